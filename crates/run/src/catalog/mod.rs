@@ -1,0 +1,512 @@
+//! The catalog: every subject, measure, dimension, table and unit, in one const table.
+//!
+//! The planner, the reference page, shell completion, the web page's menus, the Parquet
+//! columns and the contract tests all come from here. To add a statistic, add it to its
+//! subject's file below, and have a source fill the table.
+
+mod cgroup;
+mod cpu;
+mod disk;
+mod memory;
+mod net;
+mod nfs;
+mod own;
+mod power;
+mod process;
+mod storage;
+
+use crate::Unit;
+
+/// Every subject, in the order in which people meet them.
+pub const CATALOG: &[Subject] = &[
+    cpu::CPU,
+    cpu::SYSTEM,
+    cpu::INTERRUPT,
+    cpu::PRESSURE,
+    memory::MEMORY,
+    memory::VM,
+    disk::DISK,
+    storage::FILESYSTEM,
+    net::NET,
+    net::TCP,
+    net::UDP,
+    net::IP,
+    net::SOFTNET,
+    process::PROCESS,
+    cgroup::CGROUP,
+    nfs::NFS,
+    nfs::NFSD,
+    storage::ARC,
+    storage::L2ARC,
+    storage::ZFS,
+    power::POWER,
+    power::TEMPERATURE,
+    own::SELF,
+];
+
+/// A thing observed.
+#[derive(Debug)]
+pub struct Subject {
+    /// The word before the point in `disk.bytes`.
+    pub name: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+    /// Everything about it that is counted or gauged.
+    pub measures: &'static [Measure],
+    /// Everything it can be split by (beside `host`, `phase` and `time`).
+    pub dimensions: &'static [Dimension],
+    /// The tables that serve it, cheapest first.
+    pub tables: &'static [Table],
+    /// Ratios of sums, computed after grouping.
+    pub derived: &'static [Derived],
+    /// Tables of other subjects that serve this one's measures by more dimensions.
+    pub also: &'static [Also],
+    /// Predicates that hold unless the expression names a dimension of them.
+    pub unless_named: &'static [UnlessNamed],
+}
+
+/// What to keep when nothing else was asked for: without it, `disk.bytes` would count a
+/// byte once for the partition, once for the RAID and once for the disk.
+#[derive(Debug)]
+pub struct UnlessNamed {
+    /// The predicate holds only while no predicate or `by` names one of these dimensions.
+    pub dimensions: &'static [&'static str],
+    /// The dimension that is restricted.
+    pub dimension: &'static str,
+    /// The value that is kept.
+    pub value: &'static str,
+}
+
+/// How amounts of a measure combine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An amount in the interval; instances and intervals add. Shown per second.
+    Sum,
+    /// A gauge; instances add, intervals average (weighted by their length).
+    Level,
+    /// A maximum; instances and intervals take the larger.
+    Peak,
+}
+
+impl Kind {
+    /// The name used in files and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Sum => "sum",
+            Kind::Level => "level",
+            Kind::Peak => "peak",
+        }
+    }
+}
+
+/// Something counted or gauged about a subject.
+#[derive(Debug)]
+pub struct Measure {
+    /// The word after the point in `disk.bytes`.
+    pub name: &'static str,
+    /// The unit of stored values.
+    pub unit: Unit,
+    /// How amounts combine.
+    pub kind: Kind,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+/// Something a subject can be split by.
+#[derive(Debug)]
+pub struct Dimension {
+    /// The word after `by` and `where`.
+    pub name: &'static str,
+    /// `None`: a word (text). `Some`: a number in that unit, on the histogram grid.
+    pub number: Option<Unit>,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+/// How detailed a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// A row is an interval and an instance.
+    Sample,
+    /// A row is an interval, an instance and a bucket.
+    Histogram,
+    /// A row is one thing that happened.
+    Event,
+}
+
+/// One file of a run: its dimensions and measures are its columns, after `time` and
+/// `interval`.
+#[derive(Debug)]
+pub struct Table {
+    /// The file's name without `.parquet`; unique in the catalog.
+    pub name: &'static str,
+    /// What a row is.
+    pub detail: Detail,
+    /// Names of dimensions of the subject. Words first, then numbers.
+    pub dimensions: &'static [&'static str],
+    /// Names of measures of the subject.
+    pub measures: &'static [&'static str],
+    /// The source that fills it.
+    pub source: &'static str,
+    /// Whether an instance without a row in a sampled interval had zero, by definition.
+    /// Otherwise its absence is a gap.
+    pub sparse: bool,
+}
+
+/// A ratio of sums, computed after grouping.
+///
+/// The denominator is taken over the dimensions that it has: `cpu.utilisation by mode`
+/// divides each mode's time by all the time there was, so that the parts sum to the whole.
+#[derive(Debug)]
+pub struct Derived {
+    /// The word after the point in `disk.mean_latency`.
+    pub name: &'static str,
+    /// The unit of the ratio.
+    pub unit: Unit,
+    /// Full name of the statistic above the line.
+    pub over: &'static str,
+    /// What is below the line.
+    pub under: Under,
+    /// The ratio is multiplied by this.
+    pub times: f64,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+/// The denominator of a derived statistic.
+#[derive(Debug)]
+pub enum Under {
+    /// The sum of these statistics (full names).
+    Sum(&'static [&'static str]),
+    /// The seconds each instance was observed, added over the instances: the mean of the
+    /// instances' shares.
+    Elapsed,
+}
+
+/// A table of another subject that serves a measure of this one.
+#[derive(Debug)]
+pub struct Also {
+    /// The measure of this subject.
+    pub measure: &'static str,
+    /// The table, anywhere in the catalog.
+    pub table: &'static str,
+    /// The measure's column there.
+    pub column: &'static str,
+    /// Why its sum may differ from this subject's own tables.
+    pub caveat: &'static str,
+}
+
+impl Subject {
+    /// The measure of that name.
+    pub fn measure(&self, name: &str) -> Option<&'static Measure> {
+        self.measures.iter().find(|m| m.name == name)
+    }
+
+    /// The dimension of that name (not `host`, `phase`, `time`).
+    pub fn dimension(&self, name: &str) -> Option<&'static Dimension> {
+        self.dimensions.iter().find(|d| d.name == name)
+    }
+}
+
+/// The subject of that name.
+pub fn subject(name: &str) -> Option<&'static Subject> {
+    CATALOG.iter().find(|s| s.name == name)
+}
+
+/// All tables with their subject; a table's place here is its number in a journal.
+pub fn tables() -> impl Iterator<Item = (&'static Subject, &'static Table)> {
+    CATALOG
+        .iter()
+        .flat_map(|s| s.tables.iter().map(move |t| (s, t)))
+}
+
+/// The table of that name, with its subject.
+pub fn table(name: &str) -> Option<(&'static Subject, &'static Table)> {
+    tables().find(|(_, t)| t.name == name)
+}
+
+/// A column of a table, after `time` and `interval`.
+#[derive(Clone, Copy, Debug)]
+pub enum Column {
+    /// Split by.
+    Dimension(&'static Dimension),
+    /// Counted or gauged.
+    Measure(&'static Measure),
+}
+
+impl Column {
+    /// The column's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Column::Dimension(d) => d.name,
+            Column::Measure(m) => m.name,
+        }
+    }
+}
+
+/// The columns of `table` after `time` and `interval`, in their order on disk.
+///
+/// # Panics
+/// Where the catalog names a dimension or measure that its subject does not have; a test
+/// of the catalog keeps that from happening.
+pub fn columns(subject: &'static Subject, table: &'static Table) -> impl Iterator<Item = Column> {
+    let dimensions = table.dimensions.iter().map(|d| {
+        Column::Dimension(
+            subject
+                .dimension(d)
+                .expect("catalog names its own dimensions"),
+        )
+    });
+    let measures = table
+        .measures
+        .iter()
+        .map(|m| Column::Measure(subject.measure(m).expect("catalog names its own measures")));
+    dimensions.chain(measures)
+}
+
+// Short forms, so that a subject reads as a list.
+
+const fn sum(name: &'static str, unit: Unit, help: &'static str) -> Measure {
+    Measure {
+        name,
+        unit,
+        kind: Kind::Sum,
+        help,
+    }
+}
+
+const fn level(name: &'static str, unit: Unit, help: &'static str) -> Measure {
+    Measure {
+        name,
+        unit,
+        kind: Kind::Level,
+        help,
+    }
+}
+
+const fn word(name: &'static str, help: &'static str) -> Dimension {
+    Dimension {
+        name,
+        number: None,
+        help,
+    }
+}
+
+const fn number(name: &'static str, unit: Unit, help: &'static str) -> Dimension {
+    Dimension {
+        name,
+        number: Some(unit),
+        help,
+    }
+}
+
+/// A sample table in which every instance has a row in every interval.
+const fn dense(
+    name: &'static str,
+    source: &'static str,
+    dimensions: &'static [&'static str],
+    measures: &'static [&'static str],
+) -> Table {
+    Table {
+        name,
+        detail: Detail::Sample,
+        dimensions,
+        measures,
+        source,
+        sparse: false,
+    }
+}
+
+/// A sample table that leaves instances with nothing to say out.
+const fn sparse(
+    name: &'static str,
+    source: &'static str,
+    dimensions: &'static [&'static str],
+    measures: &'static [&'static str],
+) -> Table {
+    Table {
+        name,
+        detail: Detail::Sample,
+        dimensions,
+        measures,
+        source,
+        sparse: true,
+    }
+}
+
+const fn ratio(
+    name: &'static str,
+    unit: Unit,
+    over: &'static str,
+    under: &'static [&'static str],
+    help: &'static str,
+) -> Derived {
+    Derived {
+        name,
+        unit,
+        over,
+        under: Under::Sum(under),
+        times: 1.0,
+        help,
+    }
+}
+
+const fn share_of_time(name: &'static str, over: &'static str, help: &'static str) -> Derived {
+    Derived {
+        name,
+        unit: Unit::Ratio,
+        over,
+        under: Under::Elapsed,
+        times: 1.0,
+        help,
+    }
+}
+
+/// A subject with nothing in it, to name only what it has.
+const PLAIN: Subject = Subject {
+    name: "",
+    help: "",
+    measures: &[],
+    dimensions: &[],
+    tables: &[],
+    derived: &[],
+    also: &[],
+    unless_named: &[],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_name_is_unique_and_resolves() {
+        let mut seen = HashSet::new();
+        for s in CATALOG {
+            assert!(
+                seen.insert(format!("subject {}", s.name)),
+                "{} twice",
+                s.name
+            );
+            for name in s
+                .measures
+                .iter()
+                .map(|m| m.name)
+                .chain(s.derived.iter().map(|d| d.name))
+            {
+                assert!(
+                    seen.insert(format!("{}.{name}", s.name)),
+                    "{}.{name} twice",
+                    s.name
+                );
+            }
+            for d in s.dimensions {
+                assert!(
+                    seen.insert(format!("{} by {}", s.name, d.name)),
+                    "{} twice",
+                    d.name
+                );
+                assert!(!["host", "phase", "time", "interval"].contains(&d.name));
+            }
+            for t in s.tables {
+                assert!(
+                    seen.insert(format!("table {}", t.name)),
+                    "table {} twice",
+                    t.name
+                );
+                let columns: Vec<_> = columns(s, t).collect();
+                assert!(!t.measures.is_empty(), "{} measures nothing", t.name);
+                // Words come before numbers: rows are pushed in that order.
+                let kinds: Vec<bool> = columns
+                    .iter()
+                    .filter_map(|c| match c {
+                        Column::Dimension(d) => Some(d.number.is_some()),
+                        Column::Measure(_) => None,
+                    })
+                    .collect();
+                assert!(kinds.is_sorted(), "{}: words before numbers", t.name);
+            }
+            for u in s.unless_named {
+                assert!(
+                    s.dimension(u.dimension).is_some(),
+                    "{}: {}",
+                    s.name,
+                    u.dimension
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_measure_and_dimension_is_in_a_table() {
+        for s in CATALOG {
+            for m in s.measures {
+                let served = s.tables.iter().any(|t| t.measures.contains(&m.name));
+                assert!(served, "no table has {}.{}", s.name, m.name);
+            }
+            for d in s.dimensions {
+                let own = s.tables.iter().any(|t| t.dimensions.contains(&d.name));
+                let other = s
+                    .also
+                    .iter()
+                    .any(|a| table(a.table).is_some_and(|(_, t)| t.dimensions.contains(&d.name)));
+                assert!(own || other, "no table has {} by {}", s.name, d.name);
+            }
+        }
+    }
+
+    #[test]
+    fn derived_and_borrowed_statistics_resolve() {
+        let known = |full: &str| {
+            let (s, m) = full.split_once('.').expect("subject.measure");
+            subject(s)
+                .and_then(|s| s.measure(m))
+                .unwrap_or_else(|| panic!("no {full}"))
+        };
+        for s in CATALOG {
+            for d in s.derived {
+                assert_eq!(known(d.over).kind, Kind::Sum, "{}", d.name);
+                if let Under::Sum(under) = d.under {
+                    for u in under {
+                        assert_eq!(known(u).kind, Kind::Sum, "{}", d.name);
+                    }
+                }
+            }
+            for a in s.also {
+                let mine = s.measure(a.measure).expect("a measure of this subject");
+                let (other, t) = table(a.table).expect("a table");
+                assert!(t.measures.contains(&a.column), "{}.{}", a.table, a.column);
+                let theirs = other.measure(a.column).expect("a measure there");
+                assert_eq!(
+                    (mine.unit, mine.kind),
+                    (theirs.unit, theirs.kind),
+                    "{}",
+                    a.table
+                );
+            }
+        }
+    }
+
+    /// Copied help texts are wrong help texts.
+    #[test]
+    fn help_is_a_sentence_and_never_copied_within_a_subject() {
+        for s in CATALOG {
+            let mut seen = HashSet::new();
+            let texts = s
+                .measures
+                .iter()
+                .map(|m| m.help)
+                .chain(s.derived.iter().map(|d| d.help))
+                .chain(s.dimensions.iter().map(|d| d.help))
+                .chain([s.help]);
+            for text in texts {
+                assert!(
+                    text.ends_with('.') && text.contains(' '),
+                    "{}: {text:?}",
+                    s.name
+                );
+                assert!(seen.insert(text), "{}: {text:?} twice", s.name);
+            }
+        }
+    }
+}

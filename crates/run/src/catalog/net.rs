@@ -1,0 +1,333 @@
+//! Networks: interfaces, TCP, UDP, IP, and the receive path of the kernel.
+
+use super::{PLAIN, Subject, UnlessNamed, dense, level, ratio, sum, word};
+use crate::Unit::{Bytes, Count, Ratio};
+
+pub(super) const NET: Subject = Subject {
+    name: "net",
+    help: "Network interfaces. Counts links that leave the machine; name an interface or a \
+           layer to see the others.",
+    measures: &[
+        sum("bytes", Bytes, "Bytes, as the driver counts them."),
+        sum("packets", Count, "Packets, as the driver counts them."),
+        sum("errors", Count, "Packets with an error."),
+        sum(
+            "drops",
+            Count,
+            "Packets dropped by the driver or for want of room.",
+        ),
+        sum(
+            "overruns",
+            Count,
+            "Packets lost because a hardware queue was full.",
+        ),
+        sum("multicast", Count, "Multicast packets received."),
+        sum("collisions", Count, "Collisions while transmitting."),
+        sum(
+            "capacity",
+            Bytes,
+            "Bytes the link could have carried at its speed.",
+        ),
+    ],
+    dimensions: &[
+        word("interface", "Name of the interface."),
+        word(
+            "layer",
+            "edge (leaves the machine), virtual (bridge, veth, vlan, tun), loopback.",
+        ),
+        word("direction", "receive or transmit."),
+    ],
+    tables: &[dense(
+        "net",
+        "net",
+        &["interface", "layer", "direction"],
+        &[
+            "bytes",
+            "packets",
+            "errors",
+            "drops",
+            "overruns",
+            "multicast",
+            "collisions",
+            "capacity",
+        ],
+    )],
+    derived: &[
+        ratio(
+            "mean_packet",
+            Bytes,
+            "net.bytes",
+            &["net.packets"],
+            "Bytes per packet.",
+        ),
+        ratio(
+            "utilisation",
+            Ratio,
+            "net.bytes",
+            &["net.capacity"],
+            "Share of the link's speed in use, per direction where split by it.",
+        ),
+    ],
+    unless_named: &[UnlessNamed {
+        dimensions: &["interface", "layer"],
+        dimension: "layer",
+        value: "edge",
+    }],
+    ..PLAIN
+};
+
+pub(super) const TCP: Subject = Subject {
+    name: "tcp",
+    help: "TCP, all connections of this network namespace.",
+    measures: &[
+        sum(
+            "segments",
+            Count,
+            "Segments; transmitted ones without retransmissions.",
+        ),
+        sum("retransmits", Count, "Segments sent again."),
+        sum("connects", Count, "Connections opened from here."),
+        sum("accepts", Count, "Connections opened from elsewhere."),
+        sum(
+            "connect_failures",
+            Count,
+            "Connections that failed before they were established.",
+        ),
+        sum(
+            "resets_received",
+            Count,
+            "Established connections that were reset.",
+        ),
+        sum("resets_sent", Count, "Segments sent with the reset flag."),
+        sum("receive_errors", Count, "Segments received in error."),
+        sum("timeouts", Count, "Retransmission timers that ran out."),
+        sum(
+            "fast_retransmits",
+            Count,
+            "Segments sent again before the timer ran out.",
+        ),
+        sum(
+            "lost_retransmits",
+            Count,
+            "Segments sent again that were lost again.",
+        ),
+        sum(
+            "spurious_retransmits",
+            Count,
+            "Duplicate acknowledgements of our retransmissions.",
+        ),
+        sum(
+            "duplicates",
+            Count,
+            "Segments received that had been received before.",
+        ),
+        sum(
+            "out_of_order",
+            Count,
+            "Segments received out of order and queued.",
+        ),
+        sum(
+            "listen_overflows",
+            Count,
+            "Connections refused because the accept queue was full.",
+        ),
+        sum(
+            "listen_drops",
+            Count,
+            "Connection requests dropped by a listening socket.",
+        ),
+        sum(
+            "backlog_drops",
+            Count,
+            "Segments dropped because a socket's backlog was full.",
+        ),
+        sum(
+            "memory_drops",
+            Count,
+            "Segments dropped for want of socket memory.",
+        ),
+        sum(
+            "zero_windows",
+            Count,
+            "Times the receive window had to be closed.",
+        ),
+        sum("syn_cookies", Count, "SYN cookies sent."),
+        level(
+            "established",
+            Count,
+            "Connections established or waiting to close.",
+        ),
+    ],
+    dimensions: &[word("direction", "receive or transmit.")],
+    tables: &[
+        dense(
+            "tcp",
+            "tcp",
+            &[],
+            &[
+                "retransmits",
+                "connects",
+                "accepts",
+                "connect_failures",
+                "resets_received",
+                "resets_sent",
+                "receive_errors",
+                "timeouts",
+                "fast_retransmits",
+                "lost_retransmits",
+                "spurious_retransmits",
+                "duplicates",
+                "out_of_order",
+                "listen_overflows",
+                "listen_drops",
+                "backlog_drops",
+                "memory_drops",
+                "zero_windows",
+                "syn_cookies",
+                "established",
+            ],
+        ),
+        dense("tcp_segments", "tcp", &["direction"], &["segments"]),
+    ],
+    derived: &[ratio(
+        "retransmit_ratio",
+        Ratio,
+        "tcp.retransmits",
+        &["tcp.segments"],
+        "Segments sent again per segment sent or received.",
+    )],
+    ..PLAIN
+};
+
+pub(super) const UDP: Subject = Subject {
+    name: "udp",
+    help: "UDP, all sockets of this network namespace.",
+    measures: &[
+        sum("datagrams", Count, "Datagrams sent and received."),
+        sum(
+            "no_port",
+            Count,
+            "Datagrams received for a port without a socket.",
+        ),
+        sum(
+            "receive_errors",
+            Count,
+            "Datagrams received and not delivered, for any reason.",
+        ),
+        sum(
+            "receive_buffer_errors",
+            Count,
+            "Datagrams lost because a receive buffer was full.",
+        ),
+        sum(
+            "send_buffer_errors",
+            Count,
+            "Datagrams not sent because a send buffer was full.",
+        ),
+    ],
+    dimensions: &[word("direction", "receive or transmit.")],
+    tables: &[
+        dense("udp_datagrams", "udp", &["direction"], &["datagrams"]),
+        dense(
+            "udp",
+            "udp",
+            &[],
+            &[
+                "no_port",
+                "receive_errors",
+                "receive_buffer_errors",
+                "send_buffer_errors",
+            ],
+        ),
+    ],
+    ..PLAIN
+};
+
+pub(super) const IP: Subject = Subject {
+    name: "ip",
+    help: "IPv4, of this network namespace.",
+    measures: &[
+        sum(
+            "packets",
+            Count,
+            "Packets received from below or sent from above.",
+        ),
+        sum("bytes", Bytes, "Bytes of those packets, with IP headers."),
+        sum("forwarded", Count, "Packets passed on."),
+        sum(
+            "receive_discards",
+            Count,
+            "Good packets dropped, for want of room for example.",
+        ),
+        sum(
+            "send_discards",
+            Count,
+            "Packets not sent, for want of room for example.",
+        ),
+        sum(
+            "no_route",
+            Count,
+            "Packets dropped because no route led there.",
+        ),
+        sum(
+            "reassembly_failures",
+            Count,
+            "Fragments that could not be put together.",
+        ),
+        sum("fragments", Count, "Fragments made."),
+    ],
+    dimensions: &[word("direction", "receive or transmit.")],
+    tables: &[
+        dense("ip_packets", "ip", &["direction"], &["packets", "bytes"]),
+        dense(
+            "ip",
+            "ip",
+            &[],
+            &[
+                "forwarded",
+                "receive_discards",
+                "send_discards",
+                "no_route",
+                "reassembly_failures",
+                "fragments",
+            ],
+        ),
+    ],
+    ..PLAIN
+};
+
+pub(super) const SOFTNET: Subject = Subject {
+    name: "softnet",
+    help: "The kernel's receive path, per processor.",
+    measures: &[
+        sum(
+            "packets",
+            Count,
+            "Packets taken from the backlog or a driver.",
+        ),
+        sum(
+            "drops",
+            Count,
+            "Packets dropped because the backlog was full.",
+        ),
+        sum(
+            "squeezes",
+            Count,
+            "Times work was left over when the budget or the time ran out.",
+        ),
+        sum(
+            "steered",
+            Count,
+            "Wake-ups from another processor to take packets (RPS).",
+        ),
+        sum("flow_limited", Count, "Packets dropped by the flow limit."),
+    ],
+    dimensions: &[word("cpu", "Number of the logical processor.")],
+    tables: &[dense(
+        "softnet",
+        "softnet",
+        &["cpu"],
+        &["packets", "drops", "squeezes", "steered", "flow_limited"],
+    )],
+    ..PLAIN
+};

@@ -1,0 +1,143 @@
+//! NFS, client and server.
+
+use super::{PLAIN, Subject, dense, level, ratio, sparse, sum, word};
+use crate::Unit::{Bytes, Count, Seconds};
+
+pub(super) const NFS: Subject = Subject {
+    name: "nfs",
+    help: "NFS client, per mount and operation.",
+    measures: &[
+        sum("ops", Count, "Operations completed."),
+        sum(
+            "transmissions",
+            Count,
+            "Requests sent, first ones and retransmissions.",
+        ),
+        sum("timeouts", Count, "Requests that ran into a major timeout."),
+        sum("errors", Count, "Operations that ended with an error."),
+        sum("sent", Bytes, "Bytes sent, RPC headers included."),
+        sum("received", Bytes, "Bytes received, RPC headers included."),
+        sum("queue_time", Seconds, "Time waiting to be sent."),
+        sum(
+            "round_trip_time",
+            Seconds,
+            "Time from sending to the reply.",
+        ),
+        sum(
+            "time",
+            Seconds,
+            "Time from the request to its end, queueing included.",
+        ),
+        sum("bytes", Bytes, "Bytes that programs read and wrote."),
+        sum(
+            "backlog_time",
+            Seconds,
+            "Requests waiting for a slot, added up at each request.",
+        ),
+    ],
+    dimensions: &[
+        word("mount", "Where it is mounted."),
+        word("op", "NFS operation: READ, WRITE, GETATTR."),
+        word(
+            "access",
+            "read or write, normal or direct (O_DIRECT), or at the server.",
+        ),
+    ],
+    tables: &[
+        sparse(
+            "nfs",
+            "nfs",
+            &["mount", "op"],
+            &[
+                "ops",
+                "transmissions",
+                "timeouts",
+                "errors",
+                "sent",
+                "received",
+                "queue_time",
+                "round_trip_time",
+                "time",
+            ],
+        ),
+        dense("nfs_bytes", "nfs", &["mount", "access"], &["bytes"]),
+        dense("nfs_transport", "nfs", &["mount"], &["backlog_time"]),
+    ],
+    derived: &[
+        ratio(
+            "mean_latency",
+            Seconds,
+            "nfs.time",
+            &["nfs.ops"],
+            "Mean time of an operation.",
+        ),
+        ratio(
+            "mean_round_trip",
+            Seconds,
+            "nfs.round_trip_time",
+            &["nfs.ops"],
+            "Mean time from sending to the reply.",
+        ),
+    ],
+    ..PLAIN
+};
+
+pub(super) const NFSD: Subject = Subject {
+    name: "nfsd",
+    help: "NFS server.",
+    measures: &[
+        sum("ops", Count, "Operations served."),
+        sum("bytes", Bytes, "Bytes read from and written to files."),
+        sum("packets", Count, "Network packets received."),
+        sum("rpc_errors", Count, "Requests that were not valid RPC."),
+        sum("connections", Count, "TCP connections accepted."),
+        sum(
+            "cache_hits",
+            Count,
+            "Retransmitted requests answered from the reply cache.",
+        ),
+        level("threads", Count, "Server threads."),
+        sum(
+            "pool_packets",
+            Count,
+            "Packets that arrived for a pool of threads.",
+        ),
+        sum(
+            "pool_queued",
+            Count,
+            "Times a transport had to wait for a thread.",
+        ),
+        sum("pool_woken", Count, "Threads woken for work."),
+    ],
+    dimensions: &[
+        word(
+            "op",
+            "Operation with its protocol version: v3 READ, v4 GETATTR.",
+        ),
+        word("direction", "read or write."),
+        word("pool", "Number of the thread pool."),
+    ],
+    tables: &[
+        sparse("nfsd_ops", "nfsd", &["op"], &["ops"]),
+        dense("nfsd_bytes", "nfsd", &["direction"], &["bytes"]),
+        dense(
+            "nfsd",
+            "nfsd",
+            &[],
+            &[
+                "packets",
+                "rpc_errors",
+                "connections",
+                "cache_hits",
+                "threads",
+            ],
+        ),
+        dense(
+            "nfsd_pool",
+            "nfsd",
+            &["pool"],
+            &["pool_packets", "pool_queued", "pool_woken"],
+        ),
+    ],
+    ..PLAIN
+};

@@ -1,0 +1,20 @@
+//! The words everybody in Sonde shares: units, the catalog of statistics, the
+//! histogram grid; and the run directory, written, recovered and read here only.
+
+pub mod catalog;
+pub mod grid;
+pub mod journal;
+pub mod manifest;
+pub mod read;
+pub mod rows;
+pub mod seal;
+pub mod unit;
+pub mod write;
+
+pub use catalog::{CATALOG, Dimension, Kind, Measure, Subject, Table};
+
+pub use rows::{Rows, Sink, Word, Words};
+pub use unit::Unit;
+
+/// A point in time: nanoseconds since 1970-01-01 UTC.
+pub type Nanos = i64;

@@ -1,0 +1,189 @@
+//! Rows on their way from a source to the run: words interned, columns reused.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::catalog::{self, Column};
+use crate::{Nanos, Table};
+
+/// A text that rows refer to by number: a device's name, a mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Word(pub u32);
+
+/// All words of a recording; a word keeps its number until the end.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    numbers: HashMap<Arc<str>, u32>,
+    texts: Vec<Arc<str>>,
+}
+
+impl Words {
+    /// The number of `text`, which is made if it is new.
+    ///
+    /// A source calls this once when an instance appears and keeps the answer.
+    pub fn word(&mut self, text: &str) -> Word {
+        if let Some(&number) = self.numbers.get(text) {
+            return Word(number);
+        }
+        let number = self.texts.len() as u32;
+        let shared: Arc<str> = text.into();
+        self.texts.push(shared.clone());
+        self.numbers.insert(shared, number);
+        Word(number)
+    }
+
+    /// The text of `word`, if there is such a word.
+    pub fn text(&self, word: Word) -> Option<&str> {
+        self.texts.get(word.0 as usize).map(|t| &**t)
+    }
+
+    /// Every text, by number.
+    pub fn texts(&self) -> &[Arc<str>] {
+        &self.texts
+    }
+}
+
+/// A table's place in the catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TableId(pub u16);
+
+impl TableId {
+    /// The table of that name.
+    ///
+    /// # Panics
+    /// If the catalog has none: a source's own table names are part of the program.
+    pub fn of(name: &str) -> TableId {
+        let place = catalog::tables().position(|(_, t)| t.name == name);
+        TableId(place.unwrap_or_else(|| panic!("no table `{name}` in the catalog")) as u16)
+    }
+}
+
+/// Rows of one table, by column. Lengths of all columns are equal.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// Which table.
+    pub table: &'static Table,
+    /// End of the interval, one a row.
+    pub times: Vec<Nanos>,
+    /// True length of the interval in seconds, one a row.
+    pub intervals: Vec<f64>,
+    /// Word dimensions, in the table's order.
+    pub words: Vec<Vec<Word>>,
+    /// Number dimensions, then measures, in the table's order; NaN: not known.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl Rows {
+    fn new(subject: &'static crate::Subject, table: &'static Table) -> Rows {
+        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
+        let words = catalog::columns(subject, table).filter(is_word).count();
+        let all = catalog::columns(subject, table).count();
+        Rows {
+            table,
+            times: Vec::new(),
+            intervals: Vec::new(),
+            words: vec![Vec::new(); words],
+            values: vec![Vec::new(); all - words],
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.times.clear();
+        self.intervals.clear();
+        self.words.iter_mut().for_each(Vec::clear);
+        self.values.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Where sources put their rows. Its buffers are reused from sample to sample.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    /// All words so far.
+    pub words: Words,
+    tables: Vec<Rows>,
+    time: Nanos,
+    interval: f64,
+}
+
+impl Default for Sink {
+    fn default() -> Self {
+        Sink::new()
+    }
+}
+
+impl Sink {
+    /// An empty sink, with a buffer for every table of the catalog.
+    pub fn new() -> Sink {
+        let tables = catalog::tables().map(|(s, t)| Rows::new(s, t)).collect();
+        Sink {
+            words: Words::default(),
+            tables,
+            time: 0,
+            interval: 0.0,
+        }
+    }
+
+    /// Time and true interval (seconds) of the rows that follow.
+    pub fn at(&mut self, time: Nanos, interval: f64) {
+        self.time = time;
+        self.interval = interval;
+    }
+
+    /// The number of `text`; see [`Words::word`].
+    pub fn word(&mut self, text: &str) -> Word {
+        self.words.word(text)
+    }
+
+    /// Adds a row: its words in the table's order, then its number dimensions and measures
+    /// in the table's order. NaN is "not known".
+    pub fn row(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        let rows = &mut self.tables[table.0 as usize];
+        debug_assert_eq!(
+            words.len(),
+            rows.words.len(),
+            "words of {}",
+            rows.table.name
+        );
+        debug_assert_eq!(
+            values.len(),
+            rows.values.len(),
+            "values of {}",
+            rows.table.name
+        );
+        rows.times.push(self.time);
+        rows.intervals.push(self.interval);
+        for (column, word) in rows.words.iter_mut().zip(words) {
+            column.push(*word);
+        }
+        for (column, value) in rows.values.iter_mut().zip(values) {
+            column.push(*value);
+        }
+    }
+
+    /// The tables that have rows, with their places in the catalog.
+    pub fn filled(&self) -> impl Iterator<Item = (TableId, &Rows)> {
+        let all = self.tables.iter().enumerate();
+        all.filter(|(_, r)| !r.is_empty())
+            .map(|(i, r)| (TableId(i as u16), r))
+    }
+
+    /// The rows of one table.
+    pub fn rows(&self, table: TableId) -> &Rows {
+        &self.tables[table.0 as usize]
+    }
+
+    /// Empties all tables; words stay.
+    pub fn clear(&mut self) {
+        self.tables.iter_mut().for_each(Rows::clear);
+    }
+}

@@ -1,0 +1,103 @@
+//! Which host is observed, and what it lets us see.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the kernel's files are. Tests point it at captured trees.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Usually `/`. `proc`, `sys` and the cgroup mounts are found below it.
+    pub root: PathBuf,
+    /// How many processes a sample names, by each of CPU, disk bytes and memory.
+    pub top: usize,
+    /// Whether the inventory may hold the arguments of processes.
+    pub with_arguments: bool,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            root: PathBuf::from("/"),
+            top: 10,
+            with_arguments: false,
+        }
+    }
+}
+
+impl Host {
+    /// The host whose file tree is below `root`.
+    pub fn at(root: impl Into<PathBuf>) -> Host {
+        Host {
+            root: root.into(),
+            ..Host::default()
+        }
+    }
+
+    /// `/proc/<name>`.
+    pub fn proc(&self, name: &str) -> PathBuf {
+        self.root.join("proc").join(name)
+    }
+
+    /// `/sys/<name>`.
+    pub fn sys(&self, name: &str) -> PathBuf {
+        self.root.join("sys").join(name)
+    }
+
+    /// An absolute path of the host, below `root`.
+    pub fn path(&self, absolute: &Path) -> PathBuf {
+        self.root
+            .join(absolute.strip_prefix("/").unwrap_or(absolute))
+    }
+}
+
+/// What a source can give on this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// It works.
+    Available,
+    /// This machine does not have it, and needs something to have it.
+    Unsupported {
+        /// What would be needed.
+        needs: String,
+    },
+    /// It is there, and we may not read it.
+    Denied {
+        /// The command or setting that would allow it.
+        remedy: String,
+    },
+    /// It is there and went wrong.
+    Failed {
+        /// What went wrong.
+        why: String,
+    },
+}
+
+impl Availability {
+    /// What an error of opening `path` means, when the file's absence means `needs` and a
+    /// refusal is mended by `remedy`.
+    pub fn of(path: &Path, error: &io::Error, needs: &str, remedy: &str) -> Availability {
+        match error.kind() {
+            io::ErrorKind::NotFound => Availability::Unsupported {
+                needs: needs.into(),
+            },
+            io::ErrorKind::PermissionDenied => Availability::Denied {
+                remedy: remedy.into(),
+            },
+            _ => Availability::Failed {
+                why: format!("{}: {error}", path.display()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Availability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Availability::Available => write!(f, "available"),
+            Availability::Unsupported { needs } => write!(f, "unsupported (needs {needs})"),
+            Availability::Denied { remedy } => write!(f, "denied ({remedy})"),
+            Availability::Failed { why } => write!(f, "failed ({why})"),
+        }
+    }
+}

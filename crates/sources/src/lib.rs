@@ -1,0 +1,42 @@
+//! This host, live, as tables. Observes only: never changes a setting, never starts a
+//! program.
+//!
+//! A source reads some of the kernel's files and fills some of the catalog's tables. To add
+//! one: a file below [`proc`], and a line in [`SOURCES`].
+
+pub mod host;
+pub mod inventory;
+pub mod proc;
+pub mod read;
+
+use run::Sink;
+
+pub use host::{Availability, Host};
+
+/// Something that observes this host.
+pub trait Source: Send {
+    /// Reads the kernel's counters now.
+    ///
+    /// With `interval` (the seconds since this source was read last) it appends a row an
+    /// instance for that interval to `out`, whose time is already set. Without, this is the
+    /// first reading: it only remembers the counters. An instance that is new since the last
+    /// reading counts from zero if it came into being meanwhile.
+    fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> std::io::Result<()>;
+}
+
+/// What [`SOURCES`] says of a source.
+pub struct Entry {
+    /// The name in `--sources` and in the manifest.
+    pub name: &'static str,
+    /// One sentence: what it observes.
+    pub help: &'static str,
+    /// Kernel files it reads, for people.
+    pub reads: &'static str,
+    /// Where the kernel documents them.
+    pub link: &'static str,
+    /// Opens it, or says why not.
+    pub open: fn(&Host) -> Result<Box<dyn Source>, Availability>,
+}
+
+/// Every source, in the order in which a sample reads them.
+pub const SOURCES: &[Entry] = &[proc::disk::ENTRY];

@@ -1,0 +1,3 @@
+//! Sources that read `/proc` and `/sys`. One file a source.
+
+pub mod disk;

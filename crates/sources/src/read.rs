@@ -1,0 +1,136 @@
+//! Kernel files kept open and read again from offset 0; numbers scanned without allocation.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// A kernel file that is read at every sample.
+#[derive(Debug)]
+pub struct Kept {
+    file: File,
+    path: PathBuf,
+}
+
+impl Kept {
+    /// Opens `path` for reading.
+    pub fn open(path: impl Into<PathBuf>) -> io::Result<Kept> {
+        let path = path.into();
+        let file = File::open(&path)?;
+        Ok(Kept { file, path })
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the whole file into `buffer` (its former content goes) and returns the bytes.
+    ///
+    /// A `/proc` file is made when it is read from offset 0; `buffer` keeps its capacity, so
+    /// that after the first time one `pread` (and one more that finds the end) is all.
+    pub fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
+        let room = buffer.capacity().max(4096);
+        buffer.resize(room, 0);
+        let mut filled = 0;
+        loop {
+            match self.file.read_at(&mut buffer[filled..], filled as u64) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(e),
+            }
+            if filled == buffer.len() {
+                buffer.resize(filled * 2, 0);
+            }
+        }
+        buffer.truncate(filled);
+        Ok(&buffer[..])
+    }
+}
+
+/// The lines of `text`, without their ends.
+pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&b| b == b'\n').filter(|l| !l.is_empty())
+}
+
+/// The words of `line`, split at spaces and tabs.
+pub fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&b| b == b' ' || b == b'\t')
+        .filter(|f| !f.is_empty())
+}
+
+/// A decimal number, all of `field`; `None` if it is none or does not fit.
+pub fn number(field: &[u8]) -> Option<u64> {
+    if field.is_empty() {
+        return None;
+    }
+    let mut value: u64 = 0;
+    for &b in field {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+/// Text of a kernel file for a word: what is not UTF-8 becomes U+FFFD.
+pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+/// A file that is read once, trimmed; `None` if it cannot be read.
+pub fn once(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(text(&bytes).trim().to_owned())
+}
+
+/// How far a counter that only grows went from `before` to `now`.
+///
+/// A counter that went back was reset (its device was replaced) or wrapped at 32 bits; a
+/// wrap is told by `before` being in the upper half of 32 bits and `now` in the lower. A
+/// reset has no truthful amount: NaN, a gap.
+pub fn advance(before: u64, now: u64) -> f64 {
+    if now >= before {
+        (now - before) as f64
+    } else if before <= u64::from(u32::MAX) && before > 1 << 31 && now < 1 << 31 {
+        (now + (1 << 32) - before) as f64
+    } else {
+        f64::NAN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_whole_or_nothing() {
+        assert_eq!(number(b"18446744073709551615"), Some(u64::MAX));
+        assert_eq!(number(b"18446744073709551616"), None);
+        assert_eq!(number(b"12a"), None);
+        assert_eq!(number(b""), None);
+    }
+
+    #[test]
+    fn counters_wrap_and_reset() {
+        assert_eq!(advance(5, 8), 3.0);
+        assert_eq!(advance(4294967290, 4), 10.0);
+        assert!(advance(100, 4).is_nan());
+        assert!(advance(1 << 40, 4).is_nan());
+    }
+
+    #[test]
+    fn a_file_larger_than_the_buffer_is_read_whole() {
+        let path = std::env::temp_dir().join(format!("sonde-kept-{}", std::process::id()));
+        let content: Vec<u8> = (0..20_000).map(|i| b'a' + (i % 26) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        let kept = Kept::open(&path).unwrap();
+        let mut buffer = Vec::new();
+        assert_eq!(kept.read(&mut buffer).unwrap(), &content[..]);
+        assert_eq!(kept.read(&mut buffer).unwrap(), &content[..]);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
