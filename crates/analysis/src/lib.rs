@@ -1,1 +1,16 @@
-//! x
+//! The expression language, its planner and its evaluator.
+//!
+//! `disk.ios by op where device = vda` is parsed ([`syntax`]), given the cheapest tables
+//! that can answer it ([`plan`]), read into cells of group and interval ([`scan`]) and
+//! folded into totals, means and series ([`answer`]). No clock, no printing; files are read
+//! only through `run`.
+
+pub mod answer;
+pub mod error;
+pub mod plan;
+pub mod scan;
+pub mod syntax;
+
+pub use answer::{Answer, Group, evaluate};
+pub use error::{Error, Problem};
+pub use syntax::{Expression, parse};

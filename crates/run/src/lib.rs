@@ -12,6 +12,8 @@ pub mod unit;
 pub mod write;
 
 pub use catalog::{CATALOG, Dimension, Kind, Measure, Subject, Table};
+pub use manifest::Manifest;
+pub use read::{Batch, Run};
 
 pub use rows::{Rows, Sink, Word, Words};
 pub use unit::Unit;

@@ -1,6 +1,6 @@
 //! Block devices.
 
-use super::{Also, Derived, Detail, PLAIN, Subject, Table, Under, UnlessNamed};
+use super::{Also, Derived, Detail, Subject, Table, Under, UnlessNamed};
 use super::{dense, level, number, ratio, share_of_time, sum, word};
 use crate::Unit::{Bytes, Count, Seconds};
 

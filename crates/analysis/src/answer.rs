@@ -1,0 +1,387 @@
+//! From cells to an answer: totals, means, least and greatest, series.
+//!
+//! - A *sum* has a total (the amount), and per second: the mean over the time observed, and
+//!   the least and greatest interval.
+//! - A *level* has a mean (weighted by the intervals' lengths), least and greatest.
+//! - A *peak* has its greatest, and the mean of its intervals.
+//! - A *ratio* is the sum above the line by the sum below it, over the same intervals; where
+//!   nothing is below the line there is no ratio.
+//!
+//! The least and greatest are taken over intervals at least half as long as was asked for:
+//! the first and last of a run can be a millisecond, and a rate over a millisecond says
+//! nothing about the run.
+
+use std::collections::HashMap;
+
+use run::catalog::Kind;
+use run::unit::Unit;
+use run::{Manifest, Run};
+
+use crate::error::Error;
+use crate::plan::{Key, Plan, ScanPlan, plan};
+use crate::scan::{Cells, GroupCells, KeyValue, Slot, scan};
+use crate::syntax::parse;
+
+/// The answer to an expression.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The expression.
+    pub text: String,
+    /// Unit of totals; rates are in this unit per second.
+    pub unit: Unit,
+    /// How amounts combine; `None` for a ratio.
+    pub kind: Option<Kind>,
+    /// One sentence on the statistic.
+    pub help: &'static str,
+    /// Names and units of the groups' keys.
+    pub by: Vec<crate::plan::ByDimension>,
+    /// The table that answered (of a ratio: what is above the line).
+    pub table: &'static str,
+    /// Why sums may differ from other tables of the same statistic.
+    pub caveat: Option<&'static str>,
+    /// Whether an interval without a value for a group is zero (else it is a gap).
+    pub absent_is_zero: bool,
+    /// The sampled intervals, in order of time.
+    pub slots: Vec<Slot>,
+    /// The groups: words by falling size, numbers rising.
+    pub groups: Vec<Group>,
+}
+
+/// One group of an answer.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// A value for each of [`Answer::by`].
+    pub key: Vec<KeyValue>,
+    /// The amount over all intervals; sums only.
+    pub total: Option<f64>,
+    /// Sums: per second. Levels: the level. Ratios: the ratio. NaN where there is none.
+    pub mean: f64,
+    /// Least interval (sums: per second).
+    pub min: f64,
+    /// Greatest interval (sums: per second).
+    pub max: f64,
+    /// How many intervals have a value.
+    pub intervals: u64,
+    /// Seconds that those intervals cover.
+    pub seconds: f64,
+    /// Value by slot (sums: per second), as places in [`Answer::slots`] and values.
+    pub series: Vec<(u32, f64)>,
+}
+
+impl Answer {
+    /// Whether values (not totals) are per second.
+    pub fn is_rate(&self) -> bool {
+        self.kind == Some(Kind::Sum)
+    }
+
+    /// The name of the kind in files and JSON.
+    pub fn kind_name(&self) -> &'static str {
+        self.kind.map_or("ratio", Kind::name)
+    }
+
+    /// The unit of mean, min, max and series in JSON.
+    pub fn value_unit(&self) -> &'static str {
+        if self.is_rate() {
+            self.unit.per_second()
+        } else {
+            self.unit.name()
+        }
+    }
+}
+
+/// Answers `text` from `run`.
+pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
+    let expression = parse(text)?;
+    let tables = run.tables();
+    let plan = plan(&expression, &run.manifest, &|t| {
+        tables.iter().any(|x| x == t)
+    })?;
+    let over = scan(run, &plan.over)?;
+    if plan.kind.is_none() {
+        let mut under = Vec::with_capacity(plan.under.len());
+        for p in &plan.under {
+            under.push((p, scan(run, p)?));
+        }
+        return Ok(ratio(plan_head(&plan), &plan, over, &under, &run.manifest));
+    }
+    Ok(amounts(plan_head(&plan), &plan, over, &run.manifest))
+}
+
+fn plan_head(plan: &Plan) -> Answer {
+    Answer {
+        text: plan.text.clone(),
+        unit: plan.unit,
+        kind: plan.kind,
+        help: plan.help,
+        by: plan.by.clone(),
+        table: plan.over.table.name,
+        caveat: plan.over.caveat,
+        // A level that is not there is not known to be zero.
+        absent_is_zero: plan.over.table.sparse && plan.kind == Some(Kind::Sum),
+        slots: vec![],
+        groups: vec![],
+    }
+}
+
+/// Whether a slot belongs to a group at all: with `by phase`, only slots of its phase do.
+fn belongs(slot: &Slot, phase: Option<&KeyValue>, manifest: &Manifest) -> bool {
+    match phase {
+        Some(KeyValue::Word(name)) => crate::scan::phase_name(manifest, slot.phase) == name,
+        _ => true,
+    }
+}
+
+fn phase_key<'g>(plan: &ScanPlan, key: &'g [KeyValue]) -> Option<&'g KeyValue> {
+    let place = plan.by.iter().position(|(_, k)| *k == Key::Phase)?;
+    key.get(place)
+}
+
+fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -> Answer {
+    let kind = plan.over.kind;
+    let shortest = manifest.every_seconds / 2.0;
+    for mut group in cells.groups {
+        if answer.absent_is_zero {
+            let phase = phase_key(&plan.over, &group.key);
+            fill(&mut group.slots, &mut group.values, &cells.slots, |slot| {
+                belongs(slot, phase, manifest)
+            });
+        }
+        answer
+            .groups
+            .push(fold(group, &cells.slots, kind, shortest));
+    }
+    answer.slots = cells.slots;
+    sort(&mut answer);
+    answer
+}
+
+/// Puts zeros where a sparse table has no row.
+fn fill(
+    places: &mut Vec<u32>,
+    values: &mut Vec<f64>,
+    slots: &[Slot],
+    belongs: impl Fn(&Slot) -> bool,
+) {
+    if places.len() == slots.len() {
+        return;
+    }
+    let (mut full_places, mut full_values) = (Vec::new(), Vec::new());
+    let mut known = places.iter().zip(values.iter()).peekable();
+    for (i, slot) in slots.iter().enumerate() {
+        let place = i as u32;
+        let value = known.next_if(|(p, _)| **p == place).map(|(_, v)| *v);
+        if value.is_some() || belongs(slot) {
+            full_places.push(place);
+            full_values.push(value.unwrap_or(0.0));
+        }
+    }
+    (*places, *values) = (full_places, full_values);
+}
+
+/// The numbers of one group.
+fn fold(group: GroupCells, slots: &[Slot], kind: Kind, shortest: f64) -> Group {
+    let mut out = Group {
+        key: group.key,
+        total: None,
+        mean: f64::NAN,
+        min: f64::NAN,
+        max: f64::NAN,
+        intervals: group.slots.len() as u64,
+        seconds: 0.0,
+        series: Vec::with_capacity(group.slots.len()),
+    };
+    let (mut total, mut weighted) = (0.0, 0.0);
+    for (&place, &amount) in group.slots.iter().zip(&group.values) {
+        let interval = slots[place as usize].interval;
+        out.seconds += interval;
+        total += amount;
+        weighted += amount * interval;
+        let value = if kind == Kind::Sum {
+            amount / interval
+        } else {
+            amount
+        };
+        out.series.push((place, value));
+    }
+    out.mean = if kind == Kind::Sum {
+        total / out.seconds
+    } else {
+        weighted / out.seconds
+    };
+    out.total = (kind == Kind::Sum).then_some(total);
+    extremes(&mut out, slots, shortest);
+    out
+}
+
+/// Least and greatest over intervals that are long enough, or over all if none is.
+fn extremes(group: &mut Group, slots: &[Slot], shortest: f64) {
+    for least_interval in [shortest, 0.0] {
+        for &(place, value) in &group.series {
+            if slots[place as usize].interval >= least_interval && !value.is_nan() {
+                group.min = if group.min.is_nan() {
+                    value
+                } else {
+                    group.min.min(value)
+                };
+                group.max = if group.max.is_nan() {
+                    value
+                } else {
+                    group.max.max(value)
+                };
+            }
+        }
+        if !group.min.is_nan() {
+            return;
+        }
+    }
+}
+
+/// Words by falling total (or mean), then by name; numbers rising.
+fn sort(answer: &mut Answer) {
+    let numbers = answer.by.len() == 1 && answer.by[0].number.is_some();
+    let size = |g: &Group| {
+        let size = g.total.unwrap_or(g.mean);
+        if size.is_nan() {
+            f64::NEG_INFINITY
+        } else {
+            size
+        }
+    };
+    answer
+        .groups
+        .sort_by(|a, b| match (a.key.first(), b.key.first()) {
+            (Some(KeyValue::Number(a)), Some(KeyValue::Number(b))) if numbers => a.total_cmp(b),
+            _ => size(b)
+                .total_cmp(&size(a))
+                .then_with(|| order(&a.key).cmp(&order(&b.key))),
+        });
+}
+
+fn order(key: &[KeyValue]) -> String {
+    key.iter().map(|k| format!("{k:?}\u{1}")).collect()
+}
+
+fn ratio(
+    mut answer: Answer,
+    plan: &Plan,
+    over: Cells,
+    under: &[(&ScanPlan, Cells)],
+    manifest: &Manifest,
+) -> Answer {
+    // The coarsest table's intervals are the common ones: finer ones add up into them.
+    let grid = under
+        .iter()
+        .map(|(_, c)| &c.slots)
+        .filter(|s| !s.is_empty())
+        .fold(
+            &over.slots,
+            |least, s| if s.len() < least.len() { s } else { least },
+        )
+        .clone();
+    let shortest = manifest.every_seconds / 2.0;
+    let below: Vec<Below<'_>> = under.iter().map(|(p, c)| Below::new(p, c, &grid)).collect();
+    for mut group in over.groups {
+        if plan.over.table.sparse {
+            let phase = phase_key(&plan.over, &group.key);
+            fill(&mut group.slots, &mut group.values, &over.slots, |slot| {
+                belongs(slot, phase, manifest)
+            });
+        }
+        let above = onto(&group, &over.slots, &grid);
+        let mut line: HashMap<u32, f64> = HashMap::new();
+        for b in &below {
+            if let Some(amounts) = b.of(&plan.over, &group.key) {
+                amounts
+                    .iter()
+                    .for_each(|(place, v)| *line.entry(*place).or_default() += v);
+            }
+        }
+        answer.groups.push(divide(
+            group.key, &above, &line, &grid, plan.times, shortest,
+        ));
+    }
+    answer.slots = grid;
+    sort(&mut answer);
+    answer
+}
+
+/// Amounts below the line, by the part of the key that they have.
+struct Below<'a> {
+    plan: &'a ScanPlan,
+    groups: HashMap<String, Vec<(u32, f64)>>,
+}
+
+impl<'a> Below<'a> {
+    fn new(plan: &'a ScanPlan, cells: &Cells, grid: &[Slot]) -> Below<'a> {
+        let groups = cells.groups.iter();
+        let groups = groups
+            .map(|g| (order(&g.key), onto(g, &cells.slots, grid)))
+            .collect();
+        Below { plan, groups }
+    }
+
+    /// The amounts that belong below a group with `key` by `over`'s dimensions.
+    fn of(&self, over: &ScanPlan, key: &[KeyValue]) -> Option<&Vec<(u32, f64)>> {
+        let mine = self.plan.by.iter().map(|(place, _)| {
+            let at = over.by.iter().position(|(p, _)| p == place);
+            at.and_then(|i| key.get(i)).cloned()
+        });
+        let mine: Option<Vec<KeyValue>> = mine.collect();
+        self.groups.get(&order(&mine?))
+    }
+}
+
+/// A group's amounts, added into the intervals of `grid`.
+fn onto(group: &GroupCells, slots: &[Slot], grid: &[Slot]) -> Vec<(u32, f64)> {
+    let mut out: Vec<(u32, f64)> = Vec::new();
+    for (&place, &amount) in group.slots.iter().zip(&group.values) {
+        // The first interval of the grid that ends at or after this one.
+        let at = grid.partition_point(|s| s.time < slots[place as usize].time) as u32;
+        if at as usize == grid.len() {
+            continue;
+        }
+        match out.last_mut() {
+            Some((last, sum)) if *last == at => *sum += amount,
+            _ => out.push((at, amount)),
+        }
+    }
+    out
+}
+
+fn divide(
+    key: Vec<KeyValue>,
+    above: &[(u32, f64)],
+    line: &HashMap<u32, f64>,
+    grid: &[Slot],
+    times: f64,
+    shortest: f64,
+) -> Group {
+    let mut out = Group {
+        key,
+        total: None,
+        mean: f64::NAN,
+        min: f64::NAN,
+        max: f64::NAN,
+        intervals: 0,
+        seconds: 0.0,
+        series: Vec::with_capacity(above.len()),
+    };
+    let (mut top, mut bottom) = (0.0, 0.0);
+    for &(place, amount) in above {
+        let Some(&under) = line.get(&place) else {
+            continue;
+        };
+        top += amount;
+        bottom += under;
+        if under > 0.0 {
+            out.intervals += 1;
+            out.seconds += grid[place as usize].interval;
+            out.series.push((place, amount / under * times));
+        }
+    }
+    if bottom > 0.0 {
+        out.mean = top / bottom * times;
+    }
+    extremes(&mut out, grid, shortest);
+    out
+}

@@ -1,0 +1,440 @@
+//! The text of an expression: `subject.measure [by dim, …] [where dim op value and …]`.
+//!
+//! Operators: `=`, `!=`, `~` and `!~` (regular expression, found anywhere), `<`, `<=`, `>`,
+//! `>=`, `in a, b, c` (list), `in 10ms..1s` (range, both ends included). A value with
+//! spaces or commas stands in `"double"` or `'single'` quotes. This module knows no names;
+//! the planner checks them.
+
+use regex::Regex;
+use run::unit::{Amount, parse_amount};
+
+use crate::error::Problem;
+
+/// A word of the text and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spanned {
+    /// The word.
+    pub text: String,
+    /// Byte range in the expression.
+    pub span: (usize, usize),
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// As written.
+    pub text: String,
+    /// The word before the point.
+    pub subject: Spanned,
+    /// The word after the point.
+    pub measure: Spanned,
+    /// Dimensions to split by.
+    pub by: Vec<Spanned>,
+    /// What to keep; all must hold.
+    pub predicates: Vec<Predicate>,
+}
+
+/// `dim op value`.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    /// The dimension.
+    pub dimension: Spanned,
+    /// What must hold for it.
+    pub test: Test,
+    /// Where the value stands.
+    pub span: (usize, usize),
+}
+
+/// What must hold for a value.
+#[derive(Clone, Debug)]
+pub enum Test {
+    /// One of these texts (numbers are read by the planner, which knows units).
+    In(Vec<Spanned>),
+    /// None of these texts.
+    NotIn(Vec<Spanned>),
+    /// The regular expression is found in it, or, with `false`, is not.
+    Matches(Regex, bool),
+    /// Compared with an amount.
+    Compare(Order, Amount),
+    /// Between two amounts, both included.
+    Range(Amount, Amount),
+}
+
+/// A comparison of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+}
+
+impl Order {
+    /// Whether `value op bound`.
+    pub fn holds(self, value: f64, bound: f64) -> bool {
+        match self {
+            Order::Less => value < bound,
+            Order::AtMost => value <= bound,
+            Order::More => value > bound,
+            Order::AtLeast => value >= bound,
+        }
+    }
+}
+
+/// Reads an expression.
+pub fn parse(text: &str) -> Result<Expression, Problem> {
+    let mut p = Parser { text, at: 0 };
+    let (subject, measure) = p.statistic()?;
+    let mut expression = Expression {
+        text: text.to_owned(),
+        subject,
+        measure,
+        by: vec![],
+        predicates: vec![],
+    };
+    if p.keyword("by") {
+        expression.by.push(p.name("a dimension after `by`")?);
+        while p.symbol(",") {
+            expression.by.push(p.name("a dimension after the comma")?);
+        }
+    }
+    if p.keyword("where") {
+        expression.predicates.push(p.predicate()?);
+        while p.keyword("and") {
+            expression.predicates.push(p.predicate()?);
+        }
+    }
+    p.skip_space();
+    if p.at < text.len() {
+        let span = p.word_span();
+        let expected = match (expression.by.is_empty(), expression.predicates.is_empty()) {
+            (true, true) => "`by` or `where`",
+            (false, true) => "`,` or `where`",
+            _ => "`and`",
+        };
+        return Err(Problem::at(text, span, format!("expected {expected} here"))
+            .hint("an expression is: subject.measure [by dim, ...] [where dim op value and ...]"));
+    }
+    Ok(expression)
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+const KEYWORDS: [&str; 4] = ["by", "where", "and", "in"];
+
+impl<'t> Parser<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    /// The range of the word here, for an error.
+    fn word_span(&self) -> (usize, usize) {
+        let length = self
+            .rest()
+            .find(char::is_whitespace)
+            .unwrap_or(self.rest().len());
+        (self.at, self.at + length)
+    }
+
+    fn problem(&self, what: impl Into<String>) -> Problem {
+        Problem::at(self.text, self.word_span(), what)
+    }
+
+    fn name_length(&self) -> usize {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        self.rest()
+            .find(|c| !is_name(c))
+            .unwrap_or(self.rest().len())
+    }
+
+    fn keyword(&mut self, word: &str) -> bool {
+        self.skip_space();
+        let found = &self.rest()[..self.name_length()] == word;
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    fn symbol(&mut self, symbol: &str) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(symbol);
+        if found {
+            self.at += symbol.len();
+        }
+        found
+    }
+
+    fn name(&mut self, expected: &str) -> Result<Spanned, Problem> {
+        self.skip_space();
+        let length = self.name_length();
+        let word = &self.rest()[..length];
+        if length == 0 || KEYWORDS.contains(&word) {
+            return Err(self.problem(format!("expected {expected} here")));
+        }
+        let span = (self.at, self.at + length);
+        self.at += length;
+        Ok(Spanned {
+            text: word.to_owned(),
+            span,
+        })
+    }
+
+    fn statistic(&mut self) -> Result<(Spanned, Spanned), Problem> {
+        let hint = "for example: disk.bytes by device; `sonde catalog` lists all statistics";
+        let subject = self
+            .name("a statistic (subject.measure)")
+            .map_err(|p| p.hint(hint))?;
+        if !self.rest().starts_with('.') {
+            let what = format!("`{}` is not a statistic: it has no measure", subject.text);
+            return Err(Problem::at(self.text, subject.span, what).hint(hint));
+        }
+        self.at += 1;
+        if self.name_length() == 0 {
+            return Err(self
+                .problem("expected a measure after the point")
+                .hint(hint));
+        }
+        let measure = self
+            .name("a measure after the point")
+            .map_err(|p| p.hint(hint))?;
+        Ok((subject, measure))
+    }
+
+    fn predicate(&mut self) -> Result<Predicate, Problem> {
+        let dimension = self.name("a dimension to test")?;
+        self.skip_space();
+        let from = self.at;
+        let test = self.test()?;
+        Ok(Predicate {
+            dimension,
+            test,
+            span: (from, self.at),
+        })
+    }
+
+    fn test(&mut self) -> Result<Test, Problem> {
+        if self.keyword("in") {
+            return self.list_or_range();
+        }
+        // Longer operators first.
+        for (symbol, order) in [
+            ("<=", Order::AtMost),
+            (">=", Order::AtLeast),
+            ("<", Order::Less),
+            (">", Order::More),
+        ] {
+            if self.symbol(symbol) {
+                let value = self.value()?;
+                let amount = self.amount(&value)?;
+                return Ok(Test::Compare(order, amount));
+            }
+        }
+        for (symbol, wanted) in [("!~", false), ("~", true)] {
+            if self.symbol(symbol) {
+                let value = self.value()?;
+                let regex = Regex::new(&value.text).map_err(|e| {
+                    // The regex crate's message draws the expression again; its last line says why.
+                    let message = e.to_string();
+                    let why = message
+                        .lines()
+                        .last()
+                        .unwrap_or("")
+                        .trim_start_matches("error: ");
+                    let what = format!("not a regular expression: {why}");
+                    Problem::at(self.text, value.span, what)
+                })?;
+                return Ok(Test::Matches(regex, wanted));
+            }
+        }
+        if self.symbol("!=") {
+            return Ok(Test::NotIn(vec![self.value()?]));
+        }
+        if self.symbol("==") || self.symbol("=") {
+            return Ok(Test::In(vec![self.value()?]));
+        }
+        Err(self
+            .problem("expected an operator here")
+            .hint("operators: =  !=  ~  !~  <  <=  >  >=  in a, b  in 10ms..1s"))
+    }
+
+    fn list_or_range(&mut self) -> Result<Test, Problem> {
+        let first = self.value()?;
+        if let Some((low, high)) = first.text.split_once("..") {
+            let part = |text: &str, offset: usize| Spanned {
+                text: text.to_owned(),
+                span: (first.span.0 + offset, first.span.0 + offset + text.len()),
+            };
+            let (low, high) = (part(low, 0), part(high, low.len() + 2));
+            if let (Ok(a), Ok(b)) = (self.amount(&low), self.amount(&high)) {
+                // `10..40s` means seconds at both ends.
+                let (mut a, mut b) = (a, b);
+                if a.unit.is_none() && b.unit.is_some() {
+                    a = self.amount(&Spanned {
+                        text: format!("{}{}", low.text, unit_of(&high.text)),
+                        span: low.span,
+                    })?;
+                } else if b.unit.is_none() && a.unit.is_some() && a.value != 0.0 {
+                    b = self.amount(&Spanned {
+                        text: format!("{}{}", high.text, unit_of(&low.text)),
+                        span: high.span,
+                    })?;
+                }
+                if a.value > b.value {
+                    return Err(Problem::at(self.text, first.span, "this range is empty"));
+                }
+                return Ok(Test::Range(a, b));
+            }
+        }
+        let mut values = vec![first];
+        while self.symbol(",") {
+            values.push(self.value()?);
+        }
+        Ok(Test::In(values))
+    }
+
+    fn amount(&self, value: &Spanned) -> Result<Amount, Problem> {
+        parse_amount(&value.text).map_err(|e| Problem::at(self.text, value.span, e.to_string()))
+    }
+
+    /// A quoted text, or what stands up to the next space or comma.
+    fn value(&mut self) -> Result<Spanned, Problem> {
+        self.skip_space();
+        let rest = self.rest();
+        let Some(first) = rest.chars().next() else {
+            let end = self.text.len();
+            return Err(Problem::at(self.text, (end, end), "expected a value here"));
+        };
+        if first == '"' || first == '\'' {
+            let Some(length) = rest[1..].find(first) else {
+                return Err(self.problem("this quote is never closed"));
+            };
+            let span = (self.at, self.at + length + 2);
+            self.at = span.1;
+            return Ok(Spanned {
+                text: rest[1..=length].to_owned(),
+                span,
+            });
+        }
+        let length = rest
+            .find(|c: char| c.is_whitespace() || c == ',')
+            .unwrap_or(rest.len());
+        if length == 0 {
+            return Err(self.problem("expected a value here"));
+        }
+        let span = (self.at, self.at + length);
+        self.at = span.1;
+        Ok(Spanned {
+            text: rest[..length].to_owned(),
+            span,
+        })
+    }
+}
+
+/// The letters at the end of an amount.
+fn unit_of(amount: &str) -> &str {
+    let digits = amount.trim_end_matches(|c: char| c.is_alphabetic() || c == '%');
+    &amount[digits.len()..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_designs_examples_parse() {
+        for text in [
+            "disk.bytes by op where device = vda",
+            "disk.ios by latency where device = vda and op = read and phase = steady",
+            "net.segments by size, context where interface = eth0",
+            "cpu.time by cgroup",
+            "file.opens by path where process = bash",
+            "disk.ios where latency in 10ms..1s and time in 10s..40s",
+            "disk.ios where device in sda, sdb,nvme0n1 and op!=read",
+            "disk.bytes where device~^nvme and process = \"a b, c\"",
+        ] {
+            parse(text).unwrap_or_else(|p| panic!("{p}"));
+        }
+    }
+
+    #[test]
+    fn values_ranges_and_lists() {
+        let e = parse("a.b by c, d where x in 10..40s and y in a,b , 'c d' and z >= 4KiB").unwrap();
+        assert_eq!(
+            e.by.iter().map(|b| b.text.as_str()).collect::<Vec<_>>(),
+            ["c", "d"]
+        );
+        let Test::Range(low, high) = &e.predicates[0].test else {
+            panic!()
+        };
+        assert_eq!((low.value, high.value), (10.0, 40.0));
+        let Test::In(list) = &e.predicates[1].test else {
+            panic!()
+        };
+        assert_eq!(
+            list.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(),
+            ["a", "b", "c d"]
+        );
+        let Test::Compare(Order::AtLeast, amount) = &e.predicates[2].test else {
+            panic!()
+        };
+        assert_eq!(amount.value, 4096.0);
+    }
+
+    #[test]
+    fn errors_point_at_the_word() {
+        for (text, word) in [
+            ("", ""),
+            ("disk", "disk"),
+            ("disk.", ""),
+            ("disk.bytes for device", "for"),
+            ("disk.bytes by", ""),
+            ("disk.bytes by device device", "device"),
+            ("disk.bytes where device", ""),
+            ("disk.bytes where device ? sda", "?"),
+            ("disk.bytes where latency > fast", "fast"),
+            ("disk.bytes where latency in 40s..10s", "40s..10s"),
+            ("disk.bytes where device ~ [a", "[a"),
+            ("disk.bytes where device = 'sda", "'sda"),
+            ("disk.bytes where device = sda or op = read", "or"),
+            ("disk.bytes where latency > 10xs", "10xs"),
+        ] {
+            let p = parse(text).expect_err(text);
+            assert_eq!(&text[p.span.0..p.span.1], word, "{text}: {p}");
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic() {
+        let pieces = [
+            "disk", ".", "by", " ", "where", "=", "~", "'", "\"", ",", "in", "..", "é", "\n",
+            "10ms", "<",
+        ];
+        let mut state = 7_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..(state >> 60) {
+                state = state
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
+            }
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            if let Err(p) = parse(&text) {
+                let _ = p.to_string();
+            }
+        }
+    }
+}
