@@ -118,7 +118,7 @@ pub struct Phase {
 }
 
 /// What a source could give, and what reading it cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceState {
     /// Name of the source.
     pub name: String,

@@ -1,0 +1,42 @@
+//! The command line, built from the command table.
+
+use std::process::ExitCode;
+
+use clap::Command;
+
+use crate::commands::COMMANDS;
+use crate::output;
+
+/// The whole command line; help, man page and completion come from it.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new("sonde")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Record a machine, see where the time went")
+        .long_about(
+            "A performance lab in one binary: records what a machine did, answers \
+             expressions such as `disk.bytes by op where device = vda`, and draws them.",
+        )
+        .after_help(
+            "Start with:  sonde record -- CMD     then:  sonde show RUN\n\
+             The language of expressions:  sonde catalog --help",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .max_term_width(100);
+    for entry in COMMANDS {
+        command = command.subcommand((entry.arguments)(Command::new(entry.name).about(entry.about)));
+    }
+    command
+}
+
+/// Prints what clap has to say: help to stdout with status 0, a mistake to stderr with 2.
+pub(crate) fn complain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        output::data(&error.render().to_string());
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    output::message(text.trim_end().trim_start_matches("error: "));
+    ExitCode::from(2)
+}

@@ -1,0 +1,59 @@
+//! The only place that reads clocks.
+//!
+//! A run's time is the wall clock at its start plus the time that passed since
+//! (`CLOCK_BOOTTIME`: it does not step, and goes on while the machine sleeps). So times in a
+//! run never jump, whoever sets the clock meanwhile; a jump is noticed and told.
+
+use run::Nanos;
+use rustix::time::{ClockId, clock_gettime};
+
+fn read(clock: ClockId) -> Nanos {
+    let t = clock_gettime(clock);
+    t.tv_sec * 1_000_000_000 + t.tv_nsec
+}
+
+/// The wall clock, now.
+pub(crate) fn wall() -> Nanos {
+    read(ClockId::Realtime)
+}
+
+/// Processor time of this process so far, in seconds.
+pub(crate) fn own_cpu() -> f64 {
+    read(ClockId::ProcessCPUTime) as f64 / 1e9
+}
+
+/// The clock of a run.
+#[derive(Debug)]
+pub(crate) struct RunClock {
+    /// Wall clock minus time since boot, at the run's start.
+    offset: Nanos,
+    /// The same as last seen; it differs from `offset` after a step.
+    seen: Nanos,
+}
+
+/// A smaller change of the wall clock is the clock being steered, not set.
+const STEP: Nanos = 50_000_000;
+
+impl RunClock {
+    /// Starts now.
+    pub(crate) fn start() -> RunClock {
+        let offset = wall() - read(ClockId::Boottime);
+        RunClock { offset, seen: offset }
+    }
+
+    /// Now, on the run's clock.
+    pub(crate) fn now(&self) -> Nanos {
+        read(ClockId::Boottime) + self.offset
+    }
+
+    /// How far the wall clock was set since last asked, in seconds, if it was.
+    pub(crate) fn step(&mut self) -> Option<f64> {
+        let offset = wall() - read(ClockId::Boottime);
+        let by = offset - self.seen;
+        if by.abs() < STEP {
+            return None;
+        }
+        self.seen = offset;
+        Some(by as f64 / 1e9)
+    }
+}

@@ -1,0 +1,222 @@
+//! `sonde record`: observes this host while a command runs, for a time, or until interrupted.
+
+mod child;
+pub(crate) mod marks;
+pub(crate) mod progress;
+mod recording;
+pub(crate) mod sampler;
+mod signals;
+mod tee;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sources::{Host, SOURCES};
+
+use super::Entry;
+use crate::failure::Failure;
+use crate::{clock, output};
+
+/// The command.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "record",
+    about: "Observe this host while a command runs, for a time, or until interrupted",
+    arguments,
+    run,
+};
+
+fn arguments(command: Command) -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    command
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("RUN")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(clap::ValueHint::DirPath)
+                .help("Directory to record into; it must not exist [default: named for the command and the time]"),
+        )
+        .arg(text("every", "TIME", "Interval of the samples, 10ms to 1h").default_value("1s"))
+        .arg(text("for", "TIME", "Stop recording after this time; a command goes on"))
+        .arg(text("name", "NAME", "Title of the run"))
+        .arg(
+            Arg::new("note")
+                .long("note")
+                .value_name("KEY=VALUE")
+                .action(ArgAction::Append)
+                .help("Keep a note with the run; may be given again"),
+        )
+        .arg(
+            text("sources", "LIST", "Only these sources, separated by commas (see `sonde doctor`)")
+                .value_delimiter(','),
+        )
+        .arg(
+            text("top", "N", "How many processes to name, by each of CPU, disk bytes and memory")
+                .value_parser(value_parser!(u16).range(1..=1000))
+                .default_value("10"),
+        )
+        .arg(
+            Arg::new("with-arguments")
+                .long("with-arguments")
+                .action(ArgAction::SetTrue)
+                .help("Keep the arguments of running processes in the inventory; they may hold secrets"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .short('q')
+                .long("quiet")
+                .action(ArgAction::SetTrue)
+                .help("No progress line and no closing words on stderr"),
+        )
+        .arg(
+            Arg::new("command")
+                .value_name("CMD")
+                .num_args(0..)
+                .last(true)
+                .value_parser(value_parser!(OsString))
+                .help("Command to observe, with its arguments, after --"),
+        )
+        .after_help(
+            "The command keeps its terminal and its exit status; its output is shown and kept.\n\
+             Inside it, `sonde mark NAME` starts a phase.\n\n\
+             Exit status: the command's; 128+N if signal N ended it; 127 if there is no such\n\
+             command; 2 for wrong input; 1 if something was lost and there was no command.",
+        )
+}
+
+/// What was asked for.
+pub(crate) struct Wanted {
+    /// Directory to record into.
+    path: PathBuf,
+    /// Interval in seconds.
+    every: f64,
+    /// Seconds after which the recording stops.
+    length: Option<f64>,
+    /// Title.
+    name: Option<String>,
+    /// Notes.
+    notes: BTreeMap<String, String>,
+    /// Sources asked for; all, if none.
+    sources: Option<Vec<String>>,
+    /// Command and arguments; may be empty.
+    command: Vec<OsString>,
+    /// The host.
+    host: Host,
+    /// Say nothing.
+    quiet: bool,
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    recording::record(wanted(matches)?)
+}
+
+fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
+    let every = super::duration(matches, "every")?.unwrap_or(1.0);
+    if !(0.01..=3600.0).contains(&every) {
+        return Err(Failure::input("--every must be from 10ms to 1h"));
+    }
+    let length = super::duration(matches, "for")?;
+    if length.is_some_and(|l| l <= 0.0) {
+        return Err(Failure::input("--for must be longer than nothing"));
+    }
+    let command: Vec<OsString> =
+        matches.get_many::<OsString>("command").map(|c| c.cloned().collect()).unwrap_or_default();
+    let mut notes = BTreeMap::new();
+    for note in matches.get_many::<String>("note").unwrap_or_default() {
+        let Some((key, value)) = note.split_once('=') else {
+            let text = format!("--note {note}: expected KEY=VALUE");
+            return Err(Failure::input(text + "\nhint: for example --note disk=nvme"));
+        };
+        notes.insert(key.to_owned(), value.to_owned());
+    }
+    let sources: Option<Vec<String>> =
+        matches.get_many::<String>("sources").map(|s| s.cloned().collect());
+    for name in sources.iter().flatten() {
+        if SOURCES.iter().all(|s| s.name != name) {
+            let all: Vec<&str> = SOURCES.iter().map(|s| s.name).collect();
+            return Err(Failure::input(format!(
+                "there is no source `{name}`\nhint: {}",
+                analysis::error::near_or_all(name, all.iter().copied())
+            )));
+        }
+    }
+    let path = matches.get_one::<PathBuf>("output").cloned();
+    let host = Host {
+        top: usize::from(*matches.get_one::<u16>("top").expect("has a default")),
+        with_arguments: matches.get_flag("with-arguments"),
+        ..Host::default()
+    };
+    Ok(Wanted {
+        path: path.unwrap_or_else(|| default_path(&command)),
+        every,
+        length,
+        name: matches.get_one::<String>("name").cloned(),
+        notes,
+        sources,
+        command,
+        host,
+        quiet: matches.get_flag("quiet"),
+    })
+}
+
+/// `fio-20261121-194401`: the command's name and the time, UTC.
+fn default_path(command: &[OsString]) -> PathBuf {
+    let program = command.first().map(Path::new).and_then(Path::file_name);
+    let program = program.map_or_else(|| "host".into(), |p| p.to_string_lossy());
+    let program: String =
+        program.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '_' }).collect();
+    let time = jiff::Timestamp::from_nanosecond(i128::from(clock::wall())).unwrap_or_default();
+    let base = format!("{program}-{}", time.strftime("%Y%m%d-%H%M%S"));
+    // Two within a second: a run is never overwritten, and nobody asked for this name.
+    (1..1000)
+        .map(|n| PathBuf::from(if n == 1 { base.clone() } else { format!("{base}-{n}") }))
+        .find(|p| !p.exists())
+        .unwrap_or_else(|| PathBuf::from(base))
+}
+
+/// Tells the user how it ended.
+fn closing_words(quiet: bool, finished: &run::write::Finished, remarks: &[String]) -> bool {
+    let manifest = &finished.manifest;
+    let path = finished.path.display();
+    let mut lost = false;
+    if finished.made_again {
+        output::message(&format!(
+            "the run's directory was removed while recording; what was recorded is now in {path}"
+        ));
+    }
+    for loss in &manifest.loss {
+        lost = true;
+        let from = progress::clock_text(progress::seconds(manifest.started, loss.from));
+        let to = progress::clock_text(progress::seconds(manifest.started, loss.to));
+        output::message(&format!(
+            "lost {} rows, from {from} to {to}: {}; all others are in {path}",
+            loss.rows, loss.why
+        ));
+    }
+    if let Some(why) = &finished.not_sealed {
+        lost = true;
+        output::message(&format!(
+            "the run could not be sealed: {why}; it can be read from its journal in {path}"
+        ));
+    }
+    for remark in remarks {
+        output::message(remark);
+    }
+    if !quiet {
+        let ended = manifest.ended.unwrap_or(manifest.started);
+        let seconds = progress::seconds(manifest.started, ended);
+        output::message(&format!(
+            "recorded {} s in {} samples; own cost {} s of CPU\n       next: sonde show {path}",
+            run::unit::digits(seconds),
+            manifest.own.samples,
+            run::unit::digits(manifest.own.cpu_seconds),
+        ));
+    }
+    lost
+}

@@ -1,0 +1,376 @@
+//! One recording, from the first reading to the sealed run.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use run::manifest::{self, Change, ClockStep, FORMAT, Manifest, Phase, State};
+use run::write::{CreateError, Finished, Writer, write_durably};
+use run::Nanos;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+use sources::Host;
+use sources::inventory::{self, Inventory};
+
+use super::child::{self, Outputs, Running};
+use super::marks::Marks;
+use super::progress::{Progress, Screen, Told, seconds};
+use super::sampler::{Counts, Sampler};
+use super::signals::Signals;
+use super::tee::Tee;
+use super::{Wanted, closing_words};
+use crate::clock::{self, RunClock};
+use crate::failure::Failure;
+use crate::output;
+
+/// How long the command may wait for the inventory. What is not known by then is taken
+/// while it runs.
+const INVENTORY_WAIT: Duration = Duration::from_millis(40);
+
+/// A sample later than this share of the interval counts as late.
+const LATE: f64 = 0.1;
+
+/// Records what was asked for; answers with the command's exit status.
+pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
+    let signals = Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
+    let clock = RunClock::start();
+    let manifest = first_manifest(&wanted, &clock);
+    let writer = Writer::create(&wanted.path, &manifest).map_err(|e| match e {
+        CreateError::Exists { .. } | CreateError::Io { .. } => Failure::input(e),
+    })?;
+    let inventory = Inventories::start(&wanted.host);
+    let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
+    let marks = Marks::listen(writer.dir()).ok();
+    let screen = Arc::new(Screen::new(!wanted.quiet));
+    let recording = Recording {
+        wanted,
+        manifest,
+        clock,
+        writer,
+        sampler,
+        marks,
+        signals,
+        inventory,
+        screen,
+        progress: Progress::new(),
+        counts: Counts::default(),
+        status: None,
+    };
+    recording.run()
+}
+
+fn first_manifest(wanted: &Wanted, clock: &RunClock) -> Manifest {
+    let started = clock.now();
+    let uname = rustix::system::uname();
+    let host = uname.nodename().to_string_lossy().into_owned();
+    let arguments: Vec<String> =
+        wanted.command.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    // Time, host and process tell runs apart; nobody is asked for randomness.
+    let id = format!("{started:x}-{}-{host}", std::process::id());
+    let named_for = arguments.first().map_or_else(|| host.clone(), |_| arguments.join(" "));
+    Manifest {
+        format: FORMAT,
+        sonde: env!("CARGO_PKG_VERSION").into(),
+        id,
+        name: wanted.name.clone().unwrap_or(named_for),
+        host,
+        notes: wanted.notes.clone(),
+        state: State::Recording,
+        command: (!arguments.is_empty()).then_some(manifest::Command {
+            arguments,
+            status: None,
+            signal: None,
+        }),
+        started,
+        ended: None,
+        every_seconds: wanted.every,
+        clock: manifest::Clock::default(),
+        phases: vec![],
+        sources: vec![],
+        loss: vec![],
+        own: manifest::OwnCost::default(),
+        changes: vec![],
+        tables: std::collections::BTreeMap::new(),
+    }
+}
+
+struct Recording {
+    wanted: Wanted,
+    manifest: Manifest,
+    clock: RunClock,
+    writer: Writer,
+    sampler: Sampler,
+    marks: Option<Marks>,
+    signals: Signals,
+    inventory: Inventories,
+    screen: Arc<Screen>,
+    progress: Progress,
+    counts: Counts,
+    status: Option<ExitStatus>,
+}
+
+/// Why the sampling ended.
+enum Ended {
+    /// The command is over.
+    Command,
+    /// The time is over, or somebody interrupted.
+    Time,
+}
+
+impl Recording {
+    fn run(mut self) -> Result<ExitCode, Failure> {
+        self.inventory.wait(INVENTORY_WAIT);
+        self.sampler.begin(&self.clock);
+        // The command's life begins where the first interval does.
+        self.manifest.started = self.clock.now();
+        let mut running = None;
+        let mut tee = None;
+        if !self.wanted.command.is_empty() {
+            match child::start(&self.wanted.command, self.writer.dir()) {
+                Ok((child, outputs)) => {
+                    running = Some(child);
+                    tee = self.tee(outputs);
+                }
+                Err(e) => return self.no_such_command(&e),
+            }
+        }
+        self.manifest.sources = self.sampler.states();
+        self.writer.update(&self.manifest);
+        let ended = self.observe(&mut running);
+        self.last_sample();
+        if matches!(ended, Ended::Time)
+            && let Some(child) = &mut running
+        {
+            self.wait_for(child);
+        }
+        let remarks = tee.map(Tee::finish).unwrap_or_default();
+        self.screen.end();
+        self.finish(&remarks)
+    }
+
+    fn tee(&self, outputs: Outputs) -> Option<Tee> {
+        let keep = |name| child::keep(self.writer.dir(), name);
+        let started = keep("stdout")
+            .and_then(|out| Ok([out, keep("stderr")?]))
+            .and_then(|files| Tee::start(outputs, files, self.screen.clone()));
+        match started {
+            Ok(tee) => Some(tee),
+            Err(e) => {
+                output::message(&format!("the command's output cannot be read: {e}"));
+                None
+            }
+        }
+    }
+
+    fn no_such_command(self, error: &io::Error) -> Result<ExitCode, Failure> {
+        let name = self.wanted.command[0].to_string_lossy().into_owned();
+        self.writer.abandon();
+        let (why, code) = match error.kind() {
+            io::ErrorKind::NotFound => ("there is no such command".to_owned(), 127),
+            io::ErrorKind::PermissionDenied => ("it may not be executed".to_owned(), 126),
+            _ => (error.to_string(), 126),
+        };
+        Err(Failure { text: format!("{name}: {why}; nothing was recorded"), code })
+    }
+
+    /// Samples until there is a reason to stop.
+    fn observe(&mut self, running: &mut Option<Running>) -> Ended {
+        let every = (self.wanted.every * 1e9) as Nanos;
+        let end = self.wanted.length.map(|l| self.manifest.started + (l * 1e9) as Nanos);
+        // Whole multiples of the interval, so that hosts line up.
+        let mut next = (self.manifest.started / every + 1) * every;
+        loop {
+            let until = end.map_or(next, |e| e.min(next));
+            self.wait_until(until, running.as_ref());
+            if let Some(child) = running
+                && let Some(status) = child.ended()
+            {
+                self.status = Some(status);
+                return Ended::Command;
+            }
+            if self.signalled(running.as_ref()) {
+                return Ended::Time;
+            }
+            self.new_phases();
+            let now = self.clock.now();
+            if end.is_some_and(|e| now >= e) {
+                return Ended::Time;
+            }
+            if now < next {
+                continue;
+            }
+            if (now - next) as f64 > LATE * every as f64 {
+                self.counts.late += 1;
+            }
+            let passed = (now - next) / every;
+            self.counts.missed += passed as u64;
+            next += (passed + 1) * every;
+            self.sample(now, false);
+        }
+    }
+
+    /// Waits for `time`, the command's end, a signal or a mark.
+    fn wait_until(&self, time: Nanos, running: Option<&Running>) {
+        let left = (time - self.clock.now()).max(0);
+        let wait = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
+        let mut wanted: Vec<BorrowedFd<'_>> = self.signals.fds().collect();
+        wanted.extend(self.marks.iter().map(Marks::fd));
+        wanted.extend(running.map(Running::fd));
+        let mut fds: Vec<PollFd<'_>> =
+            wanted.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        // Interrupted or not, the caller looks at everything.
+        let _ = poll(&mut fds, Some(&wait));
+    }
+
+    /// Deals with signals; answers whether the recording is to end.
+    fn signalled(&mut self, running: Option<&Running>) -> bool {
+        let mut end = false;
+        for signal in self.signals.come() {
+            match (signal, running) {
+                (Signal::WINCH, Some(child)) => child.resize(),
+                (Signal::WINCH, None) => {}
+                // The terminal sent it to the command too; the recording ends when it does.
+                (Signal::INT, Some(_)) => {}
+                (signal, Some(child)) => child.signal(signal),
+                (_, None) => end = true,
+            }
+        }
+        end
+    }
+
+    /// Starts the phases that were asked for, each with a sample at its moment.
+    fn new_phases(&mut self) {
+        let mut requests = Vec::new();
+        while let Some(request) = self.marks.as_ref().and_then(Marks::accept) {
+            requests.push(request);
+        }
+        for request in requests {
+            let now = self.clock.now();
+            self.sample(now, true);
+            self.manifest.phases.push(Phase { name: request.name.clone(), from: now });
+            self.writer.update(&self.manifest);
+            request.done();
+        }
+    }
+
+    /// Takes a sample; `whole` reads also the sources that are read less often.
+    fn sample(&mut self, now: Nanos, whole: bool) {
+        if let Some(by_seconds) = self.clock.step() {
+            self.manifest.clock.steps.push(ClockStep { at: now, by_seconds });
+            self.writer.update(&self.manifest);
+        }
+        self.counts.samples += 1;
+        self.sampler.sample(&self.clock, now, whole, self.counts, &self.writer);
+        let told = Told {
+            elapsed: seconds(self.manifest.started, now),
+            samples: self.counts.samples,
+            written: self.writer.written(),
+            own: clock::own_cpu(),
+            lost: self.writer.lost(),
+        };
+        self.progress.show(&self.screen, &self.sampler.sink, &told);
+        self.writer.append(&mut self.sampler.sink, now);
+    }
+
+    /// The sample that ends the last interval, at the command's end.
+    fn last_sample(&mut self) {
+        let now = self.clock.now();
+        self.sample(now, true);
+        self.manifest.ended = Some(now);
+    }
+
+    /// The recording is over and the command is not.
+    fn wait_for(&mut self, child: &mut Running) {
+        if !self.wanted.quiet {
+            self.screen.end();
+            output::message("the recording is complete; the command goes on");
+        }
+        loop {
+            if let Some(status) = child.ended() {
+                self.status = Some(status);
+                return;
+            }
+            let hour = self.clock.now() + 3_600_000_000_000;
+            self.wait_until(hour, Some(child));
+            self.signalled(Some(child));
+        }
+    }
+
+    fn finish(mut self, remarks: &[String]) -> Result<ExitCode, Failure> {
+        self.describe_end();
+        drop(self.marks);
+        let finished: Finished = self
+            .writer
+            .finish(self.manifest)
+            .map_err(|e| Failure::work(format!("finishing the run: {e}")))?;
+        let lost = closing_words(self.wanted.quiet, &finished, remarks);
+        Ok(match self.status {
+            Some(status) => ExitCode::from(child::shell_status(status)),
+            None => ExitCode::from(u8::from(lost)),
+        })
+    }
+
+    fn describe_end(&mut self) {
+        use std::os::unix::process::ExitStatusExt;
+        if let (Some(command), Some(status)) = (&mut self.manifest.command, self.status) {
+            command.status = status.code();
+            command.signal = status.signal();
+        }
+        let changes = self.inventory.finish(&self.wanted.host, self.writer.dir());
+        self.manifest.changes = changes;
+        self.manifest.sources = self.sampler.states();
+        self.manifest.own = manifest::OwnCost {
+            cpu_seconds: clock::own_cpu(),
+            peak_resident_bytes: self.sampler.peak_resident(),
+            written_bytes: self.writer.written(),
+            samples: self.counts.samples,
+            late: self.counts.late,
+            missed: self.counts.missed,
+        };
+    }
+}
+
+/// The inventory at the start, taken beside everything else.
+struct Inventories {
+    receive: mpsc::Receiver<Inventory>,
+    start: Option<Inventory>,
+}
+
+impl Inventories {
+    fn start(host: &Host) -> Inventories {
+        let (send, receive) = mpsc::channel();
+        let host = host.clone();
+        // Without a thread there is no inventory, and `finish` finds the channel closed.
+        let _ = std::thread::Builder::new().name("inventory".into()).spawn(move || {
+            let _ = send.send(inventory::take(&host));
+        });
+        Inventories { receive, start: None }
+    }
+
+    fn wait(&mut self, most: Duration) {
+        self.start = self.receive.recv_timeout(most).ok();
+    }
+
+    /// Writes `inventory.json`; answers with what changed since the start.
+    fn finish(&mut self, host: &Host, dir: &std::path::Path) -> Vec<Change> {
+        let Some(start) = self.start.take().or_else(|| self.receive.recv().ok()) else {
+            return vec![];
+        };
+        if let Ok(mut text) = serde_json::to_vec_pretty(&start.0) {
+            text.push(b'\n');
+            if let Err(e) = write_durably(&dir.join("inventory.json"), &text) {
+                output::message(&format!("the inventory could not be written: {e}"));
+            }
+        }
+        let text = |v: Option<serde_json::Value>| {
+            v.map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned))
+        };
+        inventory::differences(&start, &inventory::take(host))
+            .into_iter()
+            .map(|d| Change { path: d.path, before: text(d.before), after: text(d.after) })
+            .collect()
+    }
+}

@@ -1,0 +1,230 @@
+//! The sampling itself: reads the sources at each tick and hands rows to the writer.
+
+use run::manifest::SourceState;
+use run::rows::TableId;
+use run::write::Writer;
+use run::{Nanos, Sink};
+use sources::read::{Kept, fields, number};
+use sources::{Availability, Entry, Host, SOURCES, Source};
+
+use crate::clock;
+use crate::clock::RunClock;
+
+/// A source may take this share of one processor. A costlier one (ten thousand processes at
+/// 10 ms) is read less often, and its rows say over how long.
+const SHARE_OF_SOURCE: f64 = 0.01;
+
+/// The most samples in a row that a source may be left out.
+const MOST_STRETCH: u64 = 600;
+
+/// How much newer costs count in a source's mean cost.
+const NEWER: f64 = 0.3;
+
+struct Observed {
+    entry: &'static Entry,
+    source: Option<Box<dyn Source>>,
+    state: SourceState,
+    /// When it was read last.
+    last: Nanos,
+    /// What reading it costs, in seconds, as a moving mean.
+    cost: f64,
+    /// Ticks until it is read again.
+    wait: u64,
+}
+
+/// Reads all sources.
+pub(super) struct Sampler {
+    observed: Vec<Observed>,
+    /// Rows of the present sample.
+    pub(super) sink: Sink,
+    own: Own,
+    every: f64,
+}
+
+/// Counts of the recorder's own work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Samples taken.
+    pub(super) samples: u64,
+    /// Of those, late by more than a tenth of the interval.
+    pub(super) late: u64,
+    /// Ticks that passed while a sample was being taken.
+    pub(super) missed: u64,
+}
+
+/// What was counted of the recorder when it was last written down.
+struct Own {
+    table: TableId,
+    statm: Option<Kept>,
+    buffer: Vec<u8>,
+    page: f64,
+    last: Nanos,
+    cpu: f64,
+    written: u64,
+    lost: u64,
+    counts: Counts,
+    /// Largest resident memory, in bytes.
+    peak: f64,
+}
+
+impl Sampler {
+    /// Opens the sources named (all, if none is) and takes their first reading.
+    pub(super) fn open(host: &Host, named: Option<&[String]>, every: f64) -> Sampler {
+        let wanted = |e: &&Entry| named.is_none_or(|n| n.iter().any(|n| n == e.name));
+        let observed = SOURCES.iter().filter(wanted).map(|entry| Observed::open(entry, host));
+        Sampler { observed: observed.collect(), sink: Sink::new(), own: Own::new(), every }
+    }
+
+    /// The first reading: what the counters are before anything is observed.
+    pub(super) fn begin(&mut self, clock: &RunClock) {
+        for o in &mut self.observed {
+            o.read(clock, None, 0, &mut self.sink);
+        }
+        self.own.begin(clock.now());
+        self.sink.clear();
+    }
+
+    /// A sample at `time`: rows of every source that is due (all, with `whole`).
+    pub(super) fn sample(
+        &mut self,
+        clock: &RunClock,
+        time: Nanos,
+        whole: bool,
+        counts: Counts,
+        writer: &Writer,
+    ) {
+        for o in &mut self.observed {
+            if o.wait > 0 && !whole {
+                o.wait -= 1;
+                o.state.stretched += 1;
+                continue;
+            }
+            o.read(clock, Some(time), time, &mut self.sink);
+            let affordable = self.every * SHARE_OF_SOURCE;
+            o.wait = ((o.cost / affordable).ceil() as u64).clamp(1, MOST_STRETCH) - 1;
+        }
+        self.own.sample(clock.now(), time, counts, writer, &mut self.sink);
+    }
+
+    /// What each source gave, for the manifest.
+    pub(super) fn states(&self) -> Vec<SourceState> {
+        self.observed.iter().map(|o| o.state.clone()).collect()
+    }
+
+    /// Largest resident memory of the recorder, in bytes.
+    pub(super) fn peak_resident(&self) -> u64 {
+        self.own.peak as u64
+    }
+}
+
+impl Observed {
+    fn open(entry: &'static Entry, host: &Host) -> Observed {
+        let (source, availability) = match (entry.open)(host) {
+            Ok(source) => (Some(source), Availability::Available),
+            Err(why) => (None, why),
+        };
+        let state = source_state(entry.name, &availability);
+        Observed { entry, source, state, last: 0, cost: 0.0, wait: 0 }
+    }
+
+    /// Reads the source; `time` is `None` the first time.
+    fn read(&mut self, clock: &RunClock, time: Option<Nanos>, at: Nanos, sink: &mut Sink) {
+        let Some(source) = &mut self.source else { return };
+        let from = clock.now();
+        let interval = time.map(|_| (from - self.last) as f64 / 1e9);
+        sink.at(at, interval.unwrap_or(0.0));
+        let result = source.sample(interval, sink);
+        self.last = from;
+        let cost = (clock.now() - from) as f64 / 1e9;
+        self.cost = if self.state.samples < 2 {
+            // The first readings find files and names; they are dearer than the rest.
+            cost
+        } else {
+            self.cost * (1.0 - NEWER) + cost * NEWER
+        };
+        self.state.cost_seconds += cost;
+        self.state.samples += 1;
+        if let Err(e) = result {
+            let why = Availability::Failed { why: e.to_string() };
+            let kept = std::mem::take(&mut self.state);
+            self.state = SourceState {
+                cost_seconds: kept.cost_seconds,
+                samples: kept.samples,
+                stretched: kept.stretched,
+                ..source_state(self.entry.name, &why)
+            };
+        } else if self.state.state != "available" {
+            // It failed before and works again; the gap is in the data.
+            self.state.state = "available".into();
+        }
+    }
+}
+
+/// How an availability stands in a manifest.
+pub(crate) fn source_state(name: &str, availability: &Availability) -> SourceState {
+    let (state, detail) = match availability {
+        Availability::Available => ("available", String::new()),
+        Availability::Unsupported { needs } => ("unsupported", format!("needs {needs}")),
+        Availability::Denied { remedy } => ("denied", remedy.clone()),
+        Availability::Failed { why } => ("failed", why.clone()),
+    };
+    SourceState { name: name.into(), state: state.into(), detail, ..SourceState::default() }
+}
+
+impl Own {
+    fn new() -> Own {
+        Own {
+            table: TableId::of("self"),
+            statm: Kept::open("/proc/self/statm").ok(),
+            buffer: Vec::new(),
+            page: rustix::param::page_size() as f64,
+            last: 0,
+            cpu: 0.0,
+            written: 0,
+            lost: 0,
+            counts: Counts::default(),
+            peak: 0.0,
+        }
+    }
+
+    fn begin(&mut self, now: Nanos) {
+        self.last = now;
+        self.cpu = clock::own_cpu();
+    }
+
+    fn sample(
+        &mut self,
+        now: Nanos,
+        time: Nanos,
+        counts: Counts,
+        writer: &Writer,
+        sink: &mut Sink,
+    ) {
+        let cpu = clock::own_cpu();
+        let (written, lost) = (writer.written(), writer.lost());
+        let resident = self.resident();
+        self.peak = self.peak.max(resident);
+        sink.at(time, (now - self.last) as f64 / 1e9);
+        let since = |now: u64, before: u64| now.saturating_sub(before) as f64;
+        let values = [
+            cpu - self.cpu,
+            since(written, self.written),
+            since(counts.samples, self.counts.samples),
+            since(counts.late, self.counts.late),
+            since(counts.missed, self.counts.missed),
+            since(lost, self.lost),
+            resident,
+        ];
+        sink.row(self.table, &[], &values);
+        (self.last, self.cpu, self.written, self.lost, self.counts) =
+            (now, cpu, written, lost, counts);
+    }
+
+    /// Resident memory now, in bytes; NaN if the kernel does not tell.
+    fn resident(&mut self) -> f64 {
+        let Some(statm) = &self.statm else { return f64::NAN };
+        let Ok(bytes) = statm.read(&mut self.buffer) else { return f64::NAN };
+        let pages = fields(bytes).nth(1).and_then(number);
+        pages.map_or(f64::NAN, |p| p as f64 * self.page)
+    }
+}

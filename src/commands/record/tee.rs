@@ -1,0 +1,150 @@
+//! Shows the command's output as it comes, and keeps it.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::child::Outputs;
+use super::progress::Screen;
+
+/// The thread that reads the command's output.
+pub(super) struct Tee {
+    thread: JoinHandle<Vec<String>>,
+    /// Closing it tells the thread that the command has ended.
+    end: OwnedFd,
+}
+
+struct Stream {
+    from: Option<OwnedFd>,
+    keep: Option<File>,
+    error: bool,
+    name: &'static str,
+    not_kept: u64,
+    why: String,
+}
+
+/// How long after the command's end its last output may still be on its way.
+const LINGER: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+impl Tee {
+    /// Starts reading `outputs` into the files `keep` and to our own stdout and stderr.
+    pub(super) fn start(outputs: Outputs, keep: [File; 2], screen: Arc<Screen>) -> io::Result<Tee> {
+        let (ended, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let [out, err] = outputs;
+        let [keep_out, keep_err] = keep;
+        let stream = |from, keep, error, name| Stream {
+            from: Some(from),
+            keep: Some(keep),
+            error,
+            name,
+            not_kept: 0,
+            why: String::new(),
+        };
+        let streams = [stream(out, keep_out, false, "stdout"), stream(err, keep_err, true, "stderr")];
+        let thread = std::thread::Builder::new()
+            .name("output".into())
+            .stack_size(256 << 10)
+            .spawn(move || copy(streams, &ended, &screen))?;
+        Ok(Tee { thread, end })
+    }
+
+    /// Reads what the ended command still left and returns remarks on what was not kept.
+    pub(super) fn finish(self) -> Vec<String> {
+        drop(self.end);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Copies until all outputs end, or the command has ended and nothing more comes: something
+/// it left in the background may hold them open for ever.
+fn copy(mut streams: [Stream; 2], ended: &OwnedFd, screen: &Screen) -> Vec<String> {
+    let mut buffer = vec![0_u8; 64 << 10];
+    let mut over = false;
+    while streams.iter().any(|s| s.from.is_some()) {
+        let ready: Vec<bool> = {
+            let mut fds = Vec::with_capacity(3);
+            for s in &streams {
+                if let Some(from) = &s.from {
+                    fds.push(PollFd::new(from, PollFlags::IN));
+                }
+            }
+            let outputs = fds.len();
+            if !over {
+                fds.push(PollFd::new(ended, PollFlags::IN));
+            }
+            match poll(&mut fds, if over { Some(&LINGER) } else { None }) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(_) => break,
+            }
+            if !over && fds.last().is_some_and(|f| !f.revents().is_empty()) {
+                over = true;
+            }
+            fds[..outputs].iter().map(|f| !f.revents().is_empty()).collect()
+        };
+        let open = streams.iter_mut().filter(|s| s.from.is_some());
+        for (stream, _) in open.zip(ready).filter(|(_, ready)| *ready) {
+            stream.copy(&mut buffer, screen);
+        }
+    }
+    streams.into_iter().filter_map(Stream::remark).collect()
+}
+
+impl Stream {
+    /// Moves what is there now; forgets the output when it has ended.
+    fn copy(&mut self, buffer: &mut [u8], screen: &Screen) {
+        let Some(from) = &self.from else { return };
+        let read = rustix::io::read(from.as_fd(), &mut *buffer);
+        let bytes = match read {
+            Ok(n) if n > 0 => &buffer[..n],
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return,
+            // A pseudo-terminal that nobody holds any more reads as EIO.
+            Ok(_) | Err(_) => {
+                self.from = None;
+                return;
+            }
+        };
+        if self.show(bytes, screen).is_err() {
+            // Our reader has gone. Closing our end tells the command what it would have been
+            // told without us.
+            self.from = None;
+        }
+        self.store(bytes);
+    }
+
+    fn show(&self, bytes: &[u8], screen: &Screen) -> io::Result<()> {
+        let terminal =
+            if self.error { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+        let _shown = if terminal { Some(screen.output(bytes)) } else { None };
+        if self.error {
+            io::stderr().lock().write_all(bytes)
+        } else {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes)?;
+            out.flush()
+        }
+    }
+
+    fn store(&mut self, bytes: &[u8]) {
+        if let Some(keep) = &mut self.keep
+            && let Err(e) = keep.write_all(bytes)
+        {
+            self.why = e.to_string();
+            self.keep = None;
+        }
+        if self.keep.is_none() {
+            self.not_kept += bytes.len() as u64;
+        }
+    }
+
+    fn remark(self) -> Option<String> {
+        (self.not_kept > 0).then(|| {
+            format!("the last {} bytes of {} were not kept: {}", self.not_kept, self.name, self.why)
+        })
+    }
+}
