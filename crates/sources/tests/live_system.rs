@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use run::Sink;
 use run::rows::TableId;
+use run::{Sink, catalog};
 use rustix::time::{ClockId, clock_gettime};
 use sources::{Host, SOURCES, Source};
 
@@ -35,6 +35,26 @@ fn seconds() -> f64 {
 fn sum(out: &Sink, table: &str) -> f64 {
     let rows = out.rows(TableId::of(table));
     rows.values.iter().flatten().sum()
+}
+
+#[test]
+fn every_table_has_a_row_in_every_interval() {
+    for name in ["cpu", "pressure", "memory", "vm"] {
+        let Some(mut source) = live(name) else {
+            continue;
+        };
+        let mut out = Sink::new();
+        source.sample(None, &mut out).unwrap();
+        // So soon after the first that hardly anything happened between.
+        source.sample(Some(1e-4), &mut out).unwrap();
+        for (_, table) in catalog::tables().filter(|(_, t)| t.source == name) {
+            assert!(
+                !out.rows(TableId::of(table.name)).is_empty(),
+                "{}",
+                table.name
+            );
+        }
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@
 use run::rows::TableId;
 use run::{Sink, Word};
 
-use super::names;
+use super::names::Names;
 use crate::Host;
 use crate::read::{advance, fields, number};
 
@@ -24,7 +24,8 @@ const SOFT: [&str; 10] = [
 /// The kind of soft interrupt that always has a row.
 const SOFT_KEPT: usize = 1;
 
-/// A line that counted something since boot.
+/// A line that counted something since boot. It is named when it first counts, and again when
+/// its count started over.
 struct Line {
     irq: u32,
     before: u64,
@@ -41,7 +42,7 @@ struct Fixed {
 
 /// What is remembered of interrupts.
 pub(super) struct Interrupts {
-    host: Host,
+    names: Names,
     /// By number.
     lines: Vec<Line>,
     total: Option<u64>,
@@ -56,7 +57,7 @@ pub(super) struct Interrupts {
 impl Interrupts {
     pub(super) fn new(host: &Host) -> Interrupts {
         Interrupts {
-            host: host.clone(),
+            names: Names::new(host),
             lines: Vec::new(),
             total: None,
             owed: 0.0,
@@ -97,9 +98,11 @@ impl Interrupts {
             }
             irq += 1;
         }
-        for line in &mut self.lines[place..] {
-            line.fall_silent();
+        // Of a line that broke off, the rest is not known to be zero.
+        if rest.first() == Some(&b'\n') {
+            self.lines[place..].iter_mut().for_each(Line::fall_silent);
         }
+        self.names.forget();
         self.local(total, numbered, rows, out);
         let end = rest.iter().position(|&b| b == b'\n');
         end.map_or(&[], |end| &rest[end + 1..])
@@ -124,7 +127,7 @@ impl Interrupts {
             line.kind = None;
         }
         if line.kind.is_none() {
-            line.kind = Some(out.word(&names::kind(&self.host, irq)));
+            line.kind = Some(out.word(&self.names.kind(irq)));
         }
         amount
     }
@@ -139,13 +142,9 @@ impl Interrupts {
             (Some(before), Some(total)) => advance(before, total) - numbered,
             _ => f64::NAN,
         };
-        let amount = self.owed.max(0.0);
-        let amount = if self.owed.is_nan() { f64::NAN } else { amount };
-        self.owed = if self.owed.is_nan() {
-            0.0
-        } else {
-            self.owed - amount
-        };
+        // What is not known is told as such, and owed no longer: `min` passes NaN over.
+        let amount = if self.owed < 0.0 { 0.0 } else { self.owed };
+        self.owed = self.owed.min(0.0);
         let words = self.words(out);
         let (hard, local) = (words.hard, words.local);
         out.row(self.table, &[hard, local], &[amount]);
@@ -304,6 +303,15 @@ mod tests {
         assert_eq!(rows, [row("virtio1-req.0 (36)", 12.0), row("local", 0.0)]);
         let rows = r.hard(&intr(1022, &[(36, 117)]), true);
         assert_eq!(rows, [row("virtio1-req.0 (36)", 5.0), row("local", 5.0)]);
+    }
+
+    #[test]
+    fn a_text_that_breaks_off_does_not_start_lines_over() {
+        let mut r = Readings::new();
+        r.hard(&intr(1000, &[(36, 100)]), false);
+        r.interrupts.hard(b"1010 0 0 0 x\n", true, &mut r.out);
+        let rows = r.hard(&intr(1020, &[(36, 103)]), true);
+        assert_eq!(rows, [row("virtio1-req.0 (36)", 3.0), row("local", 7.0)]);
     }
 
     #[test]

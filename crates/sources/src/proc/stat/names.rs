@@ -14,20 +14,37 @@
 use crate::Host;
 use crate::read::{fields, lines, number, once, text};
 
-/// The names of a line's handlers, with its number: `virtio1-req.0 (36)`.
-pub(super) fn kind(host: &Host, irq: u32) -> String {
-    let actions = host.sys("kernel/irq").join(irq.to_string()).join("actions");
-    let name = match once(&actions) {
-        Some(name) => name,
-        None => std::fs::read(host.proc("interrupts"))
-            .ok()
-            .and_then(|all| handlers(&all, irq))
-            .unwrap_or_default(),
-    };
-    if name.is_empty() {
-        format!("unnamed ({irq})")
-    } else {
-        format!("{name} ({irq})")
+/// Finds names of interrupts.
+pub(super) struct Names {
+    host: Host,
+    /// `/proc/interrupts`, while one sample needs it.
+    all: Option<Vec<u8>>,
+}
+
+impl Names {
+    pub(super) fn new(host: &Host) -> Names {
+        Names {
+            host: host.clone(),
+            all: None,
+        }
+    }
+
+    /// The names of a line's handlers, with its number: `virtio1-req.0 (36)`.
+    pub(super) fn kind(&mut self, irq: u32) -> String {
+        let line = self.host.sys("kernel/irq").join(irq.to_string());
+        let name = once(&line.join("actions")).or_else(|| {
+            let read = || std::fs::read(self.host.proc("interrupts")).unwrap_or_default();
+            handlers(self.all.get_or_insert_with(read), irq)
+        });
+        match name.as_deref() {
+            None | Some("") => format!("unnamed ({irq})"),
+            Some(name) => format!("{name} ({irq})"),
+        }
+    }
+
+    /// Names asked for from now on are looked up anew.
+    pub(super) fn forget(&mut self) {
+        self.all = None;
     }
 }
 
@@ -55,30 +72,28 @@ fn handlers(all: &[u8], irq: u32) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn host(case: &str) -> Host {
-        Host::at(format!(
-            "{}/fixtures/cpu/{case}",
-            env!("CARGO_MANIFEST_DIR")
-        ))
+    fn names(case: &str) -> Names {
+        let root = format!("{}/fixtures/cpu/{case}", env!("CARGO_MANIFEST_DIR"));
+        Names::new(&Host::at(root))
     }
 
     #[test]
     fn each_line_has_a_file() {
-        let host = host("names");
-        assert_eq!(kind(&host, 36), "virtio1-req.0 (36)");
-        assert_eq!(kind(&host, 17), "ehci_hcd:usb1,snd hda (17)");
-        assert_eq!(kind(&host, 40), "unnamed (40)", "its handlers are gone");
-        assert_eq!(kind(&host, 99), "unnamed (99)");
+        let mut names = names("names");
+        assert_eq!(names.kind(36), "virtio1-req.0 (36)");
+        assert_eq!(names.kind(17), "ehci_hcd:usb1,snd hda (17)");
+        assert_eq!(names.kind(40), "unnamed (40)", "its handlers are gone");
+        assert_eq!(names.kind(99), "unnamed (99)");
     }
 
     #[test]
     fn older_kernels_have_one_file_for_all() {
-        let host = host("old_names");
-        assert_eq!(kind(&host, 0), "timer (0)");
-        assert_eq!(kind(&host, 17), "ehci_hcd:usb1, snd hda (17)");
-        assert_eq!(kind(&host, 27), "arch_timer (27)");
-        assert_eq!(kind(&host, 36), "virtio1-req.0 (36)");
-        assert_eq!(kind(&host, 40), "unnamed (40)", "its handlers are gone");
-        assert_eq!(kind(&host, 7), "unnamed (7)", "a cut line");
+        let mut names = names("old_names");
+        assert_eq!(names.kind(0), "timer (0)");
+        assert_eq!(names.kind(17), "ehci_hcd:usb1, snd hda (17)");
+        assert_eq!(names.kind(27), "arch_timer (27)");
+        assert_eq!(names.kind(36), "virtio1-req.0 (36)");
+        assert_eq!(names.kind(40), "unnamed (40)", "its handlers are gone");
+        assert_eq!(names.kind(7), "unnamed (7)", "a cut line");
     }
 }
