@@ -135,6 +135,14 @@ mod tests {
     }
 
     #[test]
+    fn only_the_start_of_a_line_is_a_key() {
+        let mut file = Keyed::new(&KEYS);
+        assert_eq!(file.values(b"a 1\nin 9\n")[1], Some(9));
+        // The same distance as before, but within a line.
+        assert_eq!(file.values(b"sum in 7\nin 10\n")[1], Some(10));
+    }
+
+    #[test]
     fn a_colon_and_a_unit_are_no_part_of_the_value() {
         let mut file = Keyed::new(&KEYS);
         assert_eq!(
