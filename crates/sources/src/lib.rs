@@ -39,4 +39,10 @@ pub struct Entry {
 }
 
 /// Every source, in the order in which a sample reads them.
-pub const SOURCES: &[Entry] = &[proc::disk::ENTRY];
+pub const SOURCES: &[Entry] = &[
+    proc::stat::ENTRY,
+    proc::pressure::ENTRY,
+    proc::memory::ENTRY,
+    proc::vm::ENTRY,
+    proc::disk::ENTRY,
+];

@@ -118,7 +118,7 @@ pub(super) const SYSTEM: Subject = Subject {
         level(
             "runnable",
             Count,
-            "Tasks running or ready to run, at the end of the interval.",
+            "Tasks running or ready to run at the end of the interval, the recorder among them.",
         ),
         level(
             "blocked",
@@ -135,7 +135,7 @@ pub(super) const SYSTEM: Subject = Subject {
     ],
     tables: &[dense(
         "system",
-        "system",
+        "cpu",
         &[],
         &[
             "load1",
@@ -162,15 +162,11 @@ pub(super) const INTERRUPT: Subject = Subject {
         ),
         word(
             "kind",
-            "Device and line, or kind of soft interrupt; processor-local ones as local.",
+            "Device and line, or kind of soft interrupt; local: those of no line, as timer ticks and \
+             calls between processors.",
         ),
     ],
-    tables: &[sparse(
-        "interrupt",
-        "interrupt",
-        &["level", "kind"],
-        &["count"],
-    )],
+    tables: &[sparse("interrupt", "cpu", &["level", "kind"], &["count"])],
     ..PLAIN
 };
 
@@ -183,7 +179,10 @@ pub(super) const PRESSURE: Subject = Subject {
         "Time in which tasks were stalled for the resource.",
     )],
     dimensions: &[
-        word("resource", "What was waited for: cpu, io, memory, irq."),
+        word(
+            "resource",
+            "What was waited for: cpu, io, memory, irq (which has only full; cpu only some).",
+        ),
         word(
             "share",
             "some: at least one task stalled; full: all that could run stalled.",

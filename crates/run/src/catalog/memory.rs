@@ -25,8 +25,8 @@ pub(super) const MEMORY: Subject = Subject {
     ],
     dimensions: &[word(
         "kind",
-        "free, anonymous, file, shared, buffers, slab, slab_reclaimable, page_tables, \
-         kernel_stacks, per_cpu, hugepages, other.",
+        "free, anonymous, file, shared, buffers, slab_reclaimable, slab_unreclaimable, \
+         page_tables, kernel_stacks, per_cpu, zswap, hugepages, other.",
     )],
     tables: &[
         dense("memory", "memory", &["kind"], &["bytes"]),
@@ -54,12 +54,12 @@ pub(super) const VM: Subject = Subject {
         sum(
             "paged_in",
             Bytes,
-            "Read from block devices, file and swap pages alike.",
+            "Read from block devices: files, swap and direct I/O.",
         ),
         sum(
             "paged_out",
             Bytes,
-            "Written to block devices, file and swap pages alike.",
+            "Written to block devices: files, swap and direct I/O.",
         ),
         sum("swapped_in", Bytes, "Read from swap."),
         sum("swapped_out", Bytes, "Written to swap."),
@@ -70,7 +70,11 @@ pub(super) const VM: Subject = Subject {
             "Page faults that had to wait for I/O.",
         ),
         sum("dirtied", Bytes, "File pages changed."),
-        sum("written", Bytes, "File pages sent to be written."),
+        sum(
+            "written",
+            Bytes,
+            "Pages of files and of swap whose writing ended.",
+        ),
         sum(
             "allocation_stalls",
             Count,

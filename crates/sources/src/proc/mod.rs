@@ -1,3 +1,9 @@
 //! Sources that read `/proc` and `/sys`. One file a source.
 
 pub mod disk;
+mod keyed;
+pub mod memory;
+pub mod pressure;
+mod ratchet;
+pub mod stat;
+pub mod vm;
