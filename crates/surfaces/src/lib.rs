@@ -1,1 +1,3 @@
-//! x
+//! What people see: tables and pictures.
+
+pub mod table;

@@ -1,0 +1,130 @@
+//! Tables of text: one unit a column, numbers to the right, names shortened in the middle.
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Names.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A table to print.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+/// A name column is not shortened below this.
+const LEAST_NAME: usize = 12;
+
+impl Table {
+    /// A table without columns.
+    pub fn new() -> Table {
+        Table::default()
+    }
+
+    /// Adds a column.
+    pub fn column(&mut self, name: &str, align: Align) {
+        self.columns.push((name.to_owned(), align));
+    }
+
+    /// Adds a row, a text a column.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The table, each line ended; names are shortened to fit `width`.
+    pub fn render(&self, width: usize) -> String {
+        let mut widths: Vec<usize> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(i, (name, _))| {
+                let cells = self.rows.iter().filter_map(|r| r.get(i));
+                cells.map(|c| c.chars().count()).max().unwrap_or(0).max(name.chars().count())
+            })
+            .collect();
+        self.shorten(&mut widths, width);
+        let names: Vec<String> = self.columns.iter().map(|c| c.0.clone()).collect();
+        let mut text = self.line(&names, &widths);
+        for row in &self.rows {
+            text += &self.line(row, &widths);
+        }
+        text
+    }
+
+    /// Takes from the widest name column until the line fits.
+    fn shorten(&self, widths: &mut [usize], width: usize) {
+        let gaps = 2 * widths.len().saturating_sub(1);
+        while widths.iter().sum::<usize>() + gaps > width {
+            let names = widths.iter_mut().zip(&self.columns).filter(|(_, c)| c.1 == Align::Left);
+            match names.map(|(w, _)| w).filter(|w| **w > LEAST_NAME).max() {
+                Some(widest) => *widest -= 1,
+                None => return,
+            }
+        }
+    }
+
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
+        let mut line = String::new();
+        for (i, cell) in cells.iter().enumerate() {
+            let (Some(&width), Some((_, align))) = (widths.get(i), self.columns.get(i)) else {
+                break;
+            };
+            if i > 0 {
+                line += "  ";
+            }
+            let cell = shortened(cell, width);
+            let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
+            match align {
+                Align::Left => line.extend([cell.as_str(), pad.as_str()]),
+                Align::Right => line.extend([pad.as_str(), cell.as_str()]),
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line.push('\n');
+        line
+    }
+}
+
+/// `text` in at most `width` characters; what is left out is in its middle, as `…`.
+pub fn shortened(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width || width == 0 {
+        return text.to_owned();
+    }
+    let kept = width - 1;
+    let head = kept.div_ceil(2);
+    let front: String = text.chars().take(head).collect();
+    let back: String = text.chars().skip(length - (kept - head)).collect();
+    format!("{front}…{back}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_right_and_long_names_are_shortened() {
+        let mut table = Table::new();
+        table.column("process", Align::Left);
+        table.column("CPU s", Align::Right);
+        table.row(vec!["a-process-with-a-very-long-name[12345]".into(), "1.5".into()]);
+        table.row(vec!["b".into(), "12".into()]);
+        let text = table.render(30);
+        assert_eq!(
+            text,
+            "process                  CPU s\na-process-w…name[12345]    1.5\nb                           12\n"
+        );
+        assert!(table.render(200).contains("very-long"));
+    }
+
+    #[test]
+    fn shortening_keeps_both_ends() {
+        assert_eq!(shortened("abcdefgh", 5), "ab…gh");
+        assert_eq!(shortened("abc", 5), "abc");
+        assert_eq!(shortened("éèêëē", 3), "é…ē");
+    }
+}

@@ -1,0 +1,217 @@
+//! `sonde catalog`: every statistic, and the reference page made from the same table.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use run::CATALOG;
+use run::catalog::{Kind, Subject, Under};
+
+use super::Entry;
+use crate::failure::Failure;
+use crate::output;
+
+/// The command.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "catalog",
+    about: "List subjects, measures and dimensions",
+    arguments,
+    run,
+};
+
+fn arguments(command: Command) -> Command {
+    command
+        .arg(Arg::new("subject").value_name("SUBJECT").help("Only this subject, with its tables"))
+        .arg(
+            Arg::new("markdown")
+                .long("markdown")
+                .action(ArgAction::SetTrue)
+                .help("The reference page"),
+        )
+        .after_help(
+            "An expression is:\n  subject.measure [by dim, ...] [where dim op value and ...]\n\n\
+             op: =  !=  ~  !~ (regular expression)  <  <=  >  >=  in a, b  in 10ms..1s\n\
+             Everything has the dimensions host, phase and time (since the run's start):\n  \
+             sonde get RUN 'disk.bytes by device, op where time in 10s..40s'\n  \
+             sonde get RUN 'cpu.utilisation by mode where phase = steady'",
+        )
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    if matches.get_flag("markdown") {
+        output::data(&markdown());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = match matches.get_one::<String>("subject") {
+        None => CATALOG.iter().map(overview).collect::<String>(),
+        Some(name) => {
+            let subject = run::catalog::subject(name).ok_or_else(|| {
+                let names = CATALOG.iter().map(|s| s.name);
+                let near = analysis::error::near_or_all(name, names);
+                Failure::input(format!("there is no subject `{name}`\nhint: {near}"))
+            })?;
+            details(subject)
+        }
+    };
+    output::data(&text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A list of names after a label, wrapped to 80 columns.
+fn listed<'a>(label: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    let mut line = format!("  {label:<9}");
+    let mut first = true;
+    for name in names {
+        let add = if first { name.to_owned() } else { format!(", {name}") };
+        if line.chars().count() + add.chars().count() > 79 {
+            text += &format!("{line},\n");
+            line = format!("{:11}{name}", "");
+        } else {
+            line += &add;
+        }
+        first = false;
+    }
+    if first { String::new() } else { format!("{text}{line}\n") }
+}
+
+fn overview(s: &Subject) -> String {
+    let derived = s.derived.iter().map(|d| d.name);
+    format!(
+        "{}  {}\n{}{}\n",
+        s.name,
+        s.help,
+        listed("measures", s.measures.iter().map(|m| m.name).chain(derived)),
+        listed("by", s.dimensions.iter().map(|d| d.name)),
+    )
+}
+
+fn unit_text(unit: run::Unit, kind: Kind) -> String {
+    match kind {
+        Kind::Sum => format!("{unit}, sum"),
+        other => format!("{unit}, {}", other.name()),
+    }
+}
+
+fn details(s: &Subject) -> String {
+    let mut text = format!("{}  {}\n\nMeasures\n", s.name, s.help);
+    for m in s.measures {
+        let _ = writeln!(text, "  {:<22}{}\n{:24}{}", m.name, unit_text(m.unit, m.kind), "", m.help);
+    }
+    for d in s.derived {
+        let _ = writeln!(text, "  {:<22}{}, ratio\n{:24}{}", d.name, d.unit, "", d.help);
+    }
+    if !s.dimensions.is_empty() {
+        text += "\nDimensions (and host, phase, time)\n";
+    }
+    for d in s.dimensions {
+        let kind = d.number.map_or("word".to_owned(), |u| format!("number, {u}"));
+        let _ = writeln!(text, "  {:<22}{kind}\n{:24}{}", d.name, "", d.help);
+    }
+    text += "\nTables\n";
+    for t in s.tables {
+        let _ = writeln!(text, "  {:<22}by {}", t.name, dimensions_text(t.dimensions));
+        let _ = writeln!(text, "{:24}{}", "", t.measures.join(", "));
+    }
+    for u in s.unless_named {
+        let _ = writeln!(
+            text,
+            "\nUnless an expression names {}, it counts {} = {}.",
+            u.dimensions.join(" or "),
+            u.dimension,
+            u.value
+        );
+    }
+    text
+}
+
+fn dimensions_text(dimensions: &[&str]) -> String {
+    if dimensions.is_empty() { "nothing (one row)".into() } else { dimensions.join(", ") }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn ratio_text(over: &str, under: &Under, times: f64) -> String {
+    let below = match under {
+        Under::Elapsed => "the time observed".to_owned(),
+        Under::Sum([one]) => format!("`{one}`"),
+        Under::Sum(many) => {
+            let names: Vec<String> = many.iter().map(|m| format!("`{m}`")).collect();
+            format!("({})", names.join(" + "))
+        }
+    };
+    let times = if times == 1.0 { String::new() } else { format!(" × {times}") };
+    format!("`{over}` / {below}{times}")
+}
+
+/// `docs/reference/catalog.md`.
+fn markdown() -> String {
+    let mut text = String::from(
+        "# Catalog\n\nGenerated by `sonde catalog --markdown` from the table in \
+         `crates/run/src/catalog`; do not edit.\n\n\
+         An expression is `subject.measure [by dim, …] [where dim op value and …]`. \
+         Everything also has the dimensions `host`, `phase` and `time` (since the run's start).\n\n\
+         A *sum* is stored as the amount in each interval and shown per second; a *level* is \
+         averaged over time; a *ratio* is computed after grouping, its denominator taken over \
+         the dimensions that it has.\n",
+    );
+    for s in CATALOG {
+        let _ = write!(text, "\n## {}\n\n{}\n\n", s.name, s.help);
+        text += "| measure | unit | kind | |\n| --- | --- | --- | --- |\n";
+        for m in s.measures {
+            let _ = writeln!(
+                text,
+                "| `{}.{}` | {} | {} | {} |",
+                s.name, m.name, m.unit, m.kind.name(), cell(m.help)
+            );
+        }
+        for d in s.derived {
+            let formula = ratio_text(d.over, &d.under, d.times);
+            let _ = writeln!(
+                text,
+                "| `{}.{}` | {} | ratio | {} {formula} |",
+                s.name, d.name, d.unit, cell(d.help)
+            );
+        }
+        if !s.dimensions.is_empty() {
+            text += "\n| by | kind | |\n| --- | --- | --- |\n";
+        }
+        for d in s.dimensions {
+            let kind = d.number.map_or("word".to_owned(), |u| format!("number, {u}"));
+            let _ = writeln!(text, "| `{}` | {kind} | {} |", d.name, cell(d.help));
+        }
+        text += "\n| table | a row is | measures | source |\n| --- | --- | --- | --- |\n";
+        for t in s.tables {
+            let row = match t.dimensions {
+                [] => "an interval".to_owned(),
+                dimensions => format!("an interval by {}", dimensions.join(", ")),
+            };
+            let _ = writeln!(
+                text,
+                "| `{}` | {row} | {} | {} |",
+                t.name,
+                t.measures.join(", "),
+                t.source
+            );
+        }
+        for a in s.also {
+            let _ = write!(
+                text,
+                "\n`{}.{}` is also answered from `{}` ({}).\n",
+                s.name, a.measure, a.table, a.caveat
+            );
+        }
+        for u in s.unless_named {
+            let _ = write!(
+                text,
+                "\nUnless an expression names {}, it counts `{} = {}`.\n",
+                u.dimensions.join(" or "),
+                u.dimension,
+                u.value
+            );
+        }
+    }
+    text
+}

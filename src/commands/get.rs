@@ -1,0 +1,260 @@
+//! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
+
+use std::process::ExitCode;
+
+use analysis::scan::KeyValue;
+use analysis::{Answer, Group, evaluate};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use run::Run;
+use run::unit::{Prefix, scale};
+use serde_json::{Map, Value, json};
+use surfaces::table::{Align, Table};
+
+use super::{Entry, open_run, run_argument};
+use crate::failure::Failure;
+use crate::output;
+
+/// The command.
+pub(crate) const ENTRY: Entry =
+    Entry { name: "get", about: "The numbers of an expression: table, JSON, CSV", arguments, run };
+
+fn arguments(command: Command) -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    command
+        .arg(run_argument())
+        .arg(expressions())
+        .arg(flag("series", "Also each interval's value"))
+        .arg(flag("json", "One JSON object an expression, each on a line").conflicts_with("csv"))
+        .arg(flag("csv", "Comma-separated values, in base units"))
+        .after_help(
+            "A row a group: total, and per second the mean, least and greatest interval.\n\
+             Examples:\n  sonde get RUN 'disk.bytes by device, op'\n  \
+             sonde get RUN 'disk.mean_latency where op = read and phase = steady' --json",
+        )
+}
+
+/// The EXPR argument.
+fn expressions() -> Arg {
+    Arg::new("expressions")
+        .value_name("EXPR")
+        .required(true)
+        .num_args(1..)
+        .help("subject.measure [by dim, ...] [where dim op value and ...]; see `sonde catalog`")
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let run = open_run(matches)?;
+    let series = matches.get_flag("series");
+    let texts = matches.get_many::<String>("expressions").expect("required");
+    for (place, text) in texts.enumerate() {
+        let answer = evaluate(&run, text)?;
+        if matches.get_flag("json") {
+            output::data(&format!("{}\n", json_of(&run, &answer, series)));
+        } else if matches.get_flag("csv") {
+            let gap = if place > 0 { "\n" } else { "" };
+            let csv = if series { series_csv(&run, &answer) } else { csv_of(&answer) };
+            output::data(&format!("{gap}{csv}"));
+        } else {
+            let gap = if place > 0 { "\n" } else { "" };
+            output::data(&format!("{gap}{}", table_of(&run, &answer, series)));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A group's key for a person: `vda, read`.
+pub(crate) fn key_text(answer: &Answer, group: &Group) -> Vec<String> {
+    let text = |(key, by): (&KeyValue, &analysis::plan::ByDimension)| match key {
+        KeyValue::Word(word) => output::one_line(word),
+        KeyValue::Number(lower) => {
+            let unit = by.number.unwrap_or(run::Unit::Count);
+            let (from, to) = run::grid::bounds(*lower, unit);
+            let amount = |v| run::unit::amount(v, unit, false);
+            format!("{} .. {}", amount(from), amount(to))
+        }
+    };
+    group.key.iter().zip(&answer.by).map(text).collect()
+}
+
+fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
+    let mut text = format!("{}\n", output::one_line(&answer.text));
+    if answer.groups.is_empty() {
+        text += "no rows: nothing matches, or nothing was observed\n";
+        return text;
+    }
+    let rate = answer.is_rate();
+    let most = |value: fn(&Group) -> f64| {
+        answer.groups.iter().map(|g| value(g).abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
+    };
+    let values = scale(most(|g| g.max).max(most(|g| g.mean)), answer.unit, rate, Prefix::Binary);
+    let totals = scale(most(|g| g.total.unwrap_or(0.0)), answer.unit, false, Prefix::Binary);
+    let with_unit = |name: &str, suffix: &str| {
+        if suffix.is_empty() { name.to_owned() } else { format!("{name} {suffix}") }
+    };
+    let mut table = Table::new();
+    for by in &answer.by {
+        table.column(&by.name, Align::Left);
+    }
+    if rate {
+        table.column(&with_unit("total", totals.suffix), Align::Right);
+    }
+    for name in ["mean", "min", "max"] {
+        table.column(&with_unit(name, values.suffix), Align::Right);
+    }
+    table.column("intervals", Align::Right);
+    let shown = |value: f64, by: f64| {
+        if value.is_nan() { "-".to_owned() } else { run::unit::digits(value / by) }
+    };
+    for group in &answer.groups {
+        let mut row = key_text(answer, group);
+        if rate {
+            row.push(shown(group.total.unwrap_or(f64::NAN), totals.by));
+        }
+        row.extend([group.mean, group.min, group.max].map(|v| shown(v, values.by)));
+        row.push(group.intervals.to_string());
+        table.row(row);
+    }
+    text += &table.render(usize::from(output::terminal_size().map_or(200, |s| s.0)));
+    if let Some(caveat) = answer.caveat {
+        text += &format!("note: {caveat}\n");
+    }
+    if series {
+        text += &series_table(run, answer, values.by, values.suffix);
+    }
+    text
+}
+
+/// A line an interval, a column a group.
+fn series_table(run: &Run, answer: &Answer, by: f64, suffix: &str) -> String {
+    let mut table = Table::new();
+    table.column("seconds", Align::Right);
+    table.column("interval", Align::Right);
+    for group in &answer.groups {
+        let key = key_text(answer, group).join(", ");
+        let name = if key.is_empty() { "value".to_owned() } else { key };
+        table.column(&format!("{name} {suffix}"), Align::Right);
+    }
+    let mut next: Vec<_> = answer.groups.iter().map(|g| g.series.iter().peekable()).collect();
+    for (place, slot) in answer.slots.iter().enumerate() {
+        let since = (slot.time - run.manifest.started) as f64 / 1e9;
+        let mut row = vec![format!("{since:.3}"), format!("{:.3}", slot.interval)];
+        for values in &mut next {
+            let value = values.next_if(|(p, _)| *p as usize == place);
+            row.push(value.map_or("-".into(), |(_, v)| run::unit::digits(v / by)));
+        }
+        table.row(row);
+    }
+    format!("\n{}", table.render(usize::MAX))
+}
+
+fn key_json(answer: &Answer, group: &Group) -> Value {
+    let mut key = Map::new();
+    for (value, by) in group.key.iter().zip(&answer.by) {
+        let value = match value {
+            KeyValue::Word(word) => json!(word),
+            KeyValue::Number(lower) => {
+                let bounds = run::grid::bounds(*lower, by.number.unwrap_or(run::Unit::Count));
+                json!({"from": bounds.0, "to": bounds.1})
+            }
+        };
+        key.insert(by.name.clone(), value);
+    }
+    Value::Object(key)
+}
+
+/// The documented form (`docs/reference/json.md`).
+fn json_of(run: &Run, answer: &Answer, series: bool) -> Value {
+    let group = |g: &Group| {
+        json!({
+            "key": key_json(answer, g), "total": g.total, "mean": g.mean, "min": g.min,
+            "max": g.max, "intervals": g.intervals, "seconds": g.seconds,
+        })
+    };
+    let mut object = json!({
+        "expr": answer.text,
+        "unit": answer.value_unit(),
+        "kind": answer.kind_name(),
+        "groups": answer.groups.iter().map(group).collect::<Vec<_>>(),
+    });
+    if answer.is_rate() {
+        object["total_unit"] = json!(answer.unit.name());
+    }
+    if let Some(caveat) = answer.caveat {
+        object["caveat"] = json!(caveat);
+    }
+    if series {
+        object["started"] = json!(run::manifest::rfc3339(run.manifest.started));
+        let point = |(place, value): &(u32, f64)| {
+            let slot = &answer.slots[*place as usize];
+            json!([(slot.time - run.manifest.started) as f64 / 1e9, slot.interval, value])
+        };
+        let one = |g: &Group| {
+            let points: Vec<Value> = g.series.iter().map(point).collect();
+            json!({"key": key_json(answer, g), "points": points})
+        };
+        object["series"] = answer.groups.iter().map(one).collect();
+    }
+    object
+}
+
+/// A field as RFC 4180 has it.
+fn csv_field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn csv_number(value: f64) -> String {
+    if value.is_nan() { String::new() } else { value.to_string() }
+}
+
+fn csv_key(group: &Group) -> impl Iterator<Item = String> {
+    group.key.iter().map(|key| match key {
+        KeyValue::Word(word) => csv_field(word),
+        KeyValue::Number(lower) => lower.to_string(),
+    })
+}
+
+fn csv_of(answer: &Answer) -> String {
+    let mut names: Vec<String> = answer.by.iter().map(|b| b.name.clone()).collect();
+    let unit = answer.value_unit();
+    names.push(format!("total ({})", answer.unit.name()));
+    names.extend(["mean", "min", "max"].map(|n| format!("{n} ({unit})")));
+    names.push("intervals".into());
+    let mut text = names.join(",") + "\n";
+    for group in &answer.groups {
+        let mut fields: Vec<String> = csv_key(group).collect();
+        fields.push(group.total.map_or(String::new(), csv_number));
+        fields.extend([group.mean, group.min, group.max].map(csv_number));
+        fields.push(group.intervals.to_string());
+        text += &(fields.join(",") + "\n");
+    }
+    text
+}
+
+fn series_csv(run: &Run, answer: &Answer) -> String {
+    let mut names = vec!["time".to_owned(), "seconds".into(), "interval (seconds)".into()];
+    names.extend(answer.by.iter().map(|b| b.name.clone()));
+    names.push(format!("value ({})", answer.value_unit()));
+    let mut text = names.join(",") + "\n";
+    for group in &answer.groups {
+        let key: Vec<String> = csv_key(group).collect();
+        for (place, value) in &group.series {
+            let slot = &answer.slots[*place as usize];
+            let since = (slot.time - run.manifest.started) as f64 / 1e9;
+            let mut fields = vec![
+                run::manifest::rfc3339(slot.time),
+                since.to_string(),
+                slot.interval.to_string(),
+            ];
+            fields.extend(key.iter().cloned());
+            fields.push(csv_number(*value));
+            text += &(fields.join(",") + "\n");
+        }
+    }
+    text
+}
