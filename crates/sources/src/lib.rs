@@ -8,6 +8,8 @@ pub mod host;
 pub mod inventory;
 pub mod proc;
 pub mod read;
+#[cfg(test)]
+mod replay;
 
 use run::Sink;
 
@@ -39,4 +41,9 @@ pub struct Entry {
 }
 
 /// Every source, in the order in which a sample reads them.
-pub const SOURCES: &[Entry] = &[proc::disk::ENTRY];
+pub const SOURCES: &[Entry] = &[
+    proc::disk::ENTRY,
+    proc::nfs::ENTRY,
+    proc::nfsd::ENTRY,
+    proc::zfs::ENTRY,
+];
