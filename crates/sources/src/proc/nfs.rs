@@ -243,16 +243,13 @@ impl Nfs {
     ) -> Section {
         let same = |m: &Mount| m.device == device && m.path == path;
         let known = self.mounts[at..].iter().position(same);
-        let since = match known {
-            Some(ahead) => {
-                self.mounts.swap(at, at + ahead);
-                Since::Before
-            }
-            None => {
-                let mount = self.new_mount(device, path, out);
-                self.mounts.insert(at, mount);
-                Since::Unknown
-            }
+        let since = if let Some(ahead) = known {
+            self.mounts.swap(at, at + ahead);
+            Since::Before
+        } else {
+            let mount = self.new_mount(device, path, out);
+            self.mounts.insert(at, mount);
+            Since::Unknown
         };
         let (elders, rest) = self.mounts.split_at(at);
         let number = &rest[0].number;
@@ -342,19 +339,17 @@ impl Nfs {
         let at = section.ops.min(mount.ops.len());
         section.ops += 1;
         let mut since = section.since;
-        match mount.ops[at..].iter().position(|op| op.name == name) {
-            Some(ahead) => mount.ops.swap(at, at + ahead),
-            None => {
-                let word = out.word(&text(name));
-                let op = Op {
-                    name: name.to_vec(),
-                    word,
-                    before: OpCounters::default(),
-                };
-                mount.ops.insert(at, op);
-                if since == Since::Before {
-                    since = Since::Unknown;
-                }
+        if let Some(ahead) = mount.ops[at..].iter().position(|op| op.name == name) {
+            mount.ops.swap(at, at + ahead);
+        } else {
+            let op = Op {
+                name: name.to_vec(),
+                word: out.word(&text(name)),
+                before: OpCounters::default(),
+            };
+            mount.ops.insert(at, op);
+            if since == Since::Before {
+                since = Since::Unknown;
             }
         }
         if since == Since::Mounted && LEASE_OPS.contains(&name) {
@@ -392,28 +387,23 @@ impl Nfs {
         let same = |c: &Connection| c.port == transport.port && c.protocol == transport.protocol;
         let known = connections[at..].iter().position(same);
         let twins = connections[..at].iter().filter(|c| same(c)).count();
-        let before = match known {
-            Some(ahead) => {
-                connections.swap(at, at + ahead);
-                Some(std::mem::replace(
-                    &mut connections[at].before,
-                    transport.counters,
-                ))
+        let before = if let Some(ahead) = known {
+            connections.swap(at, at + ahead);
+            let before = &mut connections[at].before;
+            Some(std::mem::replace(before, transport.counters))
+        } else {
+            let connection = Connection {
+                protocol: transport.protocol.to_vec(),
+                port: transport.port,
+                before: transport.counters,
+            };
+            // One that went elsewhere (another port) makes way for the new one.
+            if at < connections.len() {
+                connections[at] = connection;
+            } else {
+                connections.push(connection);
             }
-            None => {
-                let connection = Connection {
-                    protocol: transport.protocol.to_vec(),
-                    port: transport.port,
-                    before: transport.counters,
-                };
-                // One that went elsewhere (another port) makes way for the new one.
-                if at < connections.len() {
-                    connections[at] = connection;
-                } else {
-                    connections.push(connection);
-                }
-                None
-            }
+            None
         };
         if matches!(section.since, Since::Unknown | Since::Mounted) {
             return;

@@ -174,22 +174,13 @@ pub fn unescaped(name: &[u8]) -> Cow<'_, str> {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((&first, after)) = rest.split_first() {
-        match rest {
-            [
-                b'\\',
-                a @ b'0'..=b'3',
-                b @ b'0'..=b'7',
-                c @ b'0'..=b'7',
-                tail @ ..,
-            ] => {
-                plain.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
-                rest = tail;
-            }
-            _ => {
-                plain.push(first);
-                rest = after;
-            }
-        }
+        let octal = |b: u8, most: u8| (b'0'..=most).contains(&b).then_some(b & 7);
+        let escape = match rest {
+            [b'\\', a, b, c, ..] => octal(*a, b'3').zip(octal(*b, b'7').zip(octal(*c, b'7'))),
+            _ => None,
+        };
+        plain.push(escape.map_or(first, |(a, (b, c))| a << 6 | b << 3 | c));
+        rest = if escape.is_some() { &rest[4..] } else { after };
     }
     Cow::Owned(text(&plain).into_owned())
 }

@@ -51,7 +51,7 @@ struct Pool {
 pub(super) struct Pools {
     path: PathBuf,
     buffer: Vec<u8>,
-    pools: Vec<Pool>,
+    known: Vec<Pool>,
     /// Whether the server was found not running: pools that appear then are new.
     stopped: bool,
     table: TableId,
@@ -62,7 +62,7 @@ impl Pools {
         Pools {
             path: host.proc("fs/nfsd/pool_stats"),
             buffer: Vec::new(),
-            pools: Vec::new(),
+            known: Vec::new(),
             stopped: false,
             table: TableId::of("nfsd_pool"),
         }
@@ -75,7 +75,7 @@ impl Pools {
         match self.read(&mut buffer) {
             Ok(()) => self.rows(&buffer, interval, out),
             Err(e) => {
-                self.pools.clear();
+                self.known.clear();
                 self.stopped = e.raw_os_error() == Some(Errno::NODEV.raw_os_error());
             }
         }
@@ -94,20 +94,20 @@ impl Pools {
         for (number, now) in parse(bytes) {
             let at = found;
             found += 1;
-            let known = self.pools.get(at).is_some_and(|p| p.number == number);
-            if !known {
-                self.pools.truncate(at);
+            let same = self.known.get(at).is_some_and(|p| p.number == number);
+            if !same {
+                self.known.truncate(at);
                 let word = out.word(&number.to_string());
                 let before = if started { [Some(0); 3] } else { [None; 3] };
-                self.pools.push(Pool {
+                self.known.push(Pool {
                     number,
                     word,
                     before,
                 });
             }
-            let pool = &mut self.pools[at];
+            let pool = &mut self.known[at];
             let before = std::mem::replace(&mut pool.before, now);
-            if interval.is_none() || !(known || started) {
+            if interval.is_none() || !(same || started) {
                 continue;
             }
             let count = |i: usize| match (before[i], now[i]) {
@@ -116,7 +116,7 @@ impl Pools {
             };
             out.row(self.table, &[pool.word], &[count(0), count(1), count(2)]);
         }
-        self.pools.truncate(found);
+        self.known.truncate(found);
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
             rows(&out, "nfsd_pool").is_empty(),
             "older than the interval"
         );
-        pools.pools.clear();
+        pools.known.clear();
         pools.stopped = true;
         pools.rows(text, Some(1.0), &mut out);
         let expected = vec![("0".to_owned(), vec![10.0, 20.0, 30.0])];

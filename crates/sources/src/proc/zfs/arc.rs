@@ -104,7 +104,7 @@ pub(super) struct Arc {
     before: Option<Values>,
     words: Option<Words>,
     lookups: TableId,
-    arc: TableId,
+    state: TableId,
     l2_bytes: TableId,
     l2: TableId,
 }
@@ -115,7 +115,7 @@ impl Arc {
             before: None,
             words: None,
             lookups: TableId::of("arc_lookups"),
-            arc: TableId::of("arc"),
+            state: TableId::of("arc"),
             l2_bytes: TableId::of("l2arc_bytes"),
             l2: TableId::of("l2arc"),
         }
@@ -149,7 +149,7 @@ impl Arc {
         let evicted: f64 = EVICTED.map(sum).iter().sum();
         let throttled = sum(THROTTLED);
         out.row(
-            self.arc,
+            self.state,
             &[],
             &[evicted, throttled, size, target, limit, mru, mfu, metadata],
         );

@@ -29,7 +29,7 @@ pub fn named(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 /// An amount: 64 bits without a sign. One with the highest bit set is a sum that was read
 /// while it changed, and fell below zero: not known.
 pub fn amount(value: &[u8]) -> Option<u64> {
-    number(value).filter(|&n| n <= i64::MAX as u64)
+    number(value).filter(|&n| i64::try_from(n).is_ok())
 }
 
 /// The first word of `line` and what follows it, without the blanks between.

@@ -88,7 +88,7 @@ struct Objset {
 /// All datasets of all pools.
 pub(super) struct Objsets {
     root: PathBuf,
-    objsets: Vec<Objset>,
+    all: Vec<Objset>,
     /// Seconds since the folders were listed.
     listed: f64,
     /// Nanoseconds after boot of the last reading of any of them.
@@ -102,7 +102,7 @@ impl Objsets {
     pub(super) fn at(host: &Host) -> Objsets {
         Objsets {
             root: host.proc("spl/kstat/zfs"),
-            objsets: Vec::new(),
+            all: Vec::new(),
             listed: f64::INFINITY,
             last: 0,
             buffer: Vec::new(),
@@ -124,7 +124,7 @@ impl Objsets {
         let mut rows = 0;
         let mut idle = None;
         let last = self.last;
-        for objset in &mut self.objsets {
+        for objset in &mut self.all {
             let Some(now) = objset.read(&mut buffer) else {
                 // Unmounted, destroyed or exported: the others go on.
                 objset.gone = true;
@@ -150,15 +150,15 @@ impl Objsets {
             // An interval without work is not a gap.
             out.row(self.table, &words, &[0.0, 0.0]);
         }
-        self.objsets.retain(|o| !o.gone);
+        self.all.retain(|o| !o.gone);
         self.buffer = buffer;
     }
 
     /// Adds the datasets that are new. A folder that cannot be read has none.
     fn list(&mut self, out: &mut Sink) {
         let known: std::collections::HashSet<PathBuf> =
-            self.objsets.iter().map(|o| o.path.clone()).collect();
-        let mut open = self.objsets.iter().filter(|o| o.kept.is_some()).count();
+            self.all.iter().map(|o| o.path.clone()).collect();
+        let mut open = self.all.iter().filter(|o| o.kept.is_some()).count();
         for pool in entries(&self.root) {
             let Some(name) = pool.file_name().map(std::ffi::OsStr::as_encoded_bytes) else {
                 continue;
@@ -172,7 +172,7 @@ impl Objsets {
                 }
                 let kept = (open < KEPT).then(|| Kept::open(&path).ok()).flatten();
                 open += usize::from(kept.is_some());
-                self.objsets.push(Objset {
+                self.all.push(Objset {
                     path,
                     kept,
                     pool: out.word(&name),

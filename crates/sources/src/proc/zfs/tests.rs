@@ -1,4 +1,4 @@
-//! Fixtures: OpenZFS 2.2 `before` and `after`; `old` is 0.8 without new names.
+//! Fixtures: version 2.2 `before` and `after`; `old` is 0.8 without new names.
 
 use super::*;
 use crate::replay::{Replay, row, rows};
