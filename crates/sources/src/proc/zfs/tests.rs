@@ -98,6 +98,23 @@ fn a_dataset_that_goes_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_dataset_that_comes_back_is_opened_again() {
+    let (replay, mut zfs, mut out) = start("before");
+    replay.becomes("gone");
+    zfs.sample(Some(1.0), &mut out).unwrap();
+    // The open file stays dead: the one that comes back is another.
+    replay.lose("proc/spl/kstat/zfs/tank/objset-0x36");
+    replay.becomes("after");
+    zfs.sample(Some(10.0), &mut out).unwrap();
+    assert!(row(&out, "zfs", "tank|tank/my files: old|write").is_none());
+    replay.becomes("again");
+    out.clear();
+    zfs.sample(Some(1.0), &mut out).unwrap();
+    let write = row(&out, "zfs", "tank|tank/my files: old|write");
+    assert_eq!(write, Some(vec![3.0, 12288.0]));
+}
+
+#[test]
 fn a_pool_imported_again_has_no_amount() {
     let (replay, mut zfs, mut out) = start("before");
     replay.becomes("imported");
