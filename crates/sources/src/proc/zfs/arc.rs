@@ -1,9 +1,9 @@
 //! The ARC and the L2ARC, from `/proc/spl/kstat/zfs/arcstats`.
 //!
 //! Look-ups: a hit found its block in memory, a miss had to start a read. Since 2.2 those
-//! that found the read under way have a count of their own (`iohits`); before, the ones that
-//! waited for it were hits and the others were not counted. They are neither hit nor miss
-//! here, so that the hit ratio is of what the cache decided by itself.
+//! that found the read under way have a count of their own (`iohits`); older versions do not
+//! tell them. They are neither hit nor miss here: the cache did not have the block, and no
+//! read was made for them.
 //!
 //! Evicted bytes are the sum of three counts: those that the L2ARC had, would take, and would
 //! not take. `metadata` is `metadata_size`, which every version has.
