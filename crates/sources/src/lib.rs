@@ -8,6 +8,8 @@ pub mod host;
 pub mod inventory;
 pub mod proc;
 pub mod read;
+#[cfg(test)]
+mod replay;
 
 use run::Sink;
 
@@ -45,4 +47,7 @@ pub const SOURCES: &[Entry] = &[
     proc::memory::ENTRY,
     proc::vm::ENTRY,
     proc::disk::ENTRY,
+    proc::nfs::ENTRY,
+    proc::nfsd::ENTRY,
+    proc::zfs::ENTRY,
 ];

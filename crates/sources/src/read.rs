@@ -102,9 +102,21 @@ pub fn advance(before: u64, now: u64) -> f64 {
     }
 }
 
+/// How far a counter of 64 bits went from `before` to `now`: one that went back was reset,
+/// whatever its value, since it never wraps.
+pub fn grown(before: u64, now: u64) -> f64 {
+    now.checked_sub(before).map_or(f64::NAN, |n| n as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wide_counter_does_not_wrap() {
+        assert_eq!(grown(5, 8), 3.0);
+        assert!(grown(4294967290, 4).is_nan());
+    }
 
     #[test]
     fn numbers_are_whole_or_nothing() {

@@ -1,6 +1,6 @@
 //! NFS, client and server.
 
-use super::{PLAIN, Subject, dense, level, ratio, sparse, sum, word};
+use super::{PLAIN, Subject, UnlessNamed, dense, level, ratio, sparse, sum, word};
 use crate::Unit::{Bytes, Count, Seconds};
 
 pub(super) const NFS: Subject = Subject {
@@ -28,11 +28,23 @@ pub(super) const NFS: Subject = Subject {
             Seconds,
             "Time from the request to its end, queueing included.",
         ),
-        sum("bytes", Bytes, "Bytes that programs read and wrote."),
         sum(
-            "backlog_time",
-            Seconds,
-            "Requests waiting for a slot, added up at each request.",
+            "bytes",
+            Bytes,
+            "Bytes of file content, as programs or as the server saw them.",
+        ),
+        sum("sends", Count, "Requests handed to the connections."),
+        sum("replies", Count, "Replies that came in."),
+        sum(
+            "bad_xids",
+            Count,
+            "Replies that belong to no request under way.",
+        ),
+        sum("connects", Count, "Connections made to the server."),
+        sum(
+            "backlog",
+            Count,
+            "Requests waiting for a slot, counted and added up at each send.",
         ),
     ],
     dimensions: &[
@@ -40,8 +52,13 @@ pub(super) const NFS: Subject = Subject {
         word("op", "NFS operation: READ, WRITE, GETATTR."),
         word(
             "access",
-            "read or write, normal or direct (O_DIRECT), or at the server.",
+            "read, write; by programs also direct_read, direct_write (O_DIRECT).",
         ),
+        word(
+            "layer",
+            "program: what programs asked for; server: what READ and WRITE moved.",
+        ),
+        word("server", "Name or address of the server."),
     ],
     tables: &[
         sparse(
@@ -60,8 +77,18 @@ pub(super) const NFS: Subject = Subject {
                 "time",
             ],
         ),
-        dense("nfs_bytes", "nfs", &["mount", "access"], &["bytes"]),
-        dense("nfs_transport", "nfs", &["mount"], &["backlog_time"]),
+        dense(
+            "nfs_bytes",
+            "nfs",
+            &["mount", "access", "layer"],
+            &["bytes"],
+        ),
+        dense(
+            "nfs_transport",
+            "nfs",
+            &["server"],
+            &["sends", "replies", "bad_xids", "connects", "backlog"],
+        ),
     ],
     derived: &[
         ratio(
@@ -78,7 +105,33 @@ pub(super) const NFS: Subject = Subject {
             &["nfs.ops"],
             "Mean time from sending to the reply.",
         ),
+        ratio(
+            "mean_queue_time",
+            Seconds,
+            "nfs.queue_time",
+            &["nfs.ops"],
+            "Mean time of an operation before it was sent.",
+        ),
+        ratio(
+            "transmissions_per_op",
+            Count,
+            "nfs.transmissions",
+            &["nfs.ops"],
+            "Transmissions per operation; above 1, requests were sent again.",
+        ),
+        ratio(
+            "mean_backlog",
+            Count,
+            "nfs.backlog",
+            &["nfs.sends"],
+            "Mean number of requests that waited for a slot when another was sent.",
+        ),
     ],
+    unless_named: &[UnlessNamed {
+        dimensions: &["layer"],
+        dimension: "layer",
+        value: "program",
+    }],
     ..PLAIN
 };
 
@@ -86,9 +139,17 @@ pub(super) const NFSD: Subject = Subject {
     name: "nfsd",
     help: "NFS server.",
     measures: &[
-        sum("ops", Count, "Operations served."),
+        sum(
+            "ops",
+            Count,
+            "Operations served; of version 4 those inside compounds, not the compounds.",
+        ),
         sum("bytes", Bytes, "Bytes read from and written to files."),
-        sum("packets", Count, "Network packets received."),
+        sum(
+            "packets",
+            Count,
+            "Requests received, as the kernel's network counter has them.",
+        ),
         sum("rpc_errors", Count, "Requests that were not valid RPC."),
         sum("connections", Count, "TCP connections accepted."),
         sum(
@@ -105,7 +166,7 @@ pub(super) const NFSD: Subject = Subject {
         sum(
             "pool_queued",
             Count,
-            "Times a transport had to wait for a thread.",
+            "Times a transport was queued for a thread; newer kernels queue every arrival.",
         ),
         sum("pool_woken", Count, "Threads woken for work."),
     ],

@@ -42,10 +42,12 @@ pub(super) const ARC: Subject = Subject {
         sum("hits", Count, "Look-ups answered from the cache."),
         sum("misses", Count, "Look-ups that had to read."),
         sum(
-            "evicted",
-            Bytes,
-            "Bytes evicted that the second-level cache would not take or had.",
+            "joined",
+            Count,
+            "Look-ups that found the read they needed under way; neither hit nor miss. Absent \
+             before OpenZFS 2.2.",
         ),
+        sum("evicted", Bytes, "Bytes evicted, before compression."),
         sum(
             "throttled",
             Count,
@@ -56,14 +58,23 @@ pub(super) const ARC: Subject = Subject {
         level("limit", Bytes, "Size it may grow to."),
         level("mru", Bytes, "The recently used part."),
         level("mfu", Bytes, "Frequently used part."),
-        level("metadata", Bytes, "Metadata in it."),
+        level(
+            "metadata",
+            Bytes,
+            "Blocks of metadata in it, without the kernel's structures around them.",
+        ),
     ],
     dimensions: &[word(
         "kind",
         "demand_data, demand_metadata, prefetch_data, prefetch_metadata.",
     )],
     tables: &[
-        dense("arc_lookups", "zfs", &["kind"], &["hits", "misses"]),
+        dense(
+            "arc_lookups",
+            "zfs",
+            &["kind"],
+            &["hits", "misses", "joined"],
+        ),
         dense(
             "arc",
             "zfs",

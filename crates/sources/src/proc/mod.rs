@@ -7,3 +7,6 @@ pub mod pressure;
 mod ratchet;
 pub mod stat;
 pub mod vm;
+pub mod nfs;
+pub mod nfsd;
+pub mod zfs;
