@@ -71,7 +71,7 @@ pub(super) const DEVICE: &[Leaf] = &[
     leaf("dirty_strict_limit", "bdi/strict_limit", Form::Flag),
 ];
 
-/// As [`DEVICE`], of those made by software and of NVMe.
+/// As [`DEVICE`], of those made by software and of `NVMe`.
 pub(super) const MADE: &[Leaf] = &[
     leaf("loop_direct_io", "loop/dio", Form::Flag),
     leaf("loop_offset_bytes", "loop/offset", Form::Number),
@@ -101,17 +101,16 @@ pub(super) const PARTITION: &[Leaf] = &[
 pub(super) fn take(host: &Host) -> Value {
     let all_devices = Dir::new(host.sys("block"));
     let mut all = Fields::default();
-    let names = all_devices.names();
-    let used = names
-        .iter()
-        .filter(|name| in_use(&all_devices.join(name), name));
-    for name in used.take(MOST) {
+    let mut names = all_devices.names();
+    names.retain(|name| in_use(&all_devices.join(name), name));
+    for name in names.iter().take(MOST) {
         // sysfs writes `!` for the `/` of names such as `cciss/c0d0`.
         all.nest(
             name.replace('!', "/"),
             device(host, &all_devices.join(name)),
         );
     }
+    all.not_listed(names.len());
     all.into()
 }
 

@@ -66,6 +66,9 @@ struct Hierarchy {
     point: PathBuf,
 }
 
+/// Version 1 says "no limit" with the largest number of whole pages.
+const UNLIMITED: u64 = 1 << 62;
+
 /// The least of each kind of limit met so far.
 #[derive(Default)]
 struct Effective {
@@ -141,8 +144,9 @@ fn hierarchy(line: &[u8]) -> Option<Hierarchy> {
 fn levels(host: &Host, hierarchy: &Hierarchy, group: &str, least: &mut Effective) -> Fields {
     let mut all = Fields::default();
     // In a container the mount may show only a part of the tree.
-    let below = Path::new(group).strip_prefix(&hierarchy.root);
-    let below = below.unwrap_or(Path::new("")).to_owned();
+    let Ok(below) = Path::new(group).strip_prefix(&hierarchy.root) else {
+        return all;
+    };
     if below
         .components()
         .any(|c| !matches!(c, Component::Normal(_)))
@@ -157,7 +161,7 @@ fn levels(host: &Host, hierarchy: &Hierarchy, group: &str, least: &mut Effective
             UNIFIED.to_vec()
         } else {
             let ours = |c: &&str| hierarchy.controllers.iter().any(|o| o == c);
-            let files = LEGACY.iter().filter(|(controller, _)| ours(&controller));
+            let files = LEGACY.iter().filter(|(controller, _)| ours(controller));
             files.map(|(_, file)| *file).collect()
         };
         for name in names {
@@ -186,8 +190,6 @@ impl Effective {
         if let Some(cpus) = cpus.or_else(legacy) {
             self.cpus = Some(self.cpus.map_or(cpus, |least| least.min(cpus)));
         }
-        // Version 1 says "no limit" with the largest number of pages.
-        const UNLIMITED: u64 = 1 << 62;
         for file in ["memory.max", "memory.limit_in_bytes"] {
             let limit = dir.number(file).filter(|&bytes| bytes < UNLIMITED);
             self.memory = [self.memory, limit].into_iter().flatten().min();

@@ -68,7 +68,9 @@ pub(super) fn take(host: &Host) -> Value {
     let mounts = lines(&file).filter_map(mount);
     let mounts = mounts.filter(|m| !PSEUDO.contains(&m.kind.as_str()));
     // Mounted twice at one point, the later hides the earlier, here as there.
-    for mount in mounts.take(MOST) {
+    let mounts: Vec<Mount> = mounts.collect();
+    let total = mounts.len();
+    for mount in mounts.into_iter().take(MOST) {
         let mut fields = Fields::default();
         fields.put("type", Some(mount.kind));
         fields.put("source", Some(mount.source));
@@ -77,6 +79,7 @@ pub(super) fn take(host: &Host) -> Value {
         fields.put("options", Some(mount.options));
         all.nest(mount.point, fields);
     }
+    all.not_listed(total);
     all.into()
 }
 

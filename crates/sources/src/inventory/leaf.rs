@@ -13,7 +13,7 @@ use crate::read::text;
 
 /// The most entries a section lists of one kind of thing (devices, interfaces, mounts), so
 /// that a machine with thousands of them does not delay the command.
-pub(super) const MOST: usize = 512;
+pub(super) const MOST: usize = 256;
 
 /// How a file's text becomes a value. What does not fit the form is left out.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +107,12 @@ impl Fields {
         }
     }
 
+    /// Says how many of `total` things were too many to list.
+    pub(super) fn not_listed(&mut self, total: usize) {
+        let over = total.saturating_sub(MOST) as u64;
+        self.put("(not listed)", (over > 0).then_some(over));
+    }
+
     /// Reads each of `leaves` below `dir`.
     pub(super) fn leaves(&mut self, dir: &Dir, leaves: &[Leaf]) {
         for leaf in leaves {
@@ -117,10 +123,6 @@ impl Fields {
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    pub(super) fn into_map(self) -> Map<String, Value> {
-        self.0
     }
 }
 
@@ -227,8 +229,8 @@ pub(super) fn list_length(list: &str) -> u64 {
 }
 
 /// The first and last number of each part of a list such as `0-3,8`.
-pub(super) fn list_ranges(list: &str) -> impl Iterator<Item = (u64, u64)> {
-    list.split(',').filter_map(|part| {
+pub(super) fn list_ranges(cpus: &str) -> impl Iterator<Item = (u64, u64)> {
+    cpus.split(',').filter_map(|part| {
         let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), ""));
         let first = first.parse().ok()?;
         let last = if last.is_empty() {

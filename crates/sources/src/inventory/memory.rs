@@ -119,8 +119,8 @@ fn nodes(dir: &Dir) -> Fields {
 /// Swap areas by file; how much of them is used is left out.
 ///
 /// ```text
-/// Filename				Type		Size		Used		Priority
-/// /dev/vda3                               partition	2097148		0		-2
+/// Filename     Type        Size     Used  Priority
+/// /dev/vda3    partition   2097148  0     -2
 /// ```
 fn swaps_of(file: &[u8]) -> Fields {
     let mut all = Fields::default();

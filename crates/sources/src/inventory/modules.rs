@@ -70,6 +70,9 @@ pub(super) const MODULES: &[&str] = &[
     "rcutree",
 ];
 
+/// Parameters that name this one machine.
+const IDENTIFYING: &[&str] = &["spl_hostid", "nfs4_unique_id"];
+
 /// The section `modules`: parameters as the kernel prints them, by module. What may not be
 /// read is left out.
 pub(super) fn take(host: &Host) -> Value {
@@ -78,7 +81,9 @@ pub(super) fn take(host: &Host) -> Value {
     for module in MODULES {
         let dir = modules.join(module).join("parameters");
         let mut fields = Fields::default();
-        for name in dir.names().iter().take(MOST) {
+        let mut names = dir.names();
+        names.retain(|name| !IDENTIFYING.contains(&name.as_str()));
+        for name in names.iter().take(MOST) {
             let value = dir.text(name).map(|text| plain(&text));
             fields.put(name, value);
         }

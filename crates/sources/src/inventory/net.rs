@@ -42,12 +42,11 @@ pub(super) fn take(host: &Host) -> Value {
     let known = live.then(rtnetlink::interfaces).unwrap_or_default();
     let mut ethtool = live.then(Ethtool::open).flatten();
     let mut all = Fields::default();
-    for name in interfaces.names().iter().take(MOST) {
+    let mut names = interfaces.names();
+    // `bonding_masters` is a file.
+    names.retain(|name| interfaces.join(name).has("ifindex"));
+    for name in names.iter().take(MOST) {
         let dir = interfaces.join(name);
-        // `bonding_masters` is a file.
-        if !dir.has("ifindex") {
-            continue;
-        }
         let known = known.get(name);
         let mut fields = Fields::default();
         fields.put("kind", kind(&dir, known.and_then(|k| k.kind.clone())));
@@ -73,6 +72,7 @@ pub(super) fn take(host: &Host) -> Value {
         }
         all.nest(name, fields);
     }
+    all.not_listed(names.len());
     all.into()
 }
 
@@ -102,8 +102,10 @@ fn hardware(fields: &mut Fields, host: &Host, dir: &Dir) {
 
 /// What both ends agreed on. Only asked when there is a link: it is the driver that answers.
 fn link(fields: &mut Fields, dir: &Dir) {
-    // In megabits; -1 where the driver has none.
-    let speed = dir.number("speed").and_then(|m| m.checked_mul(1_000_000));
+    // In megabits; -1 where the driver has none, which is not a number here.
+    // Older kernels print the -1 without its sign.
+    let speed = dir.number("speed").filter(|&m| m < u64::from(u32::MAX));
+    let speed = speed.and_then(|m| m.checked_mul(1_000_000));
     fields.put("speed_bits_per_second", speed);
     let duplex = dir.text("duplex").filter(|d| d != "unknown");
     fields.put("duplex", duplex);

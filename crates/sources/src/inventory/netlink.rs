@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use rustix::io::retry_on_intr;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
@@ -70,7 +71,8 @@ impl Socket {
         request.extend(payload);
         send(&self.fd, &request, SendFlags::empty())?;
         loop {
-            let (filled, length) = recv(&self.fd, &mut self.buffer[..], RecvFlags::TRUNC)?;
+            let (filled, length) =
+                retry_on_intr(|| recv(&self.fd, &mut self.buffer[..], RecvFlags::TRUNC))?;
             if length > filled || length == 0 {
                 return Err(io::ErrorKind::InvalidData.into());
             }

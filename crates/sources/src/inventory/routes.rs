@@ -20,7 +20,7 @@ use crate::read::{fields as words, lines, text};
 const LONGEST: u64 = 1 << 20;
 
 /// Routes of the kernel's own making: local addresses, refusals, and what it learned for
-/// itself meanwhile (RTF_LOCAL, RTF_REJECT, RTF_CACHE, RTF_DYNAMIC).
+/// itself meanwhile (`RTF_LOCAL`, `RTF_REJECT`, `RTF_CACHE`, `RTF_DYNAMIC`).
 const NOT_SET: u32 = 0x8000_0000 | 0x200 | 0x0100_0000 | 0x10;
 
 /// One route.

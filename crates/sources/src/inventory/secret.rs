@@ -23,19 +23,28 @@ pub(super) fn mask_word(word: &str) -> String {
     }
 }
 
-/// `scheme://user:password@host` without the password.
+/// `scheme://user:password@host` without the password, wherever in the word it stands.
 pub(super) fn mask_address(word: &str) -> String {
-    let Some(start) = word.find("//").map(|at| at + 2) else {
-        return word.to_owned();
-    };
-    let end = word[start..].find('/').map_or(word.len(), |n| start + n);
-    let Some(at) = word[start..end].rfind('@').map(|n| start + n) else {
-        return word.to_owned();
-    };
-    match word[start..at].find(':') {
-        Some(colon) => format!("{}:{MASK}{}", &word[..start + colon], &word[at..]),
-        None => word.to_owned(),
+    let mut masked = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(start) = rest.find("//").map(|at| at + 2) {
+        let end = rest[start..].find('/').map_or(rest.len(), |n| start + n);
+        let host = &rest[start..end];
+        let secret = host
+            .rfind('@')
+            .and_then(|at| host[..at].find(':').map(|colon| (colon, at)));
+        masked.push_str(&rest[..start]);
+        match secret {
+            Some((colon, at)) => {
+                masked.push_str(&host[..=colon]);
+                masked.push_str(MASK);
+                masked.push_str(&host[at..]);
+            }
+            None => masked.push_str(host),
+        }
+        rest = &rest[end..];
     }
+    masked + rest
 }
 
 /// Words of a command, masked: `--token=x` and `--token x` both lose their `x`.
@@ -89,6 +98,11 @@ mod tests {
                 "https://joe:(masked)@host/x:y@z",
             ),
             ("ks=ftp://a:b@c@host", "ks=ftp://a:(masked)@host"),
+            (
+                "m=http://a/,ftp://b:c@d/e",
+                "m=http://a/,ftp://b:(masked)@d/e",
+            ),
+            ("a////", "a////"),
             ("addr=10.0.0.1", "addr=10.0.0.1"),
         ] {
             assert_eq!(mask_word(word), expected);

@@ -2,7 +2,8 @@
 //!
 //! A list, not all of a directory: some of those files do something when read
 //! (`vm.stat_refresh` interrupts every processor), some are secret (`net.ipv4.tcp_fastopen_key`),
-//! some change by themselves.
+//! some
+//! change by themselves (the kernel lowers `kernel.perf_event_max_sample_rate` under load).
 //!
 //! <https://docs.kernel.org/admin-guide/sysctl/index.html>
 
@@ -32,7 +33,6 @@ pub(super) const SYSCTLS: &[&str] = &[
     "kernel.numa_balancing_promote_rate_limit_MBps",
     "kernel.panic",
     "kernel.perf_cpu_time_max_percent",
-    "kernel.perf_event_max_sample_rate",
     "kernel.perf_event_mlock_kb",
     "kernel.perf_event_paranoid",
     "kernel.pid_max",
@@ -250,6 +250,7 @@ mod tests {
             "net.core.netdev_rss_key",
             "fs.aio-nr",
             "kernel.ns_last_pid",
+            "kernel.perf_event_max_sample_rate",
         ] {
             assert!(!SYSCTLS.contains(&trap), "{trap}");
         }

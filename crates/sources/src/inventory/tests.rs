@@ -135,7 +135,10 @@ struct Restored {
 }
 
 impl Drop for Restored {
-    #[allow(clippy::disallowed_methods, reason = "puts back what this test changed")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "puts back what this test changed"
+    )]
     fn drop(&mut self) {
         let _ = std::fs::write(&self.path, &self.old);
     }
