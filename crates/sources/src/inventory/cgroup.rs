@@ -166,7 +166,10 @@ fn levels(host: &Host, hierarchy: &Hierarchy, group: &str, least: &mut Effective
         };
         for name in names {
             let value = dir.text(name).filter(|text| !text.is_empty());
-            limits.put(name, value.map(|text| plain(&text)));
+            // A list of one CPU is a list, not a number.
+            let is_list = name.starts_with("cpuset.");
+            let value = value.map(|t| if is_list { t.into() } else { plain(&t) });
+            limits.put(name, value);
         }
         least.consider(&dir);
         all.nest(format!("/{}", level.display()), limits);
@@ -244,7 +247,8 @@ mod tests {
              a/cpuset.cpus.effective = 0-3\n\
              a/b/cpu.max = max 100000\n\
              a/b/memory.max = 1073741824\n\
-             a/b/pids.max = 100\n",
+             a/b/pids.max = 100\n\
+             a/b/cpuset.mems.effective = 0\n",
         );
         let found = take(&tree.host());
         assert_eq!(
@@ -253,6 +257,7 @@ mod tests {
         );
         assert_eq!(found["unified"]["/a"]["cpu.max"], "150000 100000");
         assert_eq!(found["unified"]["/a/b"]["pids.max"], 100);
+        assert_eq!(found["unified"]["/a/b"]["cpuset.mems.effective"], "0");
         assert_eq!(found["count"], json!({"cpu": 71}));
     }
 
