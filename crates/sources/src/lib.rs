@@ -39,4 +39,12 @@ pub struct Entry {
 }
 
 /// Every source, in the order in which a sample reads them.
-pub const SOURCES: &[Entry] = &[proc::disk::ENTRY];
+pub const SOURCES: &[Entry] = &[
+    proc::disk::ENTRY,
+    proc::net::ENTRY,
+    proc::snmp::ENTRY,
+    proc::softnet::ENTRY,
+    //    proc::filesystem::ENTRY,
+    //    proc::power::ENTRY,
+    //    proc::temperature::ENTRY,
+];
