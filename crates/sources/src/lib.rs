@@ -44,7 +44,7 @@ pub const SOURCES: &[Entry] = &[
     proc::net::ENTRY,
     proc::snmp::ENTRY,
     proc::softnet::ENTRY,
-    //    proc::filesystem::ENTRY,
-    //    proc::power::ENTRY,
-    //    proc::temperature::ENTRY,
+    proc::filesystem::ENTRY,
+    proc::power::ENTRY,
+    proc::temperature::ENTRY,
 ];
