@@ -21,7 +21,6 @@
 
 mod link;
 
-use std::collections::HashMap;
 use std::io;
 
 use run::rows::TableId;
@@ -89,24 +88,26 @@ fn amounts(before: &Counters, now: &Counters) -> [[f64; 8]; 2] {
 }
 
 struct Interface {
-    name: Word,
-    layer: Word,
+    name: Vec<u8>,
+    words: [Word; 2],
     kind: Kind,
     /// Whether it has hardware: the speed that others tell is made up.
     hardware: bool,
     /// Bytes per second the link carries; NaN where it does not tell.
     rate: f64,
     before: Counters,
+    /// What this reading says; `None`: it is gone.
+    now: Option<Counters>,
     /// Whether `before` is where the interval began.
     settled: bool,
-    seen: bool,
 }
 
 struct Net {
     host: Host,
     file: Kept,
     buffer: Vec<u8>,
-    interfaces: HashMap<Vec<u8>, Interface>,
+    /// In the file's order, but for new ones.
+    interfaces: Vec<Interface>,
     directions: Option<[Word; 2]>,
     /// The largest number an interface had so far: a new one's is larger.
     highest: u64,
@@ -127,7 +128,7 @@ fn new(host: &Host) -> Result<Net, Availability> {
         host: host.clone(),
         file,
         buffer: Vec::new(),
-        interfaces: HashMap::new(),
+        interfaces: Vec::new(),
         directions: None,
         highest: 0,
         link_age: 0.0,
@@ -150,27 +151,41 @@ impl Source for Net {
 impl Net {
     /// Takes one reading of the file.
     fn take(&mut self, bytes: &[u8], interval: Option<f64>, out: &mut Sink) {
-        let mut changed = false;
-        for (name, now) in lines(bytes).filter_map(parse_line) {
-            if let Some(interface) = self.interfaces.get_mut(name) {
-                interface.seen = true;
-            } else {
-                changed = true;
-                let interface = self.appeared(name, &now, interval.is_some(), out);
-                self.interfaces.insert(name.to_vec(), interface);
-            }
-        }
         let count = self.interfaces.len();
-        self.interfaces.retain(|_, i| std::mem::take(&mut i.seen));
-        changed |= self.interfaces.len() != count;
+        let mut next = 0;
+        for (name, now) in lines(bytes).filter_map(parse_line) {
+            let at = self.find(name, next).unwrap_or_else(|| {
+                let interface = self.appeared(name, &now, interval.is_some(), out);
+                self.interfaces.push(interface);
+                self.interfaces.len() - 1
+            });
+            self.interfaces[at].now = Some(now);
+            next = at + 1;
+        }
+        let mut changed = self.interfaces.len() != count;
+        self.interfaces.retain(|i| {
+            changed |= i.now.is_none();
+            i.now.is_some()
+        });
         self.link_age += interval.unwrap_or(0.0);
         if changed || self.link_age >= LINK_LIFE {
             self.link_age = 0.0;
             self.look_at_links(out);
         }
-        for (name, now) in lines(bytes).filter_map(parse_line) {
-            self.row(name, now, interval, out);
+        let words = *self
+            .directions
+            .get_or_insert_with(|| DIRECTIONS.map(|d| out.word(d)));
+        for interface in &mut self.interfaces {
+            interface.rows(words, interval, self.table, out);
         }
+    }
+
+    /// The place of the interface of that name, most likely `next`.
+    fn find(&self, name: &[u8], next: usize) -> Option<usize> {
+        let (before, after) = self.interfaces.split_at(next.min(self.interfaces.len()));
+        let is_this = |i: &Interface| i.name == name;
+        let place = after.iter().position(is_this).map(|at| before.len() + at);
+        place.or_else(|| before.iter().position(is_this))
     }
 
     /// An interface that was not there at the last reading.
@@ -183,52 +198,58 @@ impl Net {
         let is_new = later && kind != Kind::Physical && index.is_some_and(|i| i > self.highest);
         self.highest = self.highest.max(index.unwrap_or(0));
         Interface {
-            name: out.word(&text(name)),
-            layer: out.word(kind.layer(true)),
+            name: name.to_vec(),
+            words: [out.word(&text(name)), out.word(kind.layer(true))],
             kind,
             hardware: link::has_hardware(&folder),
             rate: f64::NAN,
             before: if is_new { Counters::default() } else { *now },
+            now: None,
             settled: is_new,
-            seen: true,
         }
     }
 
     /// Reads kinds and speeds again, and settles layers.
     fn look_at_links(&mut self, out: &mut Sink) {
-        for (name, interface) in &mut self.interfaces {
+        for interface in &mut self.interfaces {
             if !interface.hardware {
                 continue;
             }
-            let folder = link::folder(&self.host, name);
+            let folder = link::folder(&self.host, &interface.name);
             // A pair may have been formed since.
             interface.kind = link::kind(&folder);
             // Cannot be read while the link is down, and from some drivers never.
             interface.rate = once(&folder.join("speed")).map_or(f64::NAN, |s| rate(&s));
         }
-        let with_physical = self.interfaces.values().any(|i| i.kind == Kind::Physical);
-        for interface in self.interfaces.values_mut() {
-            interface.layer = out.word(interface.kind.layer(with_physical));
+        let with_physical = self.interfaces.iter().any(|i| i.kind == Kind::Physical);
+        for interface in &mut self.interfaces {
+            interface.words[1] = out.word(interface.kind.layer(with_physical));
         }
     }
+}
 
-    /// Remembers an interface's counters and adds its two rows.
-    fn row(&mut self, name: &[u8], now: Counters, interval: Option<f64>, out: &mut Sink) {
-        let words = *self
-            .directions
-            .get_or_insert_with(|| DIRECTIONS.map(|d| out.word(d)));
-        let Some(interface) = self.interfaces.get_mut(name) else {
+impl Interface {
+    /// Adds its two rows, and remembers its counters.
+    fn rows(
+        &mut self,
+        directions: [Word; 2],
+        interval: Option<f64>,
+        table: TableId,
+        out: &mut Sink,
+    ) {
+        let Some(now) = self.now.take() else {
             return;
         };
-        let before = std::mem::replace(&mut interface.before, now);
-        let settled = std::mem::replace(&mut interface.settled, true);
+        let before = std::mem::replace(&mut self.before, now);
+        let settled = std::mem::replace(&mut self.settled, true);
         // One that has done nothing since boot has no rows.
         let idle = now == Counters::default() && before == now;
         let Some(interval) = interval.filter(|_| settled && !idle) else {
             return;
         };
         let amounts = amounts(&before, &now);
-        let capacity = interface.rate * interval;
+        let capacity = self.rate * interval;
+        let [name, layer] = self.words;
         for (i, a) in amounts.iter().enumerate() {
             let (multicast, collisions) = if i == 0 {
                 (a[MULTICAST], f64::NAN)
@@ -238,11 +259,7 @@ impl Net {
             let values = [
                 a[0], a[1], a[2], a[3], a[4], multicast, collisions, capacity,
             ];
-            out.row(
-                self.table,
-                &[interface.name, interface.layer, words[i]],
-                &values,
-            );
+            out.row(table, &[name, layer, directions[i]], &values);
         }
     }
 }

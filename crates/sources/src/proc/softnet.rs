@@ -65,9 +65,9 @@ fn hexadecimal(field: &[u8]) -> Option<u32> {
 }
 
 /// Puts the processors of a list as `0-3,8` into `cpus`.
-fn parse_list(list: &[u8], cpus: &mut Vec<u32>) -> Option<()> {
+fn parse_list(text: &[u8], cpus: &mut Vec<u32>) -> Option<()> {
     cpus.clear();
-    for part in list.trim_ascii().split(|&b| b == b',') {
+    for part in text.trim_ascii().split(|&b| b == b',') {
         let mut ends = part.splitn(2, |&b| b == b'-').map(number);
         let first = u32::try_from(ends.next()??).ok()?;
         let last = match ends.next() {

@@ -66,7 +66,7 @@ fn a_file_takes_its_space() {
             .create(true)
             .truncate(true)
             .open(&path);
-        file.unwrap().write_all(&[1; 3 << 20]).unwrap();
+        file.unwrap().write_all(&vec![1; 3 << 20]).unwrap();
         let after = used(&mut source, &mut out).unwrap();
         // Within a second the answer is repeated.
         std::fs::remove_file(&path).unwrap();
