@@ -43,7 +43,8 @@ pub const ENTRY: Entry = Entry {
     open,
 };
 
-/// Samples after which the mount table is read whether or not the kernel said it changed.
+/// Samples after which the mount table is read whether or not the kernel said it changed;
+/// more where there are more mounts.
 const PATIENCE: u32 = 30;
 /// Seconds an answer is good for; a little less than one, as intervals jitter.
 const LIFE: f64 = 0.95;
@@ -99,7 +100,8 @@ fn new(host: &Host) -> Result<FileSystems, Availability> {
 impl Source for FileSystems {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         self.samples += 1;
-        self.stale |= self.samples >= PATIENCE || changed(&self.file);
+        let patience = PATIENCE.max(self.all.len() as u32);
+        self.stale |= self.samples >= patience || changed(&self.file);
         if self.stale {
             self.read_mounts(out)?;
         }

@@ -1,6 +1,6 @@
 //! Which mounts of a mount table are worth asking, and safe to ask.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::read::{fields, lines, number};
 
@@ -103,17 +103,17 @@ pub(super) fn choose(table: &[Mount]) -> Vec<Vec<&Mount>> {
         let mut roads = distant.iter().filter(|d| d.point != b"/");
         m.has_space() && !roads.any(|d| is_below(&m.point, &d.point))
     };
-    let wanted: Vec<&Mount> = table.iter().filter(is_safe).collect();
-    let mut seen = HashSet::new();
-    let mut chosen = Vec::new();
-    for first in &wanted {
-        if !seen.insert(first.device) {
-            continue;
+    let mut places = HashMap::new();
+    let mut chosen: Vec<Vec<&Mount>> = Vec::new();
+    for mount in table.iter().filter(is_safe) {
+        let place = *places.entry(mount.device).or_insert(chosen.len());
+        if place == chosen.len() {
+            chosen.push(Vec::new());
         }
-        let same = wanted.iter().filter(|m| m.device == first.device);
-        let mut group: Vec<&Mount> = same.copied().collect();
+        chosen[place].push(mount);
+    }
+    for group in &mut chosen {
         group.sort_by_key(|m| m.point.len());
-        chosen.push(group);
     }
     chosen
 }
