@@ -138,7 +138,8 @@ pub(super) const TCP: Subject = Subject {
         sum(
             "listen_drops",
             Count,
-            "The same dropped by a listening socket for any reason, overflows included.",
+            "Connection requests and last steps of handshakes dropped by a listening socket for \
+             any reason, overflows included.",
         ),
         sum(
             "backlog_drops",
@@ -226,7 +227,7 @@ pub(super) const UDP: Subject = Subject {
         sum(
             "receive_buffer_errors",
             Count,
-            "Those of them that met a full receive buffer.",
+            "Datagrams lost because a receive buffer was full; receive_errors holds them too.",
         ),
         sum(
             "send_buffer_errors",
