@@ -50,4 +50,10 @@ pub const SOURCES: &[Entry] = &[
     proc::nfs::ENTRY,
     proc::nfsd::ENTRY,
     proc::zfs::ENTRY,
+    proc::net::ENTRY,
+    proc::snmp::ENTRY,
+    proc::softnet::ENTRY,
+    proc::filesystem::ENTRY,
+    proc::power::ENTRY,
+    proc::temperature::ENTRY,
 ];

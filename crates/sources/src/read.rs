@@ -25,6 +25,11 @@ impl Kept {
         &self.path
     }
 
+    /// The open file, to ask the kernel about it in other ways.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Reads the whole file into `buffer` (its former content goes) and returns the bytes.
     ///
     /// A `/proc` file is made when it is read from offset 0; `buffer` keeps its capacity, so

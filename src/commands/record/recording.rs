@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -13,7 +14,7 @@ use run::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use sources::Host;
-use sources::inventory::{self, Inventory};
+use sources::inventory::{self, Difference, Inventory};
 
 use super::child::{self, Outputs, Running};
 use super::marks::Marks;
@@ -41,7 +42,7 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
     let writer = Writer::create(&wanted.path, &manifest).map_err(|e| match e {
         CreateError::Exists { .. } | CreateError::Io { .. } => Failure::input(e),
     })?;
-    let inventory = Inventories::start(&wanted.host);
+    let inventory = Inventories::start(&wanted.host, writer.dir());
     let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
     let marks = Marks::listen(writer.dir()).ok();
     let screen = Arc::new(Screen::new(!wanted.quiet));
@@ -333,19 +334,21 @@ impl Recording {
     }
 }
 
-/// The inventory at the start, taken beside everything else.
+/// The inventory at the start, taken and written beside everything else.
 struct Inventories {
     receive: mpsc::Receiver<Inventory>,
     start: Option<Inventory>,
 }
 
 impl Inventories {
-    fn start(host: &Host) -> Inventories {
+    fn start(host: &Host, dir: &Path) -> Inventories {
         let (send, receive) = mpsc::channel();
-        let host = host.clone();
+        let (host, dir) = (host.clone(), dir.to_owned());
         // Without a thread there is no inventory, and `finish` finds the channel closed.
         let _ = std::thread::Builder::new().name("inventory".into()).spawn(move || {
-            let _ = send.send(inventory::take(&host));
+            let taken = inventory::take(&host);
+            let _ = send.send(taken.clone());
+            write_inventory(&dir, &taken, None);
         });
         Inventories { receive, start: None }
     }
@@ -354,23 +357,31 @@ impl Inventories {
         self.start = self.receive.recv_timeout(most).ok();
     }
 
-    /// Writes `inventory.json`; answers with what changed since the start.
-    fn finish(&mut self, host: &Host, dir: &std::path::Path) -> Vec<Change> {
+    /// Answers with what changed since the start, and adds it to `inventory.json`.
+    fn finish(&mut self, host: &Host, dir: &Path) -> Vec<Change> {
         let Some(start) = self.start.take().or_else(|| self.receive.recv().ok()) else {
             return vec![];
         };
-        if let Ok(mut text) = serde_json::to_vec_pretty(&start.0) {
-            text.push(b'\n');
-            if let Err(e) = write_durably(&dir.join("inventory.json"), &text) {
-                output::message(&format!("the inventory could not be written: {e}"));
-            }
+        let changes = inventory::differences(&start, &inventory::take(host));
+        if !changes.is_empty() {
+            write_inventory(dir, &start, Some(&changes));
         }
         let text = |v: Option<serde_json::Value>| {
             v.map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned))
         };
-        inventory::differences(&start, &inventory::take(host))
-            .into_iter()
-            .map(|d| Change { path: d.path, before: text(d.before), after: text(d.after) })
-            .collect()
+        let change = |d: Difference| Change {
+            path: d.path,
+            before: text(d.before),
+            after: text(d.after),
+        };
+        changes.into_iter().map(change).collect()
+    }
+}
+
+fn write_inventory(dir: &Path, taken: &Inventory, changes: Option<&[Difference]>) {
+    let mut text = format!("{:#}", taken.document(changes));
+    text.push('\n');
+    if let Err(e) = write_durably(&dir.join("inventory.json"), text.as_bytes()) {
+        output::message(&format!("the inventory could not be written: {e}"));
     }
 }

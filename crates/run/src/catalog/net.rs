@@ -14,7 +14,7 @@ pub(super) const NET: Subject = Subject {
         sum(
             "drops",
             Count,
-            "Packets dropped by the driver or for want of room.",
+            "Packets dropped by the kernel, or by the hardware for want of room.",
         ),
         sum(
             "overruns",
@@ -26,14 +26,15 @@ pub(super) const NET: Subject = Subject {
         sum(
             "capacity",
             Bytes,
-            "Bytes the link could have carried at its speed.",
+            "Bytes the link could have carried at its speed; of hardware only, where it tells.",
         ),
     ],
     dimensions: &[
         word("interface", "Name of the interface."),
         word(
             "layer",
-            "edge (leaves the machine), virtual (bridge, veth, vlan, tun), loopback.",
+            "edge (leaves the machine or the container), virtual (bridge, bond, veth, vlan, \
+             tunnel: what an edge counts too, or what stays inside), loopback.",
         ),
         word("direction", "receive or transmit."),
     ],
@@ -83,20 +84,21 @@ pub(super) const TCP: Subject = Subject {
         sum(
             "segments",
             Count,
-            "Segments; transmitted ones without retransmissions.",
+            "Segments: sent ones without those sent again; received ones as joined on receipt \
+             (GRO counts one), with those in error.",
         ),
         sum("retransmits", Count, "Segments sent again."),
-        sum("connects", Count, "Connections opened from here."),
-        sum("accepts", Count, "Connections opened from elsewhere."),
+        sum("connects", Count, "Connections attempted from here."),
+        sum("accepts", Count, "Connections established from elsewhere."),
         sum(
             "connect_failures",
             Count,
             "Connections that failed before they were established.",
         ),
         sum(
-            "resets_received",
+            "aborts",
             Count,
-            "Established connections that were reset.",
+            "Established connections that ended at once: reset by either side, or timed out.",
         ),
         sum("resets_sent", Count, "Segments sent with the reset flag."),
         sum("receive_errors", Count, "Segments received in error."),
@@ -104,7 +106,7 @@ pub(super) const TCP: Subject = Subject {
         sum(
             "fast_retransmits",
             Count,
-            "Segments sent again before the timer ran out.",
+            "Segments sent again in fast recovery, before a timer ran out.",
         ),
         sum(
             "lost_retransmits",
@@ -112,14 +114,15 @@ pub(super) const TCP: Subject = Subject {
             "Segments sent again that were lost again.",
         ),
         sum(
-            "spurious_retransmits",
+            "dsacks",
             Count,
-            "Duplicate acknowledgements of our retransmissions.",
+            "Reports from the other side of data it received twice (D-SACK), mostly because it \
+             was sent again without need.",
         ),
         sum(
             "duplicates",
             Count,
-            "Segments received that had been received before.",
+            "Segments received with data that had been received in order before.",
         ),
         sum(
             "out_of_order",
@@ -129,12 +132,14 @@ pub(super) const TCP: Subject = Subject {
         sum(
             "listen_overflows",
             Count,
-            "Connections refused because the accept queue was full.",
+            "Connection requests and last steps of handshakes dropped because the accept queue \
+             was full.",
         ),
         sum(
             "listen_drops",
             Count,
-            "Connection requests dropped by a listening socket.",
+            "Connection requests and last steps of handshakes dropped by a listening socket for \
+             any reason, overflows included.",
         ),
         sum(
             "backlog_drops",
@@ -144,7 +149,8 @@ pub(super) const TCP: Subject = Subject {
         sum(
             "memory_drops",
             Count,
-            "Segments dropped for want of socket memory.",
+            "Segments dropped for want of memory: in order, out of order, or from the kernel's \
+             reserve (TCPRcvQDrop, TCPOFODrop, PFMemallocDrop).",
         ),
         sum(
             "zero_windows",
@@ -162,20 +168,20 @@ pub(super) const TCP: Subject = Subject {
     tables: &[
         dense(
             "tcp",
-            "tcp",
+            "ip",
             &[],
             &[
                 "retransmits",
                 "connects",
                 "accepts",
                 "connect_failures",
-                "resets_received",
+                "aborts",
                 "resets_sent",
                 "receive_errors",
                 "timeouts",
                 "fast_retransmits",
                 "lost_retransmits",
-                "spurious_retransmits",
+                "dsacks",
                 "duplicates",
                 "out_of_order",
                 "listen_overflows",
@@ -187,7 +193,7 @@ pub(super) const TCP: Subject = Subject {
                 "established",
             ],
         ),
-        dense("tcp_segments", "tcp", &["direction"], &["segments"]),
+        dense("tcp_segments", "ip", &["direction"], &["segments"]),
     ],
     derived: &[ratio(
         "retransmit_ratio",
@@ -203,7 +209,11 @@ pub(super) const UDP: Subject = Subject {
     name: "udp",
     help: "UDP, all sockets of this network namespace.",
     measures: &[
-        sum("datagrams", Count, "Datagrams sent and received."),
+        sum(
+            "datagrams",
+            Count,
+            "Datagrams sent, and datagrams received that a program has read.",
+        ),
         sum(
             "no_port",
             Count,
@@ -212,12 +222,12 @@ pub(super) const UDP: Subject = Subject {
         sum(
             "receive_errors",
             Count,
-            "Datagrams received and not delivered, for any reason.",
+            "Datagrams received and not delivered, for any reason but no_port.",
         ),
         sum(
             "receive_buffer_errors",
             Count,
-            "Datagrams lost because a receive buffer was full.",
+            "Datagrams lost because a receive buffer was full; receive_errors holds them too.",
         ),
         sum(
             "send_buffer_errors",
@@ -225,13 +235,21 @@ pub(super) const UDP: Subject = Subject {
             "Datagrams not sent because a send buffer was full.",
         ),
     ],
-    dimensions: &[word("direction", "receive or transmit.")],
+    dimensions: &[
+        word("direction", "receive or transmit."),
+        word("version", "Of the internet protocol: 4 or 6."),
+    ],
     tables: &[
-        dense("udp_datagrams", "udp", &["direction"], &["datagrams"]),
+        dense(
+            "udp_datagrams",
+            "ip",
+            &["direction", "version"],
+            &["datagrams"],
+        ),
         dense(
             "udp",
-            "udp",
-            &[],
+            "ip",
+            &["version"],
             &[
                 "no_port",
                 "receive_errors",
@@ -245,12 +263,13 @@ pub(super) const UDP: Subject = Subject {
 
 pub(super) const IP: Subject = Subject {
     name: "ip",
-    help: "IPv4, of this network namespace.",
+    help: "IPv4 and IPv6, of this network namespace.",
     measures: &[
         sum(
             "packets",
             Count,
-            "Packets received from below or sent from above.",
+            "Packets received from below or handed down, forwarded ones in both; joined ones \
+             (GRO, GSO) count once.",
         ),
         sum("bytes", Bytes, "Bytes of those packets, with IP headers."),
         sum("forwarded", Count, "Packets passed on."),
@@ -267,22 +286,30 @@ pub(super) const IP: Subject = Subject {
         sum(
             "no_route",
             Count,
-            "Packets dropped because no route led there.",
+            "Packets dropped, or refused to their sender, because no route led there.",
         ),
         sum(
             "reassembly_failures",
             Count,
-            "Fragments that could not be put together.",
+            "Failures to put fragments together.",
         ),
         sum("fragments", Count, "Fragments made."),
     ],
-    dimensions: &[word("direction", "receive or transmit.")],
+    dimensions: &[
+        word("direction", "receive or transmit."),
+        word("version", "Of the internet protocol: 4 or 6."),
+    ],
     tables: &[
-        dense("ip_packets", "ip", &["direction"], &["packets", "bytes"]),
+        dense(
+            "ip_packets",
+            "ip",
+            &["direction", "version"],
+            &["packets", "bytes"],
+        ),
         dense(
             "ip",
             "ip",
-            &[],
+            &["version"],
             &[
                 "forwarded",
                 "receive_discards",
@@ -303,12 +330,13 @@ pub(super) const SOFTNET: Subject = Subject {
         sum(
             "packets",
             Count,
-            "Packets taken from the backlog or a driver.",
+            "Packets handed to the protocols, after GRO; once more for each device they pass \
+             up through, as a vlan.",
         ),
         sum(
             "drops",
             Count,
-            "Packets dropped because the backlog was full.",
+            "Packets dropped because the backlog was full, or by the flow limit.",
         ),
         sum(
             "squeezes",

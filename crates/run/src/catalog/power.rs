@@ -14,7 +14,8 @@ pub(super) const POWER: Subject = Subject {
         ),
         word(
             "layer",
-            "package (counted once), part (inside a package), platform (psys).",
+            "package (counted once), part (listed below a package; its energy holds core and \
+             uncore, not dram), platform (psys).",
         ),
     ],
     tables: &[dense("power", "power", &["domain", "layer"], &["energy"])],
@@ -29,9 +30,13 @@ pub(super) const POWER: Subject = Subject {
 pub(super) const TEMPERATURE: Subject = Subject {
     name: "temperature",
     help: "Temperatures (hwmon). Ask by sensor: a sum of temperatures means nothing.",
-    measures: &[level("celsius", Celsius, "Temperature of the sensor.")],
+    measures: &[level(
+        "celsius",
+        Celsius,
+        "Temperature of the sensor, at most two seconds old.",
+    )],
     dimensions: &[
-        word("chip", "Name of the chip, with its device."),
+        word("chip", "Name of the chip, and of its device: nvme/nvme0."),
         word("sensor", "Label of the sensor."),
     ],
     tables: &[dense(
