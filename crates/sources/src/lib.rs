@@ -4,10 +4,12 @@
 //! A source reads some of the kernel's files and fills some of the catalog's tables. To add
 //! one: a file below [`proc`], and a line in [`SOURCES`].
 
+pub mod cgroup;
 pub mod host;
 pub mod inventory;
 pub mod proc;
 pub mod read;
+pub mod slot;
 
 use run::Sink;
 
@@ -39,4 +41,8 @@ pub struct Entry {
 }
 
 /// Every source, in the order in which a sample reads them.
-pub const SOURCES: &[Entry] = &[proc::disk::ENTRY];
+pub const SOURCES: &[Entry] = &[
+    proc::disk::ENTRY,
+    proc::process::ENTRY,
+    cgroup::ENTRY,
+];
