@@ -41,8 +41,4 @@ pub struct Entry {
 }
 
 /// Every source, in the order in which a sample reads them.
-pub const SOURCES: &[Entry] = &[
-    proc::disk::ENTRY,
-    proc::process::ENTRY,
-    cgroup::ENTRY,
-];
+pub const SOURCES: &[Entry] = &[proc::disk::ENTRY, proc::process::ENTRY, cgroup::ENTRY];

@@ -142,7 +142,10 @@ mod tests {
         let text = b"usage_usec 9\nuser_usec 5\nsystem_usec 4\n";
         assert_eq!(keyed(text, b"user_usec"), Some(5));
         assert_eq!(keyed(text, b"user"), None);
-        assert_eq!(keyed(b"oom_kill_disable 0\noom_kill 3\n", b"oom_kill"), Some(3));
+        assert_eq!(
+            keyed(b"oom_kill_disable 0\noom_kill 3\n", b"oom_kill"),
+            Some(3)
+        );
     }
 
     #[test]

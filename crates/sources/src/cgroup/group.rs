@@ -92,6 +92,16 @@ impl Item {
     }
 }
 
+/// What it takes to read the files of groups.
+pub(super) struct Files<'f> {
+    /// The mount.
+    pub(super) root: BorrowedFd<'f>,
+    /// Whether counters are read for the first time.
+    pub(super) first: bool,
+    pub(super) budget: &'f mut Budget,
+    pub(super) buffer: &'f mut [u8],
+}
+
 /// A device's counters in a group.
 pub(super) struct Device {
     pub(super) number: (u32, u32),
@@ -232,15 +242,12 @@ impl Group {
     /// Reads one file and takes over what it says.
     pub(super) fn read(
         &mut self,
-        root: BorrowedFd<'_>,
+        files: &mut Files<'_>,
         slot: usize,
         item: Item,
-        first: bool,
-        budget: &mut Budget,
-        buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
         // The path is put where the content will be: neither needs a buffer of its own.
-        let (path, content) = buffer.split_at_mut(PATH);
+        let (path, content) = files.buffer.split_at_mut(PATH);
         let end = self.path.len();
         let name = item.name();
         if end + name.len() + 2 > PATH {
@@ -253,9 +260,20 @@ impl Group {
         path[from + name.len()] = 0;
         let path = CStr::from_bytes_until_nul(path).unwrap_or_default();
         let keep = !item.is_setting();
-        let length = self.slots[slot].read(root, path, keep, budget, content)?;
-        self.take(item, &content[..length], first);
+        let length = self.slots[slot].read(files.root, path, keep, files.budget, content)?;
+        self.take(item, &content[..length], files.first);
         Ok(())
+    }
+
+    /// What `item` said is not known any more.
+    pub(super) fn forget(&mut self, item: Item) {
+        match item {
+            Item::MemoryUsage | Item::MemoryCurrent => self.memory.now = None,
+            Item::MemoryLimit | Item::MemoryMax => self.memory_limit = f64::NAN,
+            Item::Tasks => self.tasks.now = None,
+            Item::Quota | Item::Period | Item::CpuMax => self.processors = f64::NAN,
+            _ => {}
+        }
     }
 
     fn take(&mut self, item: Item, bytes: &[u8], first: bool) {

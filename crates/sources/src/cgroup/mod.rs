@@ -63,7 +63,12 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     for (mount, items) in chosen(host, &mounts::parse(&text)) {
         let point = host.path(&mount.point);
         let tree = Tree::open(&point, items).map_err(|e| {
-            Availability::of(&point, &e, NEEDS, "run as root, or allow reading of the mount")
+            Availability::of(
+                &point,
+                &e,
+                NEEDS,
+                "run as root, or allow reading of the mount",
+            )
         })?;
         trees.push(tree);
     }
@@ -146,8 +151,7 @@ impl Source for Cgroups {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let first = interval.is_none();
         for tree in &mut self.trees {
-            tree.update(&mut self.budget);
-            tree.read(first, &mut self.budget, &mut self.buffer);
+            tree.sample(first, &mut self.budget, &mut self.buffer);
             self.report.rows(tree, first, out);
         }
         Ok(())

@@ -68,10 +68,11 @@ impl<const N: usize> Sums<N> {
         })
     }
 
-    /// What a child that is gone still owed.
+    /// Takes over what a child that is gone still owed, and what it used that it has not
+    /// said yet.
     pub fn inherit(&mut self, child: &Sums<N>) {
-        for (carried, owed) in self.carried.iter_mut().zip(child.carried) {
-            *carried += owed;
+        for kind in 0..N {
+            self.carried[kind] += child.growth[kind] - child.children[kind] + child.carried[kind];
         }
     }
 }

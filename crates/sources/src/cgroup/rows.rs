@@ -69,9 +69,12 @@ impl Report {
             let tasks = group.tasks.own(true);
             let throttle = group.throttle.1.take();
             let oom_kills = group.oom_kills.1.take();
-            if first || group.gone {
-                // What a group that is gone used since its last reading is its parent's.
-                group.pressure.as_flattened_mut().iter_mut().for_each(|c| c.1 = None);
+            if first {
+                group
+                    .pressure
+                    .as_flattened_mut()
+                    .iter_mut()
+                    .for_each(|c| c.1 = None);
                 group.devices.iter_mut().for_each(|d| _ = d.sums.own());
                 continue;
             }
@@ -94,11 +97,12 @@ impl Report {
                     out.row(self.throttle, &[word], &values);
                 }
             }
-            if has_memory {
+            // One that is gone may still have had its time read.
+            if has_memory && !group.gone {
                 let kills = oom_kills.map_or(f64::NAN, |k| k[0] as f64);
                 out.row(self.memory, &[word], &[memory, group.memory_limit, kills]);
             }
-            if has_tasks {
+            if has_tasks && !group.gone {
                 out.row(self.tasks, &[word], &[tasks]);
             }
             self.io_rows(group, word, is_root, fixed, out);
@@ -108,7 +112,14 @@ impl Report {
         }
     }
 
-    fn io_rows(&mut self, group: &mut Group, word: Word, is_root: bool, fixed: Fixed, out: &mut Sink) {
+    fn io_rows(
+        &mut self,
+        group: &mut Group,
+        word: Word,
+        is_root: bool,
+        fixed: Fixed,
+        out: &mut Sink,
+    ) {
         for device in &mut group.devices {
             let own = device.sums.own();
             if own == [0; 6] && !is_root {
@@ -127,7 +138,14 @@ impl Report {
         }
     }
 
-    fn pressure_rows(&self, group: &mut Group, word: Word, is_root: bool, fixed: Fixed, out: &mut Sink) {
+    fn pressure_rows(
+        &self,
+        group: &mut Group,
+        word: Word,
+        is_root: bool,
+        fixed: Fixed,
+        out: &mut Sink,
+    ) {
         for (counts, resource) in group.pressure.iter_mut().zip(fixed.resources) {
             for (count, share) in counts.iter_mut().zip(fixed.shares) {
                 let Some([micros]) = count.1.take() else {

@@ -3,8 +3,9 @@
 //! A directory of a control group has two links and one for each child. A change of that
 //! number makes its children be listed again. Where one group went and another came, the
 //! number is the same, but the file of the one that went cannot be read any more
-//! (`ENODEV`, `ENOENT`), and its parent's children are listed at the next sample.
+//! (`ENODEV`, `ENOENT`), and its parent's children are listed at once.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
@@ -14,7 +15,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-use super::group::{Group, Item};
+use super::group::{Files, Group, Item};
 use crate::slot::Budget;
 
 /// A mounted hierarchy of groups.
@@ -40,7 +41,7 @@ impl Tree {
     }
 
     /// Finds groups that came, drops those that went.
-    pub(super) fn update(&mut self, budget: &mut Budget) {
+    fn update(&mut self, budget: &mut Budget) {
         self.drop_gone(budget);
         let known = self.groups.len();
         for place in 0..known {
@@ -55,15 +56,30 @@ impl Tree {
                 self.list(place, known);
             }
         }
+        for place in 1..known {
+            self.groups[place].gone |= self.groups[self.groups[place].parent].gone;
+        }
         if self.groups.len() > known {
             self.order();
         }
+        self.drop_gone(budget);
     }
 
-    /// Adds the children of a group that are not among the `known`, and theirs.
+    /// Adds the children of a group that are not among the `known`, and theirs; finds those
+    /// that are gone.
     fn list(&mut self, place: usize, known: usize) {
         let path = self.groups[place].path.clone();
-        for name in children(&self.root, &path) {
+        let names = children(&self.root, &path);
+        let below = if path.is_empty() { 0 } else { path.len() + 1 };
+        if place < known {
+            for group in &mut self.groups[1..known] {
+                if group.parent == place && !names.contains(&group.path[below..]) {
+                    group.gone = true;
+                    self.any_gone = true;
+                }
+            }
+        }
+        for name in names {
             let mut child = path.clone();
             if !child.is_empty() {
                 child.push(b'/');
@@ -94,6 +110,7 @@ impl Tree {
                 let (before, rest) = self.groups.split_at_mut(place);
                 let parent = &mut before[rest[0].parent];
                 parent.inherit(&rest[0]);
+                // Perhaps another came in its place.
                 parent.links = 0;
             }
         }
@@ -118,37 +135,48 @@ impl Tree {
         }
     }
 
-    /// Reads all groups, children before their parents, and adds up what children have.
-    pub(super) fn read(&mut self, first: bool, budget: &mut Budget, buffer: &mut Vec<u8>) {
+    /// Reads all groups as they are now.
+    pub(super) fn sample(&mut self, first: bool, budget: &mut Budget, buffer: &mut [u8]) {
+        self.update(budget);
+        self.read(|_| true, first, budget, buffer);
+        if self.any_gone {
+            self.update(budget);
+            // Those that came in the place of others.
+            self.read(|group| !group.known, first, budget, buffer);
+        }
+    }
+
+    /// Reads groups, children before their parents, and adds up what children have.
+    fn read(
+        &mut self,
+        which: impl Fn(&Group) -> bool,
+        first: bool,
+        budget: &mut Budget,
+        buffer: &mut [u8],
+    ) {
         self.turn = self.turn.wrapping_add(1);
         // Settings seldom change: where there are many groups, each one's are read in turn.
-        let turns = (self.groups.len() / 32).clamp(1, 16) as u32;
+        let turns = (self.groups.len() / 32).clamp(1, ROUND) as u32;
         for place in (0..self.groups.len()).rev() {
-            let with_settings = (place as u32).wrapping_add(self.turn).is_multiple_of(turns);
+            let turn = (place as u32).wrapping_add(self.turn);
             let group = &mut self.groups[place];
+            if !which(group) {
+                continue;
+            }
             let is_new = !std::mem::replace(&mut group.known, true);
-            let with_settings = with_settings || is_new;
-            for item in 0..self.items.len() {
-                let kind = self.items[item];
-                if kind.is_setting() && !with_settings || group.absent >> item & 1 == 1 && !with_settings {
-                    continue;
-                }
-                let root = self.root.as_fd();
-                match group.read(root, item, kind, first, budget, buffer) {
-                    Ok(()) => group.absent &= !(1 << item),
-                    Err(error) if is_gone(&error) => {
-                        group.absent |= 1 << item;
-                        let path = c_path(&group.path);
-                        let there = statat(root, &path, AtFlags::empty()).is_ok();
-                        let dead = error.raw_os_error() == Some(Errno::NODEV.raw_os_error());
-                        if !there || dead {
-                            group.gone = place > 0;
-                            self.any_gone |= group.gone;
-                            break;
-                        }
-                    }
-                    Err(_) => group.absent |= 1 << item,
-                }
+            let due = Due {
+                settings: is_new || turn.is_multiple_of(turns),
+                absent: is_new || turn.is_multiple_of(ROUND as u32),
+            };
+            let mut files = Files {
+                root: self.root.as_fd(),
+                first,
+                budget: &mut *budget,
+                buffer: &mut *buffer,
+            };
+            if !read_group(group, &self.items, due, &mut files) && place > 0 {
+                group.gone = true;
+                self.any_gone = true;
             }
             if place > 0 {
                 let (before, rest) = self.groups.split_at_mut(place);
@@ -158,28 +186,56 @@ impl Tree {
     }
 }
 
-/// Whether reading failed because the file is gone, and perhaps its group.
-fn is_gone(error: &io::Error) -> bool {
-    [Errno::NODEV, Errno::NOENT]
-        .iter()
-        .any(|code| error.raw_os_error() == Some(code.raw_os_error()))
+/// After so many samples each file has been tried again.
+const ROUND: usize = 16;
+
+/// What is read this time beside the counters.
+#[derive(Clone, Copy)]
+struct Due {
+    settings: bool,
+    /// Files that were not there: a controller may have been enabled.
+    absent: bool,
+}
+
+/// Reads the files of a group; false if it is gone.
+fn read_group(group: &mut Group, items: &[Item], due: Due, files: &mut Files<'_>) -> bool {
+    for (slot, item) in items.iter().copied().enumerate() {
+        let absent = group.absent >> slot & 1 == 1;
+        if (item.is_setting() && !due.settings) || (absent && !due.absent) {
+            continue;
+        }
+        let Err(error) = group.read(files, slot, item) else {
+            group.absent &= !(1 << slot);
+            continue;
+        };
+        group.absent |= 1 << slot;
+        group.forget(item);
+        let dead = error.raw_os_error() == Some(Errno::NODEV.raw_os_error());
+        let missing = error.kind() == io::ErrorKind::NotFound;
+        let path = c_path(&group.path);
+        if dead || (missing && statat(files.root, path, AtFlags::empty()).is_err()) {
+            items.iter().for_each(|i| group.forget(*i));
+            return false;
+        }
+    }
+    true
 }
 
 /// Names of the directories below `path`.
-fn children(root: &File, path: &[u8]) -> Vec<Vec<u8>> {
+fn children(root: &File, path: &[u8]) -> BTreeSet<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(dir) = openat(root, &*c_path(path), flags, Mode::empty()) else {
-        return Vec::new();
+        return BTreeSet::new();
     };
     let Ok(entries) = Dir::new(dir) else {
-        return Vec::new();
+        return BTreeSet::new();
     };
-    let mut names = Vec::new();
+    let mut names = BTreeSet::new();
     for entry in entries.flatten() {
         let name: &CStr = entry.file_name();
         let is_dot = matches!(name.to_bytes(), b"." | b"..");
         if entry.file_type() == FileType::Directory && !is_dot {
-            names.push(name.to_bytes().to_vec());
+            names.insert(name.to_bytes().to_vec());
         }
     }
     names

@@ -33,8 +33,8 @@ use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 
-use rustix::fs::{RawDir, SeekFrom, seek};
 use run::Sink;
+use rustix::fs::{RawDir, SeekFrom, seek};
 
 use crate::read::number;
 use crate::slot::Budget;

@@ -4,8 +4,8 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::io::Errno;
 use run::Word;
+use rustix::io::Errno;
 
 use super::ended::take;
 use super::stat::{Stat, parse, parse_io, parse_schedstat};
@@ -149,13 +149,9 @@ impl Process {
         let mut name = [0; 32];
         let name = path(&mut name, self.pid, b"stat");
         let dir = files.proc.as_fd();
-        let read = self.stat_file.read(
-            dir,
-            name,
-            self.known,
-            &mut files.budget,
-            &mut files.buffer,
-        );
+        let read = self
+            .stat_file
+            .read(dir, name, self.known, &mut files.budget, &mut files.buffer);
         let length = match read {
             Ok(length) => length,
             Err(error) if is_end(&error) => return Reading::Ended,
@@ -216,20 +212,15 @@ impl Process {
         let mut name = [0; 32];
         let name = path(&mut name, self.pid, b"io");
         let dir = files.proc.as_fd();
-        let read = self.io_file.read(
-            dir,
-            name,
-            self.known,
-            &mut files.budget,
-            &mut files.buffer,
-        );
+        let read = self
+            .io_file
+            .read(dir, name, self.known, &mut files.budget, &mut files.buffer);
         let now = match read {
             Ok(length) => parse_io(&files.buffer[..length]),
             Err(error) => {
                 // Not asked again: it would cost time at each sample. A kernel without the
                 // file is the same.
-                self.io_denied =
-                    error.kind() == io::ErrorKind::PermissionDenied || !self.known;
+                self.io_denied = error.kind() == io::ErrorKind::PermissionDenied || !self.known;
                 None
             }
         };

@@ -86,7 +86,8 @@ impl Report {
         self.order.extend(live.iter().enumerate().filter_map(has));
         if self.order.len() > self.top {
             let largest_first = |place: &u32| std::cmp::Reverse(size(&live[*place as usize]));
-            self.order.select_nth_unstable_by_key(self.top, largest_first);
+            self.order
+                .select_nth_unstable_by_key(self.top, largest_first);
             self.order.truncate(self.top);
         }
         for place in &self.order {
@@ -101,7 +102,11 @@ impl Report {
         };
         for (spent, mode) in process.spent.into_iter().zip(fixed.modes) {
             if spent > 0 {
-                out.row(self.time, &[name, command, mode], &[spent as f64 * self.tick]);
+                out.row(
+                    self.time,
+                    &[name, command, mode],
+                    &[spent as f64 * self.tick],
+                );
             }
         }
         let memory = [
@@ -143,7 +148,11 @@ impl Report {
         ];
         out.row(self.memory, &[fixed.other; 2], &memory);
         if exited[2] > 0 {
-            out.row(self.memory, &[fixed.exited; 2], &[exited[2] as f64, 0.0, 0.0]);
+            out.row(
+                self.memory,
+                &[fixed.exited; 2],
+                &[exited[2] as f64, 0.0, 0.0],
+            );
         }
         for (op, word) in fixed.ops.into_iter().enumerate() {
             let bytes = if rest.io_known {

@@ -44,7 +44,9 @@ pub fn parse(bytes: &[u8]) -> Option<Stat<'_>> {
     let command = bytes.get(from..to)?;
     let mut values = [0_u64; 25];
     let mut found = 3;
-    let rest = bytes[to + 1..].strip_suffix(b"\n").unwrap_or(&bytes[to + 1..]);
+    let rest = bytes[to + 1..]
+        .strip_suffix(b"\n")
+        .unwrap_or(&bytes[to + 1..]);
     for (place, field) in (3..25).zip(fields(rest)) {
         // Some that are not used here are negative or letters.
         values[place] = number(field).unwrap_or(0);
@@ -165,7 +167,8 @@ mod tests {
             ("kworker/R-xfs-a+b", "kworker/R-xfs-a"),
             ("ksoftirqd/0", "ksoftirqd/0"),
         ] {
-            let line = format!("9 ({shown}) I 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 30 0 0 0");
+            let line =
+                format!("9 ({shown}) I 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 30 0 0 0");
             assert_eq!(parse(line.as_bytes()).unwrap().command, name.as_bytes());
         }
         // A program of that name is no kernel thread.

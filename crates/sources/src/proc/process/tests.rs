@@ -53,7 +53,8 @@ fn write(dir: &Path, name: &str, text: &str) {
 /// `name mode` → value, of one table.
 fn rows(out: &Sink, table: &str, column: usize) -> Vec<(String, f64)> {
     let rows = out.rows(TableId::of(table));
-    let text = |column: &Vec<run::Word>, row: usize| out.words.text(column[row]).unwrap().to_owned();
+    let text =
+        |column: &Vec<run::Word>, row: usize| out.words.text(column[row]).unwrap().to_owned();
     (0..rows.len())
         .map(|row| {
             let mut key = text(&rows.words[0], row);
@@ -125,7 +126,10 @@ fn a_child_that_ends_is_counted_once() {
     sample(&mut source, &mut out);
     let time = rows(&out, "process", 0);
     assert_eq!(value(&time, "cc) (1[9@0.19] user"), Some(0.60));
-    assert_eq!(value(&rows(&out, "process_io", 0), "cc) (1[9@0.19] read"), Some(4096.0));
+    assert_eq!(
+        value(&rows(&out, "process_io", 0), "cc) (1[9@0.19] read"),
+        Some(4096.0)
+    );
     // It ends with 65 and 5 ticks, beside one that nobody saw with 7 and 1. The two read
     // 8192 and 512 bytes.
     std::fs::remove_dir_all(tree.0.join("proc/9")).unwrap();
@@ -134,7 +138,10 @@ fn a_child_that_ends_is_counted_once() {
     let time = rows(&out, "process", 0);
     assert_eq!(value(&time, "(exited) user"), Some(0.12));
     assert_eq!(value(&time, "(exited) system"), Some(0.01));
-    assert_eq!(value(&rows(&out, "process_io", 0), "make[5@0.15] read"), Some(4608.0));
+    assert_eq!(
+        value(&rows(&out, "process_io", 0), "make[5@0.15] read"),
+        Some(4608.0)
+    );
     assert!((sum(&time) - 0.14).abs() < 1e-9);
 }
 
