@@ -99,7 +99,7 @@ pub fn printable(bytes: &[u8]) -> String {
             }
         }
         for byte in chunk.invalid() {
-            name.push_str(&format!("\\x{byte:02x}"));
+            name.extend(std::ascii::escape_default(*byte).map(char::from));
         }
     }
     name

@@ -16,20 +16,27 @@ use rustix::process::{Resource, getrlimit};
 #[derive(Debug)]
 pub struct Budget {
     left: usize,
+    all: usize,
 }
 
 impl Budget {
     /// One part in `parts` of the soft limit of open files.
     pub fn share(parts: u64) -> Budget {
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20);
-        Budget {
-            left: (limit / parts).min(1 << 20) as usize,
-        }
+        Budget::of((limit / parts).min(1 << 20) as usize)
     }
 
     /// So many files.
     pub fn of(files: usize) -> Budget {
-        Budget { left: files }
+        Budget {
+            left: files,
+            all: files,
+        }
+    }
+
+    /// Whether more than half of it is left: enough for files that are seldom read.
+    pub fn is_ample(&self) -> bool {
+        self.left > self.all / 2
     }
 }
 

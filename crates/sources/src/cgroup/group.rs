@@ -1,6 +1,6 @@
 //! One control group: what is read of it, and what is kept between samples.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -153,6 +153,8 @@ impl Level {
 pub(super) struct Group {
     /// Below the mount point; the root's is empty.
     pub(super) path: Vec<u8>,
+    /// The same for the kernel, where the root is `.`.
+    pub(super) directory: CString,
     pub(super) parent: usize,
     pub(super) links: u64,
     pub(super) gone: bool,
@@ -180,7 +182,9 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn new(path: Vec<u8>, items: usize) -> Group {
+        let directory = if path.is_empty() { b"." } else { &path[..] };
         Group {
+            directory: CString::new(directory).unwrap_or_default(),
             path,
             parent: 0,
             links: 0,
@@ -259,7 +263,7 @@ impl Group {
         path[from..from + name.len()].copy_from_slice(name);
         path[from + name.len()] = 0;
         let path = CStr::from_bytes_until_nul(path).unwrap_or_default();
-        let keep = !item.is_setting();
+        let keep = !item.is_setting() || files.budget.is_ample();
         let length = self.slots[slot].read(files.root, path, keep, files.budget, content)?;
         self.take(item, &content[..length], files.first);
         Ok(())

@@ -6,7 +6,7 @@
 //! (`ENODEV`, `ENOENT`), and its parent's children are listed at once.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -45,8 +45,8 @@ impl Tree {
         self.drop_gone(budget);
         let known = self.groups.len();
         for place in 0..known {
-            let path = c_path(&self.groups[place].path);
-            let Ok(status) = statat(&self.root, &path, AtFlags::empty()) else {
+            let path = self.groups[place].directory.as_c_str();
+            let Ok(status) = statat(&self.root, path, AtFlags::empty()) else {
                 continue;
             };
             let links = u64::from(status.st_nlink as u32);
@@ -69,7 +69,7 @@ impl Tree {
     /// that are gone.
     fn list(&mut self, place: usize, known: usize) {
         let path = self.groups[place].path.clone();
-        let names = children(&self.root, &path);
+        let names = children(&self.root, &self.groups[place].directory);
         let below = if path.is_empty() { 0 } else { path.len() + 1 };
         if place < known {
             for group in &mut self.groups[1..known] {
@@ -90,7 +90,7 @@ impl Tree {
                 continue;
             }
             let mut group = Group::new(child, self.items.len());
-            if let Ok(status) = statat(&self.root, c_path(&group.path), AtFlags::empty()) {
+            if let Ok(status) = statat(&self.root, group.directory.as_c_str(), AtFlags::empty()) {
                 group.links = u64::from(status.st_nlink as u32);
                 let new = self.groups.len();
                 self.groups.push(group);
@@ -165,6 +165,7 @@ impl Tree {
             }
             let is_new = !std::mem::replace(&mut group.known, true);
             let due = Due {
+                constants: is_new,
                 settings: is_new || turn.is_multiple_of(turns),
                 absent: is_new || turn.is_multiple_of(ROUND as u32),
             };
@@ -192,6 +193,8 @@ const ROUND: usize = 16;
 /// What is read this time beside the counters.
 #[derive(Clone, Copy)]
 struct Due {
+    /// What never changes.
+    constants: bool,
     settings: bool,
     /// Files that were not there: a controller may have been enabled.
     absent: bool,
@@ -201,7 +204,11 @@ struct Due {
 fn read_group(group: &mut Group, items: &[Item], due: Due, files: &mut Files<'_>) -> bool {
     for (slot, item) in items.iter().copied().enumerate() {
         let absent = group.absent >> slot & 1 == 1;
-        if (item.is_setting() && !due.settings) || (absent && !due.absent) {
+        let due_now = match item {
+            Item::Hierarchy => due.constants,
+            _ => due.settings || !item.is_setting(),
+        };
+        if !due_now || (absent && !due.absent) {
             continue;
         }
         let Err(error) = group.read(files, slot, item) else {
@@ -212,9 +219,11 @@ fn read_group(group: &mut Group, items: &[Item], due: Due, files: &mut Files<'_>
         group.forget(item);
         let dead = error.raw_os_error() == Some(Errno::NODEV.raw_os_error());
         let missing = error.kind() == io::ErrorKind::NotFound;
-        let path = c_path(&group.path);
+        let path = group.directory.as_c_str();
         if dead || (missing && statat(files.root, path, AtFlags::empty()).is_err()) {
-            items.iter().for_each(|i| group.forget(*i));
+            for item in items {
+                group.forget(*item);
+            }
             return false;
         }
     }
@@ -222,9 +231,9 @@ fn read_group(group: &mut Group, items: &[Item], due: Due, files: &mut Files<'_>
 }
 
 /// Names of the directories below `path`.
-fn children(root: &File, path: &[u8]) -> BTreeSet<Vec<u8>> {
+fn children(root: &File, path: &CStr) -> BTreeSet<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(dir) = openat(root, &*c_path(path), flags, Mode::empty()) else {
+    let Ok(dir) = openat(root, path, flags, Mode::empty()) else {
         return BTreeSet::new();
     };
     let Ok(entries) = Dir::new(dir) else {
@@ -239,10 +248,4 @@ fn children(root: &File, path: &[u8]) -> BTreeSet<Vec<u8>> {
         }
     }
     names
-}
-
-/// A path below the root of the hierarchy, which is `.` itself.
-fn c_path(path: &[u8]) -> CString {
-    let path = if path.is_empty() { b"." } else { path };
-    CString::new(path).unwrap_or_default()
 }

@@ -30,6 +30,10 @@ pub(super) enum Reading {
 
 /// A process, as it was last seen.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "they do not exclude one another"
+)]
 pub(super) struct Process {
     pub(super) pid: u32,
     pub(super) parent: u32,
@@ -106,8 +110,8 @@ impl Process {
     /// All that was counted of it, which whoever waits for it inherits.
     pub(super) fn counted(&self) -> [u64; KINDS] {
         let mut all = self.overcharged;
-        for kind in 0..IO {
-            all[kind] += self.own[kind] + self.reaped[kind];
+        for (all, (own, reaped)) in all.iter_mut().zip(self.own.iter().zip(self.reaped)) {
+            *all += own + reaped;
         }
         for (all, io) in all[IO..].iter_mut().zip(self.io.unwrap_or_default()) {
             *all += io;
@@ -176,6 +180,7 @@ impl Process {
     /// Takes over what `stat` says, and says what grew for children.
     fn update(&mut self, stat: &Stat<'_>) -> [u64; KINDS] {
         let mut growth = [0; KINDS];
+        #[allow(clippy::needless_range_loop, reason = "five arrays of the same kinds")]
         for kind in 0..IO {
             self.spent[kind] = stat.own[kind].saturating_sub(self.own[kind]);
             growth[kind] = stat.reaped[kind].saturating_sub(self.reaped[kind]);
