@@ -4,12 +4,14 @@
 //! A source reads some of the kernel's files and fills some of the catalog's tables. To add
 //! one: a file below [`proc`], and a line in [`SOURCES`].
 
+pub mod cgroup;
 pub mod host;
 pub mod inventory;
 pub mod proc;
 pub mod read;
 #[cfg(test)]
 mod replay;
+pub mod slot;
 
 use run::Sink;
 
@@ -57,3 +59,4 @@ pub const SOURCES: &[Entry] = &[
     proc::power::ENTRY,
     proc::temperature::ENTRY,
 ];
+pub const SOURCES: &[Entry] = &[proc::disk::ENTRY, proc::process::ENTRY, cgroup::ENTRY];

@@ -86,6 +86,30 @@ pub fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
+/// A name that anyone may have chosen, for a word: on one line, and the same bytes always
+/// give the same word.
+///
+/// What is not UTF-8 becomes `\xNN`, control characters and those that turn the direction of
+/// writing their Rust escape (`\n`, `\u{202e}`). A backslash stays as it is: systemd's names
+/// of groups are full of them.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut name = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if c.is_control() || turns {
+                name.extend(c.escape_default());
+            } else {
+                name.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            name.extend(std::ascii::escape_default(*byte).map(char::from));
+        }
+    }
+    name
+}
+
 /// A file that is read once, trimmed; `None` if it cannot be read.
 pub fn once(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
@@ -129,6 +153,19 @@ mod tests {
         assert_eq!(number(b"18446744073709551616"), None);
         assert_eq!(number(b"12a"), None);
         assert_eq!(number(b""), None);
+    }
+
+    #[test]
+    fn any_name_is_printable() {
+        for (bytes, name) in [
+            (&b"a b(c) \xc3\xa9"[..], "a b(c) é"),
+            (b"x\n\t\x1b[0m", "x\\n\\t\\u{1b}[0m"),
+            (b"\xff\x80z", "\\xff\\x80z"),
+            (b"dev-disk\\x2dby.swap", "dev-disk\\x2dby.swap"),
+            ("\u{202e}gpj".as_bytes(), "\\u{202e}gpj"),
+        ] {
+            assert_eq!(printable(bytes), name);
+        }
     }
 
     #[test]

@@ -16,3 +16,4 @@ pub mod power;
 pub mod snmp;
 pub mod softnet;
 pub mod temperature;
+pub mod process;

@@ -1,0 +1,202 @@
+//! Processes, from `/proc/PID/{stat,io,schedstat}`.
+//!
+//! The largest by processor time, disk bytes and resident memory are named; all others are
+//! added up as `(other)`, so that the parts sum to the whole. [`stat`] shows the files.
+//!
+//! What a row holds, and what is not seen:
+//! - Times are clock ticks (mostly 10 ms), a process's own, all threads. Less than a tick is
+//!   charged when the tick is full.
+//! - `(exited)` is what children used that were born and ended between two samples, and what
+//!   others used between the last sample that saw them and their end. It is known only for
+//!   those whose parent waited for them; see [`ended`]. A zombie is still counted as alive.
+//! - Disk bytes of such children are not told apart by the kernel: they count as the bytes of
+//!   the process that waited for them. What had been counted while the child was seen is
+//!   taken off.
+//! - `/proc/PID/io` of other users' processes needs root (`CAP_SYS_PTRACE`). Where it may not
+//!   be read, a process has no row of disk bytes and is in no sum of them.
+//! - With `hidepid` other users' processes are not seen at all.
+//!
+//! Most processes sleep. A process with one thread whose `schedstat` did not change has not
+//! run, so it has neither used time nor caused I/O nor waited for a child: its other files
+//! are not read. Only its resident memory may have shrunk meanwhile: that is read anew every
+//! 32nd sample.
+//!
+//! <https://docs.kernel.org/filesystems/proc.html>
+
+mod ended;
+mod one;
+mod rows;
+pub mod stat;
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+
+use run::Sink;
+use rustix::fs::{RawDir, SeekFrom, seek};
+
+use crate::read::number;
+use crate::slot::Budget;
+use crate::{Availability, Entry, Host, Source};
+
+use ended::Debt;
+use one::{Process, Reading};
+use rows::Report;
+
+/// The source.
+pub const ENTRY: Entry = Entry {
+    name: "process",
+    help: "processes: time, faults, memory, disk bytes; the largest by name",
+    reads: "/proc/PID/stat, /proc/PID/io, /proc/PID/schedstat",
+    link: "https://docs.kernel.org/filesystems/proc.html",
+    open,
+};
+
+/// Amounts of a process: user ticks, system ticks, major faults; bytes read, bytes written.
+const KINDS: usize = 5;
+/// The first of them that belong to disk I/O.
+const IO: usize = 3;
+
+/// What it takes to read the files of processes.
+struct Files {
+    proc: File,
+    /// Whether this kernel has `schedstat`.
+    gates: bool,
+    budget: Budget,
+    buffer: Vec<u8>,
+}
+
+struct Processes {
+    files: Files,
+    names: Vec<MaybeUninit<u8>>,
+    pids: Vec<u32>,
+    /// In the order of their pids, as the two below.
+    live: Vec<Process>,
+    born: Vec<Process>,
+    gone: Vec<Process>,
+    late: Vec<Debt>,
+    turn: u32,
+    report: Report,
+}
+
+fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
+    Ok(Box::new(processes(host)?))
+}
+
+fn processes(host: &Host) -> Result<Processes, Availability> {
+    let path = host.root.join("proc");
+    let proc = File::open(&path)
+        .map_err(|e| Availability::of(&path, &e, "a mounted /proc", "mount -t proc proc /proc"))?;
+    Ok(Processes {
+        files: Files {
+            proc,
+            gates: host.proc("self/schedstat").exists(),
+            budget: Budget::share(2),
+            buffer: vec![0; 4096],
+        },
+        names: vec![MaybeUninit::uninit(); 64 << 10],
+        pids: Vec::new(),
+        live: Vec::new(),
+        born: Vec::new(),
+        gone: Vec::new(),
+        late: Vec::new(),
+        turn: 0,
+        report: Report::new(host.top),
+    })
+}
+
+impl Source for Processes {
+    fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
+        self.list()?;
+        self.read(interval.is_none());
+        ended::settle(&mut self.live, &self.gone, &mut self.late);
+        self.forget_gone();
+        if interval.is_some() {
+            self.report.rows(&mut self.live, out);
+        }
+        Ok(())
+    }
+}
+
+impl Processes {
+    /// Lists the numbers of all processes, in order.
+    fn list(&mut self) -> io::Result<()> {
+        self.pids.clear();
+        seek(&self.files.proc, SeekFrom::Start(0))?;
+        let mut names = RawDir::new(&self.files.proc, &mut self.names);
+        while let Some(entry) = names.next() {
+            let name: &CStr = entry.as_ref().map_err(|e| io::Error::from(*e))?.file_name();
+            self.pids
+                .extend(number(name.to_bytes()).and_then(|n| u32::try_from(n).ok()));
+        }
+        // The kernel lists them in order; sorting what is sorted costs next to nothing.
+        self.pids.sort_unstable();
+        Ok(())
+    }
+
+    /// Reads those that were known and those that are new; moves those that ended to `gone`.
+    fn read(&mut self, first: bool) {
+        self.turn = self.turn.wrapping_add(1);
+        let (files, turn) = (&mut self.files, self.turn);
+        let mut pids = self.pids.iter().copied().peekable();
+        let mut any_ended = false;
+        let born = &mut self.born;
+        let mut meet = |pid: u32, files: &mut Files| {
+            let mut process = Process::new(pid);
+            match process.read(files, turn) {
+                Reading::Changed => {
+                    if first {
+                        process.growth = [0; KINDS];
+                        process.spent = [0; IO];
+                    }
+                    born.push(process);
+                }
+                Reading::Same | Reading::Ended => process.close(&mut files.budget),
+            }
+        };
+        for process in &mut self.live {
+            while let Some(pid) = pids.next_if(|pid| *pid < process.pid) {
+                meet(pid, files);
+            }
+            let listed = pids.next_if_eq(&process.pid).is_some();
+            if !listed || process.read(files, turn) == Reading::Ended {
+                process.close(&mut files.budget);
+                process.ended = true;
+                any_ended = true;
+                if listed {
+                    // Its number may belong to another process by now.
+                    meet(process.pid, files);
+                }
+            }
+        }
+        for pid in pids {
+            meet(pid, files);
+        }
+        if any_ended {
+            self.gone.extend(self.live.extract_if(.., |p| p.ended));
+        }
+        if !self.born.is_empty() {
+            self.live.append(&mut self.born);
+            // Two sorted parts: the stable sort merges them.
+            self.live.sort_by_key(|p| p.pid);
+        }
+    }
+
+    /// Drops the processes that ended. Who lost its parent has a new one, which only its
+    /// `stat` tells.
+    fn forget_gone(&mut self) {
+        if self.gone.is_empty() {
+            return;
+        }
+        for process in &mut self.live {
+            if ended::find(&self.gone, process.parent).is_some() {
+                process.gate_before = None;
+            }
+        }
+        self.gone.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! One process: what is known of it, and how it is read again.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::AsFd;
+
+use run::Word;
+use rustix::io::Errno;
+
+use super::ended::take;
+use super::stat::{Stat, parse, parse_io, parse_schedstat};
+use super::{Files, IO, KINDS};
+use crate::slot::{Budget, Slot};
+
+/// The longest name the kernel shows (that of a kernel thread).
+const NAME: usize = 64;
+/// Every so many samples the resident memory of one that sleeps is read.
+const TURNS: u32 = 32;
+
+/// What came of reading a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// It was read.
+    Changed,
+    /// It did not run, or could not be read now.
+    Same,
+    /// There is no such process any more.
+    Ended,
+}
+
+/// A process, as it was last seen.
+#[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "they do not exclude one another"
+)]
+pub(super) struct Process {
+    pub(super) pid: u32,
+    pub(super) parent: u32,
+    /// Ticks after boot; with the pid it tells processes apart.
+    pub(super) start: u64,
+    name: [u8; NAME],
+    name_length: usize,
+    pub(super) own: [u64; IO],
+    pub(super) reaped: [u64; IO],
+    reaped_minor: u64,
+    /// Whether it waited for a child in this interval, and in the one before.
+    pub(super) waited: [bool; 2],
+    /// Bytes read and written, with those of children waited for; `None`: not ours to read.
+    pub(super) io: Option<[u64; KINDS - IO]>,
+    pub(super) threads: u64,
+    /// Pages.
+    pub(super) resident: u64,
+    /// In this interval, its own.
+    pub(super) spent: [u64; IO],
+    /// In this interval: what grew for children it waited for, and, of disk bytes, all.
+    pub(super) growth: [u64; KINDS],
+    /// What was left of `growth` at the last sample.
+    pub(super) charged: [u64; KINDS],
+    /// What of it turned out to have been counted twice.
+    pub(super) overcharged: [u64; KINDS],
+    /// Its `schedstat` just before `stat` was read; `None`: `stat` must be read.
+    pub(super) gate_before: Option<[u64; 3]>,
+    known: bool,
+    pub(super) ended: bool,
+    pub(super) named: bool,
+    pub(super) words: Option<[Word; 2]>,
+    gate: Slot,
+    stat_file: Slot,
+    io_file: Slot,
+    io_denied: bool,
+}
+
+impl Process {
+    pub(super) fn new(pid: u32) -> Process {
+        Process {
+            pid,
+            parent: 0,
+            start: 0,
+            name: [0; NAME],
+            name_length: 0,
+            own: [0; IO],
+            reaped: [0; IO],
+            reaped_minor: 0,
+            waited: [false; 2],
+            io: None,
+            threads: 1,
+            resident: 0,
+            spent: [0; IO],
+            growth: [0; KINDS],
+            charged: [0; KINDS],
+            overcharged: [0; KINDS],
+            gate_before: None,
+            known: false,
+            ended: false,
+            named: false,
+            words: None,
+            gate: Slot::default(),
+            stat_file: Slot::default(),
+            io_file: Slot::default(),
+            io_denied: false,
+        }
+    }
+
+    /// The name of its program.
+    pub(super) fn command(&self) -> &[u8] {
+        &self.name[..self.name_length]
+    }
+
+    /// All that was counted of it, which whoever waits for it inherits.
+    pub(super) fn counted(&self) -> [u64; KINDS] {
+        let mut all = self.overcharged;
+        for (all, (own, reaped)) in all.iter_mut().zip(self.own.iter().zip(self.reaped)) {
+            *all += own + reaped;
+        }
+        for (all, io) in all[IO..].iter_mut().zip(self.io.unwrap_or_default()) {
+            *all += io;
+        }
+        all
+    }
+
+    /// Sets what grew, less what was counted too much before.
+    pub(super) fn grow(&mut self, amount: [u64; KINDS]) {
+        self.growth = amount;
+        take(&mut self.growth, &mut self.overcharged);
+    }
+
+    /// Gives its files back.
+    pub(super) fn close(&mut self, budget: &mut Budget) {
+        for slot in [&mut self.gate, &mut self.stat_file, &mut self.io_file] {
+            slot.close(budget);
+        }
+    }
+
+    /// Reads what may have changed since the last time.
+    pub(super) fn read(&mut self, files: &mut Files, turn: u32) -> Reading {
+        self.spent = [0; IO];
+        self.growth = [0; KINDS];
+        self.waited = [false, self.waited[0]];
+        let mut gate = None;
+        // `schedstat` speaks of the first thread only.
+        if self.threads <= 1 && files.gates {
+            match self.read_gate(files) {
+                Ok(now) => gate = now,
+                Err(error) if is_end(&error) => return Reading::Ended,
+                Err(_) => {}
+            }
+            let refresh = self.resident > 0 && self.pid.wrapping_add(turn).is_multiple_of(TURNS);
+            if gate.is_some() && gate == self.gate_before && !refresh {
+                return Reading::Same;
+            }
+        }
+        let mut name = [0; 32];
+        let name = path(&mut name, self.pid, b"stat");
+        let dir = files.proc.as_fd();
+        let read = self
+            .stat_file
+            .read(dir, name, self.known, &mut files.budget, &mut files.buffer);
+        let length = match read {
+            Ok(length) => length,
+            Err(error) if is_end(&error) => return Reading::Ended,
+            Err(_) => return Reading::Same,
+        };
+        let Some(stat) = parse(&files.buffer[..length]) else {
+            return Reading::Same;
+        };
+        if self.known && stat.start != self.start {
+            return Reading::Ended;
+        }
+        let mut growth = self.update(&stat);
+        self.gate_before = gate;
+        if !self.io_denied {
+            growth[IO..].copy_from_slice(&self.read_io(files));
+        }
+        self.grow(growth);
+        self.known = true;
+        Reading::Changed
+    }
+
+    /// Takes over what `stat` says, and says what grew for children.
+    fn update(&mut self, stat: &Stat<'_>) -> [u64; KINDS] {
+        let mut growth = [0; KINDS];
+        #[allow(clippy::needless_range_loop, reason = "five arrays of the same kinds")]
+        for kind in 0..IO {
+            self.spent[kind] = stat.own[kind].saturating_sub(self.own[kind]);
+            growth[kind] = stat.reaped[kind].saturating_sub(self.reaped[kind]);
+            self.own[kind] = self.own[kind].max(stat.own[kind]);
+            self.reaped[kind] = self.reaped[kind].max(stat.reaped[kind]);
+        }
+        self.waited[0] = stat.reaped_minor > self.reaped_minor || growth != [0; KINDS];
+        self.reaped_minor = stat.reaped_minor;
+        self.parent = stat.parent;
+        self.start = stat.start;
+        self.threads = stat.threads;
+        self.resident = stat.resident;
+        let command = &stat.command[..stat.command.len().min(NAME)];
+        if command != self.command() {
+            self.name[..command.len()].copy_from_slice(command);
+            self.name_length = command.len();
+            self.words = None;
+        }
+        growth
+    }
+
+    fn read_gate(&mut self, files: &mut Files) -> io::Result<Option<[u64; 3]>> {
+        let mut name = [0; 32];
+        let name = path(&mut name, self.pid, b"schedstat");
+        let dir = files.proc.as_fd();
+        let length = self
+            .gate
+            .read(dir, name, true, &mut files.budget, &mut files.buffer)?;
+        Ok(parse_schedstat(&files.buffer[..length]))
+    }
+
+    /// Reads the disk bytes, and says by how much they grew.
+    fn read_io(&mut self, files: &mut Files) -> [u64; KINDS - IO] {
+        let mut name = [0; 32];
+        let name = path(&mut name, self.pid, b"io");
+        let dir = files.proc.as_fd();
+        let read = self
+            .io_file
+            .read(dir, name, self.known, &mut files.budget, &mut files.buffer);
+        let now = match read {
+            Ok(length) => parse_io(&files.buffer[..length]),
+            Err(error) => {
+                // Not asked again: it would cost time at each sample. A kernel without the
+                // file is the same.
+                self.io_denied = error.kind() == io::ErrorKind::PermissionDenied || !self.known;
+                None
+            }
+        };
+        let Some(now) = now else {
+            return [0; KINDS - IO];
+        };
+        // Known only now, though the process is not new: nothing tells from when on it counts.
+        let missed = if self.known { now } else { [0; KINDS - IO] };
+        let before = self.io.unwrap_or(missed);
+        let growth = [0, 1].map(|kind| now[kind].saturating_sub(before[kind]));
+        self.io = Some([0, 1].map(|kind| now[kind].max(before[kind])));
+        growth
+    }
+}
+
+/// Whether reading failed because there is no such process any more.
+fn is_end(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    code == Some(Errno::SRCH.raw_os_error()) || code == Some(Errno::NOENT.raw_os_error())
+}
+
+/// `PID/<file>`, in `buffer`.
+fn path<'b>(buffer: &'b mut [u8; 32], pid: u32, file: &[u8]) -> &'b CStr {
+    let mut digits = [0; 10];
+    let mut from = digits.len();
+    let mut rest = pid;
+    loop {
+        from -= 1;
+        digits[from] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let number = &digits[from..];
+    let slash = number.len();
+    buffer[..slash].copy_from_slice(number);
+    buffer[slash] = b'/';
+    buffer[slash + 1..=slash + file.len()].copy_from_slice(file);
+    CStr::from_bytes_until_nul(buffer).unwrap_or_default()
+}

@@ -1,0 +1,100 @@
+//! Many small kernel files: as many as allowed are kept open, the rest opened for each
+//! reading.
+//!
+//! Opening costs several times what reading does. But the soft limit of open files is also
+//! the limit of whoever else is in this process and of the programs it starts, so it is
+//! never raised, and only a share of it is used.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::process::{Resource, getrlimit};
+
+/// How many more files may be kept open.
+#[derive(Debug)]
+pub struct Budget {
+    left: usize,
+    all: usize,
+}
+
+impl Budget {
+    /// One part in `parts` of the soft limit of open files.
+    pub fn share(parts: u64) -> Budget {
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20);
+        Budget::of((limit / parts).min(1 << 20) as usize)
+    }
+
+    /// So many files.
+    pub fn of(files: usize) -> Budget {
+        Budget {
+            left: files,
+            all: files,
+        }
+    }
+
+    /// Whether more than half of it is left: enough for files that are seldom read.
+    pub fn is_ample(&self) -> bool {
+        self.left > self.all / 2
+    }
+}
+
+/// The place of a file that may be kept open.
+#[derive(Debug, Default)]
+pub struct Slot(Option<OwnedFd>);
+
+impl Slot {
+    /// Reads the file `name` below `dir` from its start into `buffer`, and says how long it is.
+    ///
+    /// With `keep` it stays open for the next time, if `budget` allows.
+    pub fn read(
+        &mut self,
+        dir: BorrowedFd<'_>,
+        name: &CStr,
+        keep: bool,
+        budget: &mut Budget,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
+        if let Some(file) = &self.0 {
+            return fill(file, buffer);
+        }
+        let file = openat(dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let length = fill(&file, buffer);
+        if keep && budget.left > 0 {
+            budget.left -= 1;
+            self.0 = Some(file);
+        }
+        length
+    }
+
+    /// Closes it, and gives its place back to `budget`.
+    pub fn close(&mut self, budget: &mut Budget) {
+        if self.0.take().is_some() {
+            budget.left += 1;
+        }
+    }
+}
+
+/// Reads until the end or until `buffer` is full.
+///
+/// A kernel file hands out at most a page a time, and never less than it could: what is
+/// shorter than a page is the end.
+fn fill(file: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    const PAGE: usize = 4096;
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match rustix::io::pread(file, &mut buffer[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(length) => {
+                filled += length;
+                if length < PAGE / 2 {
+                    break;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(filled)
+}
