@@ -25,7 +25,9 @@ pub(crate) fn command() -> Command {
         .disable_help_subcommand(true)
         .max_term_width(100);
     for entry in COMMANDS {
-        command = command.subcommand((entry.arguments)(Command::new(entry.name).about(entry.about)));
+        command = command.subcommand((entry.arguments)(
+            Command::new(entry.name).about(entry.about),
+        ));
     }
     command
 }

@@ -38,7 +38,10 @@ impl RunClock {
     /// Starts now.
     pub(crate) fn start() -> RunClock {
         let offset = wall() - read(ClockId::Boottime);
-        RunClock { offset, seen: offset }
+        RunClock {
+            offset,
+            seen: offset,
+        }
     }
 
     /// Now, on the run's clock.

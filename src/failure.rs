@@ -14,12 +14,18 @@ pub(crate) struct Failure {
 impl Failure {
     /// Wrong input: exit status 2.
     pub(crate) fn input(text: impl Display) -> Failure {
-        Failure { text: text.to_string(), code: 2 }
+        Failure {
+            text: text.to_string(),
+            code: 2,
+        }
     }
 
     /// Something went wrong while working: exit status 1.
     pub(crate) fn work(text: impl Display) -> Failure {
-        Failure { text: text.to_string(), code: 1 }
+        Failure {
+            text: text.to_string(),
+            code: 1,
+        }
     }
 }
 

@@ -13,7 +13,9 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(e) => return cli::complain(&e),
     };
-    let Some((name, arguments)) = matches.subcommand() else { return ExitCode::from(2) };
+    let Some((name, arguments)) = matches.subcommand() else {
+        return ExitCode::from(2);
+    };
     let Some(command) = commands::COMMANDS.iter().find(|c| c.name == name) else {
         return ExitCode::from(2);
     };

@@ -14,7 +14,11 @@ pub(crate) fn data(text: &str) {
         if e.kind() != io::ErrorKind::BrokenPipe {
             message(&format!("writing to stdout: {e}"));
         }
-        std::process::exit(if e.kind() == io::ErrorKind::BrokenPipe { 0 } else { 1 });
+        std::process::exit(if e.kind() == io::ErrorKind::BrokenPipe {
+            0
+        } else {
+            1
+        });
     }
 }
 
@@ -26,7 +30,10 @@ pub(crate) fn message(text: &str) {
 
 /// Writes a picture or a report where the user asked for it.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    #[expect(clippy::disallowed_methods, reason = "the one place for files that are not runs")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place for files that are not runs"
+    )]
     std::fs::write(path, bytes)
         .map_err(|e| Failure::input(format!("cannot write {}: {e}", path.display())))
 }
@@ -42,5 +49,7 @@ pub(crate) fn terminal_size() -> Option<(u16, u16)> {
 
 /// Text from elsewhere (names of processes, files, phases) made safe for one line.
 pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
 }

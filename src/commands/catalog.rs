@@ -21,7 +21,11 @@ pub(crate) const ENTRY: Entry = Entry {
 
 fn arguments(command: Command) -> Command {
     command
-        .arg(Arg::new("subject").value_name("SUBJECT").help("Only this subject, with its tables"))
+        .arg(
+            Arg::new("subject")
+                .value_name("SUBJECT")
+                .help("Only this subject, with its tables"),
+        )
         .arg(
             Arg::new("markdown")
                 .long("markdown")
@@ -63,7 +67,11 @@ fn listed<'a>(label: &str, names: impl Iterator<Item = &'a str>) -> String {
     let mut line = format!("  {label:<9}");
     let mut first = true;
     for name in names {
-        let add = if first { name.to_owned() } else { format!(", {name}") };
+        let add = if first {
+            name.to_owned()
+        } else {
+            format!(", {name}")
+        };
         if line.chars().count() + add.chars().count() > 79 {
             text += &format!("{line},\n");
             line = format!("{:11}{name}", "");
@@ -72,7 +80,11 @@ fn listed<'a>(label: &str, names: impl Iterator<Item = &'a str>) -> String {
         }
         first = false;
     }
-    if first { String::new() } else { format!("{text}{line}\n") }
+    if first {
+        String::new()
+    } else {
+        format!("{text}{line}\n")
+    }
 }
 
 fn overview(s: &Subject) -> String {
@@ -96,16 +108,29 @@ fn unit_text(unit: run::Unit, kind: Kind) -> String {
 fn details(s: &Subject) -> String {
     let mut text = format!("{}  {}\n\nMeasures\n", s.name, s.help);
     for m in s.measures {
-        let _ = writeln!(text, "  {:<22}{}\n{:24}{}", m.name, unit_text(m.unit, m.kind), "", m.help);
+        let _ = writeln!(
+            text,
+            "  {:<22}{}\n{:24}{}",
+            m.name,
+            unit_text(m.unit, m.kind),
+            "",
+            m.help
+        );
     }
     for d in s.derived {
-        let _ = writeln!(text, "  {:<22}{}, ratio\n{:24}{}", d.name, d.unit, "", d.help);
+        let _ = writeln!(
+            text,
+            "  {:<22}{}, ratio\n{:24}{}",
+            d.name, d.unit, "", d.help
+        );
     }
     if !s.dimensions.is_empty() {
         text += "\nDimensions (and host, phase, time)\n";
     }
     for d in s.dimensions {
-        let kind = d.number.map_or("word".to_owned(), |u| format!("number, {u}"));
+        let kind = d
+            .number
+            .map_or("word".to_owned(), |u| format!("number, {u}"));
         let _ = writeln!(text, "  {:<22}{kind}\n{:24}{}", d.name, "", d.help);
     }
     text += "\nTables\n";
@@ -126,7 +151,11 @@ fn details(s: &Subject) -> String {
 }
 
 fn dimensions_text(dimensions: &[&str]) -> String {
-    if dimensions.is_empty() { "nothing (one row)".into() } else { dimensions.join(", ") }
+    if dimensions.is_empty() {
+        "nothing (one row)".into()
+    } else {
+        dimensions.join(", ")
+    }
 }
 
 fn cell(text: &str) -> String {
@@ -142,7 +171,11 @@ fn ratio_text(over: &str, under: &Under, times: f64) -> String {
             format!("({})", names.join(" + "))
         }
     };
-    let times = if times == 1.0 { String::new() } else { format!(" × {times}") };
+    let times = if times == 1.0 {
+        String::new()
+    } else {
+        format!(" × {times}")
+    };
     format!("`{over}` / {below}{times}")
 }
 
@@ -164,7 +197,11 @@ fn markdown() -> String {
             let _ = writeln!(
                 text,
                 "| `{}.{}` | {} | {} | {} |",
-                s.name, m.name, m.unit, m.kind.name(), cell(m.help)
+                s.name,
+                m.name,
+                m.unit,
+                m.kind.name(),
+                cell(m.help)
             );
         }
         for d in s.derived {
@@ -172,14 +209,19 @@ fn markdown() -> String {
             let _ = writeln!(
                 text,
                 "| `{}.{}` | {} | ratio | {} {formula} |",
-                s.name, d.name, d.unit, cell(d.help)
+                s.name,
+                d.name,
+                d.unit,
+                cell(d.help)
             );
         }
         if !s.dimensions.is_empty() {
             text += "\n| by | kind | |\n| --- | --- | --- |\n";
         }
         for d in s.dimensions {
-            let kind = d.number.map_or("word".to_owned(), |u| format!("number, {u}"));
+            let kind = d
+                .number
+                .map_or("word".to_owned(), |u| format!("number, {u}"));
             let _ = writeln!(text, "| `{}` | {kind} | {} |", d.name, cell(d.help));
         }
         text += "\n| table | a row is | measures | source |\n| --- | --- | --- | --- |\n";

@@ -10,8 +10,12 @@ use crate::failure::Failure;
 use crate::output;
 
 /// The command.
-pub(crate) const ENTRY: Entry =
-    Entry { name: "completion", about: "Print completion for a shell", arguments, run };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "completion",
+    about: "Print completion for a shell",
+    arguments,
+    run,
+};
 
 fn arguments(command: Command) -> Command {
     let shell = Arg::new("shell")

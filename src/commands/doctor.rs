@@ -20,7 +20,12 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn arguments(command: Command) -> Command {
-    command.arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("As JSON"))
+    command.arg(
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("As JSON"),
+    )
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -48,14 +53,23 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         output::data(&format!("{}\n", json!(list)));
         return Ok(ExitCode::SUCCESS);
     }
-    let width = output::terminal_size().map_or(100, |s| usize::from(s.0)).clamp(60, 120);
+    let width = output::terminal_size()
+        .map_or(100, |s| usize::from(s.0))
+        .clamp(60, 120);
     let mut text = String::new();
     for (entry, state) in &states {
-        let detail = if state.detail.is_empty() { entry.help } else { &state.detail };
+        let detail = if state.detail.is_empty() {
+            entry.help
+        } else {
+            &state.detail
+        };
         let head = format!("{:<12}{:<12}", entry.name, state.state);
         text += &wrapped(&head, detail, width);
     }
-    let missing = states.iter().filter(|(_, s)| s.state != "available").count();
+    let missing = states
+        .iter()
+        .filter(|(_, s)| s.state != "available")
+        .count();
     let there = states.len() - missing;
     text += &format!("\n{there} of {} sources available.\n", states.len());
     output::data(&text);

@@ -15,12 +15,19 @@ use crate::failure::Failure;
 use crate::output;
 
 /// The command.
-pub(crate) const ENTRY: Entry =
-    Entry { name: "get", about: "The numbers of an expression: table, JSON, CSV", arguments, run };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "get",
+    about: "The numbers of an expression: table, JSON, CSV",
+    arguments,
+    run,
+};
 
 fn arguments(command: Command) -> Command {
     let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
     };
     command
         .arg(run_argument())
@@ -54,7 +61,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             output::data(&format!("{}\n", json_of(&run, &answer, series)));
         } else if matches.get_flag("csv") {
             let gap = if place > 0 { "\n" } else { "" };
-            let csv = if series { series_csv(&run, &answer) } else { csv_of(&answer) };
+            let csv = if series {
+                series_csv(&run, &answer)
+            } else {
+                csv_of(&answer)
+            };
             output::data(&format!("{gap}{csv}"));
         } else {
             let gap = if place > 0 { "\n" } else { "" };
@@ -86,12 +97,31 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
     }
     let rate = answer.is_rate();
     let most = |value: fn(&Group) -> f64| {
-        answer.groups.iter().map(|g| value(g).abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
+        answer
+            .groups
+            .iter()
+            .map(|g| value(g).abs())
+            .filter(|v| v.is_finite())
+            .fold(0.0, f64::max)
     };
-    let values = scale(most(|g| g.max).max(most(|g| g.mean)), answer.unit, rate, Prefix::Binary);
-    let totals = scale(most(|g| g.total.unwrap_or(0.0)), answer.unit, false, Prefix::Binary);
+    let values = scale(
+        most(|g| g.max).max(most(|g| g.mean)),
+        answer.unit,
+        rate,
+        Prefix::Binary,
+    );
+    let totals = scale(
+        most(|g| g.total.unwrap_or(0.0)),
+        answer.unit,
+        false,
+        Prefix::Binary,
+    );
     let with_unit = |name: &str, suffix: &str| {
-        if suffix.is_empty() { name.to_owned() } else { format!("{name} {suffix}") }
+        if suffix.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name} {suffix}")
+        }
     };
     let mut table = Table::new();
     for by in &answer.by {
@@ -105,7 +135,11 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
     }
     table.column("intervals", Align::Right);
     let shown = |value: f64, by: f64| {
-        if value.is_nan() { "-".to_owned() } else { run::unit::digits(value / by) }
+        if value.is_nan() {
+            "-".to_owned()
+        } else {
+            run::unit::digits(value / by)
+        }
     };
     for group in &answer.groups {
         let mut row = key_text(answer, group);
@@ -133,10 +167,18 @@ fn series_table(run: &Run, answer: &Answer, by: f64, suffix: &str) -> String {
     table.column("interval", Align::Right);
     for group in &answer.groups {
         let key = key_text(answer, group).join(", ");
-        let name = if key.is_empty() { "value".to_owned() } else { key };
+        let name = if key.is_empty() {
+            "value".to_owned()
+        } else {
+            key
+        };
         table.column(&format!("{name} {suffix}"), Align::Right);
     }
-    let mut next: Vec<_> = answer.groups.iter().map(|g| g.series.iter().peekable()).collect();
+    let mut next: Vec<_> = answer
+        .groups
+        .iter()
+        .map(|g| g.series.iter().peekable())
+        .collect();
     for (place, slot) in answer.slots.iter().enumerate() {
         let since = (slot.time - run.manifest.started) as f64 / 1e9;
         let mut row = vec![format!("{since:.3}"), format!("{:.3}", slot.interval)];
@@ -188,7 +230,11 @@ fn json_of(run: &Run, answer: &Answer, series: bool) -> Value {
         object["started"] = json!(run::manifest::rfc3339(run.manifest.started));
         let point = |(place, value): &(u32, f64)| {
             let slot = &answer.slots[*place as usize];
-            json!([(slot.time - run.manifest.started) as f64 / 1e9, slot.interval, value])
+            json!([
+                (slot.time - run.manifest.started) as f64 / 1e9,
+                slot.interval,
+                value
+            ])
         };
         let one = |g: &Group| {
             let points: Vec<Value> = g.series.iter().map(point).collect();
@@ -209,7 +255,11 @@ fn csv_field(text: &str) -> String {
 }
 
 fn csv_number(value: f64) -> String {
-    if value.is_nan() { String::new() } else { value.to_string() }
+    if value.is_nan() {
+        String::new()
+    } else {
+        value.to_string()
+    }
 }
 
 fn csv_key(group: &Group) -> impl Iterator<Item = String> {
@@ -237,7 +287,11 @@ fn csv_of(answer: &Answer) -> String {
 }
 
 fn series_csv(run: &Run, answer: &Answer) -> String {
-    let mut names = vec!["time".to_owned(), "seconds".into(), "interval (seconds)".into()];
+    let mut names = vec![
+        "time".to_owned(),
+        "seconds".into(),
+        "interval (seconds)".into(),
+    ];
     names.extend(answer.by.iter().map(|b| b.name.clone()));
     names.push(format!("value ({})", answer.value_unit()));
     let mut text = names.join(",") + "\n";

@@ -17,12 +17,19 @@ use crate::failure::Failure;
 use crate::output;
 
 /// The command.
-pub(crate) const ENTRY: Entry =
-    Entry { name: "list", about: "Runs of a directory, with their headline numbers", arguments, run };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "list",
+    about: "Runs of a directory, with their headline numbers",
+    arguments,
+    run,
+};
 
 /// A headline: its name and the expression behind it.
-const HEADLINES: [(&str, &str); 3] =
-    [("cpu", "cpu.utilisation"), ("disk", "disk.bytes"), ("net", "net.bytes")];
+const HEADLINES: [(&str, &str); 3] = [
+    ("cpu", "cpu.utilisation"),
+    ("disk", "disk.bytes"),
+    ("net", "net.bytes"),
+];
 
 fn arguments(command: Command) -> Command {
     command
@@ -34,7 +41,12 @@ fn arguments(command: Command) -> Command {
                 .value_hint(clap::ValueHint::DirPath)
                 .help("Directory to look in"),
         )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("As JSON"))
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("As JSON"),
+        )
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -76,7 +88,11 @@ fn runs_of(dir: &Path) -> Result<(Vec<Run>, Vec<String>), Failure> {
 /// How a run ended, in a word or two.
 pub(crate) fn ending(run: &Run) -> String {
     let command = run.manifest.command.as_ref();
-    match (run.life, command.and_then(|c| c.status), command.and_then(|c| c.signal)) {
+    match (
+        run.life,
+        command.and_then(|c| c.status),
+        command.and_then(|c| c.signal),
+    ) {
         (Life::Live, ..) => "recording".into(),
         (Life::Killed, ..) => "recorder killed".into(),
         (_, Some(0), _) | (_, None, None) => "ok".into(),
@@ -93,7 +109,9 @@ pub(crate) fn length(run: &Run) -> f64 {
 /// The mean of a headline's expression; NaN where the run does not have it.
 fn headline(run: &Run, expression: &str) -> f64 {
     let answer = evaluate(run, expression).ok();
-    answer.and_then(|a| a.groups.first().map(|g| g.mean)).unwrap_or(f64::NAN)
+    answer
+        .and_then(|a| a.groups.first().map(|g| g.mean))
+        .unwrap_or(f64::NAN)
 }
 
 fn json_of(run: &Run) -> serde_json::Value {
@@ -132,7 +150,9 @@ fn table_of(runs: &[Run]) -> String {
         for (_, expression) in HEADLINES {
             let answer = evaluate(run, expression).ok();
             let shown = answer.as_ref().and_then(|a| {
-                a.groups.first().map(|g| amount(g.mean, a.unit, a.is_rate()))
+                a.groups
+                    .first()
+                    .map(|g| amount(g.mean, a.unit, a.is_rate()))
             });
             row.push(shown.unwrap_or_else(|| "-".into()));
         }

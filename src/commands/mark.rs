@@ -35,7 +35,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let name = matches.get_one::<String>("name").expect("required");
     if name.trim().is_empty() || name.len() > marks::LONGEST_NAME {
         let most = marks::LONGEST_NAME;
-        return Err(Failure::input(format!("a phase's name has 1 to {most} bytes")));
+        return Err(Failure::input(format!(
+            "a phase's name has 1 to {most} bytes"
+        )));
     }
     let Some(dir) = std::env::var_os(marks::VARIABLE) else {
         return Err(Failure::input(format!(
@@ -59,5 +61,9 @@ fn ask(stream: &mut UnixStream, name: &str) -> std::io::Result<()> {
     stream.shutdown(std::net::Shutdown::Write)?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
-    if answer == marks::DONE { Ok(()) } else { Err(std::io::Error::other("it ended")) }
+    if answer == marks::DONE {
+        Ok(())
+    } else {
+        Err(std::io::Error::other("it ended"))
+    }
 }

@@ -55,15 +55,21 @@ pub(crate) fn run_argument() -> clap::Arg {
 
 /// Opens the run named by [`run_argument`].
 pub(crate) fn open_run(matches: &ArgMatches) -> Result<run::Run, Failure> {
-    let path = matches.get_one::<std::path::PathBuf>("run").expect("required");
+    let path = matches
+        .get_one::<std::path::PathBuf>("run")
+        .expect("required");
     Ok(run::Run::open(path)?)
 }
 
 /// The value of a length-of-time argument, in seconds.
 pub(crate) fn duration(matches: &ArgMatches, name: &str) -> Result<Option<f64>, Failure> {
-    let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
+    let Some(text) = matches.get_one::<String>(name) else {
+        return Ok(None);
+    };
     let seconds = run::unit::parse_duration(text).map_err(|e| {
-        Failure::input(format!("--{name} {text}: {e}\nhint: for example 500ms, 1s, 5m"))
+        Failure::input(format!(
+            "--{name} {text}: {e}\nhint: for example 500ms, 1s, 5m"
+        ))
     })?;
     Ok(Some(seconds))
 }

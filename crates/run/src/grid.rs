@@ -44,10 +44,18 @@ pub const fn upper(index: u32) -> u64 {
 /// counts nanoseconds for times and single units for the rest. Negative values (distances)
 /// mirror the positive.
 pub fn bounds(lower_bound: f64, unit: crate::Unit) -> (f64, f64) {
-    let per_unit = if unit == crate::Unit::Seconds { 1e9 } else { 1.0 };
+    let per_unit = if unit == crate::Unit::Seconds {
+        1e9
+    } else {
+        1.0
+    };
     let step = index((lower_bound.abs() * per_unit).round() as u64);
     let other = upper(step) as f64 / per_unit;
-    if lower_bound < 0.0 { (-other, lower_bound) } else { (lower_bound, other) }
+    if lower_bound < 0.0 {
+        (-other, lower_bound)
+    } else {
+        (lower_bound, other)
+    }
 }
 
 #[cfg(test)]

@@ -417,7 +417,7 @@ impl Opened<'_> {
         columns: &[&str],
         visit: &mut dyn FnMut(&Batch<'_>),
     ) -> Result<(), ParquetError> {
-        let names: Vec<&str> = ["time", "interval"]
+        let names: Vec<&str> = [seal::TIMESTAMP, "interval"]
             .into_iter()
             .chain(columns.iter().copied())
             .collect();
@@ -477,9 +477,9 @@ impl Opened<'_> {
 fn borrow_batch<'b>(batch: &'b RecordBatch, columns: &[&str]) -> Result<Batch<'b>, ParquetError> {
     let wrong = |name: &str| ParquetError::General(format!("column `{name}` has another type"));
     let column = |name: &str| batch.column_by_name(name).map(AsRef::as_ref);
-    let times = column("time")
+    let times = column(seal::TIMESTAMP)
         .and_then(|c: &dyn Array| c.as_primitive_opt::<TimestampNanosecondType>())
-        .ok_or_else(|| wrong("time"))?;
+        .ok_or_else(|| wrong(seal::TIMESTAMP))?;
     let intervals = column("interval")
         .and_then(|c: &dyn Array| c.as_primitive_opt::<Float64Type>())
         .ok_or_else(|| wrong("interval"))?;

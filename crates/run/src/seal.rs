@@ -1,9 +1,9 @@
 //! Sealing: a journal becomes one Parquet file a table.
 //!
 //! Any Parquet reader reads them. Choices: zstd; words and repeated numbers by dictionary
-//! (their runs take almost nothing); `time` as differences; row groups of a million rows, so
+//! (their runs take almost nothing); `timestamp` as differences; row groups of a million rows, so
 //! that a query can read them in parallel; no statistics or page indexes, which at a few
-//! hundred rows would be larger than the data, except for `time`.
+//! hundred rows would be larger than the data, except for `timestamp`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -26,6 +26,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use crate::catalog::{self, Column, Kind};
 use crate::journal::{self, RowsBlock};
 use crate::{Nanos, Subject, Table, Unit};
+
+/// The column with the end of each row's interval. Not `time`: that is a measure of several
+/// subjects.
+pub const TIMESTAMP: &str = "timestamp";
 
 /// Rows in a row group.
 const ROW_GROUP: usize = 1 << 20;
@@ -54,7 +58,7 @@ pub fn is_whole(unit: Unit, kind: Kind) -> bool {
     unit.is_whole() && (kind == Kind::Sum || unit == Unit::Bytes)
 }
 
-/// The Arrow type of `time`.
+/// The Arrow type of [`TIMESTAMP`].
 pub fn time_type() -> DataType {
     DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()))
 }
@@ -67,7 +71,7 @@ pub fn word_type() -> DataType {
 /// The Arrow schema of a sealed table.
 pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
     let mut fields = vec![
-        Field::new("time", time_type(), false),
+        Field::new(TIMESTAMP, time_type(), false),
         Field::new("interval", DataType::Float64, false),
     ];
     for column in catalog::columns(subject, table) {
@@ -87,7 +91,7 @@ pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
 fn description(subject: &'static Subject, table: &'static Table) -> String {
     let mut columns = serde_json::Map::new();
     columns.insert(
-        "time".into(),
+        TIMESTAMP.into(),
         serde_json::json!({"kind": "time", "help": "End of the interval, UTC."}),
     );
     columns.insert(
@@ -120,9 +124,9 @@ fn properties(
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(vec![key]))
-        .set_column_statistics_enabled("time".into(), EnabledStatistics::Chunk)
-        .set_column_dictionary_enabled("time".into(), false)
-        .set_column_encoding("time".into(), Encoding::DELTA_BINARY_PACKED);
+        .set_column_statistics_enabled(TIMESTAMP.into(), EnabledStatistics::Chunk)
+        .set_column_dictionary_enabled(TIMESTAMP.into(), false)
+        .set_column_encoding(TIMESTAMP.into(), Encoding::DELTA_BINARY_PACKED);
     if table.dimensions.is_empty() {
         // One row an interval: every length is different, a dictionary would only add to it.
         builder = builder

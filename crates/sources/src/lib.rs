@@ -58,5 +58,6 @@ pub const SOURCES: &[Entry] = &[
     proc::filesystem::ENTRY,
     proc::power::ENTRY,
     proc::temperature::ENTRY,
+    proc::process::ENTRY,
+    cgroup::ENTRY,
 ];
-pub const SOURCES: &[Entry] = &[proc::disk::ENTRY, proc::process::ENTRY, cgroup::ENTRY];

@@ -43,7 +43,11 @@ impl Table {
             .enumerate()
             .map(|(i, (name, _))| {
                 let cells = self.rows.iter().filter_map(|r| r.get(i));
-                cells.map(|c| c.chars().count()).max().unwrap_or(0).max(name.chars().count())
+                cells
+                    .map(|c| c.chars().count())
+                    .max()
+                    .unwrap_or(0)
+                    .max(name.chars().count())
             })
             .collect();
         self.shorten(&mut widths, width);
@@ -59,7 +63,10 @@ impl Table {
     fn shorten(&self, widths: &mut [usize], width: usize) {
         let gaps = 2 * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
-            let names = widths.iter_mut().zip(&self.columns).filter(|(_, c)| c.1 == Align::Left);
+            let names = widths
+                .iter_mut()
+                .zip(&self.columns)
+                .filter(|(_, c)| c.1 == Align::Left);
             match names.map(|(w, _)| w).filter(|w| **w > LEAST_NAME).max() {
                 Some(widest) => *widest -= 1,
                 None => return,
@@ -111,7 +118,10 @@ mod tests {
         let mut table = Table::new();
         table.column("process", Align::Left);
         table.column("CPU s", Align::Right);
-        table.row(vec!["a-process-with-a-very-long-name[12345]".into(), "1.5".into()]);
+        table.row(vec![
+            "a-process-with-a-very-long-name[12345]".into(),
+            "1.5".into(),
+        ]);
         table.row(vec!["b".into(), "12".into()]);
         let text = table.render(30);
         assert_eq!(

@@ -32,19 +32,39 @@ pub(super) type Outputs = [OwnedFd; 2];
 
 /// Starts `arguments` with [`marks::VARIABLE`] set to `dir`.
 pub(super) fn start(arguments: &[OsString], dir: &Path) -> io::Result<(Running, Outputs)> {
-    #[expect(clippy::disallowed_methods, reason = "the one place that starts programs")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that starts programs"
+    )]
     let mut command = std::process::Command::new(&arguments[0]);
     command.args(&arguments[1..]).env(marks::VARIABLE, dir);
     let mut terminals = Vec::new();
-    let (out, out_end) = output_for(io::stdout().is_terminal(), io::stdout().as_fd(), &mut terminals)?;
-    let (err, err_end) = output_for(io::stderr().is_terminal(), io::stderr().as_fd(), &mut terminals)?;
-    command.stdout(Stdio::from(out_end)).stderr(Stdio::from(err_end));
+    let (out, out_end) = output_for(
+        io::stdout().is_terminal(),
+        io::stdout().as_fd(),
+        &mut terminals,
+    )?;
+    let (err, err_end) = output_for(
+        io::stderr().is_terminal(),
+        io::stderr().as_fd(),
+        &mut terminals,
+    )?;
+    command
+        .stdout(Stdio::from(out_end))
+        .stderr(Stdio::from(err_end));
     let child = command.spawn()?;
     // Our copies of the command's ends must close, or its output would never end.
     drop(command);
     let pid = rustix::process::Pid::from_child(&child);
     let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
-    Ok((Running { child, pidfd, terminals }, [out, err]))
+    Ok((
+        Running {
+            child,
+            pidfd,
+            terminals,
+        },
+        [out, err],
+    ))
 }
 
 /// Our end and the command's end of one output.
@@ -85,11 +105,6 @@ impl Running {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Waits for its end.
-    pub(super) fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait()
-    }
-
     /// Passes a signal on.
     pub(super) fn signal(&self, signal: Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -99,8 +114,9 @@ impl Running {
 
     /// Tells its terminals that the window has another size.
     pub(super) fn resize(&self) {
-        let size: Option<Winsize> =
-            tcgetwinsize(io::stdout()).or_else(|_| tcgetwinsize(io::stderr())).ok();
+        let size: Option<Winsize> = tcgetwinsize(io::stdout())
+            .or_else(|_| tcgetwinsize(io::stderr()))
+            .ok();
         if let Some(size) = size {
             for terminal in &self.terminals {
                 let _ = tcsetwinsize(terminal, size);
@@ -117,5 +133,8 @@ pub(super) fn shell_status(status: ExitStatus) -> u8 {
 
 /// The file that keeps an output.
 pub(super) fn keep(dir: &Path, name: &str) -> io::Result<File> {
-    File::options().write(true).create_new(true).open(dir.join(name))
+    File::options()
+        .write(true)
+        .create_new(true)
+        .open(dir.join(name))
 }

@@ -47,7 +47,10 @@ impl Marks {
     pub(super) fn listen(dir: &Path) -> io::Result<Marks> {
         let listener = UnixListener::bind(path_in(&File::open(dir)?))?;
         listener.set_nonblocking(true)?;
-        Ok(Marks { listener, path: dir.join("mark.sock") })
+        Ok(Marks {
+            listener,
+            path: dir.join("mark.sock"),
+        })
     }
 
     /// To wait for clients.
@@ -61,7 +64,10 @@ impl Marks {
         stream.set_nonblocking(false).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         let mut name = Vec::new();
-        (&mut stream).take(LONGEST_NAME as u64 + 1).read_to_end(&mut name).ok()?;
+        (&mut stream)
+            .take(LONGEST_NAME as u64 + 1)
+            .read_to_end(&mut name)
+            .ok()?;
         let name = String::from_utf8_lossy(&name).trim().to_owned();
         (!name.is_empty() && name.len() <= LONGEST_NAME).then_some(Request { name, stream })
     }

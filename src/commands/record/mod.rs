@@ -125,18 +125,23 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
     if length.is_some_and(|l| l <= 0.0) {
         return Err(Failure::input("--for must be longer than nothing"));
     }
-    let command: Vec<OsString> =
-        matches.get_many::<OsString>("command").map(|c| c.cloned().collect()).unwrap_or_default();
+    let command: Vec<OsString> = matches
+        .get_many::<OsString>("command")
+        .map(|c| c.cloned().collect())
+        .unwrap_or_default();
     let mut notes = BTreeMap::new();
     for note in matches.get_many::<String>("note").unwrap_or_default() {
         let Some((key, value)) = note.split_once('=') else {
             let text = format!("--note {note}: expected KEY=VALUE");
-            return Err(Failure::input(text + "\nhint: for example --note disk=nvme"));
+            return Err(Failure::input(
+                text + "\nhint: for example --note disk=nvme",
+            ));
         };
         notes.insert(key.to_owned(), value.to_owned());
     }
-    let sources: Option<Vec<String>> =
-        matches.get_many::<String>("sources").map(|s| s.cloned().collect());
+    let sources: Option<Vec<String>> = matches
+        .get_many::<String>("sources")
+        .map(|s| s.cloned().collect());
     for name in sources.iter().flatten() {
         if SOURCES.iter().all(|s| s.name != name) {
             let all: Vec<&str> = SOURCES.iter().map(|s| s.name).collect();
@@ -169,13 +174,27 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
 fn default_path(command: &[OsString]) -> PathBuf {
     let program = command.first().map(Path::new).and_then(Path::file_name);
     let program = program.map_or_else(|| "host".into(), |p| p.to_string_lossy());
-    let program: String =
-        program.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '_' }).collect();
+    let program: String = program
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || c == '.' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
     let time = jiff::Timestamp::from_nanosecond(i128::from(clock::wall())).unwrap_or_default();
     let base = format!("{program}-{}", time.strftime("%Y%m%d-%H%M%S"));
     // Two within a second: a run is never overwritten, and nobody asked for this name.
     (1..1000)
-        .map(|n| PathBuf::from(if n == 1 { base.clone() } else { format!("{base}-{n}") }))
+        .map(|n| {
+            PathBuf::from(if n == 1 {
+                base.clone()
+            } else {
+                format!("{base}-{n}")
+            })
+        })
         .find(|p| !p.exists())
         .unwrap_or_else(|| PathBuf::from(base))
 }

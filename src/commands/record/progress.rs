@@ -30,8 +30,15 @@ pub(super) struct State {
 impl Screen {
     /// Draws only if stderr is a terminal and `wanted`.
     pub(super) fn new(wanted: bool) -> Screen {
-        let state = State { drawn: false, at_line_start: true, full_screen: false };
-        Screen { state: Mutex::new(state), terminal: wanted && io::stderr().is_terminal() }
+        let state = State {
+            drawn: false,
+            at_line_start: true,
+            full_screen: false,
+        };
+        Screen {
+            state: Mutex::new(state),
+            terminal: wanted && io::stderr().is_terminal(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -109,7 +116,13 @@ impl Progress {
     /// Nothing drawn yet.
     pub(super) fn new() -> Progress {
         let of = TableId::of;
-        Progress { cpu: of("cpu"), idle: of("cpu_idle"), disk: of("disk"), net: of("net"), last: -PACE }
+        Progress {
+            cpu: of("cpu"),
+            idle: of("cpu_idle"),
+            disk: of("disk"),
+            net: of("net"),
+            last: -PACE,
+        }
     }
 
     /// Draws, if the last drawing is long enough ago.
@@ -120,7 +133,11 @@ impl Progress {
         self.last = told.elapsed;
         let sum = |table: TableId, columns: &[usize]| -> f64 {
             let values = &sink.rows(table).values;
-            columns.iter().flat_map(|&c| &values[c]).filter(|v| !v.is_nan()).sum()
+            columns
+                .iter()
+                .flat_map(|&c| &values[c])
+                .filter(|v| !v.is_nan())
+                .sum()
         };
         let rate = |table: TableId, column: usize, layer: &str| -> f64 {
             let rows = sink.rows(table);
@@ -158,7 +175,11 @@ impl Progress {
 pub(crate) fn clock_text(seconds: f64) -> String {
     let whole = seconds as u64;
     let (h, m, s) = (whole / 3600, whole / 60 % 60, whole % 60);
-    if h > 0 { format!("{h}:{m:02}:{s:02}") } else { format!("{m}:{s:02}") }
+    if h > 0 {
+        format!("{h}:{m:02}:{s:02}")
+    } else {
+        format!("{m}:{s:02}")
+    }
 }
 
 /// Seconds between two times.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use run::Nanos;
 use run::manifest::{self, Change, ClockStep, FORMAT, Manifest, Phase, State};
 use run::write::{CreateError, Finished, Writer, write_durably};
-use run::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use sources::Host;
@@ -67,11 +67,16 @@ fn first_manifest(wanted: &Wanted, clock: &RunClock) -> Manifest {
     let started = clock.now();
     let uname = rustix::system::uname();
     let host = uname.nodename().to_string_lossy().into_owned();
-    let arguments: Vec<String> =
-        wanted.command.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<String> = wanted
+        .command
+        .iter()
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect();
     // Time, host and process tell runs apart; nobody is asked for randomness.
     let id = format!("{started:x}-{}-{host}", std::process::id());
-    let named_for = arguments.first().map_or_else(|| host.clone(), |_| arguments.join(" "));
+    let named_for = arguments
+        .first()
+        .map_or_else(|| host.clone(), |_| arguments.join(" "));
     Manifest {
         format: FORMAT,
         sonde: env!("CARGO_PKG_VERSION").into(),
@@ -174,13 +179,19 @@ impl Recording {
             io::ErrorKind::PermissionDenied => ("it may not be executed".to_owned(), 126),
             _ => (error.to_string(), 126),
         };
-        Err(Failure { text: format!("{name}: {why}; nothing was recorded"), code })
+        Err(Failure {
+            text: format!("{name}: {why}; nothing was recorded"),
+            code,
+        })
     }
 
     /// Samples until there is a reason to stop.
     fn observe(&mut self, running: &mut Option<Running>) -> Ended {
         let every = (self.wanted.every * 1e9) as Nanos;
-        let end = self.wanted.length.map(|l| self.manifest.started + (l * 1e9) as Nanos);
+        let end = self
+            .wanted
+            .length
+            .map(|l| self.manifest.started + (l * 1e9) as Nanos);
         // Whole multiples of the interval, so that hosts line up.
         let mut next = (self.manifest.started / every + 1) * every;
         loop {
@@ -216,12 +227,17 @@ impl Recording {
     /// Waits for `time`, the command's end, a signal or a mark.
     fn wait_until(&self, time: Nanos, running: Option<&Running>) {
         let left = (time - self.clock.now()).max(0);
-        let wait = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
+        let wait = Timespec {
+            tv_sec: left / 1_000_000_000,
+            tv_nsec: left % 1_000_000_000,
+        };
         let mut wanted: Vec<BorrowedFd<'_>> = self.signals.fds().collect();
         wanted.extend(self.marks.iter().map(Marks::fd));
         wanted.extend(running.map(Running::fd));
-        let mut fds: Vec<PollFd<'_>> =
-            wanted.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let mut fds: Vec<PollFd<'_>> = wanted
+            .iter()
+            .map(|fd| PollFd::new(fd, PollFlags::IN))
+            .collect();
         // Interrupted or not, the caller looks at everything.
         let _ = poll(&mut fds, Some(&wait));
     }
@@ -251,7 +267,10 @@ impl Recording {
         for request in requests {
             let now = self.clock.now();
             self.sample(now, true);
-            self.manifest.phases.push(Phase { name: request.name.clone(), from: now });
+            self.manifest.phases.push(Phase {
+                name: request.name.clone(),
+                from: now,
+            });
             self.writer.update(&self.manifest);
             request.done();
         }
@@ -260,11 +279,15 @@ impl Recording {
     /// Takes a sample; `whole` reads also the sources that are read less often.
     fn sample(&mut self, now: Nanos, whole: bool) {
         if let Some(by_seconds) = self.clock.step() {
-            self.manifest.clock.steps.push(ClockStep { at: now, by_seconds });
+            self.manifest.clock.steps.push(ClockStep {
+                at: now,
+                by_seconds,
+            });
             self.writer.update(&self.manifest);
         }
         self.counts.samples += 1;
-        self.sampler.sample(&self.clock, now, whole, self.counts, &self.writer);
+        self.sampler
+            .sample(&self.clock, now, whole, self.counts, &self.writer);
         let told = Told {
             elapsed: seconds(self.manifest.started, now),
             samples: self.counts.samples,
@@ -345,12 +368,17 @@ impl Inventories {
         let (send, receive) = mpsc::channel();
         let (host, dir) = (host.clone(), dir.to_owned());
         // Without a thread there is no inventory, and `finish` finds the channel closed.
-        let _ = std::thread::Builder::new().name("inventory".into()).spawn(move || {
-            let taken = inventory::take(&host);
-            let _ = send.send(taken.clone());
-            write_inventory(&dir, &taken, None);
-        });
-        Inventories { receive, start: None }
+        let _ = std::thread::Builder::new()
+            .name("inventory".into())
+            .spawn(move || {
+                let taken = inventory::take(&host);
+                let _ = send.send(taken.clone());
+                write_inventory(&dir, &taken, None);
+            });
+        Inventories {
+            receive,
+            start: None,
+        }
     }
 
     fn wait(&mut self, most: Duration) {

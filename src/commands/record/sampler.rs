@@ -71,8 +71,16 @@ impl Sampler {
     /// Opens the sources named (all, if none is) and takes their first reading.
     pub(super) fn open(host: &Host, named: Option<&[String]>, every: f64) -> Sampler {
         let wanted = |e: &&Entry| named.is_none_or(|n| n.iter().any(|n| n == e.name));
-        let observed = SOURCES.iter().filter(wanted).map(|entry| Observed::open(entry, host));
-        Sampler { observed: observed.collect(), sink: Sink::new(), own: Own::new(), every }
+        let observed = SOURCES
+            .iter()
+            .filter(wanted)
+            .map(|entry| Observed::open(entry, host));
+        Sampler {
+            observed: observed.collect(),
+            sink: Sink::new(),
+            own: Own::new(),
+            every,
+        }
     }
 
     /// The first reading: what the counters are before anything is observed.
@@ -103,7 +111,8 @@ impl Sampler {
             let affordable = self.every * SHARE_OF_SOURCE;
             o.wait = ((o.cost / affordable).ceil() as u64).clamp(1, MOST_STRETCH) - 1;
         }
-        self.own.sample(clock.now(), time, counts, writer, &mut self.sink);
+        self.own
+            .sample(clock.now(), time, counts, writer, &mut self.sink);
     }
 
     /// What each source gave, for the manifest.
@@ -124,12 +133,21 @@ impl Observed {
             Err(why) => (None, why),
         };
         let state = source_state(entry.name, &availability);
-        Observed { entry, source, state, last: 0, cost: 0.0, wait: 0 }
+        Observed {
+            entry,
+            source,
+            state,
+            last: 0,
+            cost: 0.0,
+            wait: 0,
+        }
     }
 
     /// Reads the source; `time` is `None` the first time.
     fn read(&mut self, clock: &RunClock, time: Option<Nanos>, at: Nanos, sink: &mut Sink) {
-        let Some(source) = &mut self.source else { return };
+        let Some(source) = &mut self.source else {
+            return;
+        };
         let from = clock.now();
         let interval = time.map(|_| (from - self.last) as f64 / 1e9);
         sink.at(at, interval.unwrap_or(0.0));
@@ -168,7 +186,12 @@ pub(crate) fn source_state(name: &str, availability: &Availability) -> SourceSta
         Availability::Denied { remedy } => ("denied", remedy.clone()),
         Availability::Failed { why } => ("failed", why.clone()),
     };
-    SourceState { name: name.into(), state: state.into(), detail, ..SourceState::default() }
+    SourceState {
+        name: name.into(),
+        state: state.into(),
+        detail,
+        ..SourceState::default()
+    }
 }
 
 impl Own {
@@ -222,8 +245,12 @@ impl Own {
 
     /// Resident memory now, in bytes; NaN if the kernel does not tell.
     fn resident(&mut self) -> f64 {
-        let Some(statm) = &self.statm else { return f64::NAN };
-        let Ok(bytes) = statm.read(&mut self.buffer) else { return f64::NAN };
+        let Some(statm) = &self.statm else {
+            return f64::NAN;
+        };
+        let Ok(bytes) = statm.read(&mut self.buffer) else {
+            return f64::NAN;
+        };
         let pages = fields(bytes).nth(1).and_then(number);
         pages.map_or(f64::NAN, |p| p as f64 * self.page)
     }

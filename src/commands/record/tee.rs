@@ -28,7 +28,10 @@ struct Stream {
 }
 
 /// How long after the command's end its last output may still be on its way.
-const LINGER: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const LINGER: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
 
 impl Tee {
     /// Starts reading `outputs` into the files `keep` and to our own stdout and stderr.
@@ -44,7 +47,10 @@ impl Tee {
             not_kept: 0,
             why: String::new(),
         };
-        let streams = [stream(out, keep_out, false, "stdout"), stream(err, keep_err, true, "stderr")];
+        let streams = [
+            stream(out, keep_out, false, "stdout"),
+            stream(err, keep_err, true, "stderr"),
+        ];
         let thread = std::thread::Builder::new()
             .name("output".into())
             .stack_size(256 << 10)
@@ -85,7 +91,10 @@ fn copy(mut streams: [Stream; 2], ended: &OwnedFd, screen: &Screen) -> Vec<Strin
             if !over && fds.last().is_some_and(|f| !f.revents().is_empty()) {
                 over = true;
             }
-            fds[..outputs].iter().map(|f| !f.revents().is_empty()).collect()
+            fds[..outputs]
+                .iter()
+                .map(|f| !f.revents().is_empty())
+                .collect()
         };
         let open = streams.iter_mut().filter(|s| s.from.is_some());
         for (stream, _) in open.zip(ready).filter(|(_, ready)| *ready) {
@@ -118,9 +127,16 @@ impl Stream {
     }
 
     fn show(&self, bytes: &[u8], screen: &Screen) -> io::Result<()> {
-        let terminal =
-            if self.error { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
-        let _shown = if terminal { Some(screen.output(bytes)) } else { None };
+        let terminal = if self.error {
+            io::stderr().is_terminal()
+        } else {
+            io::stdout().is_terminal()
+        };
+        let _shown = if terminal {
+            Some(screen.output(bytes))
+        } else {
+            None
+        };
         if self.error {
             io::stderr().lock().write_all(bytes)
         } else {
@@ -144,7 +160,10 @@ impl Stream {
 
     fn remark(self) -> Option<String> {
         (self.not_kept > 0).then(|| {
-            format!("the last {} bytes of {} were not kept: {}", self.not_kept, self.name, self.why)
+            format!(
+                "the last {} bytes of {} were not kept: {}",
+                self.not_kept, self.name, self.why
+            )
         })
     }
 }

@@ -134,7 +134,7 @@ pub enum Detail {
     Event,
 }
 
-/// One file of a run: its dimensions and measures are its columns, after `time` and
+/// One file of a run: its dimensions and measures are its columns, after `timestamp` and
 /// `interval`.
 #[derive(Debug)]
 pub struct Table {
@@ -225,7 +225,7 @@ pub fn table(name: &str) -> Option<(&'static Subject, &'static Table)> {
     tables().find(|(_, t)| t.name == name)
 }
 
-/// A column of a table, after `time` and `interval`.
+/// A column of a table, after `timestamp` and `interval`.
 #[derive(Clone, Copy, Debug)]
 pub enum Column {
     /// Split by.
@@ -244,7 +244,7 @@ impl Column {
     }
 }
 
-/// The columns of `table` after `time` and `interval`, in their order on disk.
+/// The columns of `table` after `timestamp` and `interval`, in their order on disk.
 ///
 /// # Panics
 /// Where the catalog names a dimension or measure that its subject does not have; a test
@@ -415,6 +415,9 @@ mod tests {
                     t.name
                 );
                 let columns: Vec<_> = columns(s, t).collect();
+                let names: HashSet<_> = columns.iter().map(Column::name).collect();
+                assert_eq!(names.len(), columns.len(), "{}: a column twice", t.name);
+                assert!(!names.contains("timestamp") && !names.contains("interval"));
                 assert!(!t.measures.is_empty(), "{} measures nothing", t.name);
                 // Words come before numbers: rows are pushed in that order.
                 let kinds: Vec<bool> = columns

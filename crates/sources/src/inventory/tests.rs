@@ -98,36 +98,6 @@ fn this_host_twice_has_no_differences() {
     assert!(start.get(&["limits", "open_files", "soft"]).is_some());
 }
 
-/// Prints the time: `cargo test -p sources inventory -- --ignored --nocapture cost`.
-#[test]
-#[ignore = "measures, does not test"]
-#[allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "a measurement for people"
-)]
-fn cost() {
-    let host = Host::default();
-    let time = |what: &dyn Fn()| {
-        let mut times: Vec<_> = (0..20)
-            .map(|_| {
-                let start = std::time::Instant::now();
-                what();
-                start.elapsed()
-            })
-            .collect();
-        times.sort();
-        (times[0], times[10], times[19])
-    };
-    for section in SECTIONS {
-        let cost = time(&|| drop((section.take)(&host)));
-        eprintln!("{:15} {cost:?}", section.name);
-    }
-    eprintln!("all {:?}", time(&|| drop(take(&host))));
-    let json = take(&host).document(None);
-    eprintln!("{}", serde_json::to_string_pretty(&json).unwrap());
-}
-
 /// Puts a kernel setting back when dropped, so that a failed test leaves nothing changed.
 struct Restored {
     path: PathBuf,

@@ -1,19 +1,19 @@
 //! Sources that read `/proc` and `/sys`. One file a source.
 
 pub mod disk;
+pub mod filesystem;
 mod keyed;
 pub mod memory;
-pub mod pressure;
-mod ratchet;
-pub mod stat;
-pub mod vm;
+pub mod net;
 pub mod nfs;
 pub mod nfsd;
-pub mod zfs;
-pub mod filesystem;
-pub mod net;
 pub mod power;
+pub mod pressure;
+pub mod process;
+mod ratchet;
 pub mod snmp;
 pub mod softnet;
+pub mod stat;
 pub mod temperature;
-pub mod process;
+pub mod vm;
+pub mod zfs;
