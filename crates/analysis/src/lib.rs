@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod error;
+pub mod limit;
 pub mod plan;
 pub mod scan;
 pub mod syntax;

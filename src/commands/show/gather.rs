@@ -1,0 +1,210 @@
+//! The numbers of the screen, each the answer to an expression.
+
+use std::collections::BTreeMap;
+
+use analysis::limit::{Limit, limits};
+use analysis::scan::KeyValue;
+use analysis::{Answer, Error, evaluate};
+use run::Run;
+use run::read::ReadError;
+use serde_json::{Value, json};
+
+use crate::commands::list::{ending, length};
+
+/// Single numbers of the screen: name and expression.
+const NUMBERS: &[(&str, &str)] = &[
+    ("cpu", "cpu.utilisation"),
+    ("processors", "cpu.utilisation by cpu"),
+    ("memory_total", "memory.bytes"),
+    ("memory_available", "memory.available"),
+    ("swap_used", "memory.swap_used"),
+    ("dirty", "memory.dirty"),
+    ("major_faults", "vm.major_faults"),
+    ("load", "system.load1"),
+    ("context_switches", "system.context_switches"),
+    ("retransmits", "tcp.retransmits"),
+    ("oom_kills", "vm.oom_kills"),
+];
+
+/// Groups of the screen: name and expression.
+const GROUPS: &[(&str, &str)] = &[
+    ("cpu_modes", "cpu.utilisation by mode"),
+    ("pressure", "pressure.ratio by resource"),
+    ("disk_bytes", "disk.bytes by device, op"),
+    ("disk_ios", "disk.ios by device"),
+    ("disk_latency", "disk.mean_latency by device"),
+    ("disk_depth", "disk.mean_depth by device"),
+    ("disk_busy", "disk.utilisation by device"),
+    (
+        "net_bytes",
+        "net.bytes by interface, direction where layer != none",
+    ),
+    (
+        "net_packets",
+        "net.packets by interface where layer != none",
+    ),
+    ("net_drops", "net.drops by interface where layer != none"),
+    ("process_time", "process.time by process"),
+    ("process_memory", "process.resident by process"),
+    ("process_bytes", "process.bytes by process, op"),
+    ("cgroup_time", "cgroup.time by cgroup"),
+    ("cgroup_memory", "cgroup.memory by cgroup"),
+];
+
+/// What the screen shows.
+pub(super) struct Summary {
+    /// Of [`NUMBERS`]: total (of sums) and mean of the first group.
+    numbers: BTreeMap<&'static str, (Option<f64>, f64)>,
+    groups: BTreeMap<&'static str, Answer>,
+    /// Logical processors seen.
+    pub(super) processors: usize,
+    /// What was full.
+    pub(super) limits: Vec<Limit>,
+    /// Tables that are damaged.
+    pub(super) problems: Vec<String>,
+}
+
+impl Summary {
+    /// The mean of a single number; NaN where the run does not have it.
+    pub(super) fn mean(&self, name: &str) -> f64 {
+        self.numbers.get(name).map_or(f64::NAN, |n| n.1)
+    }
+
+    /// The total of a single number; NaN where the run does not have it.
+    pub(super) fn total(&self, name: &str) -> f64 {
+        self.numbers.get(name).and_then(|n| n.0).unwrap_or(f64::NAN)
+    }
+
+    /// The mean of the group whose key is `key`; NaN where there is none.
+    pub(super) fn of(&self, name: &str, key: &[&str]) -> f64 {
+        let Some(answer) = self.groups.get(name) else {
+            return f64::NAN;
+        };
+        let group = answer.groups.iter().find(|g| {
+            g.key.len() == key.len() && g.key.iter().zip(key).all(|(k, w)| word(k) == *w)
+        });
+        group.map_or(f64::NAN, |g| g.mean)
+    }
+
+    /// Names and means of the groups of a breakdown by one dimension, largest first.
+    pub(super) fn list(&self, name: &str) -> Vec<(String, f64)> {
+        let groups = self
+            .groups
+            .get(name)
+            .map(|a| a.groups.as_slice())
+            .unwrap_or_default();
+        let named = groups
+            .iter()
+            .filter_map(|g| Some((word(g.key.first()?).to_owned(), g.mean)));
+        named.filter(|(_, mean)| mean.is_finite()).collect()
+    }
+
+    /// The total of the group whose key is `key`; NaN where there is none.
+    pub(super) fn total_of(&self, name: &str, key: &[&str]) -> f64 {
+        let Some(answer) = self.groups.get(name) else {
+            return f64::NAN;
+        };
+        let group = answer.groups.iter().find(|g| {
+            g.key.len() == key.len() && g.key.iter().zip(key).all(|(k, w)| word(k) == *w)
+        });
+        group.and_then(|g| g.total).unwrap_or(f64::NAN)
+    }
+}
+
+fn word(key: &KeyValue) -> &str {
+    match key {
+        KeyValue::Word(word) => word,
+        KeyValue::Number(_) => "",
+    }
+}
+
+/// Asks everything of the screen.
+pub(super) fn summary(run: &Run) -> Summary {
+    let mut problems: Vec<String> = Vec::new();
+    let mut ask = |expression: &str| match evaluate(run, expression) {
+        Ok(answer) => Some(answer),
+        Err(Error::Read(e @ ReadError::Table { .. })) => {
+            let text = e.to_string();
+            if !problems.contains(&text) {
+                problems.push(text);
+            }
+            None
+        }
+        // The run does not have it; the screen leaves it out.
+        Err(_) => None,
+    };
+    let mut numbers = BTreeMap::new();
+    let mut processors = 0;
+    for (name, expression) in NUMBERS {
+        if let Some(answer) = ask(expression) {
+            if *name == "processors" {
+                processors = answer.groups.len();
+            }
+            if let Some(group) = answer.groups.first() {
+                numbers.insert(*name, (group.total, group.mean));
+            }
+        }
+    }
+    let groups = GROUPS
+        .iter()
+        .filter_map(|(name, e)| Some((*name, ask(e)?)))
+        .collect();
+    Summary {
+        numbers,
+        groups,
+        processors,
+        limits: limits(run),
+        problems,
+    }
+}
+
+/// The documented form (`docs/reference/json.md`).
+pub(super) fn json(run: &Run, summary: &Summary) -> Value {
+    let numbers: serde_json::Map<String, Value> = NUMBERS
+        .iter()
+        .filter(|(name, _)| summary.numbers.contains_key(name))
+        .map(|(name, e)| {
+            let (total, mean) = summary.numbers[name];
+            (
+                (*name).to_owned(),
+                json!({"expr": e, "total": total, "mean": mean}),
+            )
+        })
+        .collect();
+    let breakdown = |(name, expr): &(&'static str, &'static str)| {
+        let answer = summary.groups.get(name)?;
+        let groups: Vec<Value> = answer
+            .groups
+            .iter()
+            .map(|g| {
+                let key: Vec<&str> = g.key.iter().map(word).collect();
+                json!({"key": key, "total": g.total, "mean": g.mean, "max": g.max})
+            })
+            .collect();
+        Some((
+            (*name).to_owned(),
+            json!({"expr": expr, "unit": answer.value_unit(), "groups": groups}),
+        ))
+    };
+    let breakdowns: serde_json::Map<String, Value> = GROUPS.iter().filter_map(breakdown).collect();
+    let limits: Vec<Value> = summary
+        .limits
+        .iter()
+        .map(|l| {
+            json!({
+                "resource": l.resource, "name": l.name, "share": l.share, "full": l.full,
+                "text": l.text,
+            })
+        })
+        .collect();
+    json!({
+        "run": run.path().display().to_string(),
+        "end": ending(run),
+        "seconds": length(run),
+        "manifest": run.manifest,
+        "limits": limits,
+        "numbers": numbers,
+        "breakdowns": breakdowns,
+        "problems": summary.problems,
+    })
+}

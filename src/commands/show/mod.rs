@@ -1,0 +1,43 @@
+//! `sonde show RUN`: one screen on what happened and what stands out.
+
+mod gather;
+mod screen;
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::{Entry, open_run, run_argument};
+use crate::failure::Failure;
+use crate::output;
+
+/// The command.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "show",
+    about: "One screen: what happened, what stands out",
+    arguments,
+    run,
+};
+
+fn arguments(command: Command) -> Command {
+    command.arg(run_argument()).arg(
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("As JSON"),
+    )
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let run = open_run(matches)?;
+    let summary = gather::summary(&run);
+    if matches.get_flag("json") {
+        output::data(&format!("{:#}\n", gather::json(&run, &summary)));
+    } else {
+        output::data(&screen::render(&run, &summary));
+    }
+    for problem in &summary.problems {
+        output::message(problem);
+    }
+    Ok(ExitCode::from(u8::from(!summary.problems.is_empty())))
+}

@@ -1,0 +1,348 @@
+//! The screen: 80 columns of plain text.
+
+use std::fmt::Write;
+
+use run::Run;
+use run::Unit::{self, Bytes, Count, Seconds};
+use run::unit::{amount, digits};
+use surfaces::table::{Align, Table, shortened};
+
+use super::gather::Summary;
+use crate::commands::list::{ending, length};
+use crate::commands::record::progress::clock_text;
+use crate::output::one_line;
+
+const WIDTH: usize = 80;
+
+/// Rows of each list.
+const MOST: usize = 5;
+
+/// The whole screen.
+pub(super) fn render(run: &Run, s: &Summary) -> String {
+    let mut text = head(run);
+    text += &bound_by(s);
+    text += &whole_machine(s);
+    text += &disks(s);
+    text += &interfaces(s);
+    text += &processes(s);
+    text += &cgroups(s);
+    text += &foot(run);
+    text
+}
+
+/// `label` in the first ten columns, `text` wrapped beside it.
+fn entry(label: &str, text: &str) -> String {
+    let mut out = String::new();
+    let mut line = format!("{label:<10}");
+    for part in text.split_inclusive(' ') {
+        if line.chars().count() + part.trim_end().chars().count() > WIDTH
+            && line.trim().len() > label.len()
+        {
+            out += line.trim_end();
+            out.push('\n');
+            line = " ".repeat(10);
+        }
+        line += part;
+    }
+    out += line.trim_end();
+    out.push('\n');
+    out
+}
+
+fn head(run: &Run) -> String {
+    let m = &run.manifest;
+    let started = run::manifest::rfc3339(m.started).replace('T', " ");
+    let started = started.get(..19).unwrap_or(&started);
+    let mut text = format!("{}\n", shortened(&one_line(&m.name), WIDTH));
+    let end = match ending(run).as_str() {
+        "ok" if m.command.is_some() => "ended with status 0".to_owned(),
+        "ok" => "complete".to_owned(),
+        other => other.to_owned(),
+    };
+    let about = format!(
+        "on {} for {} from {started} UTC, every {}; {end}",
+        one_line(&m.host),
+        clock_text(length(run)) + &format!(" ({} s)", digits(length(run))),
+        amount(m.every_seconds, Seconds, false),
+    );
+    text += &entry("", &about).trim_start().replace("\n          ", "\n");
+    if let Some(command) = m
+        .command
+        .as_ref()
+        .filter(|c| c.arguments.join(" ") != m.name)
+    {
+        text += &entry(
+            "command",
+            &shortened(&one_line(&command.arguments.join(" ")), 200),
+        );
+    }
+    for (key, value) in &m.notes {
+        text += &entry("note", &one_line(&format!("{key} = {value}")));
+    }
+    if !m.phases.is_empty() {
+        let phase = |p: &run::manifest::Phase| {
+            let at = (p.from - m.started) as f64 / 1e9;
+            format!("{} from {}", one_line(&p.name), clock_text(at))
+        };
+        let list: Vec<String> = m.phases.iter().map(phase).collect();
+        text += &entry("phases", &list.join(", "));
+    }
+    text.push('\n');
+    text
+}
+
+fn bound_by(s: &Summary) -> String {
+    let full: Vec<&str> = s
+        .limits
+        .iter()
+        .filter(|l| l.full)
+        .map(|l| l.text.as_str())
+        .collect();
+    if full.is_empty() {
+        let Some(most) = s.limits.first() else {
+            return String::new();
+        };
+        return entry(
+            "bound by",
+            &format!("nothing that was full; most used: {}", most.text),
+        );
+    }
+    entry("bound by", &full.join("; "))
+}
+
+fn percent(share: f64) -> String {
+    if share.is_nan() {
+        "-".into()
+    } else {
+        format!("{} %", digits(share * 100.0))
+    }
+}
+
+fn whole_machine(s: &Summary) -> String {
+    let mut text = String::new();
+    if s.mean("cpu").is_finite() {
+        let mut line = format!("{} of {} processors:", percent(s.mean("cpu")), s.processors);
+        for (mode, share) in s.list("cpu_modes").into_iter().filter(|m| m.1 >= 0.0005) {
+            let _ = write!(line, "  {mode} {}", percent(share));
+        }
+        text += &entry("cpu", &line);
+    }
+    if s.mean("memory_available").is_finite() {
+        let of = |name: &str| amount(s.mean(name), Bytes, false);
+        let line = format!(
+            "{} available of {}, {} dirty, swap used {}, {} major faults{}",
+            of("memory_available"),
+            of("memory_total"),
+            of("dirty"),
+            of("swap_used"),
+            amount(s.total("major_faults"), Count, false),
+            if s.total("oom_kills") > 0.0 {
+                format!(", {} killed for want of memory", s.total("oom_kills"))
+            } else {
+                String::new()
+            },
+        );
+        text += &entry("memory", &line);
+    }
+    let pressure = s.list("pressure");
+    if !pressure.is_empty() {
+        let parts: Vec<String> = pressure
+            .iter()
+            .map(|(name, share)| format!("{name} {}", percent(*share)))
+            .collect();
+        text += &entry(
+            "pressure",
+            &format!("time lost waiting:  {}", parts.join("  ")),
+        );
+    }
+    text
+}
+
+fn value(value: f64, unit: Unit, rate: bool) -> String {
+    if value.is_nan() {
+        "-".into()
+    } else {
+        amount(value, unit, rate)
+    }
+}
+
+/// A table below a blank line, its first column the names.
+fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.column(title, Align::Left);
+    for column in columns {
+        table.column(column, Align::Right);
+    }
+    rows.into_iter().for_each(|row| table.row(row));
+    format!("\n{}", table.render(WIDTH))
+}
+
+fn disks(s: &Summary) -> String {
+    let mut names = s.list("disk_busy");
+    names.retain(|(name, _)| s.of("disk_ios", &[name]) > 0.0);
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let row = |(name, busy): &(String, f64)| {
+        let bytes = |op| value(s.of("disk_bytes", &[name, op]), Bytes, true);
+        vec![
+            one_line(name),
+            bytes("read"),
+            bytes("write"),
+            value(s.of("disk_ios", &[name]), Count, true),
+            value(s.of("disk_latency", &[name]), Seconds, false),
+            digits(s.of("disk_depth", &[name])),
+            percent(*busy),
+        ]
+    };
+    let rows = names.iter().take(MOST).map(row).collect();
+    table(
+        "disk",
+        &["read", "written", "I/Os", "latency", "depth", "busy"],
+        rows,
+    )
+}
+
+fn interfaces(s: &Summary) -> String {
+    let mut names: Vec<(String, f64)> = s.list("net_packets");
+    names.retain(|(_, packets)| *packets > 0.0);
+    let row = |(name, packets): &(String, f64)| {
+        let bytes = |direction| value(s.of("net_bytes", &[name, direction]), Bytes, true);
+        vec![
+            one_line(name),
+            bytes("receive"),
+            bytes("transmit"),
+            value(*packets, Count, true),
+            value(s.total_of("net_drops", &[name]), Count, false),
+        ]
+    };
+    let rows = names.iter().take(MOST).map(row).collect();
+    table(
+        "interface",
+        &["received", "sent", "packets", "dropped"],
+        rows,
+    )
+}
+
+fn processes(s: &Summary) -> String {
+    let mut names = s.list("process_time");
+    let bytes = |name: &str, op: &str| s.of("process_bytes", &[name, op]);
+    // A process that only moved bytes stands in the list too.
+    if let Some(largest) = s
+        .list("process_bytes")
+        .into_iter()
+        .map(|(name, _)| name)
+        .find(|n| names.iter().take(MOST).all(|(known, _)| known != n) && n != "(other)")
+    {
+        names.truncate(MOST - 1);
+        let time = s.of("process_time", &[&largest]);
+        names.push((largest, time));
+    }
+    names.retain(|(name, time)| {
+        *time > 0.0 || bytes(name, "read") > 0.0 || bytes(name, "write") > 0.0
+    });
+    let row = |(name, time): &(String, f64)| {
+        vec![
+            one_line(name),
+            percent(*time),
+            value(bytes(name, "read"), Bytes, true),
+            value(bytes(name, "write"), Bytes, true),
+            value(s.of("process_memory", &[name]), Bytes, false),
+        ]
+    };
+    let rows = names.iter().take(MOST).map(row).collect();
+    table("process", &["cpu", "read", "written", "memory"], rows)
+}
+
+fn cgroups(s: &Summary) -> String {
+    let mut names = s.list("cgroup_time");
+    names.retain(|(_, time)| *time > 0.0);
+    // One group is the whole machine, which stands above.
+    if names.len() < 2 {
+        return String::new();
+    }
+    let row = |(name, time): &(String, f64)| {
+        let memory = value(s.of("cgroup_memory", &[name]), Bytes, false);
+        vec![one_line(name), percent(*time), memory]
+    };
+    let rows = names.iter().take(MOST).map(row).collect();
+    table("cgroup", &["cpu", "memory"], rows)
+}
+
+fn foot(run: &Run) -> String {
+    let m = &run.manifest;
+    let mut text = String::from("\n");
+    let of_state = |state: &str| -> Vec<&run::manifest::SourceState> {
+        m.sources.iter().filter(|s| s.state == state).collect()
+    };
+    for state in ["denied", "failed"] {
+        for source in of_state(state) {
+            text += &entry(
+                state,
+                &one_line(&format!("{}: {}", source.name, source.detail)),
+            );
+        }
+    }
+    let absent: Vec<&str> = of_state("unsupported")
+        .iter()
+        .map(|s| s.name.as_str())
+        .collect();
+    if !absent.is_empty() {
+        text += &entry(
+            "not here",
+            &format!("{} (sonde doctor tells why)", absent.join(", ")),
+        );
+    }
+    for change in m.changes.iter().take(8) {
+        let shown = |v: &Option<String>| v.as_deref().map_or("(absent)".into(), one_line);
+        let (before, after) = (shown(&change.before), shown(&change.after));
+        let line = format!(
+            "{}: {} -> {}",
+            one_line(&change.path),
+            shortened(&before, 60),
+            shortened(&after, 60)
+        );
+        text += &entry("changed", &line);
+    }
+    if m.changes.len() > 8 {
+        text += &entry(
+            "changed",
+            &format!("and {} more (run.json)", m.changes.len() - 8),
+        );
+    }
+    for step in &m.clock.steps {
+        text += &entry(
+            "clock",
+            &format!("the wall clock was set by {} s", digits(step.by_seconds)),
+        );
+    }
+    for loss in &m.loss {
+        let at = |time| clock_text((time - m.started) as f64 / 1e9);
+        let line = format!(
+            "{} rows from {} to {}: {}",
+            loss.rows,
+            at(loss.from),
+            at(loss.to),
+            one_line(&loss.why)
+        );
+        text += &entry("lost", &line);
+    }
+    text + &own_cost(run)
+}
+
+fn own_cost(run: &Run) -> String {
+    let own = &run.manifest.own;
+    if own.samples == 0 {
+        return String::new();
+    }
+    let line = format!(
+        "{} % of one processor, {} of memory; {} samples, {} late, {} missed",
+        digits(own.cpu_seconds / length(run).max(1e-9) * 100.0),
+        amount(own.peak_resident_bytes as f64, Bytes, false),
+        own.samples,
+        own.late,
+        own.missed,
+    );
+    entry("own cost", &line)
+}
