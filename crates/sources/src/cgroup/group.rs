@@ -166,6 +166,8 @@ pub(super) struct Group {
     /// Nanoseconds: all, user, system.
     pub(super) time: Sums<3>,
     time_now: [Option<u64>; 3],
+    /// Whether its time grew since the last reading.
+    ran: bool,
     /// Nanoseconds, periods, throttled periods.
     pub(super) throttle: Counts<3>,
     quota: Vec<u8>,
@@ -195,6 +197,7 @@ impl Group {
             slots: (0..items).map(|_| Slot::default()).collect(),
             time: Sums::default(),
             time_now: [None; 3],
+            ran: true,
             throttle: Counts::default(),
             quota: Vec::new(),
             processors: f64::NAN,
@@ -269,6 +272,19 @@ impl Group {
         Ok(())
     }
 
+    /// Whether this need not be read: how time is split, where there is none to split.
+    pub(super) fn spares(&self, item: Item) -> bool {
+        matches!(item, Item::UsageUser | Item::UsageSystem) && !self.ran
+    }
+
+    /// Version 1: the parts of the time have been read.
+    pub(super) fn end_time(&mut self, first: bool) {
+        if let [Some(usage), user, system] = self.time_now {
+            let parts = [usage, user.unwrap_or(0), system.unwrap_or(0)];
+            self.time.read(parts, first);
+        }
+    }
+
     /// What `item` said is not known any more.
     pub(super) fn forget(&mut self, item: Item) {
         match item {
@@ -282,16 +298,13 @@ impl Group {
 
     fn take(&mut self, item: Item, bytes: &[u8], first: bool) {
         match item {
+            Item::Usage => {
+                let usage = single(bytes);
+                self.ran = usage != self.time_now[0];
+                self.time_now[0] = usage;
+            }
             Item::UsageUser => self.time_now[1] = single(bytes),
             Item::UsageSystem => self.time_now[2] = single(bytes),
-            Item::Usage => {
-                // Read last of the three.
-                let [_, user, system] = self.time_now;
-                if let Some(usage) = single(bytes) {
-                    let parts = [usage, user.unwrap_or(0), system.unwrap_or(0)];
-                    self.time.read(parts, first);
-                }
-            }
             Item::CpuStat => self.take_cpu_stat(bytes, first),
             Item::Throttle => self.take_throttle(bytes, b"throttled_time", 1, first),
             Item::Quota => {
