@@ -150,6 +150,10 @@ impl Level {
 }
 
 /// A group, as it was last read.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "they do not exclude one another"
+)]
 pub(super) struct Group {
     /// Below the mount point; the root's is empty.
     pub(super) path: Vec<u8>,
@@ -266,7 +270,8 @@ impl Group {
         path[from..from + name.len()].copy_from_slice(name);
         path[from + name.len()] = 0;
         let path = CStr::from_bytes_until_nul(path).unwrap_or_default();
-        let keep = !item.is_setting() || files.budget.is_ample();
+        let is_split = matches!(item, Item::UsageUser | Item::UsageSystem);
+        let keep = files.budget.is_ample() || !(item.is_setting() || is_split);
         let length = self.slots[slot].read(files.root, path, keep, files.budget, content)?;
         self.take(item, &content[..length], files.first);
         Ok(())

@@ -332,10 +332,15 @@ fn remove(group: &Path) {
     panic!("{} stays", group.display());
 }
 
-/// Prints what a sample costs: `cargo test -p sources -- --ignored --nocapture cgroup_cost`.
+/// Prints what a sample costs, each second or (with `BACK_TO_BACK`) at once: `cargo test -p sources -- --ignored --nocapture cgroup_cost`.
 #[test]
 #[ignore = "a measurement"]
 fn cgroup_cost() {
+    let sleep = if std::env::var_os("BACK_TO_BACK").is_some() {
+        1
+    } else {
+        1000
+    };
     let mut source = open(&Host::default()).unwrap();
     let mut out = Sink::new();
     let start = Instant::now();
@@ -343,7 +348,7 @@ fn cgroup_cost() {
     let first = start.elapsed();
     let mut times: Vec<_> = (0..9)
         .map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            std::thread::sleep(std::time::Duration::from_millis(sleep));
             let start = Instant::now();
             sample(&mut *source, &mut out);
             start.elapsed().as_micros()

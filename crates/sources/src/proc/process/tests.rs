@@ -260,10 +260,15 @@ fn children_are_counted_once() {
     assert_eq!(counted, used);
 }
 
-/// Prints what a sample costs: `cargo test -p sources -- --ignored --nocapture process_cost`.
+/// Prints what a sample costs, each second or (with `BACK_TO_BACK`) at once: `cargo test -p sources -- --ignored --nocapture process_cost`.
 #[test]
 #[ignore = "a measurement"]
 fn process_cost() {
+    let sleep = if std::env::var_os("BACK_TO_BACK").is_some() {
+        1
+    } else {
+        1000
+    };
     let mut source = processes(&Host::default()).unwrap();
     let mut out = Sink::new();
     let start = Instant::now();
@@ -271,7 +276,7 @@ fn process_cost() {
     let first = start.elapsed();
     let mut times: Vec<_> = (0..9)
         .map(|_| {
-            std::thread::sleep(std::time::Duration::from_secs(1));
+            std::thread::sleep(std::time::Duration::from_millis(sleep));
             let start = Instant::now();
             sample(&mut source, &mut out);
             start.elapsed().as_micros()
