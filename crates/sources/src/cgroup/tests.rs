@@ -207,8 +207,8 @@ fn cpuacct() -> Option<PathBuf> {
     let mount = mounts::parse(&text).into_iter().find(has);
     match mount {
         Some(mount) if root => Some(mount.point),
-        _ if root && std::env::var_os("CI").is_some() && mount.is_some() => {
-            panic!("root can make groups")
+        None if root && std::env::var_os("CI").is_some() => {
+            panic!("no version 1 cpuacct hierarchy to test on")
         }
         _ => {
             eprintln!("skipped: needs root and a version 1 cpuacct hierarchy");
