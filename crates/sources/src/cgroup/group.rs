@@ -150,6 +150,10 @@ impl Level {
 }
 
 /// A group, as it was last read.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "they do not exclude one another"
+)]
 pub(super) struct Group {
     /// Below the mount point; the root's is empty.
     pub(super) path: Vec<u8>,
@@ -166,6 +170,8 @@ pub(super) struct Group {
     /// Nanoseconds: all, user, system.
     pub(super) time: Sums<3>,
     time_now: [Option<u64>; 3],
+    /// Whether its time grew since the last reading.
+    ran: bool,
     /// Nanoseconds, periods, throttled periods.
     pub(super) throttle: Counts<3>,
     quota: Vec<u8>,
@@ -195,6 +201,7 @@ impl Group {
             slots: (0..items).map(|_| Slot::default()).collect(),
             time: Sums::default(),
             time_now: [None; 3],
+            ran: true,
             throttle: Counts::default(),
             quota: Vec::new(),
             processors: f64::NAN,
@@ -263,10 +270,24 @@ impl Group {
         path[from..from + name.len()].copy_from_slice(name);
         path[from + name.len()] = 0;
         let path = CStr::from_bytes_until_nul(path).unwrap_or_default();
-        let keep = !item.is_setting() || files.budget.is_ample();
+        let is_split = matches!(item, Item::UsageUser | Item::UsageSystem);
+        let keep = files.budget.is_ample() || !(item.is_setting() || is_split);
         let length = self.slots[slot].read(files.root, path, keep, files.budget, content)?;
         self.take(item, &content[..length], files.first);
         Ok(())
+    }
+
+    /// Whether this need not be read: how time is split, where there is none to split.
+    pub(super) fn spares(&self, item: Item) -> bool {
+        matches!(item, Item::UsageUser | Item::UsageSystem) && !self.ran
+    }
+
+    /// Version 1: the parts of the time have been read.
+    pub(super) fn end_time(&mut self, first: bool) {
+        if let [Some(usage), user, system] = self.time_now {
+            let parts = [usage, user.unwrap_or(0), system.unwrap_or(0)];
+            self.time.read(parts, first);
+        }
     }
 
     /// What `item` said is not known any more.
@@ -282,16 +303,13 @@ impl Group {
 
     fn take(&mut self, item: Item, bytes: &[u8], first: bool) {
         match item {
+            Item::Usage => {
+                let usage = single(bytes);
+                self.ran = usage != self.time_now[0];
+                self.time_now[0] = usage;
+            }
             Item::UsageUser => self.time_now[1] = single(bytes),
             Item::UsageSystem => self.time_now[2] = single(bytes),
-            Item::Usage => {
-                // Read last of the three.
-                let [_, user, system] = self.time_now;
-                if let Some(usage) = single(bytes) {
-                    let parts = [usage, user.unwrap_or(0), system.unwrap_or(0)];
-                    self.time.read(parts, first);
-                }
-            }
             Item::CpuStat => self.take_cpu_stat(bytes, first),
             Item::Throttle => self.take_throttle(bytes, b"throttled_time", 1, first),
             Item::Quota => {

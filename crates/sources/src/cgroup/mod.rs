@@ -98,7 +98,7 @@ fn chosen<'m>(host: &Host, mounts: &'m [Mount]) -> Vec<(&'m Mount, Vec<Item>)> {
         (
             "cpuacct",
             "cpu",
-            &[Item::UsageUser, Item::UsageSystem, Item::Usage],
+            &[Item::Usage, Item::UsageUser, Item::UsageSystem],
             &[Item::CpuStat],
         ),
         (

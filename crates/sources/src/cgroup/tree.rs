@@ -208,7 +208,7 @@ fn read_group(group: &mut Group, items: &[Item], due: Due, files: &mut Files<'_>
             Item::Hierarchy => due.constants,
             _ => due.settings || !item.is_setting(),
         };
-        if !due_now || (absent && !due.absent) {
+        if !due_now || group.spares(item) || (absent && !due.absent) {
             continue;
         }
         let Err(error) = group.read(files, slot, item) else {
@@ -227,6 +227,7 @@ fn read_group(group: &mut Group, items: &[Item], due: Due, files: &mut Files<'_>
             return false;
         }
     }
+    group.end_time(files.first);
     true
 }
 

@@ -6,8 +6,9 @@
 )]
 #![allow(clippy::disallowed_macros, reason = "a skipped test says why")]
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use run::rows::TableId;
@@ -181,61 +182,93 @@ fn nonsense_is_left_out() {
     assert_eq!(source.live.len(), 1);
 }
 
-/// Short and long children of this process: their time and that of all others is what the
-/// kernel says of all processors, within the ticks.
+/// A shell that does as it is told; its children are nobody else's.
+struct Shell(Child, BufReader<ChildStdout>);
+
+impl Shell {
+    fn new() -> Shell {
+        let mut command = Command::new("sh");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Shell(child, answers)
+    }
+
+    fn tell(&mut self, script: &str) {
+        let input = self.0.stdin.as_mut().unwrap();
+        writeln!(input, "{script}\necho done").unwrap();
+        let mut answer = String::new();
+        self.1.read_line(&mut answer).unwrap();
+        assert_eq!(answer, "done\n");
+    }
+
+    /// Ticks of the children it has waited for, as the kernel says.
+    fn waited_for(&self) -> u64 {
+        let bytes = std::fs::read(format!("/proc/{}/stat", self.0.id())).unwrap();
+        let stat = stat::parse(&bytes).unwrap();
+        stat.reaped[0] + stat.reaped[1]
+    }
+
+    /// Ticks of its children, alive and ended, in the last interval.
+    fn counted(&self, source: &Processes) -> u64 {
+        let id = self.0.id();
+        let of = |p: &Process| {
+            let alive = if p.parent == id { p.spent } else { [0; IO] };
+            let ended = if p.pid == id { p.growth } else { [0; KINDS] };
+            alive[0] + alive[1] + ended[0] + ended[1]
+        };
+        source.live.iter().map(of).sum()
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Children that nobody saw alive and others that were seen: together exactly what the
+/// kernel says the shell's children used.
 #[test]
-fn children_that_nobody_saw_are_found() {
-    let burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+fn children_are_counted_once() {
+    let burn = "(i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done)";
+    let mut shell = Shell::new();
     let mut source = processes(&Host::default()).unwrap();
     let mut out = Sink::new();
+    shell.tell("true");
     source.sample(None, &mut out).unwrap();
-    let before = rustix_children();
-    let mut counted = 0.0;
+    let mut counted = 0;
     for round in 0..6 {
         if round % 2 == 0 {
-            for _ in 0..3 {
-                Command::new("sh").args(["-c", burn]).status().unwrap();
-            }
+            shell.tell(&[burn; 3].join("; "));
         } else {
-            // Seen alive first.
-            let mut child = Command::new("sh").args(["-c", burn]).spawn().unwrap();
+            shell.tell(&format!("{burn} & "));
+            std::thread::sleep(std::time::Duration::from_millis(40));
             sample(&mut source, &mut out);
-            counted += mine(&source);
-            child.wait().unwrap();
+            counted += shell.counted(&source);
+            shell.tell("wait");
         }
         sample(&mut source, &mut out);
-        counted += mine(&source);
+        counted += shell.counted(&source);
     }
-    let children = rustix_children() - before;
-    assert!(children > 20.0, "the children ran: {children}");
-    assert!(
-        (counted - children).abs() <= 3.0,
-        "counted {counted} ticks of {children}"
-    );
+    let used = shell.waited_for();
+    assert!(used > 20, "the children ran: {used}");
+    assert_eq!(counted, used);
 }
 
-/// Ticks of this process's children, alive and ended, in the last interval.
-fn mine(source: &Processes) -> f64 {
-    let me = std::process::id();
-    let of = |p: &Process| {
-        let alive = if p.parent == me { p.spent } else { [0; IO] };
-        let ended = if p.pid == me { p.growth } else { [0; KINDS] };
-        alive[0] + alive[1] + ended[0] + ended[1]
-    };
-    source.live.iter().map(of).sum::<u64>() as f64
-}
-
-/// Ticks of the children this process has waited for.
-fn rustix_children() -> f64 {
-    let bytes = std::fs::read("/proc/self/stat").unwrap();
-    let stat = stat::parse(&bytes).unwrap();
-    (stat.reaped[0] + stat.reaped[1]) as f64
-}
-
-/// Prints what a sample costs: `cargo test -p sources -- --ignored --nocapture process_cost`.
+/// Prints what a sample costs, each second or (with `BACK_TO_BACK`) at once: `cargo test -p sources -- --ignored --nocapture process_cost`.
 #[test]
 #[ignore = "a measurement"]
 fn process_cost() {
+    let sleep = if std::env::var_os("BACK_TO_BACK").is_some() {
+        1
+    } else {
+        1000
+    };
     let mut source = processes(&Host::default()).unwrap();
     let mut out = Sink::new();
     let start = Instant::now();
@@ -243,7 +276,7 @@ fn process_cost() {
     let first = start.elapsed();
     let mut times: Vec<_> = (0..9)
         .map(|_| {
-            std::thread::sleep(std::time::Duration::from_secs(1));
+            std::thread::sleep(std::time::Duration::from_millis(sleep));
             let start = Instant::now();
             sample(&mut source, &mut out);
             start.elapsed().as_micros()
