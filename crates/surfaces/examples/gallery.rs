@@ -53,6 +53,7 @@ fn charts() -> Vec<(&'static str, Chart, (u32, u32))> {
         ("gaps", gaps(), (1000, 450)),
         ("tiny", gaps(), (300, 150)),
         ("small", many(), (480, 320)),
+        ("heat-tiny", heat(1), (300, 150)),
         ("huge", two_axes(), (4000, 3000)),
         ("one-point", one_point(), (800, 400)),
         (
@@ -126,7 +127,7 @@ fn band(name: &str, from: f64, to: f64, kind: BandKind) -> Band {
     }
 }
 
-const START: Option<i64> = Some(1772373909_000_000_000);
+const START: Option<i64> = Some(1772373909 * 1_000_000_000);
 const MIB: f64 = 1048576.0;
 
 fn two_axes() -> Chart {

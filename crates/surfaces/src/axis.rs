@@ -133,8 +133,9 @@ fn linear_ticks(
     if !(step > 0.0 && step.is_finite() && by > 0.0) {
         return vec![];
     }
-    let (first, last) = ((lower / step - 1e-9).ceil(), (upper / step + 1e-9).floor());
-    (0..=(last - first).clamp(0.0, 100.0) as usize)
+    let first = (lower / step - 1e-9).ceil();
+    let steps = (upper / step + 1e-9).floor() - first;
+    (0..=steps.clamp(0.0, 100.0) as usize)
         .map(|i| (first + i as f64) * step)
         .filter(|value| *value <= upper + step * 1e-6)
         .map(|value| {

@@ -4,7 +4,7 @@ use run::Unit;
 use run::unit::{Prefix, digits, scale};
 
 use crate::axis::{LARGEST, Ruler};
-use crate::chart::{Axis, Chart, Line};
+use crate::chart::{Axis, BandKind, Chart, Line};
 use crate::heat::{self, Extent};
 use crate::palette::{self, Rgb};
 use crate::stack::{self, Stack};
@@ -75,7 +75,9 @@ impl Plan {
         if empty {
             // Numbers would be made up.
             left.ticks.clear();
-            right.iter_mut().for_each(|r| r.ticks.clear());
+            if let Some(right) = &mut right {
+                right.ticks.clear();
+            }
         }
         Plan {
             seconds,
@@ -97,18 +99,26 @@ impl Plan {
         }
     }
 
-    /// `12 I/Os above 40.0 ms (0.3 %), up to 1.20 s`; `None` if nothing is.
-    pub(crate) fn above(&self, chart: &Chart) -> Option<String> {
+    /// `12 I/Os above 40.0 ms (0.3 %), up to 1.20 s`, or as much of it as `fits`, at least
+    /// the number and the limit; `None` if nothing is.
+    pub(crate) fn above(&self, chart: &Chart, fits: impl Fn(&str) -> bool) -> Option<String> {
         let extent = self.extent.as_ref().filter(|e| e.above > 0.0)?;
         let of_row = |v| run::unit::amount(v, chart.left.unit, chart.left.rate);
         let share = run::unit::amount(extent.above_share, Unit::Ratio, false);
         let what = amount_of(extent.above, chart);
-        let text = format!("{what} above {} ({share})", of_row(extent.upper));
-        if extent.highest.is_finite() {
-            Some(format!("{text}, up to {}", of_row(extent.highest)))
+        let short = format!("{what} above {}", of_row(extent.upper));
+        let middle = format!("{short} ({share})");
+        let long = if extent.highest.is_finite() {
+            format!("{middle}, up to {}", of_row(extent.highest))
         } else {
-            Some(text)
-        }
+            middle.clone()
+        };
+        Some(
+            [long, middle]
+                .into_iter()
+                .find(|t| fits(t))
+                .unwrap_or(short),
+        )
     }
 }
 
@@ -124,6 +134,19 @@ pub(crate) fn amount_of(value: f64, chart: &Chart) -> String {
     } else {
         format!("{number} {what}")
     }
+}
+
+/// What the times in which something was lost are called, if there are any.
+pub(crate) fn lost(chart: &Chart) -> Option<String> {
+    let lost = chart.bands.iter().filter(|b| b.kind == BandKind::Lost);
+    let mut names = lost.map(|b| clean(&b.name));
+    let first = names.next()?;
+    let same = names.all(|n| n == first);
+    Some(if same && !first.is_empty() {
+        first
+    } else {
+        "lost".into()
+    })
 }
 
 fn is_area(chart: &Chart, line: &Line) -> bool {

@@ -78,13 +78,11 @@ impl Random {
     }
 
     fn span(&mut self) -> (f64, f64) {
-        match self.below(6) {
-            0 => (self.value(), self.value()),
-            _ => {
-                let from = self.share() * 100.0;
-                (from, from + self.share() * 20.0)
-            }
+        if self.below(6) == 0 {
+            return (self.value(), self.value());
         }
+        let from = self.share() * 100.0;
+        (from, from + self.share() * 20.0)
     }
 
     fn line(&mut self) -> Line {

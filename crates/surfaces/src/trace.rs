@@ -67,10 +67,17 @@ fn sparse(places: &[Place], steps: bool) -> Vec<Stroke> {
     strokes
 }
 
-/// One stroke through a run of places; a lone one is as long as its interval.
+/// One stroke through a run of places; a lone one is as long as its interval, and long
+/// enough to be seen.
 fn stroke(run: &[Place], steps: bool) -> Option<Stroke> {
     let first = run.first()?;
-    if run.len() == 1 || steps {
+    if run.len() == 1 {
+        return Some(vec![
+            (first.from, first.y),
+            (first.to.max(first.from + 1.0), first.y),
+        ]);
+    }
+    if steps {
         return Some(
             run.iter()
                 .flat_map(|p| [(p.from, p.y), (p.to, p.y)])
@@ -201,6 +208,17 @@ mod tests {
             strokes,
             [vec![(0.0, 0.1), (50.0, 0.1), (50.0, 0.2), (100.0, 0.2)]]
         );
+    }
+
+    #[test]
+    fn a_lone_short_point_is_seen() {
+        let one = [Point {
+            from: 50.0,
+            to: 50.001,
+            value: 5.0,
+        }];
+        let strokes = strokes(&one, (0.0, 100.0), &ruler(0.0, 10.0, false), 100.0);
+        assert_eq!(strokes, [vec![(50.0, 0.5), (51.0, 0.5)]]);
     }
 
     #[test]

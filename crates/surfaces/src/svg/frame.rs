@@ -9,7 +9,6 @@ use super::legend::Legend;
 /// The places of a picture's parts, in pixels from the top left.
 pub(super) struct Frame {
     pub(super) width: f64,
-    pub(super) height: f64,
     /// The size of plain text. Grows slowly with the picture.
     pub(super) em: f64,
     pub(super) margin: f64,
@@ -69,7 +68,6 @@ impl Frame {
         let bottom = (shades - caption_height - 2.0 * em).round().max(top + em);
         Frame {
             width,
-            height,
             em,
             margin,
             title,

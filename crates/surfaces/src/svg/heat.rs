@@ -1,9 +1,12 @@
 //! The cells of a heat map, its colour scale, and what lies above its axis.
 
-use crate::chart::Chart;
-use crate::heat::{self, Shades, Tile};
+use std::fmt::Write as _;
+
+use crate::chart::{Chart, Heat};
+use crate::heat::{self, Extent, Shades, Tile};
 use crate::palette;
 use crate::plan::{Plan, amount_of};
+use crate::text::{em, fit};
 
 use super::frame::Frame;
 use super::write::{Anchor, Svg, hex, number};
@@ -12,7 +15,7 @@ use super::{ALARM, FAINT, INK, style};
 /// Shades drawn apart; finer ones look the same.
 const SHADES: usize = 24;
 /// Rectangles an SVG may have: about 12 bytes each.
-const MOST_RECTANGLES: usize = 34_000;
+const MOST_RECTANGLES: usize = 30_000;
 
 /// Draws the cells and returns what their colours mean.
 pub(super) fn draw(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) -> Option<Shades> {
@@ -65,47 +68,53 @@ fn rectangle(d: &mut String, frame: &Frame, tile: &Tile) {
     let (left, right) = (x(tile.x.0), x(tile.x.1).max(x(tile.x.0) + 1.0));
     let (top, bottom) = (frame.y(tile.y.1).round(), frame.y(tile.y.0).round());
     let (w, h) = (number(right - left), number((bottom - top).max(1.0)));
-    d.push_str(&format!("M{} {}h{w}v{h}h-{w}z", number(left), number(top)));
+    // Writing to a String cannot fail.
+    let _ = write!(d, "M{} {}h{w}v{h}h-{w}z", number(left), number(top));
 }
 
 /// Says how much is above the axis, and marks when.
 pub(super) fn above(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) {
-    let (Some(text), Some(heat), Some(extent)) = (plan.above(chart), &chart.heat, &plan.extent)
-    else {
+    let (Some(heat), Some(extent)) = (&chart.heat, &plan.extent) else {
         return;
     };
     let e = frame.em;
-    let mut d = String::new();
-    let mut drawn_to = f64::NEG_INFINITY;
-    for (from, to) in heat::columns_above(heat, extent, plan.seconds) {
-        let from = frame.x(plan, from).max(drawn_to);
-        let to = frame.x(plan, to).max(from + 1.0);
-        if to > drawn_to {
-            let (y, w, h) = (
-                number(frame.top - e * 0.4),
-                number(to - from),
-                number(e * 0.3),
-            );
-            d.push_str(&format!("M{} {y}h{w}v{h}h-{w}z", number(from)));
-            drawn_to = to;
-        }
-    }
-    svg.fill(&d, ALARM, false);
-    let room = frame.plot_width() / e - crate::text::em(&plan.left.heading) - 2.0;
-    if plan.right.is_none() && room > 14.0 {
-        let short = crate::text::fit(&text, room);
-        svg.text(
-            (frame.right, frame.heading),
-            Anchor::End,
-            style(e, ALARM),
-            &short,
-            &text,
-        );
+    let beside = frame.plot_width() / e - em(&plan.left.heading) - 2.0;
+    // Beside the axis heading, else inside the plot.
+    let (at, room) = if plan.right.is_none() && beside > 14.0 {
+        ((frame.right, frame.heading), beside)
     } else {
-        let short = crate::text::fit(&text, frame.plot_width() / e - 1.0);
         let at = (frame.right - 0.4 * e, frame.top + 1.5 * e);
+        (at, frame.plot_width() / e - 1.0)
+    };
+    if let Some(text) = plan.above(chart, |text| em(text) <= room) {
+        svg.fill(&marks_above(frame, plan, heat, extent), ALARM, false);
+        let short = fit(&text, room);
         svg.text(at, Anchor::End, style(e, ALARM), &short, &text);
     }
+}
+
+/// A mark above the plot wherever something is above the axis.
+fn marks_above(frame: &Frame, plan: &Plan, heat: &Heat, extent: &Extent) -> String {
+    let mut marks = String::new();
+    let mut drawn_to = f64::NEG_INFINITY;
+    let (top, height) = (frame.top - frame.em * 0.4, number(frame.em * 0.3));
+    for (from, to) in heat::columns_above(heat, extent, plan.seconds) {
+        // On whole pixels; several columns may share one.
+        let from = frame.x(plan, from).floor().max(drawn_to);
+        let to = frame.x(plan, to).ceil();
+        if to <= from {
+            continue;
+        }
+        let width = number(to - from);
+        let _ = write!(
+            marks,
+            "M{} {}h{width}v{height}h-{width}z",
+            number(from),
+            number(top)
+        );
+        drawn_to = to;
+    }
+    marks
 }
 
 /// The colour scale, with amounts.
@@ -144,7 +153,7 @@ pub(super) fn draw_shades(svg: &mut Svg, frame: &Frame, chart: &Chart, shades: &
     let what = what.trim_start_matches('-').trim_start();
     let kind = if shades.log { ", log colours" } else { "" };
     let text = format!("{what} per cell{kind}");
-    let short = crate::text::fit(text.trim(), (frame.right - frame.left - width) / e - 1.0);
+    let short = fit(text.trim(), (frame.right - frame.left - width) / e - 1.0);
     let at = (frame.left + width + e, frame.shades + 0.95 * e);
     svg.text(at, Anchor::Start, style(e, INK), &short, text.trim());
 }

@@ -1,13 +1,12 @@
 //! The legend: a table of name, mean and maximum below the picture, in as many columns as
 //! fit; without the numbers, then without some of the names, where there is no room.
 
-use crate::chart::{BandKind, Chart};
-use crate::palette::Rgb;
-use crate::plan::{Entry, Plan};
+use crate::chart::Chart;
+use crate::plan::{Entry, Plan, lost};
 use crate::text::{em, fit};
 
 use super::frame::Frame;
-use super::write::{Anchor, Pen, Svg, Type};
+use super::write::{Anchor, Pen, Svg, Type, hex};
 use super::{FAINT, INK, style};
 
 /// The legend's measures, in em.
@@ -85,20 +84,6 @@ impl Legend {
     }
 }
 
-/// What hatched times are called, if there are any.
-fn lost(chart: &Chart) -> Option<String> {
-    let mut names = chart
-        .bands
-        .iter()
-        .filter(|b| b.kind == BandKind::Lost)
-        .map(|b| &b.name);
-    let first = names.next()?;
-    if first.is_empty() || names.any(|n| n != first) {
-        return Some("lost".into());
-    }
-    Some(crate::text::clean(first))
-}
-
 fn label(entry: &Entry) -> String {
     if entry.right {
         format!("{} (right)", entry.name)
@@ -166,28 +151,28 @@ fn titles(svg: &mut Svg, frame: &Frame, x: f64, name_width: f64) {
     svg.text((end + max * frame.em, y), Anchor::End, small, "max", "max");
 }
 
-fn draw_entry(svg: &mut Svg, frame: &Frame, entry: &Entry, (x, y): (f64, f64), name_width: f64) {
-    let e = frame.em;
+fn draw_entry(svg: &mut Svg, frame: &Frame, entry: &Entry, at: (f64, f64), name_width: f64) {
+    let em = frame.em;
+    let (x, y) = at;
     if entry.area {
-        let Rgb(r, g, b) = entry.colour;
-        let fill = format!("rgb({r},{g},{b})");
-        svg.rect((x, y - 0.75 * e), (1.4 * e, 0.8 * e), &fill);
+        let fill = hex(entry.colour);
+        svg.rect((x, y - 0.75 * em), (1.4 * em, 0.8 * em), &fill);
     } else {
         let pen = Pen {
-            width: e * 0.2,
-            ..pen(entry, e)
+            width: em * 0.2,
+            ..pen(entry, em)
         };
-        svg.line((x, y - 0.35 * e), (x + 1.4 * e, y - 0.35 * e), pen);
+        svg.line((x, y - 0.35 * em), (x + 1.4 * em, y - 0.35 * em), pen);
     }
     let name = label(entry);
     let short = fit(&name, name_width);
-    let plain: Type = style(e, INK);
-    svg.text((x + SWATCH * e, y), Anchor::Start, plain, &short, &name);
+    let plain: Type = style(em, INK);
+    svg.text((x + SWATCH * em, y), Anchor::Start, plain, &short, &name);
     if let Some((mean, max)) = frame.legend.numbers {
-        let end = x + (SWATCH + name_width + mean) * e;
+        let end = x + (SWATCH + name_width + mean) * em;
         svg.text((end, y), Anchor::End, plain, &entry.mean, &entry.mean);
         svg.text(
-            (end + max * e, y),
+            (end + max * em, y),
             Anchor::End,
             plain,
             &entry.max,

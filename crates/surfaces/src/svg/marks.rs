@@ -1,5 +1,7 @@
 //! What stands in the plot: lines, stacked areas, phases, lost times.
 
+use std::fmt::Write as _;
+
 use crate::chart::{BandKind, Chart};
 use crate::plan::Plan;
 use crate::stack::{Slice, Stack};
@@ -68,20 +70,20 @@ fn outline(d: &mut String, frame: &Frame, plan: &Plan, run: &[Slice], layer: usi
         number(frame.y(plan.left.share(value)))
     };
     let x = |time| number(frame.x(plan, time));
+    // A lone short slice is seen.
+    let least = frame.x(plan, run[0].from) + 1.0;
+    let end = |slice: &Slice| number(frame.x(plan, slice.to).max(least));
     let below = layer.checked_sub(1);
     if run.iter().all(|s| edge(s, Some(layer)) == edge(s, below)) {
         return;
     }
-    d.push_str(&format!(
-        "M{} {}",
-        x(run[0].from),
-        edge(&run[0], Some(layer))
-    ));
+    // Writing to a String cannot fail.
+    let _ = write!(d, "M{} {}", x(run[0].from), edge(&run[0], Some(layer)));
     for slice in run {
-        d.push_str(&format!("V{}H{}", edge(slice, Some(layer)), x(slice.to)));
+        let _ = write!(d, "V{}H{}", edge(slice, Some(layer)), end(slice));
     }
     for slice in run.iter().rev() {
-        d.push_str(&format!("V{}H{}", edge(slice, below), x(slice.from)));
+        let _ = write!(d, "V{}H{}", edge(slice, below), x(slice.from));
     }
     d.push('z');
 }

@@ -52,8 +52,8 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
     notes(&mut svg, &frame, &plan);
     if plan.empty {
         let at = (
-            (frame.left + frame.right) / 2.0,
-            (frame.top + frame.bottom) / 2.0,
+            frame.left.midpoint(frame.right),
+            frame.top.midpoint(frame.bottom),
         );
         svg.text(
             at,
@@ -345,13 +345,41 @@ mod tests {
                 .collect();
             let top = heights.iter().copied().fold(f64::MAX, f64::min);
             let usual = heights.iter().sum::<f64>() / heights.len() as f64;
-            assert!(heights.iter().filter(|y| **y < (top + usual) / 2.0).count() == 1);
+            assert!(heights.iter().filter(|y| **y < top.midpoint(usual)).count() == 1);
         }
         let stacked = Chart {
             stacked: true,
             ..day
         };
         assert!(picture(&stacked, 1000, 600).len() < 500_000);
+    }
+
+    #[test]
+    fn a_full_heat_map_stays_small_and_counts_outliers() {
+        let mut random = Random(9);
+        let cell = |i: u32| (i % 600, i / 600, 1.0 + (random.share() * 8.0).exp());
+        let mut heat = crate::chart::Heat {
+            rows: (0..400)
+                .map(|r| (f64::from(r), f64::from(r) + 1.0))
+                .collect(),
+            columns: (0..600)
+                .map(|c| (f64::from(c), f64::from(c) + 1.0))
+                .collect(),
+            cells: (0..600 * 300).map(cell).collect(),
+            ..crate::chart::Heat::default()
+        };
+        heat.cells.push((7, 399, 12.0));
+        heat.outliers = 0.0001;
+        heat.amount.label = "I/Os".into();
+        let chart = Chart {
+            seconds: (0.0, 600.0),
+            heat: Some(heat),
+            ..Chart::default()
+        };
+        let svg = picture(&chart, 1000, 500);
+        assert!(svg.len() < 500_000, "{}", svg.len());
+        assert!(svg.contains("I/Os above 300 "), "outliers are told");
+        assert!(svg.contains("up to 400"));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Filled pictures in the terminal: two samples to a character, as half blocks in colour;
 //! one sample, as marks or densities, without.
 
+use std::cmp::Ordering;
+
 use crate::chart::Chart;
 use crate::heat::{self, Shades, Tile};
 use crate::palette::{self, Rgb};
@@ -59,12 +61,20 @@ pub(super) fn areas(canvas: &mut Canvas, frame: &Frame, plan: &Plan, colour: Col
         .filter(|i| plan.legend[*i].area)
         .collect();
     let rows = frame.plot_height * samples(colour);
-    let span = plan.seconds.1 - plan.seconds.0;
+    let step = (plan.seconds.1 - plan.seconds.0) / frame.plot_width as f64;
+    // The highest slice of each column, as in a reduced stack; borders do not count.
     let slices: Vec<_> = (0..frame.plot_width)
         .map(|x| {
-            let time = plan.seconds.0 + span * (x as f64 + 0.5) / frame.plot_width as f64;
-            let after = stack.slices.partition_point(|s| s.to <= time);
-            stack.slices.get(after).filter(|s| s.from <= time)
+            let from = plan.seconds.0 + step * (x as f64 + 1e-3);
+            let to = from + step * 0.998;
+            let after = stack.slices.partition_point(|s| s.to <= from);
+            let seen = stack.slices[after..].iter().take_while(|s| s.from < to);
+            seen.max_by(|a, b| {
+                a.tops
+                    .last()
+                    .partial_cmp(&b.tops.last())
+                    .unwrap_or(Ordering::Equal)
+            })
         })
         .collect();
     fill(canvas, frame, colour, |x, y| {

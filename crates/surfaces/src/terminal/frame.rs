@@ -3,7 +3,7 @@
 use crate::axis::Ruler;
 use crate::chart::{BandKind, Chart};
 use crate::palette::Rgb;
-use crate::plan::Plan;
+use crate::plan::{Plan, lost};
 use crate::text::{clean, columns, shorten};
 use crate::time;
 
@@ -35,7 +35,7 @@ impl Frame {
             .map_or(0, |r| (widest(r) + 1).min(width / 3));
         let plot_width = width.saturating_sub(left + right + 1).max(1);
         let legend = Legend::new(plan, width, height / 3);
-        let note_rows = plan.notes.len().min(2).min(height / 10);
+        let note_rows = notes(chart, plan).len().min(2).min(height / 10);
         let phases = usize::from(has_phases(chart) && height >= 12);
         let shades = usize::from(plan.extent.is_some());
         let above = usize::from(plan.extent.as_ref().is_some_and(|e| e.above > 0.0));
@@ -109,25 +109,35 @@ pub(super) fn draw(canvas: &mut Canvas, frame: &Frame, chart: &Chart, plan: &Pla
     value_axes(canvas, frame, plan);
     time_axis(canvas, frame, chart, plan);
     let mut row = frame.below() + usize::from(plan.extent.is_some());
-    if let Some(above) = plan.above(chart) {
+    if let Some(above) = plan.above(chart, |text| columns(text) <= frame.width) {
         canvas.text((0, row), &shorten(&above, frame.width), None);
         row += 1;
     }
     frame.legend.draw(canvas, plan, colour, (frame.width, row));
     row += frame.legend.height();
-    let hidden = plan.notes.len() - frame.note_rows;
-    for (i, note) in plan.notes.iter().take(frame.note_rows).enumerate() {
+    draw_notes(canvas, frame, &notes(chart, plan), row);
+    if plan.empty {
+        let x = frame.left + 1 + frame.plot_width.saturating_sub(7) / 2;
+        canvas.text((x, frame.top + frame.plot_height / 2), "no data", None);
+    }
+}
+
+/// The plan's notes, after what crosses on the time axis mean.
+fn notes(chart: &Chart, plan: &Plan) -> Vec<String> {
+    let crosses = lost(chart).map(|what| format!("x on the time axis: {what}"));
+    crosses.into_iter().chain(plan.notes.clone()).collect()
+}
+
+fn draw_notes(canvas: &mut Canvas, frame: &Frame, notes: &[String], top: usize) {
+    let hidden = notes.len() - frame.note_rows;
+    for (i, note) in notes.iter().take(frame.note_rows).enumerate() {
         let more = if hidden > 0 && i + 1 == frame.note_rows {
             format!(" (and {hidden} more)")
         } else {
             String::new()
         };
         let note = shorten(note, frame.width.saturating_sub(more.len())) + &more;
-        canvas.text((0, row + i), &note, FAINT);
-    }
-    if plan.empty {
-        let x = frame.left + 1 + frame.plot_width.saturating_sub(7) / 2;
-        canvas.text((x, frame.top + frame.plot_height / 2), "no data", None);
+        canvas.text((0, top + i), &note, FAINT);
     }
 }
 
