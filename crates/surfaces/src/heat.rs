@@ -1,0 +1,375 @@
+//! Heat maps, apart from drawing: the range of the axis, what lies above it, and cells
+//! merged until they are large enough to see.
+
+use crate::axis::Ruler;
+use crate::chart::{Axis, Heat};
+
+/// The scale of a heat map and what it does not show.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Extent {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+    pub(crate) log: bool,
+    /// The amount above `upper`, and its share of the whole.
+    pub(crate) above: f64,
+    pub(crate) above_share: f64,
+    /// The upper bound of the highest bucket with anything in it; may be infinite.
+    pub(crate) highest: f64,
+    /// The amount at or below zero, which a log axis cannot show.
+    pub(crate) below: f64,
+}
+
+/// The cells in view that exist and hold a positive amount: column, row, amount.
+fn filled(heat: &Heat, seconds: (f64, f64)) -> impl Iterator<Item = (usize, usize, f64)> {
+    heat.cells
+        .iter()
+        .map(|&(c, r, amount)| (c as usize, r as usize, amount))
+        .filter(move |&(c, r, amount)| {
+            amount > 0.0
+                && amount < crate::axis::LARGEST
+                && heat
+                    .rows
+                    .get(r)
+                    .is_some_and(|r| r.1 > r.0 && r.0.is_finite())
+                && heat
+                    .columns
+                    .get(c)
+                    .is_some_and(|c| c.1 > seconds.0 && c.0 < seconds.1)
+        })
+}
+
+/// The range of rows that shows all but the allowed outliers; `None` without any amount.
+pub(crate) fn extent(heat: &Heat, seconds: (f64, f64)) -> Option<Extent> {
+    let mut of_row = vec![0.0; heat.rows.len()];
+    for (_, row, amount) in filled(heat, seconds) {
+        of_row[row] += amount;
+    }
+    let total: f64 = of_row.iter().sum();
+    let first = of_row.iter().position(|a| *a > 0.0)?;
+    let last = of_row.iter().rposition(|a| *a > 0.0)?;
+    let allowed = total * heat.outliers.clamp(0.0, 0.05);
+    let (mut top, mut above) = (last, 0.0);
+    let endless = |row: usize| heat.rows[row].1 > crate::axis::LARGEST;
+    while top > first && (endless(top) || above + of_row[top] <= allowed) {
+        above += of_row[top];
+        top -= 1;
+    }
+    let mut upper = heat.rows[top].1;
+    if endless(top) {
+        // All there is lies in the bucket without an end.
+        upper = heat.rows[top].0;
+        above += of_row[top];
+    }
+    // The lowest bound a log axis could begin with.
+    let positive = (first..=top).map(|r| heat.rows[r]).find(|r| r.1 > 0.0);
+    let floor = positive.map_or(
+        f64::NAN,
+        |(low, high)| if low > 0.0 { low } else { high / 2.0 },
+    );
+    let log = floor > 0.0 && upper > floor && heat.log.unwrap_or(upper / floor > 100.0);
+    let lower = if log {
+        floor
+    } else {
+        heat.rows[first].0.min(0.0)
+    };
+    if !log && upper <= lower {
+        upper = lower + 1.0;
+    }
+    let hidden = |r: &usize| log && heat.rows[*r].1 <= 0.0;
+    Some(Extent {
+        lower,
+        upper,
+        log,
+        above,
+        above_share: above / total,
+        highest: heat.rows[last].1,
+        below: (first..=top).filter(hidden).map(|r| of_row[r]).sum(),
+    })
+}
+
+impl Extent {
+    /// The axis of the rows.
+    pub(crate) fn ruler(&self, axis: &Axis, wanted: usize) -> Ruler {
+        // A little room, so that the highest cells do not touch the frame.
+        let upper = if self.log {
+            self.upper * (self.upper / self.lower).powf(0.01)
+        } else {
+            self.upper + (self.upper - self.lower) * 0.01
+        };
+        Ruler::between(axis, self.lower, upper, self.log, wanted)
+    }
+}
+
+/// A rectangle of one amount; bounds are shares of the plot, from the left and from below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tile {
+    pub(crate) x: (f64, f64),
+    pub(crate) y: (f64, f64),
+    pub(crate) amount: f64,
+}
+
+/// How an axis is cut into cells.
+enum Cells {
+    /// As the buckets in view are, from this one on.
+    Given(usize, Vec<(f64, f64)>),
+    /// Into so many equal ones; buckets are spread over them by how much they overlap.
+    Even(usize),
+}
+
+impl Cells {
+    /// Buckets as they are if each in view is at least `least` long (a share).
+    fn of(buckets: &[(f64, f64)], least: f64) -> Cells {
+        let in_view = |b: &(f64, f64)| b.1 > 0.0 && b.0 < 1.0;
+        let first = buckets.iter().position(in_view).unwrap_or(0);
+        let end = buckets
+            .iter()
+            .rposition(in_view)
+            .map_or(first, |last| last + 1);
+        let seen = &buckets[first..end];
+        if seen.len() <= 8192 && seen.iter().all(|b| b.1 - b.0 >= least) {
+            return Cells::Given(first, seen.to_vec());
+        }
+        Cells::Even((1.0 / least).floor().clamp(1.0, 8192.0) as usize)
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Cells::Given(_, seen) => seen.len(),
+            Cells::Even(n) => *n,
+        }
+    }
+
+    fn bounds(&self, i: usize) -> (f64, f64) {
+        match self {
+            Cells::Given(_, seen) => (seen[i].0.max(0.0), seen[i].1.min(1.0)),
+            Cells::Even(n) => (i as f64 / *n as f64, (i + 1) as f64 / *n as f64),
+        }
+    }
+
+    /// The cells bucket `i` with these bounds falls in, and the part that falls in each.
+    fn parts(&self, i: usize, (from, to): (f64, f64)) -> Vec<(usize, f64)> {
+        if !(to > 0.0 && from < 1.0) {
+            return vec![];
+        }
+        match self {
+            Cells::Given(first, _) => vec![(i - first, 1.0)],
+            Cells::Even(n) => {
+                let n = *n as f64;
+                // What a bucket has outside the plot belongs to its cells at the border.
+                let (from, to) = (from.clamp(0.0, 1.0) * n, to.clamp(0.0, 1.0) * n);
+                let whole = (to - from).max(1e-12);
+                let cell = |c: usize| {
+                    let overlap = to.min(c as f64 + 1.0) - from.max(c as f64);
+                    (c, (overlap / whole).clamp(0.0, 1.0))
+                };
+                let last = (to.ceil().min(n) as usize).max(from as usize + 1);
+                (from as usize..last.min(n as usize)).map(cell).collect()
+            }
+        }
+    }
+}
+
+/// The cells of a heat map, each at least `least` wide and high (shares of the plot),
+/// except empty ones. Rows first, from the lowest.
+pub(crate) fn tiles(
+    heat: &Heat,
+    extent: &Extent,
+    ruler: &Ruler,
+    seconds: (f64, f64),
+    least: (f64, f64),
+) -> Vec<Tile> {
+    let span = seconds.1 - seconds.0;
+    let share = |t: f64| (t - seconds.0) / span;
+    let columns: Vec<_> = heat
+        .columns
+        .iter()
+        .map(|c| (share(c.0), share(c.1)))
+        .collect();
+    let low = |v: f64| {
+        if ruler.log && v <= 0.0 {
+            0.0
+        } else {
+            ruler.share(v)
+        }
+    };
+    let rows: Vec<_> = heat
+        .rows
+        .iter()
+        .map(|r| (low(r.0), ruler.share(r.1)))
+        .collect();
+    let across = Cells::of(&columns, least.0);
+    let up = Cells::of(&rows, least.1);
+    let mut amounts = vec![0.0; across.count() * up.count()];
+    for (c, r, amount) in filled(heat, seconds) {
+        // What ends above the axis is told as an outlier, not drawn.
+        if heat.rows[r].1 > extent.upper {
+            continue;
+        }
+        let along = across.parts(c, columns[c]);
+        for (y, part) in up.parts(r, rows[r]) {
+            for (x, part_x) in &along {
+                amounts[y * across.count() + x] += amount * part * part_x;
+            }
+        }
+    }
+    amounts
+        .iter()
+        .enumerate()
+        .filter(|(_, a)| **a > 0.0)
+        .map(|(i, amount)| Tile {
+            x: across.bounds(i % across.count()),
+            y: up.bounds(i / across.count()),
+            amount: *amount,
+        })
+        .collect()
+}
+
+/// The times in which something lies above the axis.
+pub(crate) fn columns_above(heat: &Heat, extent: &Extent, seconds: (f64, f64)) -> Vec<(f64, f64)> {
+    let mut columns: Vec<_> = filled(heat, seconds)
+        .filter(|&(_, r, _)| heat.rows[r].1 > extent.upper)
+        .map(|(c, _, _)| c)
+        .collect();
+    columns.sort_unstable();
+    columns.dedup();
+    columns.into_iter().map(|c| heat.columns[c]).collect()
+}
+
+/// From amounts to shares of the palette.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shades {
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+    pub(crate) log: bool,
+    /// Whether some cells hold less than `least`.
+    pub(crate) fainter: bool,
+}
+
+impl Shades {
+    /// Over the amounts of these tiles. Log if they span more than a factor of 30: else all
+    /// but the busiest cells would look empty. Where buckets were spread over several cells,
+    /// parts of a `whole` thing do not stretch the palette.
+    pub(crate) fn of(tiles: &[Tile], whole: bool) -> Shades {
+        let amounts = || tiles.iter().map(|t| t.amount);
+        let most = amounts().fold(0.0, f64::max);
+        let floor = if whole && most > 1.0 {
+            1.0
+        } else {
+            most * 1e-4
+        };
+        let smallest = amounts().fold(most, f64::min);
+        let least = smallest.max(floor);
+        let log = most > 30.0 * least;
+        Shades {
+            least: if log { least } else { 0.0 },
+            most,
+            log,
+            fainter: log && smallest < least,
+        }
+    }
+
+    pub(crate) fn share(&self, amount: f64) -> f64 {
+        let share = if self.log {
+            (amount / self.least).ln() / (self.most / self.least).ln()
+        } else {
+            amount / self.most
+        };
+        if share.is_nan() {
+            1.0
+        } else {
+            share.clamp(0.0, 1.0)
+        }
+    }
+
+    /// The amount at a share of the palette.
+    pub(crate) fn amount(&self, share: f64) -> f64 {
+        if self.log {
+            self.least * (self.most / self.least).powf(share)
+        } else {
+            self.least + (self.most - self.least) * share
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run::Unit;
+
+    fn heat(outliers: f64) -> Heat {
+        Heat {
+            rows: vec![
+                (0.0, 1.0),
+                (1.0, 2.0),
+                (2.0, 4.0),
+                (4.0, 8.0),
+                (8.0, 1000.0),
+            ],
+            columns: vec![(0.0, 1.0), (1.0, 2.0)],
+            cells: vec![
+                (0, 1, 50.0),
+                (1, 1, 40.0),
+                (0, 3, 9.0),
+                (1, 4, 1.0),
+                (7, 9, 3.0),
+            ],
+            outliers,
+            ..Heat::default()
+        }
+    }
+
+    #[test]
+    fn outliers_are_counted_not_lost() {
+        let all = extent(&heat(0.0), (0.0, 2.0)).unwrap();
+        assert_eq!((all.upper, all.above, all.log), (1000.0, 0.0, true));
+        let most = extent(&heat(0.01), (0.0, 2.0)).unwrap();
+        assert_eq!(
+            (most.upper, most.above, most.highest, most.log),
+            (8.0, 1.0, 1000.0, false)
+        );
+        assert_eq!(most.above_share, 0.01);
+        assert_eq!(columns_above(&heat(0.01), &most, (0.0, 2.0)), [(1.0, 2.0)]);
+        assert_eq!(extent(&Heat::default(), (0.0, 2.0)), None);
+    }
+
+    #[test]
+    fn merging_keeps_the_whole_amount() {
+        let heat = heat(0.01);
+        let extent = extent(&heat, (0.0, 2.0)).unwrap();
+        let ruler = extent.ruler(
+            &Axis {
+                unit: Unit::Seconds,
+                ..Axis::default()
+            },
+            5,
+        );
+        for least in [(0.001, 0.001), (0.5, 0.3), (1.0, 1.0), (0.013, 0.17)] {
+            let tiles = tiles(&heat, &extent, &ruler, (0.0, 2.0), least);
+            let sum: f64 = tiles.iter().map(|t| t.amount).sum();
+            assert!((sum - 99.0).abs() < 1e-9, "{least:?}: {sum}");
+            assert!(tiles.iter().all(|t| t.y.1 <= 1.0 && t.x.1 <= 1.0));
+        }
+        let exact = tiles(&heat, &extent, &ruler, (0.0, 2.0), (0.001, 0.001));
+        assert_eq!(exact.len(), 3);
+        assert_eq!(exact[0].amount, 50.0);
+        assert_eq!(exact[0].x, (0.0, 0.5));
+    }
+
+    #[test]
+    fn shades_end_at_the_ends() {
+        let tile = |amount| Tile {
+            x: (0.0, 1.0),
+            y: (0.0, 1.0),
+            amount,
+        };
+        let shades = Shades::of(&[tile(0.1), tile(1.0), tile(10_000.0)], true);
+        assert_eq!((shades.share(1.0), shades.share(10_000.0)), (0.0, 1.0));
+        assert!(shades.fainter && shades.share(0.1) == 0.0);
+        assert!((shades.amount(0.5) - 100.0).abs() < 1e-9);
+        let one = Shades::of(&[tile(5.0)], true);
+        assert_eq!(
+            (one.log, one.share(5.0), one.amount(0.0)),
+            (false, 1.0, 0.0)
+        );
+    }
+}
