@@ -8,7 +8,11 @@ use support::{get, scratch, sonde, succeed};
 fn a_recorded_command_can_be_asked_about() {
     let run = scratch("smoke").join("run");
     let mut record = sonde();
-    record.arg("record").arg("-o").arg(&run).args(["--every", "100ms", "--", "sleep", "0.35"]);
+    record
+        .arg("record")
+        .arg("-o")
+        .arg(&run)
+        .args(["--every", "100ms", "--", "sleep", "0.35"]);
     succeed(&mut record);
     let answer = get(&run, "self.samples");
     let samples = answer["groups"][0]["total"].as_f64().unwrap();

@@ -13,19 +13,21 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// The binary under test.
-pub fn sonde() -> Command {
+pub(crate) fn sonde() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sonde"));
     command.env_remove("SONDE_RUN");
     command
 }
 
 /// Runs `command`; its output, whatever its status.
-pub fn output(command: &mut Command) -> Output {
-    command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"))
+pub(crate) fn output(command: &mut Command) -> Output {
+    command
+        .output()
+        .unwrap_or_else(|e| panic!("{command:?}: {e}"))
 }
 
 /// Runs `command`, which must succeed; its stdout.
-pub fn succeed(command: &mut Command) -> String {
+pub(crate) fn succeed(command: &mut Command) -> String {
     let out = output(command);
     assert!(
         out.status.success(),
@@ -37,21 +39,23 @@ pub fn succeed(command: &mut Command) -> String {
 }
 
 /// `sonde get RUN EXPR --json`.
-pub fn get(run: &Path, expression: &str) -> Value {
+pub(crate) fn get(run: &Path, expression: &str) -> Value {
     let text = succeed(sonde().arg("get").arg(run).arg(expression).arg("--json"));
     serde_json::from_str(&text).expect("get prints JSON")
 }
 
 /// The total of the only group; 0 if there is none.
-pub fn total(run: &Path, expression: &str) -> f64 {
+pub(crate) fn total(run: &Path, expression: &str) -> f64 {
     let answer = get(run, expression);
     let groups = answer["groups"].as_array().expect("groups");
     assert!(groups.len() <= 1, "{expression}: {answer}");
-    groups.first().map_or(0.0, |g| g["total"].as_f64().expect("a total"))
+    groups
+        .first()
+        .map_or(0.0, |g| g["total"].as_f64().expect("a total"))
 }
 
 /// A directory of this test's own, empty.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("sonde-test-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).expect("a scratch directory");
@@ -60,7 +64,7 @@ pub fn scratch(name: &str) -> PathBuf {
 
 /// What a test may need of the machine.
 #[derive(Clone, Copy, Debug)]
-pub enum Need {
+pub(crate) enum Need {
     /// User 0.
     Root,
     /// A program of that name.
@@ -85,20 +89,23 @@ impl Need {
 
 /// Whether everything needed is here. If not, says so on stderr, for the test to return;
 /// with `CI` set that is a failure instead.
-pub fn can_run(test: &str, needs: &[Need]) -> bool {
+pub(crate) fn can_run(test: &str, needs: &[Need]) -> bool {
     let missing: Vec<String> = needs.iter().filter_map(|n| n.missing()).collect();
     if missing.is_empty() {
         return true;
     }
     let text = format!("{test} needs {}", missing.join(", "));
-    assert!(std::env::var_os("CI").is_none(), "{text}: in CI every test must run");
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "{text}: in CI every test must run"
+    );
     eprintln!("skipped: {text}");
     false
 }
 
 /// Does something when dropped, also when the test fails: undoes what a test did to the
 /// machine.
-pub struct AtEnd<F: FnMut()>(pub F);
+pub(crate) struct AtEnd<F: FnMut()>(pub(crate) F);
 
 impl<F: FnMut()> Drop for AtEnd<F> {
     fn drop(&mut self) {
@@ -107,33 +114,47 @@ impl<F: FnMut()> Drop for AtEnd<F> {
 }
 
 /// A loop device over a file on tmpfs; both go when it is dropped.
-pub struct LoopDevice {
+pub(crate) struct LoopDevice {
     /// `/dev/loop3`.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     file: PathBuf,
 }
 
 impl LoopDevice {
     /// A device of `bytes` bytes.
-    pub fn new(name: &str, bytes: u64) -> LoopDevice {
+    pub(crate) fn new(name: &str, bytes: u64) -> LoopDevice {
         let file = PathBuf::from(format!("/dev/shm/sonde-test-{}-{name}", std::process::id()));
         let made = std::fs::File::create(&file).expect("a file on tmpfs");
         // Allocated, not sparse: the first write to a hole is not like the others.
         rustix::fs::fallocate(&made, rustix::fs::FallocateFlags::empty(), 0, bytes)
             .expect("room on tmpfs");
-        let path = succeed(Command::new("losetup").args(["--find", "--show"]).arg(&file));
-        LoopDevice { path: PathBuf::from(path.trim()), file }
+        let path = succeed(
+            Command::new("losetup")
+                .args(["--find", "--show"])
+                .arg(&file),
+        );
+        LoopDevice {
+            path: PathBuf::from(path.trim()),
+            file,
+        }
     }
 
     /// `loop3`.
-    pub fn name(&self) -> String {
-        self.path.file_name().expect("a name").to_string_lossy().into_owned()
+    pub(crate) fn name(&self) -> String {
+        self.path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned()
     }
 }
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.path).output();
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.path)
+            .output();
         let _ = std::fs::remove_file(&self.file);
     }
 }

@@ -259,30 +259,3 @@ fn children_are_counted_once() {
     assert!(used > 20, "the children ran: {used}");
     assert_eq!(counted, used);
 }
-
-/// Prints what a sample costs, each second or (with `BACK_TO_BACK`) at once: `cargo test -p sources -- --ignored --nocapture process_cost`.
-#[test]
-#[ignore = "a measurement"]
-fn process_cost() {
-    let sleep = if std::env::var_os("BACK_TO_BACK").is_some() {
-        1
-    } else {
-        1000
-    };
-    let mut source = processes(&Host::default()).unwrap();
-    let mut out = Sink::new();
-    let start = Instant::now();
-    source.sample(None, &mut out).unwrap();
-    let first = start.elapsed();
-    let mut times: Vec<_> = (0..9)
-        .map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(sleep));
-            let start = Instant::now();
-            sample(&mut source, &mut out);
-            start.elapsed().as_micros()
-        })
-        .collect();
-    times.sort_unstable();
-    let number = source.live.len();
-    eprintln!("{number} processes: first {first:?}, then {times:?} µs");
-}
