@@ -274,14 +274,17 @@ impl Planner<'_> {
                 ..over.clone()
             }],
             Under::Sum(names) => {
-                let mut under = Vec::with_capacity(names.len());
-                for name in names {
-                    let (subject, measure) = find(name);
-                    let all = candidates(subject, measure.name);
-                    // The denominator is taken over the dimensions that it has.
-                    let has = |dimension: &str| {
-                        all.iter().any(|c| c.table.dimensions.contains(&dimension))
-                    };
+                let parts: Vec<_> = names.iter().map(|name| find(name)).collect();
+                // The denominator is taken over the dimensions that all of it has.
+                let has = |dimension: &str| {
+                    parts.iter().all(|(subject, measure)| {
+                        candidates(subject, measure.name)
+                            .iter()
+                            .any(|c| c.table.dimensions.contains(&dimension))
+                    })
+                };
+                let mut under = Vec::with_capacity(parts.len());
+                for (subject, measure) in &parts {
                     under.push(self.scan(subject, measure, &has)?);
                 }
                 under

@@ -5,6 +5,7 @@
 
 mod axis;
 pub mod chart;
+pub mod from_answer;
 mod heat;
 pub mod palette;
 mod plan;

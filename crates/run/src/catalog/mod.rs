@@ -155,7 +155,7 @@ pub struct Table {
 
 /// A ratio of sums, computed after grouping.
 ///
-/// The denominator is taken over the dimensions that it has: `cpu.utilisation by mode`
+/// The denominator is taken over the dimensions that all of it has: `cpu.utilisation by mode`
 /// divides each mode's time by all the time there was, so that the parts sum to the whole.
 #[derive(Debug)]
 pub struct Derived {

@@ -1,0 +1,319 @@
+//! An answer as a chart: the largest groups as lines, the rest summed; a number dimension as
+//! a heat map.
+
+use analysis::scan::{KeyValue, Slot};
+use analysis::{Answer, Group};
+use run::Run;
+use run::catalog::Kind;
+
+use crate::chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+use crate::text::clean;
+
+/// Groups with a line of their own; the rest are `other`.
+const MOST_LINES: usize = 7;
+
+/// How a chart is to look.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Title; the expressions if `None`.
+    pub title: Option<String>,
+    /// Logarithmic left axis.
+    pub log: bool,
+    /// Areas on top of each other.
+    pub stack: bool,
+    /// Seconds over which values are averaged.
+    pub smooth: Option<f64>,
+    /// First second shown.
+    pub from: Option<f64>,
+    /// Last second shown.
+    pub to: Option<f64>,
+    /// Share of a heat map's amount that may lie above its axis.
+    pub outliers: f64,
+}
+
+/// Why answers cannot be drawn together.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChartError {
+    /// A number dimension beside others.
+    #[error("a heat map has one dimension, a number; `{0}` has others too\nhint: choose them with `where` instead of `by`")]
+    Mixed(String),
+    /// A heat map with something else.
+    #[error("a heat map has no second axis and no stacked areas")]
+    HeatWithMore,
+    /// The time range is empty.
+    #[error("nothing lies between --from and --to: the run is {0} s long")]
+    Empty(String),
+}
+
+/// The chart of `left`, with `right` on a second axis, as `look` says.
+pub fn chart(
+    run: &Run,
+    left: &Answer,
+    right: Option<&Answer>,
+    look: &Look,
+) -> Result<Chart, ChartError> {
+    let since = |time: i64| (time - run.manifest.started) as f64 / 1e9;
+    let end = since(run.ended());
+    let from = look.from.unwrap_or(0.0).max(0.0);
+    let to = look.to.unwrap_or(end).min(end);
+    if from >= to {
+        return Err(ChartError::Empty(run::unit::digits(end)));
+    }
+    let mut chart = Chart {
+        title: look.title.clone().unwrap_or_else(|| title(left, right)),
+        seconds: (from, to),
+        start: Some(run.manifest.started),
+        left: axis(left, look.log),
+        right: right.map(|r| axis(r, false)),
+        stacked: look.stack,
+        bands: bands(run, end),
+        notes: notes(left, right, look),
+        ..Chart::default()
+    };
+    if left.by.iter().any(|b| b.number.is_some()) {
+        if right.is_some() || look.stack {
+            return Err(ChartError::HeatWithMore);
+        }
+        chart.heat = Some(heat(left, &since, (from, to), look)?);
+        return Ok(chart);
+    }
+    for (answer, is_right) in [(Some(left), false), (right, true)] {
+        let Some(answer) = answer else { continue };
+        if answer.by.iter().any(|b| b.number.is_some()) {
+            return Err(ChartError::HeatWithMore);
+        }
+        let (lines, left_out) = lines(answer, is_right, right.is_some(), &since, (from, to), look);
+        chart.lines.extend(lines);
+        if left_out > 0 {
+            chart.notes.push(format!("{left_out} smaller groups of {} are not drawn", answer.text));
+        }
+    }
+    Ok(chart)
+}
+
+fn title(left: &Answer, right: Option<&Answer>) -> String {
+    match right {
+        Some(right) => format!("{}  (right: {})", left.text, right.text),
+        None => left.text.clone(),
+    }
+}
+
+fn axis(answer: &Answer, log: bool) -> Axis {
+    let label = answer.text.split_whitespace().next().unwrap_or("").to_owned();
+    let label = if answer.by.iter().any(|b| b.number.is_some()) {
+        answer.by.iter().map(|b| b.name.clone()).collect::<Vec<_>>().join(", ")
+    } else {
+        label
+    };
+    let number = answer.by.iter().find_map(|b| b.number);
+    match number {
+        Some(unit) => Axis { label, unit, rate: false, log },
+        None => Axis { label, unit: answer.unit, rate: answer.is_rate(), log },
+    }
+}
+
+fn bands(run: &Run, end: f64) -> Vec<Band> {
+    let m = &run.manifest;
+    let since = |time: i64| (time - m.started) as f64 / 1e9;
+    let ends = m.phases.iter().skip(1).map(|p| since(p.from)).chain([end]);
+    let phases = m.phases.iter().zip(ends).map(|(phase, to)| Band {
+        name: phase.name.clone(),
+        from: since(phase.from),
+        to,
+        kind: BandKind::Phase,
+    });
+    let lost = m.loss.iter().map(|l| Band {
+        name: l.why.clone(),
+        from: since(l.from) - m.every_seconds,
+        to: since(l.to),
+        kind: BandKind::Lost,
+    });
+    phases.chain(lost).collect()
+}
+
+fn notes(left: &Answer, right: Option<&Answer>, look: &Look) -> Vec<String> {
+    let caveats = [Some(left), right].into_iter().flatten().filter_map(|a| a.caveat);
+    let mut notes: Vec<String> = caveats.map(str::to_owned).collect();
+    if let Some(window) = look.smooth {
+        let window = run::unit::amount(window, run::Unit::Seconds, false);
+        notes.push(format!("smoothed: mean of {window} around each interval"));
+    }
+    notes
+}
+
+/// A group's key in the legend.
+fn name(group: &Group) -> String {
+    let words: Vec<&str> = group
+        .key
+        .iter()
+        .map(|k| match k {
+            KeyValue::Word(word) => word.as_str(),
+            KeyValue::Number(_) => "",
+        })
+        .collect();
+    clean(&words.join(", "))
+}
+
+/// Lines of an answer, and how many groups have none.
+fn lines(
+    answer: &Answer,
+    right: bool,
+    two_axes: bool,
+    since: &dyn Fn(i64) -> f64,
+    shown: (f64, f64),
+    look: &Look,
+) -> (Vec<Line>, usize) {
+    let statistic = answer.text.split_whitespace().next().unwrap_or("");
+    let named = |group: &Group| {
+        let key = name(group);
+        match (key.is_empty(), two_axes) {
+            (true, _) => statistic.to_owned(),
+            (false, true) => format!("{statistic} {key}"),
+            (false, false) => key,
+        }
+    };
+    let line = |name: String, series: &[(u32, f64)]| {
+        let mut points: Vec<Point> =
+            series.iter().map(|(p, v)| point(&answer.slots[*p as usize], *v, since)).collect();
+        points.retain(|p| p.to > shown.0 && p.from < shown.1);
+        let (mean, max) = legend(&points);
+        if let Some(window) = look.smooth {
+            points = smoothed(&points, window);
+        }
+        Line { name, right, points, mean, max }
+    };
+    let keep = if answer.groups.len() <= MOST_LINES + 1 { MOST_LINES + 1 } else { MOST_LINES };
+    let (large, small) = answer.groups.split_at(keep.min(answer.groups.len()));
+    let mut lines: Vec<Line> = large.iter().map(|g| line(named(g), &g.series)).collect();
+    if small.is_empty() {
+        return (lines, 0);
+    }
+    // Ratios and peaks do not add up to anything.
+    if !matches!(answer.kind, Some(Kind::Sum | Kind::Level)) {
+        return (lines, small.len());
+    }
+    let mut rest = vec![f64::NAN; answer.slots.len()];
+    for (place, value) in small.iter().flat_map(|g| &g.series) {
+        let cell = &mut rest[*place as usize];
+        *cell = if cell.is_nan() { *value } else { *cell + value };
+    }
+    let known = rest.iter().enumerate().filter(|(_, v)| !v.is_nan());
+    let series: Vec<(u32, f64)> = known.map(|(i, v)| (i as u32, *v)).collect();
+    lines.push(line("other".into(), &series));
+    (lines, 0)
+}
+
+fn point(slot: &Slot, value: f64, since: &dyn Fn(i64) -> f64) -> Point {
+    let to = since(slot.time);
+    Point { from: to - slot.interval, to, value }
+}
+
+/// Mean over time and greatest of what is shown.
+fn legend(points: &[Point]) -> (f64, f64) {
+    let known = points.iter().filter(|p| !p.value.is_nan());
+    let (sum, time, max) = known.fold((0.0, 0.0, f64::NAN), |(sum, time, max), p| {
+        let length = p.to - p.from;
+        (sum + p.value * length, time + length, p.value.max(max))
+    });
+    (sum / time, max)
+}
+
+/// Each value as the mean over `window` seconds around it, weighted by the intervals' lengths;
+/// a gap stays a gap.
+fn smoothed(points: &[Point], window: f64) -> Vec<Point> {
+    let (mut first, mut last) = (0, 0);
+    let (mut sum, mut time) = (0.0, 0.0);
+    let weight = |p: &Point| if p.value.is_nan() { 0.0 } else { p.to - p.from };
+    let amount = |p: &Point| if p.value.is_nan() { 0.0 } else { p.value * (p.to - p.from) };
+    let middle = |p: &Point| f64::midpoint(p.from, p.to);
+    let mut out = Vec::with_capacity(points.len());
+    for p in points {
+        while last < points.len() && middle(&points[last]) <= middle(p) + window / 2.0 {
+            sum += amount(&points[last]);
+            time += weight(&points[last]);
+            last += 1;
+        }
+        while middle(&points[first]) < middle(p) - window / 2.0 {
+            sum -= amount(&points[first]);
+            time -= weight(&points[first]);
+            first += 1;
+        }
+        let value = if p.value.is_nan() { f64::NAN } else { sum / time };
+        out.push(Point { value, ..*p });
+    }
+    out
+}
+
+fn heat(
+    answer: &Answer,
+    since: &dyn Fn(i64) -> f64,
+    shown: (f64, f64),
+    look: &Look,
+) -> Result<Heat, ChartError> {
+    let [dimension] = answer.by.as_slice() else {
+        return Err(ChartError::Mixed(answer.text.clone()));
+    };
+    let unit = dimension.number.unwrap_or(run::Unit::Count);
+    let columns: Vec<(f64, f64)> = answer
+        .slots
+        .iter()
+        .map(|slot| (since(slot.time) - slot.interval, since(slot.time)))
+        .collect();
+    let inside = |column: u32| {
+        let (from, to) = columns[column as usize];
+        to > shown.0 && from < shown.1
+    };
+    let mut rows = Vec::with_capacity(answer.groups.len());
+    let mut cells = Vec::new();
+    for (row, group) in answer.groups.iter().enumerate() {
+        let lower = match group.key.first() {
+            Some(KeyValue::Number(lower)) => *lower,
+            _ => f64::NAN,
+        };
+        rows.push(run::grid::bounds(lower, unit));
+        for (place, value) in group.series.iter().filter(|(place, _)| inside(*place)) {
+            // Back from per second to the amount: cells are added when they are merged.
+            let amount = value * if answer.is_rate() { answer.slots[*place as usize].interval } else { 1.0 };
+            if amount != 0.0 {
+                cells.push((*place, row as u32, amount));
+            }
+        }
+    }
+    let label = answer.text.split_whitespace().next().unwrap_or("").to_owned();
+    Ok(Heat {
+        amount: Axis { label, unit: answer.unit, rate: false, log: false },
+        log: look.log.then_some(true),
+        rows,
+        columns,
+        cells,
+        outliers: look.outliers,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(values: &[f64]) -> Vec<Point> {
+        let at = |(i, &value): (usize, &f64)| Point { from: i as f64, to: i as f64 + 1.0, value };
+        values.iter().enumerate().map(at).collect()
+    }
+
+    #[test]
+    fn smoothing_averages_around_each_interval_and_keeps_gaps() {
+        let smooth = smoothed(&points(&[0.0, 3.0, f64::NAN, 6.0, 0.0]), 2.0);
+        let values: Vec<f64> = smooth.iter().map(|p| p.value).collect();
+        assert_eq!(values[0], 1.5);
+        assert_eq!(values[1], 1.5);
+        assert!(values[2].is_nan());
+        assert_eq!(values[3], 3.0);
+        assert_eq!(values[4], 3.0);
+    }
+
+    #[test]
+    fn the_legend_is_weighted_by_time() {
+        let mut two = points(&[1.0, 4.0]);
+        two[1].to = 4.0;
+        assert_eq!(legend(&two), (13.0 / 4.0, 4.0));
+    }
+}
