@@ -35,7 +35,10 @@ fn arguments(command: Command) -> Command {
         Arg::new(name).long(name).value_name(value).help(help)
     };
     let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
     };
     command
         .arg(run_argument())
@@ -45,7 +48,11 @@ fn arguments(command: Command) -> Command {
                 .required(true)
                 .help("What to draw; by a number dimension it is a heat map"),
         )
-        .arg(text("right", "EXPR", "A second expression, on the right axis"))
+        .arg(text(
+            "right",
+            "EXPR",
+            "A second expression, on the right axis",
+        ))
         .arg(
             Arg::new("output")
                 .short('o')
@@ -58,24 +65,40 @@ fn arguments(command: Command) -> Command {
         .arg(flag("log", "Logarithmic left axis"))
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
         .arg(
-            text("smooth", "TIME", "Average over TIME around each interval [default: 1/40 of the time shown]")
-                .num_args(0..=1)
-                .require_equals(true)
-                .default_missing_value("auto"),
+            text(
+                "smooth",
+                "TIME",
+                "Average over TIME around each interval [default: 1/40 of the time shown]",
+            )
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("auto"),
         )
         .arg(text("from", "TIME", "Start there, since the run's start"))
         .arg(text("to", "TIME", "End there"))
-        .arg(text("size", "WIDTHxHEIGHT", "Pixels of the picture [default: 1200x600]"))
+        .arg(text(
+            "size",
+            "WIDTHxHEIGHT",
+            "Pixels of the picture [default: 1200x600]",
+        ))
         .arg(text("title", "TEXT", "Title instead of the expression"))
         .arg(
-            text("outliers", "SHARE", "Share of a heat map that may lie above its axis, 0 to 5%")
-                .default_value("0.1%"),
+            text(
+                "outliers",
+                "SHARE",
+                "Share of a heat map that may lie above its axis, 0 to 5%",
+            )
+            .default_value("0.1%"),
         )
         .arg(
-            text("colour", "WHEN", "Colours in the terminal: auto, true, 256, none")
-                .alias("color")
-                .value_parser(["auto", "true", "256", "none"])
-                .default_value("auto"),
+            text(
+                "colour",
+                "WHEN",
+                "Colours in the terminal: auto, true, 256, none",
+            )
+            .alias("color")
+            .value_parser(["auto", "true", "256", "none"])
+            .default_value("auto"),
         )
         .after_help(
             "Examples:\n  sonde plot RUN 'cpu.utilisation by mode' --stack\n  \
@@ -86,13 +109,22 @@ fn arguments(command: Command) -> Command {
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     // What can be wrong with the arguments is told before anything is read.
-    let format = matches.get_one::<PathBuf>("output").map(|p| format_of(p)).transpose()?;
+    let format = matches
+        .get_one::<PathBuf>("output")
+        .map(|p| format_of(p))
+        .transpose()?;
     let size = size(matches)?;
     let outliers = outliers(matches)?;
     let (from, to) = (duration(matches, "from")?, duration(matches, "to")?);
     let run = open_run(matches)?;
-    let left = evaluate(&run, matches.get_one::<String>("expression").expect("required"))?;
-    let right = matches.get_one::<String>("right").map(|e| evaluate(&run, e)).transpose()?;
+    let left = evaluate(
+        &run,
+        matches.get_one::<String>("expression").expect("required"),
+    )?;
+    let right = matches
+        .get_one::<String>("right")
+        .map(|e| evaluate(&run, e))
+        .transpose()?;
     let shown = to.unwrap_or_else(|| super::list::length(&run)) - from.unwrap_or(0.0);
     let look = Look {
         title: matches.get_one::<String>("title").cloned(),
@@ -128,8 +160,12 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
 }
 
 fn size(matches: &ArgMatches) -> Result<(u32, u32), Failure> {
-    let Some(text) = matches.get_one::<String>("size") else { return Ok(PICTURE) };
-    let pair = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    let Some(text) = matches.get_one::<String>("size") else {
+        return Ok(PICTURE);
+    };
+    let pair = text
+        .split_once('x')
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match pair {
         Some((w, h)) if (64..=8192).contains(&w) && (64..=8192).contains(&h) => Ok((w, h)),
         _ => Err(Failure::input(format!(
@@ -139,16 +175,23 @@ fn size(matches: &ArgMatches) -> Result<(u32, u32), Failure> {
 }
 
 fn outliers(matches: &ArgMatches) -> Result<f64, Failure> {
-    let text = matches.get_one::<String>("outliers").expect("has a default");
+    let text = matches
+        .get_one::<String>("outliers")
+        .expect("has a default");
     let share = run::unit::parse_amount(text).map_or(f64::NAN, |a| a.value);
     if (0.0..=0.05).contains(&share) {
         return Ok(share);
     }
-    Err(Failure::input(format!("--outliers {text}: expected 0 to 5%\nhint: for example 1%")))
+    Err(Failure::input(format!(
+        "--outliers {text}: expected 0 to 5%\nhint: for example 1%"
+    )))
 }
 
 fn smooth(matches: &ArgMatches, shown: f64) -> Result<Option<f64>, Failure> {
-    if matches.get_one::<String>("smooth").is_some_and(|s| s == "auto") {
+    if matches
+        .get_one::<String>("smooth")
+        .is_some_and(|s| s == "auto")
+    {
         return Ok(Some(shown * SMOOTH));
     }
     let window = duration(matches, "smooth")?;

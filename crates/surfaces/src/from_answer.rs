@@ -35,7 +35,9 @@ pub struct Look {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChartError {
     /// A number dimension beside others.
-    #[error("a heat map has one dimension, a number; `{0}` has others too\nhint: choose them with `where` instead of `by`")]
+    #[error(
+        "a heat map has one dimension, a number; `{0}` has others too\nhint: choose them with `where` instead of `by`"
+    )]
     Mixed(String),
     /// A heat map with something else.
     #[error("a heat map has no second axis and no stacked areas")]
@@ -85,7 +87,10 @@ pub fn chart(
         let (lines, left_out) = lines(answer, is_right, right.is_some(), &since, (from, to), look);
         chart.lines.extend(lines);
         if left_out > 0 {
-            chart.notes.push(format!("{left_out} smaller groups of {} are not drawn", answer.text));
+            chart.notes.push(format!(
+                "{left_out} smaller groups of {} are not drawn",
+                answer.text
+            ));
         }
     }
     Ok(chart)
@@ -99,16 +104,36 @@ fn title(left: &Answer, right: Option<&Answer>) -> String {
 }
 
 fn axis(answer: &Answer, log: bool) -> Axis {
-    let label = answer.text.split_whitespace().next().unwrap_or("").to_owned();
+    let label = answer
+        .text
+        .split_whitespace()
+        .next()
+        .unwrap_or("")
+        .to_owned();
     let label = if answer.by.iter().any(|b| b.number.is_some()) {
-        answer.by.iter().map(|b| b.name.clone()).collect::<Vec<_>>().join(", ")
+        answer
+            .by
+            .iter()
+            .map(|b| b.name.clone())
+            .collect::<Vec<_>>()
+            .join(", ")
     } else {
         label
     };
     let number = answer.by.iter().find_map(|b| b.number);
     match number {
-        Some(unit) => Axis { label, unit, rate: false, log },
-        None => Axis { label, unit: answer.unit, rate: answer.is_rate(), log },
+        Some(unit) => Axis {
+            label,
+            unit,
+            rate: false,
+            log,
+        },
+        None => Axis {
+            label,
+            unit: answer.unit,
+            rate: answer.is_rate(),
+            log,
+        },
     }
 }
 
@@ -132,7 +157,10 @@ fn bands(run: &Run, end: f64) -> Vec<Band> {
 }
 
 fn notes(left: &Answer, right: Option<&Answer>, look: &Look) -> Vec<String> {
-    let caveats = [Some(left), right].into_iter().flatten().filter_map(|a| a.caveat);
+    let caveats = [Some(left), right]
+        .into_iter()
+        .flatten()
+        .filter_map(|a| a.caveat);
     let mut notes: Vec<String> = caveats.map(str::to_owned).collect();
     if let Some(window) = look.smooth {
         let window = run::unit::amount(window, run::Unit::Seconds, false);
@@ -173,16 +201,28 @@ fn lines(
         }
     };
     let line = |name: String, series: &[(u32, f64)]| {
-        let mut points: Vec<Point> =
-            series.iter().map(|(p, v)| point(&answer.slots[*p as usize], *v, since)).collect();
+        let mut points: Vec<Point> = series
+            .iter()
+            .map(|(p, v)| point(&answer.slots[*p as usize], *v, since))
+            .collect();
         points.retain(|p| p.to > shown.0 && p.from < shown.1);
         let (mean, max) = legend(&points);
         if let Some(window) = look.smooth {
             points = smoothed(&points, window);
         }
-        Line { name, right, points, mean, max }
+        Line {
+            name,
+            right,
+            points,
+            mean,
+            max,
+        }
     };
-    let keep = if answer.groups.len() <= MOST_LINES + 1 { MOST_LINES + 1 } else { MOST_LINES };
+    let keep = if answer.groups.len() <= MOST_LINES + 1 {
+        MOST_LINES + 1
+    } else {
+        MOST_LINES
+    };
     let (large, small) = answer.groups.split_at(keep.min(answer.groups.len()));
     let mut lines: Vec<Line> = large.iter().map(|g| line(named(g), &g.series)).collect();
     if small.is_empty() {
@@ -205,7 +245,11 @@ fn lines(
 
 fn point(slot: &Slot, value: f64, since: &dyn Fn(i64) -> f64) -> Point {
     let to = since(slot.time);
-    Point { from: to - slot.interval, to, value }
+    Point {
+        from: to - slot.interval,
+        to,
+        value,
+    }
 }
 
 /// Mean over time and greatest of what is shown.
@@ -224,7 +268,13 @@ fn smoothed(points: &[Point], window: f64) -> Vec<Point> {
     let (mut first, mut last) = (0, 0);
     let (mut sum, mut time) = (0.0, 0.0);
     let weight = |p: &Point| if p.value.is_nan() { 0.0 } else { p.to - p.from };
-    let amount = |p: &Point| if p.value.is_nan() { 0.0 } else { p.value * (p.to - p.from) };
+    let amount = |p: &Point| {
+        if p.value.is_nan() {
+            0.0
+        } else {
+            p.value * (p.to - p.from)
+        }
+    };
     let middle = |p: &Point| f64::midpoint(p.from, p.to);
     let mut out = Vec::with_capacity(points.len());
     for p in points {
@@ -238,7 +288,11 @@ fn smoothed(points: &[Point], window: f64) -> Vec<Point> {
             time -= weight(&points[first]);
             first += 1;
         }
-        let value = if p.value.is_nan() { f64::NAN } else { sum / time };
+        let value = if p.value.is_nan() {
+            f64::NAN
+        } else {
+            sum / time
+        };
         out.push(Point { value, ..*p });
     }
     out
@@ -273,15 +327,30 @@ fn heat(
         rows.push(run::grid::bounds(lower, unit));
         for (place, value) in group.series.iter().filter(|(place, _)| inside(*place)) {
             // Back from per second to the amount: cells are added when they are merged.
-            let amount = value * if answer.is_rate() { answer.slots[*place as usize].interval } else { 1.0 };
+            let amount = value
+                * if answer.is_rate() {
+                    answer.slots[*place as usize].interval
+                } else {
+                    1.0
+                };
             if amount != 0.0 {
                 cells.push((*place, row as u32, amount));
             }
         }
     }
-    let label = answer.text.split_whitespace().next().unwrap_or("").to_owned();
+    let label = answer
+        .text
+        .split_whitespace()
+        .next()
+        .unwrap_or("")
+        .to_owned();
     Ok(Heat {
-        amount: Axis { label, unit: answer.unit, rate: false, log: false },
+        amount: Axis {
+            label,
+            unit: answer.unit,
+            rate: false,
+            log: false,
+        },
         log: look.log.then_some(true),
         rows,
         columns,
@@ -295,7 +364,11 @@ mod tests {
     use super::*;
 
     fn points(values: &[f64]) -> Vec<Point> {
-        let at = |(i, &value): (usize, &f64)| Point { from: i as f64, to: i as f64 + 1.0, value };
+        let at = |(i, &value): (usize, &f64)| Point {
+            from: i as f64,
+            to: i as f64 + 1.0,
+            value,
+        };
         values.iter().enumerate().map(at).collect()
     }
 

@@ -1,0 +1,49 @@
+# The two commands of the README are `make demo` and `make test`.
+
+CARGO ?= cargo
+# Cargo may have just been installed for this user only.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: demo test build setup setup-test lint generate check-generated bench install clean
+
+demo: setup build ## install what is missing, build, record a benchmark, draw it
+	@scripts/demo.sh $(abspath $(TARGET))/release/sonde
+
+test: setup-test ## all tests
+	$(CARGO) test --workspace
+
+build: setup
+	$(CARGO) build --release
+
+setup:
+	@scripts/setup.sh build
+
+setup-test:
+	@scripts/setup.sh test
+
+lint: setup-test ## formatting and lints, as CI has them
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+generate: ## write the generated files anew
+	$(CARGO) build
+	scripts/generate.sh $(TARGET)/debug/sonde
+
+check-generated: ## fail where a generated file is not what the code makes
+	$(CARGO) build
+	rm -rf $(TARGET)/generated
+	scripts/generate.sh $(TARGET)/debug/sonde $(TARGET)/generated
+	for f in $(TARGET)/generated/*; do diff -u docs/reference/$$(basename $$f) $$f || exit 1; done
+
+bench: build ## cost of a sample, speed of a query; results in bench/runs
+	bench/run.sh $(abspath $(TARGET))/release/sonde
+
+install: build
+	install -D $(TARGET)/release/sonde $(DESTDIR)/usr/local/bin/sonde
+	install -D -m 644 docs/reference/sonde.1 $(DESTDIR)/usr/local/share/man/man1/sonde.1
+	install -D -m 644 docs/reference/completion.bash $(DESTDIR)/usr/local/share/bash-completion/completions/sonde
+
+clean:
+	$(CARGO) clean
+	rm -rf demo

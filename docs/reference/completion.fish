@@ -1,0 +1,79 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_sonde_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_sonde_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_sonde_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_sonde_using_subcommand
+    set -l cmd (__fish_sonde_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c sonde -n "__fish_sonde_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sonde -n "__fish_sonde_needs_command" -s V -l version -d 'Print version'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "record" -d 'Observe this host while a command runs, for a time, or until interrupted'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "mark" -d 'Name the phase that starts now, from inside the recorded command'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "show" -d 'One screen: what happened, what stands out'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "get" -d 'The numbers of an expression: table, JSON, CSV'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "plot" -d 'An expression as a picture: terminal, PNG, SVG'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "catalog" -d 'List subjects, measures and dimensions'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "doctor" -d 'What this host lets Sonde see, and how to see more'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "man" -d 'Print the manual page (pipe it to `man -l -`)'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "completion" -d 'Print completion for a shell'
+complete -c sonde -n "__fish_sonde_using_subcommand record" -s o -l output -d 'Directory to record into; it must not exist [default: named for the command and the time]' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l every -d 'Interval of the samples, 10ms to 1h' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l for -d 'Stop recording after this time; a command goes on' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l name -d 'Title of the run' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l note -d 'Keep a note with the run; may be given again' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l sources -d 'Only these sources, separated by commas (see `sonde doctor`)' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l top -d 'How many processes to name, by each of CPU, disk bytes and memory' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l with-arguments -d 'Keep the arguments of running processes in the inventory; they may hold secrets'
+complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No progress line and no closing words on stderr'
+complete -c sonde -n "__fish_sonde_using_subcommand record" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand mark" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand show" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand show" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand get" -l series -d 'Also each interval\'s value'
+complete -c sonde -n "__fish_sonde_using_subcommand get" -l json -d 'One JSON object an expression, each on a line'
+complete -c sonde -n "__fish_sonde_using_subcommand get" -l csv -d 'Comma-separated values, in base units'
+complete -c sonde -n "__fish_sonde_using_subcommand get" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l right -d 'A second expression, on the right axis' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -s o -l output -d 'Write FILE.png or FILE.svg instead of drawing in the terminal' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l smooth -d 'Average over TIME around each interval [default: 1/40 of the time shown]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l from -d 'Start there, since the run\'s start' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l to -d 'End there' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l size -d 'Pixels of the picture [default: 1200x600]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l title -d 'Title instead of the expression' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l outliers -d 'Share of a heat map that may lie above its axis, 0 to 5%' -r
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l colour -d 'Colours in the terminal: auto, true, 256, none' -r -f -a "auto\t''
+true\t''
+256\t''
+none\t''"
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l log -d 'Logarithmic left axis'
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l stack -d 'Areas on top of each other'
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand list" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand catalog" -l markdown -d 'The reference page'
+complete -c sonde -n "__fish_sonde_using_subcommand catalog" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand doctor" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand doctor" -l markdown -d 'The reference page of all sources'
+complete -c sonde -n "__fish_sonde_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand man" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand completion" -s h -l help -d 'Print help'

@@ -1,0 +1,208 @@
+#compdef sonde
+
+autoload -U is-at-least
+
+_sonde() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+":: :_sonde_commands" \
+"*::: :->sonde" \
+&& ret=0
+    case $state in
+    (sonde)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:sonde-command-$line[1]:"
+        case $line[1] in
+            (record)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Directory to record into; it must not exist \[default\: named for the command and the time\]]:RUN:_files -/' \
+'--output=[Directory to record into; it must not exist \[default\: named for the command and the time\]]:RUN:_files -/' \
+'--every=[Interval of the samples, 10ms to 1h]:TIME:_default' \
+'--for=[Stop recording after this time; a command goes on]:TIME:_default' \
+'--name=[Title of the run]:NAME:_default' \
+'*--note=[Keep a note with the run; may be given again]:KEY=VALUE:_default' \
+'--sources=[Only these sources, separated by commas (see \`sonde doctor\`)]:LIST:_default' \
+'--top=[How many processes to name, by each of CPU, disk bytes and memory]:N:_default' \
+'--with-arguments[Keep the arguments of running processes in the inventory; they may hold secrets]' \
+'-q[No progress line and no closing words on stderr]' \
+'--quiet[No progress line and no closing words on stderr]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::command -- Command to observe, with its arguments, after --:_default' \
+&& ret=0
+;;
+(mark)
+_arguments "${_arguments_options[@]}" : \
+'-h[Print help]' \
+'--help[Print help]' \
+':name -- Name of the phase\: warm-up, steady:_default' \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+'--json[As JSON]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':run -- Directory of the run:_files -/' \
+&& ret=0
+;;
+(get)
+_arguments "${_arguments_options[@]}" : \
+'--series[Also each interval'\''s value]' \
+'(--csv)--json[One JSON object an expression, each on a line]' \
+'--csv[Comma-separated values, in base units]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':run -- Directory of the run:_files -/' \
+'*::expressions -- subject.measure \[by dim, ...\] \[where dim op value and ...\]; see `sonde catalog`:_default' \
+&& ret=0
+;;
+(plot)
+_arguments "${_arguments_options[@]}" : \
+'--right=[A second expression, on the right axis]:EXPR:_default' \
+'-o+[Write FILE.png or FILE.svg instead of drawing in the terminal]:FILE:_files' \
+'--output=[Write FILE.png or FILE.svg instead of drawing in the terminal]:FILE:_files' \
+'--smooth=[Average over TIME around each interval \[default\: 1/40 of the time shown\]]::TIME:_default' \
+'--from=[Start there, since the run'\''s start]:TIME:_default' \
+'--to=[End there]:TIME:_default' \
+'--size=[Pixels of the picture \[default\: 1200x600\]]:WIDTHxHEIGHT:_default' \
+'--title=[Title instead of the expression]:TEXT:_default' \
+'--outliers=[Share of a heat map that may lie above its axis, 0 to 5%]:SHARE:_default' \
+'--colour=[Colours in the terminal\: auto, true, 256, none]:WHEN:(auto true 256 none)' \
+'--log[Logarithmic left axis]' \
+'(--log)--stack[Areas on top of each other]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':run -- Directory of the run:_files -/' \
+':expression -- What to draw; by a number dimension it is a heat map:_default' \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+'--json[As JSON]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::dir -- Directory to look in:_files -/' \
+&& ret=0
+;;
+(catalog)
+_arguments "${_arguments_options[@]}" : \
+'--markdown[The reference page]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::subject -- Only this subject, with its tables:_default' \
+&& ret=0
+;;
+(doctor)
+_arguments "${_arguments_options[@]}" : \
+'--json[As JSON]' \
+'--markdown[The reference page of all sources]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(man)
+_arguments "${_arguments_options[@]}" : \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(completion)
+_arguments "${_arguments_options[@]}" : \
+'-h[Print help]' \
+'--help[Print help]' \
+':shell -- For bash\: sonde completion bash > /etc/bash_completion.d/sonde:(bash elvish fish powershell zsh)' \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+}
+
+(( $+functions[_sonde_commands] )) ||
+_sonde_commands() {
+    local commands; commands=(
+'record:Observe this host while a command runs, for a time, or until interrupted' \
+'mark:Name the phase that starts now, from inside the recorded command' \
+'show:One screen\: what happened, what stands out' \
+'get:The numbers of an expression\: table, JSON, CSV' \
+'plot:An expression as a picture\: terminal, PNG, SVG' \
+'list:Runs of a directory, with their headline numbers' \
+'catalog:List subjects, measures and dimensions' \
+'doctor:What this host lets Sonde see, and how to see more' \
+'man:Print the manual page (pipe it to \`man -l -\`)' \
+'completion:Print completion for a shell' \
+    )
+    _describe -t commands 'sonde commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__catalog_commands] )) ||
+_sonde__subcmd__catalog_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde catalog commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__completion_commands] )) ||
+_sonde__subcmd__completion_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde completion commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__doctor_commands] )) ||
+_sonde__subcmd__doctor_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde doctor commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__get_commands] )) ||
+_sonde__subcmd__get_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde get commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__list_commands] )) ||
+_sonde__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde list commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__man_commands] )) ||
+_sonde__subcmd__man_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde man commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__mark_commands] )) ||
+_sonde__subcmd__mark_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde mark commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__plot_commands] )) ||
+_sonde__subcmd__plot_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde plot commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__record_commands] )) ||
+_sonde__subcmd__record_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde record commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__show_commands] )) ||
+_sonde__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde show commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_sonde" ]; then
+    _sonde "$@"
+else
+    compdef _sonde sonde
+fi

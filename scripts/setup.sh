@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Installs what is missing to build, demonstrate and test Sonde on Debian or Ubuntu.
+# Says what and why; asks for nothing. Changes nothing where everything is there.
+#
+#   scripts/setup.sh build    what `make demo` needs
+#   scripts/setup.sh test     that, and what the tests need
+set -eu
+
+purpose=${1:-build}
+
+# The oldest compiler this builds with; the same as rust-version in Cargo.toml.
+least_rust=1.88
+
+missing=()
+need() { # command, package, why
+    if ! command -v "$1" >/dev/null 2>&1; then
+        missing+=("$2")
+        printf '  %-14s %s\n' "$2" "$3"
+    fi
+}
+
+wanted() {
+    need cc build-essential "C compiler and linker, for the compression library"
+    need make build-essential "runs the commands of the README"
+    need clang clang "compiles programs for the kernel (eBPF)"
+    need fio fio "makes the disk load of the demonstration and of the tests"
+    [ "$purpose" = test ] || return 0
+    need ip iproute2 "network namespaces, for tests of the network"
+    need losetup mount "loop devices, for tests of disks"
+    need setpriv util-linux "tests without privileges"
+    need script bsdutils "tests in a terminal"
+    need python3 python3 "tests that other readers read a run: DuckDB, pandas"
+    if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import ensurepip' >/dev/null 2>&1; then
+        missing+=(python3-venv)
+        printf '  %-14s %s\n' python3-venv "keeps the Python packages of those tests apart"
+    fi
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif sudo -n true 2>/dev/null; then
+        sudo -n "$@"
+    else
+        echo "not root, and sudo would ask for a password. Run this, then again:" >&2
+        echo "  sudo $*" >&2
+        exit 1
+    fi
+}
+
+install_packages() {
+    local found
+    found=$(wanted)
+    wanted >/dev/null # fills `missing` in this shell
+    [ ${#missing[@]} -gt 0 ] || return 0
+    echo "Installing:"
+    echo "$found"
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "this is not Debian or Ubuntu: install these with your package manager" >&2
+        exit 1
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    as_root apt-get update -q >/dev/null
+    # shellcheck disable=SC2046
+    as_root apt-get install -y -q --no-install-recommends \
+        $(printf '%s\n' "${missing[@]}" | sort -u) >/dev/null
+}
+
+rust_is_new_enough() {
+    command -v cargo >/dev/null 2>&1 || return 1
+    local have
+    have=$(cargo --version 2>/dev/null | cut -d' ' -f2) || return 1
+    [ "$(printf '%s\n%s\n' "$least_rust" "$have" | sort -V | head -n 1)" = "$least_rust" ]
+}
+
+install_rust() {
+    rust_is_new_enough && return 0
+    if [ -x "$HOME/.cargo/bin/cargo" ]; then
+        export PATH="$HOME/.cargo/bin:$PATH"
+        rust_is_new_enough && return 0
+    fi
+    echo "Installing the Rust compiler ($least_rust or newer) for this user, by rustup"
+    if ! command -v rustup >/dev/null 2>&1; then
+        if apt-cache show rustup >/dev/null 2>&1; then
+            as_root apt-get install -y -q --no-install-recommends rustup >/dev/null
+        else
+            command -v curl >/dev/null 2>&1 ||
+                as_root apt-get install -y -q --no-install-recommends curl ca-certificates >/dev/null
+            curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+                sh -s -- -y -q --profile minimal --no-modify-path
+            export PATH="$HOME/.cargo/bin:$PATH"
+        fi
+    fi
+    rustup toolchain install stable --profile minimal -c clippy -c rustfmt
+    rustup default stable
+}
+
+install_packages
+install_rust
