@@ -14,11 +14,7 @@ pub(crate) fn data(text: &str) {
         if e.kind() != io::ErrorKind::BrokenPipe {
             message(&format!("writing to stdout: {e}"));
         }
-        std::process::exit(if e.kind() == io::ErrorKind::BrokenPipe {
-            0
-        } else {
-            1
-        });
+        std::process::exit(i32::from(e.kind() != io::ErrorKind::BrokenPipe));
     }
 }
 

@@ -15,7 +15,7 @@ pub const fn index(value: u64) -> u32 {
     if value < 2 * STEPS {
         return value as u32;
     }
-    let power = 63 - value.leading_zeros();
+    let power = value.ilog2();
     let shift = power - BITS;
     ((shift as u64 + 1) * STEPS + ((value >> shift) - STEPS)) as u32
 }

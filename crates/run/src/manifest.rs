@@ -199,6 +199,7 @@ pub fn parse_rfc3339(text: &str) -> Option<Nanos> {
 mod time {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub(super) fn serialize<S: Serializer>(time: &i64, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&super::rfc3339(*time))
     }
@@ -212,6 +213,7 @@ mod time {
 mod optional_time {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
+    #[expect(clippy::ref_option, reason = "serde's signature")]
     pub(super) fn serialize<S: Serializer>(time: &Option<i64>, s: S) -> Result<S::Ok, S::Error> {
         match time {
             Some(time) => s.serialize_str(&super::rfc3339(*time)),

@@ -124,7 +124,7 @@ pub fn once(path: &Path) -> Option<String> {
 pub fn advance(before: u64, now: u64) -> f64 {
     if now >= before {
         (now - before) as f64
-    } else if before <= u64::from(u32::MAX) && before > 1 << 31 && now < 1 << 31 {
+    } else if u32::try_from(before).is_ok() && before > 1 << 31 && now < 1 << 31 {
         (now + (1 << 32) - before) as f64
     } else {
         f64::NAN
@@ -177,6 +177,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes its file")]
     fn a_file_larger_than_the_buffer_is_read_whole() {
         let path = std::env::temp_dir().join(format!("sonde-kept-{}", std::process::id()));
         let content: Vec<u8> = (0..20_000).map(|i| b'a' + (i % 26) as u8).collect();
