@@ -23,7 +23,7 @@ pub(crate) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .max_term_width(100);
+        .term_width(terminal_width());
     for entry in COMMANDS {
         command = command.subcommand((entry.arguments)(
             Command::new(entry.name).about(entry.about),
@@ -41,4 +41,9 @@ pub(crate) fn complain(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     output::message(text.trim_end().trim_start_matches("error: "));
     ExitCode::from(2)
+}
+
+/// Columns of the help: the terminal's, up to what still reads well.
+fn terminal_width() -> usize {
+    output::terminal_size().map_or(80, |(columns, _)| usize::from(columns).min(100))
 }

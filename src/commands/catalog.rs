@@ -6,10 +6,14 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use run::CATALOG;
 use run::catalog::{Kind, Subject, Under};
+use surfaces::table::wrapped;
 
 use super::Entry;
 use crate::failure::Failure;
 use crate::output;
+
+/// Columns of the lists.
+const WIDTH: usize = 80;
 
 /// The command.
 pub(crate) const ENTRY: Entry = Entry {
@@ -61,41 +65,20 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A list of names after a label, wrapped to 80 columns.
+/// Names after a label, in lines that fit a terminal.
 fn listed<'a>(label: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let mut text = String::new();
-    let mut line = format!("  {label:<9}");
-    let mut first = true;
-    for name in names {
-        let add = if first {
-            name.to_owned()
-        } else {
-            format!(", {name}")
-        };
-        if line.chars().count() + add.chars().count() > 79 {
-            text += &format!("{line},\n");
-            line = format!("{:11}{name}", "");
-        } else {
-            line += &add;
-        }
-        first = false;
-    }
-    if first {
-        String::new()
-    } else {
-        format!("{text}{line}\n")
-    }
+    wrapped(label, &names.collect::<Vec<_>>().join(", "), WIDTH)
 }
 
 fn overview(s: &Subject) -> String {
     let derived = s.derived.iter().map(|d| d.name);
-    format!(
-        "{}  {}\n{}{}\n",
-        s.name,
-        s.help,
-        listed("measures", s.measures.iter().map(|m| m.name).chain(derived)),
-        listed("by", s.dimensions.iter().map(|d| d.name)),
-    )
+    let names = s.measures.iter().map(|m| m.name).chain(derived);
+    let mut text = wrapped(&format!("{}  ", s.name), s.help, WIDTH);
+    text += &listed("  measures ", names);
+    if !s.dimensions.is_empty() {
+        text += &listed("  by       ", s.dimensions.iter().map(|d| d.name));
+    }
+    text + "\n"
 }
 
 fn unit_text(unit: run::Unit, kind: Kind) -> String {
@@ -106,23 +89,18 @@ fn unit_text(unit: run::Unit, kind: Kind) -> String {
 }
 
 fn details(s: &Subject) -> String {
-    let mut text = format!("{}  {}\n\nMeasures\n", s.name, s.help);
+    let item = |name: &str, kind: &str, help: &str| {
+        format!(
+            "  {name:<22}{kind}\n{}",
+            wrapped(&" ".repeat(24), help, WIDTH)
+        )
+    };
+    let mut text = wrapped(&format!("{}  ", s.name), s.help, WIDTH) + "\nMeasures\n";
     for m in s.measures {
-        let _ = writeln!(
-            text,
-            "  {:<22}{}\n{:24}{}",
-            m.name,
-            unit_text(m.unit, m.kind),
-            "",
-            m.help
-        );
+        text += &item(m.name, &unit_text(m.unit, m.kind), m.help);
     }
     for d in s.derived {
-        let _ = writeln!(
-            text,
-            "  {:<22}{}, ratio\n{:24}{}",
-            d.name, d.unit, "", d.help
-        );
+        text += &item(d.name, &format!("{}, ratio", d.unit), d.help);
     }
     if !s.dimensions.is_empty() {
         text += "\nDimensions (and host, phase, time)\n";
@@ -131,21 +109,24 @@ fn details(s: &Subject) -> String {
         let kind = d
             .number
             .map_or("word".to_owned(), |u| format!("number, {u}"));
-        let _ = writeln!(text, "  {:<22}{kind}\n{:24}{}", d.name, "", d.help);
+        text += &item(d.name, &kind, d.help);
     }
     text += "\nTables\n";
     for t in s.tables {
-        let _ = writeln!(text, "  {:<22}by {}", t.name, dimensions_text(t.dimensions));
-        let _ = writeln!(text, "{:24}{}", "", t.measures.join(", "));
+        text += &item(
+            t.name,
+            &format!("by {}", dimensions_text(t.dimensions)),
+            &t.measures.join(", "),
+        );
     }
     for u in s.unless_named {
-        let _ = writeln!(
-            text,
-            "\nUnless an expression names {}, it counts {} = {}.",
+        let rule = format!(
+            "Unless an expression names {}, it counts {} = {}.",
             u.dimensions.join(" or "),
             u.dimension,
             u.value
         );
+        text += &format!("\n{}", wrapped("", &rule, WIDTH));
     }
     text
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use sources::{Availability, Host, SOURCES};
+use surfaces::table::wrapped;
 
 use super::Entry;
 use super::record::sampler::source_state;
@@ -81,29 +82,6 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     text += &format!("\n{there} of {} sources available.\n", states.len());
     output::data(&text);
     Ok(ExitCode::SUCCESS)
-}
-
-/// `detail` after `head`, its further lines indented below it.
-fn wrapped(head: &str, detail: &str, width: usize) -> String {
-    let indent = head.chars().count();
-    let mut text = head.to_owned();
-    let mut at = indent;
-    for word in detail.split_whitespace() {
-        let length = word.chars().count();
-        if at > indent && at + 1 + length > width {
-            text.push('\n');
-            text.push_str(&" ".repeat(indent));
-            at = indent;
-        }
-        if at > indent {
-            text.push(' ');
-            at += 1;
-        }
-        text.push_str(word);
-        at += length;
-    }
-    text.push('\n');
-    text
 }
 
 /// `docs/reference/sources.md`.

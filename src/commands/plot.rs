@@ -115,6 +115,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         .transpose()?;
     let size = size(matches)?;
     let outliers = outliers(matches)?;
+    let smooth = smooth(matches)?;
     let (from, to) = (duration(matches, "from")?, duration(matches, "to")?);
     let run = open_run(matches)?;
     let left = evaluate(
@@ -130,7 +131,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         title: matches.get_one::<String>("title").cloned(),
         log: matches.get_flag("log"),
         stack: matches.get_flag("stack"),
-        smooth: smooth(matches, shown)?,
+        smooth: smooth.map(|s| s.seconds(shown)),
         from,
         to,
         outliers,
@@ -187,18 +188,37 @@ fn outliers(matches: &ArgMatches) -> Result<f64, Failure> {
     )))
 }
 
-fn smooth(matches: &ArgMatches, shown: f64) -> Result<Option<f64>, Failure> {
+/// How long `--smooth` averages.
+#[derive(Clone, Copy)]
+enum Smooth {
+    /// A share of the time shown.
+    Share(f64),
+    /// So many seconds.
+    Seconds(f64),
+}
+
+impl Smooth {
+    fn seconds(self, shown: f64) -> f64 {
+        match self {
+            Smooth::Share(share) => shown * share,
+            Smooth::Seconds(seconds) => seconds,
+        }
+    }
+}
+
+fn smooth(matches: &ArgMatches) -> Result<Option<Smooth>, Failure> {
     if matches
         .get_one::<String>("smooth")
         .is_some_and(|s| s == "auto")
     {
-        return Ok(Some(shown * SMOOTH));
+        return Ok(Some(Smooth::Share(SMOOTH)));
     }
-    let window = duration(matches, "smooth")?;
-    if window.is_some_and(|w| w <= 0.0) {
-        return Err(Failure::input("--smooth must be longer than nothing"));
+    match duration(matches, "smooth")? {
+        Some(seconds) if seconds <= 0.0 => {
+            Err(Failure::input("--smooth must be longer than nothing"))
+        }
+        seconds => Ok(seconds.map(Smooth::Seconds)),
     }
-    Ok(window)
 }
 
 fn in_terminal(chart: &Chart, matches: &ArgMatches) -> String {

@@ -96,6 +96,30 @@ impl Table {
     }
 }
 
+/// `text` after `head`, in lines of at most `width` columns, the further ones indented below
+/// it; each line ended. A word that is longer has a line of its own.
+pub fn wrapped(head: &str, text: &str, width: usize) -> String {
+    let indent = head.chars().count();
+    let mut out = head.to_owned();
+    let mut at = indent;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if at > indent && at + 1 + length > width {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            at = indent;
+        }
+        if at > indent {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += length;
+    }
+    out.push('\n');
+    out
+}
+
 /// `text` in at most `width` characters; what is left out is in its middle, as `…`.
 pub fn shortened(text: &str, width: usize) -> String {
     let length = text.chars().count();
