@@ -54,12 +54,28 @@ pub(crate) fn total(run: &Path, expression: &str) -> f64 {
         .map_or(0.0, |g| g["total"].as_f64().expect("a total"))
 }
 
-/// A directory of this test's own, empty.
+/// A directory of this test's own, empty. It stays until the next test process makes one, to
+/// be looked at after a failure.
 pub(crate) fn scratch(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("sonde-test-{}-{name}", std::process::id()));
+    let temporary = std::env::temp_dir();
+    remove_left_over(&temporary);
+    let dir = temporary.join(format!("sonde-test-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).expect("a scratch directory");
     dir
+}
+
+/// Removes what test processes that have ended left in `dir`.
+fn remove_left_over(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name
+            .strip_prefix("sonde-test-")
+            .and_then(|n| n.split('-').next());
+        if process.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// What a test may need of the machine.
