@@ -274,14 +274,18 @@ impl Planner<'_> {
                 ..over.clone()
             }],
             Under::Sum(names) => {
-                let mut under = Vec::with_capacity(names.len());
-                for name in names {
-                    let (subject, measure) = find(name);
-                    let all = candidates(subject, measure.name);
-                    // The denominator is taken over the dimensions that it has.
-                    let has = |dimension: &str| {
+                let parts: Vec<_> = names.iter().map(|name| find(name)).collect();
+                // Below the line stands one sum. It is taken over the dimensions that all of
+                // its parts have: with idle time, which has no mode, a mode's share would
+                // otherwise be one of its own time and the idle time only.
+                let has = |dimension: &str| {
+                    parts.iter().all(|(subject, measure)| {
+                        let all = candidates(subject, measure.name);
                         all.iter().any(|c| c.table.dimensions.contains(&dimension))
-                    };
+                    })
+                };
+                let mut under = Vec::with_capacity(parts.len());
+                for (subject, measure) in &parts {
                     under.push(self.scan(subject, measure, &has)?);
                 }
                 under
