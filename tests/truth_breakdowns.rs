@@ -17,8 +17,9 @@ use std::sync::OnceLock;
 
 use analysis::scan::KeyValue;
 use analysis::{Answer, evaluate};
+use run::catalog::{self, Under};
 use run::read::Values;
-use run::{CATALOG, Kind, Nanos, Run, Subject, Table, catalog};
+use run::{CATALOG, Kind, Nanos, Run, Subject, Table};
 use support::scratch;
 use truth::record_script;
 
@@ -308,6 +309,46 @@ fn shares_of_the_processors_sum_to_the_whole() {
         0.0 < whole && whole <= 1.0 && (whole - parts).abs() <= 1e-9,
         "{whole} and {parts}"
     );
+}
+
+/// Every ratio over a whole run is the sum above its line by the sums below it.
+#[test]
+fn ratios_are_sums_by_sums() {
+    let run = Run::open(recorded()).expect("a run");
+    let sum = |text: &str| -> Option<f64> {
+        let answer = evaluate(&run, text).ok()?;
+        Some(answer.groups.iter().filter_map(|g| g.total).sum())
+    };
+    let mut compared = 0;
+    for subject in CATALOG {
+        for derived in subject.derived {
+            let Under::Sum(under) = derived.under else {
+                continue;
+            };
+            let below: Option<Vec<f64>> = under.iter().map(|u| sum(u)).collect();
+            let (Some(above), Some(below)) = (sum(derived.over), below) else {
+                continue;
+            };
+            let name = format!("{}.{}", subject.name, derived.name);
+            let answer = evaluate(&run, &name).expect("its sums have answers");
+            let below: f64 = below.iter().sum();
+            if below == 0.0 {
+                assert!(
+                    answer.groups.iter().all(|g| g.mean.is_nan()),
+                    "{name} has nothing below"
+                );
+                continue;
+            }
+            let expected = above / below * derived.times;
+            let mean = answer.groups[0].mean;
+            assert!(
+                (mean - expected).abs() <= 1e-9 * expected,
+                "{name}: {mean} and {expected}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared >= 4, "only {compared} ratios were compared");
 }
 
 /// Processor time by group and by process comes from other tables than the whole.

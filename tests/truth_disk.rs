@@ -10,7 +10,8 @@ mod truth;
 
 use std::fs::File;
 use std::os::linux::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rustix::fs::FlockOperation;
 use serde_json::Value;
@@ -217,7 +218,66 @@ fn device_of(path: &Path) -> Option<String> {
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Others use the root disk too. What they did is known: the kernel's count less fio's.
+/// A recorded fio on a file of a disk that others use too, and what the kernel counted of
+/// that disk from just before fio to just after it, and around the whole recording.
+struct Shared {
+    run: PathBuf,
+    json: String,
+    inside: DiskLine,
+    outside: DiskLine,
+}
+
+impl Shared {
+    fn new(device: &str, file: &Path, place: u32) -> Shared {
+        let dir = scratch(&format!("fio-root-{place}"));
+        let (run, at) = (dir.join("run"), dir.display());
+        let look = |moment| format!("cat /proc/diskstats > {at}/{moment}");
+        let fio = fio(file, 3).join(" ");
+        let script = format!(
+            "{}; {fio} --output={at}/fio; {}",
+            look("begin"),
+            look("end")
+        );
+        let before = DiskLine::now(device);
+        record_script(&run, "100ms", &script);
+        let outside = DiskLine::now(device).since(&before);
+        let read = |name: &str| std::fs::read_to_string(dir.join(name)).expect("it was written");
+        let begin = DiskLine::find(&read("begin"), device);
+        let inside = DiskLine::find(&read("end"), device).since(&begin);
+        let json = read("fio");
+        Shared {
+            run,
+            json,
+            inside,
+            outside,
+        }
+    }
+
+    /// Whether I/Os and bytes, without those of others, are within 0.1 % of fio's. What
+    /// others did while fio ran is the kernel's count less fio's own.
+    fn agrees_with_fio(&self, device: &str) -> bool {
+        ["read", "write"]
+            .into_iter()
+            .enumerate()
+            .all(|(op, direction)| {
+                let fio = Reported::of(&self.json, direction);
+                let [ios, bytes, merges, _] = self.inside.of(op);
+                let others = [ios + merges - fio.ios, bytes - fio.bytes];
+                assert!(
+                    others[0] >= 0.0 && others[1] >= 0.0,
+                    "the kernel saw less than fio did"
+                );
+                let part = format!("device = {device} and op = {direction}");
+                let of = |measure: &str| total(&self.run, &format!("disk.{measure} where {part}"));
+                let recorded = [of("ios") + of("merges"), of("bytes")];
+                let expected = [fio.ios, fio.bytes];
+                (0..2).all(|i| (recorded[i] - others[i] - expected[i]).abs() <= 1e-3 * expected[i])
+            })
+    }
+}
+
+/// What others do between the test's readings and the recorder's cannot be told from an
+/// error, so the 0.1 % must be met in one attempt of five; the kernel's bounds in each.
 #[test]
 fn fio_on_the_root_disk_agrees_but_for_other_writers() {
     let name = "fio_on_the_root_disk_agrees_but_for_other_writers";
@@ -226,12 +286,12 @@ fn fio_on_the_root_disk_agrees_but_for_other_writers() {
         can_run(name, &[Need::Path("a build directory on a block device")]);
         return;
     };
-    if !can_run(name, &NEEDS[2..]) {
+    if !can_run(name, &[Need::Program("fio")]) {
         return;
     }
     let _remove = AtEnd(|| _ = std::fs::remove_file(&file));
     // Written before: an overwrite in place moves no more than itself.
-    let mut lay = std::process::Command::new("dd");
+    let mut lay = Command::new("dd");
     lay.args([
         "if=/dev/zero",
         "bs=1M",
@@ -240,64 +300,25 @@ fn fio_on_the_root_disk_agrees_but_for_other_writers() {
         "status=none",
     ]);
     succeed(lay.arg(format!("of={}", file.display())));
-    let dir = scratch("fio-root");
-    let (run, show) = (dir.join("run"), dir.display());
-    let script = format!(
-        "cat /proc/diskstats > {show}/begin; {} --output={show}/fio; cat /proc/diskstats > {show}/end",
-        fio(&file, 4).join(" ")
-    );
-    let before = DiskLine::now(&device);
-    record_script(&run, "100ms", &script);
-    let outside = DiskLine::now(&device).since(&before);
-    let read = |name: &str| std::fs::read_to_string(dir.join(name)).expect("the script wrote it");
-    let begin = DiskLine::find(&read("begin"), &device);
-    let inside = DiskLine::find(&read("end"), &device).since(&begin);
-    for (i, measure) in ["ios", "bytes", "merges", "time"].into_iter().enumerate() {
-        let recorded = Totals::of(
-            &run,
-            &format!("disk.{measure} by op where device = {device}"),
-        );
-        for (op, name) in OPS.into_iter().enumerate() {
-            let what = format!("disk.{measure} of {name}s");
-            bounded(
-                &what,
-                inside.of(op)[i],
-                recorded.get(name),
-                outside.of(op)[i],
-            );
+    let agreed = (0..5).any(|place| {
+        let shared = Shared::new(&device, &file, place);
+        for (i, measure) in ["ios", "bytes", "merges", "time"].into_iter().enumerate() {
+            let expression = format!("disk.{measure} by op where device = {device}");
+            let recorded = Totals::of(&shared.run, &expression);
+            for (op, name) in OPS.into_iter().enumerate() {
+                let (least, most) = (shared.inside.of(op)[i], shared.outside.of(op)[i]);
+                bounded(
+                    &format!("disk.{measure} of {name}s"),
+                    least,
+                    recorded.get(name),
+                    most,
+                );
+            }
         }
-    }
-    for (op, direction) in ["read", "write"].into_iter().enumerate() {
-        let fio = Reported::of(&read("fio"), direction);
-        let [ios, bytes, merges, _] = inside.of(op);
-        let (other_ios, other_bytes) = (ios + merges - fio.ios, bytes - fio.bytes);
-        assert!(
-            other_ios >= 0.0 && other_bytes >= 0.0,
-            "the kernel saw less than fio did"
-        );
-        let of = |measure: &str| {
-            total(
-                &run,
-                &format!("disk.{measure} where device = {device} and op = {direction}"),
-            )
-        };
-        close(
-            &format!("{direction}s"),
-            of("ios") + of("merges") - other_ios,
-            fio.ios,
-        );
-        close(
-            &format!("bytes of {direction}s"),
-            of("bytes") - other_bytes,
-            fio.bytes,
-        );
-    }
-}
-
-/// Within 0.1 %: what others do between two readings of the same counter.
-fn close(what: &str, value: f64, expected: f64) {
+        shared.agrees_with_fio(&device)
+    });
     assert!(
-        (value - expected).abs() <= 1e-3 * expected,
-        "{what}: recorded {value} without those of others, fio did {expected}"
+        agreed,
+        "in no attempt were fio and the recording within 0.1 %"
     );
 }

@@ -11,32 +11,47 @@ mod support;
 mod truth;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use analysis::scan::KeyValue;
-use support::{scratch, total};
+use support::{Need, can_run, scratch, succeed, total};
 use truth::{Totals, bounded, record_script, same};
 
-/// Every counter of `/proc/stat` and `/proc/vmstat` by name; of the processors and the
-/// interrupts by name and place: `cpu0 3`, `intr 0`.
+/// Counters by name: of `/proc/stat` and `/proc/vmstat` by line and place (`cpu0 3`), of
+/// `/proc/net/softnet_stat` by place, all processors added (`softnet 1`), of `/proc/pressure`
+/// by resource and share (`io some`).
 type Counters = BTreeMap<String, f64>;
+
+/// Prints them all.
+const READ: &str = "cat /proc/stat /proc/vmstat; sed 's/^/softnet /' /proc/net/softnet_stat; \
+                    grep . /proc/pressure/cpu /proc/pressure/io /proc/pressure/memory || true";
 
 fn parse(text: &str) -> Counters {
     let mut all = Counters::new();
     for line in text.lines() {
-        let mut fields = line.split_whitespace();
-        let Some(name) = fields.next() else { continue };
-        let values: Vec<f64> = fields.filter_map(|f| f.parse().ok()).collect();
-        for (place, value) in values.iter().enumerate() {
-            all.insert(format!("{name} {place}"), *value);
+        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if let Some(place) = name.strip_prefix("/proc/pressure/") {
+            // `/proc/pressure/io:some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`
+            let (_, total) = rest.rsplit_once("total=").expect("a total");
+            let micros = total.parse().expect("microseconds");
+            all.insert(place.replace(':', " "), micros);
+            continue;
+        }
+        for (place, field) in rest.split_whitespace().enumerate() {
+            let value = if name == "softnet" {
+                u64::from_str_radix(field, 16).ok().map(|v| v as f64)
+            } else {
+                field.parse().ok()
+            };
+            *all.entry(format!("{name} {place}")).or_default() += value.unwrap_or(0.0);
         }
     }
     all
 }
 
 fn now() -> Counters {
-    let read = |path| std::fs::read_to_string(path).expect("a kernel file");
-    parse(&(read("/proc/stat") + &read("/proc/vmstat")))
+    parse(&succeed(Command::new("sh").args(["-c", READ])))
 }
 
 /// A recorded load, and how far each counter went inside and around it.
@@ -50,7 +65,7 @@ impl Observed {
     fn new(name: &str) -> Observed {
         let dir = scratch(name);
         let (run, at) = (dir.join("run"), dir.display().to_string());
-        let read = |moment| format!("cat /proc/stat /proc/vmstat > {at}/{moment}");
+        let read = |moment| format!("{{ {READ}; }} > {at}/{moment}");
         let load = format!(
             "for i in 1 2 3 4 5 6 7 8 9 10; do
                  dd if=/dev/zero of=/dev/null bs=64k count=20000 status=none
@@ -197,6 +212,47 @@ fn virtual_memory_lies_within_the_kernels() {
         ("vm.swapped_out", "pswpout", page),
     ] {
         observed.counter(expression, counter, unit);
+    }
+}
+
+#[test]
+fn the_receive_path_lies_within_the_kernels() {
+    let observed = Observed::new("softnet");
+    for (measure, place) in [
+        ("packets", 0),
+        ("drops", 1),
+        ("squeezes", 2),
+        ("steered", 9),
+    ] {
+        let counter = format!("softnet {place}");
+        observed.bounds(&format!("softnet.{measure}"), &[counter], 1.0);
+    }
+}
+
+#[test]
+fn pressure_lies_within_the_kernels() {
+    let name = "pressure_lies_within_the_kernels";
+    // A kernel may have the files and yet refuse to count.
+    if std::fs::read("/proc/pressure/cpu").is_err() {
+        can_run(
+            name,
+            &[Need::Path(
+                "pressure information (psi=1 on the kernel's command line)",
+            )],
+        );
+        return;
+    }
+    assert!(Path::new("/proc/pressure/memory").exists());
+    let observed = Observed::new("pressure");
+    for (resource, share) in [
+        ("cpu", "some"),
+        ("io", "some"),
+        ("io", "full"),
+        ("memory", "some"),
+    ] {
+        let part = format!("resource = {resource} and share = {share}");
+        let counter = [format!("{resource} {share}")];
+        observed.bounds(&format!("pressure.stalled where {part}"), &counter, 1e-6);
     }
 }
 

@@ -29,14 +29,25 @@ pub(crate) fn recording<S: AsRef<OsStr>>(run: &Path, every: &str, command: &[S])
 
 /// `sonde record … -- sh -c SCRIPT`; `$SONDE` in the script is the binary.
 pub(crate) fn record_script(run: &Path, every: &str, script: &str) -> String {
-    let mut record = recording(run, every, &["sh", "-e", "-c", script]);
-    succeed(record.env("SONDE", env!("CARGO_BIN_EXE_sonde")))
+    record_script_with(run, every, &[], script)
 }
 
-/// The manifest of a run.
-pub(crate) fn manifest(run: &Path) -> Value {
-    let text = std::fs::read_to_string(run.join("run.json")).expect("a manifest");
-    serde_json::from_str(&text).expect("JSON")
+/// The same with more options.
+pub(crate) fn record_script_with(
+    run: &Path,
+    every: &str,
+    options: &[&str],
+    script: &str,
+) -> String {
+    let mut record = sonde();
+    record
+        .args(["record", "-q", "--every", every])
+        .args(options);
+    record
+        .arg("-o")
+        .arg(run)
+        .args(["--", "sh", "-e", "-c", script]);
+    succeed(record.env("SONDE", env!("CARGO_BIN_EXE_sonde")))
 }
 
 /// The totals of an expression `by` one dimension, by its word; 0 for words it does not have.
