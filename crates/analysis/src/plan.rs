@@ -275,12 +275,13 @@ impl Planner<'_> {
             }],
             Under::Sum(names) => {
                 let parts: Vec<_> = names.iter().map(|name| find(name)).collect();
-                // The denominator is taken over the dimensions that all of it has.
+                // Below the line stands one sum. It is taken over the dimensions that all of
+                // its parts have: with idle time, which has no mode, a mode's share would
+                // otherwise be one of its own time and the idle time only.
                 let has = |dimension: &str| {
                     parts.iter().all(|(subject, measure)| {
-                        candidates(subject, measure.name)
-                            .iter()
-                            .any(|c| c.table.dimensions.contains(&dimension))
+                        let all = candidates(subject, measure.name);
+                        all.iter().any(|c| c.table.dimensions.contains(&dimension))
                     })
                 };
                 let mut under = Vec::with_capacity(parts.len());

@@ -1,0 +1,123 @@
+//! Processor time of control groups against the group's own counter.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs and write files"
+)]
+
+mod support;
+mod truth;
+
+use std::path::{Path, PathBuf};
+
+use support::{AtEnd, Need, can_run, scratch, total};
+use truth::{Totals, record_script};
+
+/// Where groups with processor time are, which file tells it, and its unit in seconds.
+const HIERARCHIES: [(&str, &str, f64); 4] = [
+    ("/sys/fs/cgroup/cpuacct", "cpuacct.usage", 1e-9),
+    ("/sys/fs/cgroup/cpu,cpuacct", "cpuacct.usage", 1e-9),
+    ("/sys/fs/cgroup", "cpu.stat", 1e-6),
+    ("/sys/fs/cgroup/unified", "cpu.stat", 1e-6),
+];
+
+/// A group of the test's own, removed at the end.
+struct Own {
+    dir: PathBuf,
+    file: &'static str,
+    unit: f64,
+}
+
+impl Own {
+    /// `None` where no hierarchy counts processor time.
+    fn new(name: &str) -> Option<Own> {
+        let (top, file, unit) = HIERARCHIES
+            .into_iter()
+            .find(|(top, file, _)| Path::new(top).join(file).exists())?;
+        let dir = Path::new(top).join(format!("sonde-test-{}-{name}", std::process::id()));
+        std::fs::create_dir(&dir).expect("root makes groups");
+        Some(Own { dir, file, unit })
+    }
+
+    /// Seconds so far.
+    fn seconds(&self) -> f64 {
+        let text = std::fs::read_to_string(self.dir.join(self.file)).expect("a counter");
+        let field = text.split_whitespace().find_map(|f| f.parse::<f64>().ok());
+        field.expect("a number") * self.unit
+    }
+
+    /// Its name in a run.
+    fn name(&self) -> String {
+        format!("/{}", self.dir.file_name().expect("a name").display())
+    }
+}
+
+/// Runs `script` in a group of its own while it is recorded; what was recorded of the group,
+/// and what its own counter grew by.
+fn burn(name: &str, script: &str) -> Option<(PathBuf, f64, f64)> {
+    let needs = [Need::Root, Need::Path("/sys/fs/cgroup")];
+    if !can_run(name, &needs) {
+        return None;
+    }
+    let Some(group) = Own::new(name) else {
+        can_run(
+            name,
+            &[Need::Path("a control group that counts processor time")],
+        );
+        return None;
+    };
+    let dir = group.dir.clone();
+    let _remove = AtEnd(move || _ = std::fs::remove_dir(&dir));
+    let run = scratch(name).join("run");
+    let enter = format!("echo $$ > {}/cgroup.procs; ", group.dir.display());
+    let before = group.seconds();
+    record_script(&run, "100ms", &(enter + script));
+    let counted = group.seconds() - before;
+    let expression = format!("cpu.time by cgroup where cgroup = {}", group.name());
+    let recorded = Totals::of(&run, &expression).get(&group.name());
+    let by_mode = total(
+        &run,
+        &format!("cgroup.time where cgroup = {}", group.name()),
+    );
+    assert!(
+        (recorded - by_mode).abs() <= 1e-9,
+        "{recorded} and {by_mode}"
+    );
+    Some((run, recorded, counted))
+}
+
+/// Nothing but the group's tasks counts, and they are over when the last sample is taken: not
+/// the 1 % that is promised but the counter itself, to its own unit.
+fn agrees(recorded: f64, counted: f64) {
+    assert!(
+        (recorded - counted).abs() <= 2e-6,
+        "recorded {recorded} s, the group's counter says {counted} s"
+    );
+}
+
+#[test]
+fn a_burner_has_the_time_of_its_groups_counter() {
+    let name = "a_burner_has_the_time_of_its_groups_counter";
+    let burner = "timeout 2 dd if=/dev/zero of=/dev/null bs=64k status=none || true";
+    let Some((_, recorded, counted)) = burn(name, burner) else {
+        return;
+    };
+    assert!(counted > 0.5, "it burned {counted} s only");
+    agrees(recorded, counted);
+}
+
+#[test]
+fn two_thousand_short_processes_are_all_counted() {
+    let name = "two_thousand_short_processes_are_all_counted";
+    // A process of about a millisecond: a shell that counts.
+    let short = "sh -c 'i=0; while [ $i -lt 500 ]; do i=$((i+1)); done'";
+    let script = format!("i=0; while [ $i -lt 2000 ]; do {short}; i=$((i+1)); done");
+    let Some((run, recorded, counted)) = burn(name, &script) else {
+        return;
+    };
+    let forks = total(&run, "system.forks");
+    assert!(forks >= 2000.0, "{forks} forks");
+    let each = counted / 2000.0;
+    assert!((0.3e-3..6e-3).contains(&each), "a process took {each} s");
+    agrees(recorded, counted);
+}
