@@ -46,8 +46,10 @@ pub struct ByDimension {
 pub struct ScanPlan {
     /// The table.
     pub table: &'static Table,
-    /// What to add up: a column, or the length of the interval for each row.
+    /// What to add up; without it only the sampled intervals are wanted.
     pub column: Option<&'static str>,
+    /// Add up the length of the interval of each row that has a value, not the value.
+    pub seconds: bool,
     /// How amounts combine.
     pub kind: Kind,
     /// Dimensions to group by, by their place in [`Plan::by`].
@@ -269,22 +271,25 @@ impl Planner<'_> {
         let over = self.scan(subject, measure, &|_| true)?;
         let under = match d.under {
             Under::Elapsed => vec![ScanPlan {
-                column: None,
+                seconds: true,
                 kind: Kind::Sum,
                 ..over.clone()
             }],
             Under::Sum(names) => {
-                let mut under = Vec::with_capacity(names.len());
-                for name in names {
+                // The denominator is taken over the dimensions that all of its terms have: a
+                // mode's share of the processors is a share of all modes and of idling.
+                let has = |dimension: &str| {
+                    names.iter().all(|name| {
+                        let (subject, measure) = find(name);
+                        let mut tables = candidates(subject, measure.name).into_iter();
+                        tables.any(|c| c.table.dimensions.contains(&dimension))
+                    })
+                };
+                let scans = names.iter().map(|name| {
                     let (subject, measure) = find(name);
-                    let all = candidates(subject, measure.name);
-                    // The denominator is taken over the dimensions that it has.
-                    let has = |dimension: &str| {
-                        all.iter().any(|c| c.table.dimensions.contains(&dimension))
-                    };
-                    under.push(self.scan(subject, measure, &has)?);
-                }
-                under
+                    self.scan(subject, measure, &has)
+                });
+                scans.collect::<Result<_, _>>()?
             }
         };
         Ok((over, under))
@@ -342,6 +347,7 @@ impl Planner<'_> {
         let mut scan = ScanPlan {
             table: chosen.table,
             column: Some(chosen.column),
+            seconds: false,
             kind: measure.kind,
             by,
             tests: vec![],
@@ -508,7 +514,8 @@ impl Planner<'_> {
                 for v in values {
                     let amount = run::unit::parse_amount(&v.text)
                         .map_err(|e| self.problem(v.span, e.to_string()))?;
-                    listed.push(in_unit(amount, v.span)?);
+                    // A value stands for the bucket that holds it.
+                    listed.push(run::grid::floor(in_unit(amount, v.span)?, unit));
                 }
                 p.test.clone()
             }
@@ -557,10 +564,16 @@ pub fn holds(test: &Test, value: &str) -> bool {
 /// Whether the number `value` passes `test` (`listed`: the values of `=` and `in`).
 pub fn holds_number(test: &Test, listed: &[f64], value: f64) -> bool {
     match test {
-        Test::In(_) => listed.contains(&value),
-        Test::NotIn(_) => !listed.contains(&value),
+        Test::In(_) => listed.iter().any(|v| same_bucket(*v, value)),
+        Test::NotIn(_) => !listed.iter().any(|v| same_bucket(*v, value)),
         Test::Compare(order, bound) => order.holds(value, bound.value),
         Test::Range(low, high) => low.value <= value && value <= high.value,
         Test::Matches(..) => false,
     }
+}
+
+/// Whether two lower bounds are the same, but for the rounding of their base unit. Buckets are
+/// never closer than a billionth of a second, or a 64th.
+fn same_bucket(a: f64, b: f64) -> bool {
+    (a - b).abs() <= a.abs() * 1e-6
 }
