@@ -20,6 +20,7 @@ use run::{Manifest, Run};
 use crate::error::Error;
 use crate::plan::{Key, Plan, ScanPlan, plan};
 use crate::scan::{Cells, GroupCells, KeyValue, Slot, scan};
+use crate::slots::observed;
 use crate::syntax::parse;
 
 /// The answer to an expression.
@@ -100,7 +101,12 @@ pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
     if plan.kind.is_none() {
         let mut under = Vec::with_capacity(plan.under.len());
         for p in &plan.under {
-            under.push((p, scan(run, p)?));
+            let cells = if p.seconds && p.table.sparse {
+                observed(run, p)?
+            } else {
+                scan(run, p)?
+            };
+            under.push((p, cells));
         }
         return Ok(ratio(plan_head(&plan), &plan, over, &under, &run.manifest));
     }
@@ -124,7 +130,7 @@ fn plan_head(plan: &Plan) -> Answer {
 }
 
 /// Whether a slot belongs to a group at all: with `by phase`, only slots of its phase do.
-fn belongs(slot: &Slot, phase: Option<&KeyValue>, manifest: &Manifest) -> bool {
+pub(crate) fn belongs(slot: &Slot, phase: Option<&KeyValue>, manifest: &Manifest) -> bool {
     match phase {
         Some(KeyValue::Word(name)) => crate::scan::phase_name(manifest, slot.phase) == name,
         _ => true,
@@ -335,9 +341,14 @@ impl<'a> Below<'a> {
 fn onto(group: &GroupCells, slots: &[Slot], grid: &[Slot]) -> Vec<(u32, f64)> {
     let mut out: Vec<(u32, f64)> = Vec::new();
     for (&place, &amount) in group.slots.iter().zip(&group.values) {
-        // The first interval of the grid that ends at or after this one.
-        let at = grid.partition_point(|s| s.time < slots[place as usize].time) as u32;
-        if at as usize == grid.len() {
+        // The first interval of the grid that ends at or after this one, and holds it: what
+        // falls into a gap of the grid has nothing to be divided by.
+        let slot = &slots[place as usize];
+        let at = grid.partition_point(|s| s.time < slot.time) as u32;
+        if grid
+            .get(at as usize)
+            .is_none_or(|s| s.from() >= slot.middle())
+        {
             continue;
         }
         match out.last_mut() {

@@ -10,6 +10,7 @@ pub mod error;
 pub mod limit;
 pub mod plan;
 pub mod scan;
+pub mod slots;
 pub mod syntax;
 
 pub use answer::{Answer, Group, evaluate};

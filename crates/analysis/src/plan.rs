@@ -46,8 +46,10 @@ pub struct ByDimension {
 pub struct ScanPlan {
     /// The table.
     pub table: &'static Table,
-    /// What to add up: a column, or the length of the interval for each row.
+    /// What to add up; without it only the sampled intervals are wanted.
     pub column: Option<&'static str>,
+    /// Add up the length of the interval of each row that has a value, not the value.
+    pub seconds: bool,
     /// How amounts combine.
     pub kind: Kind,
     /// Dimensions to group by, by their place in [`Plan::by`].
@@ -269,7 +271,7 @@ impl Planner<'_> {
         let over = self.scan(subject, measure, &|_| true)?;
         let under = match d.under {
             Under::Elapsed => vec![ScanPlan {
-                column: None,
+                seconds: true,
                 kind: Kind::Sum,
                 ..over.clone()
             }],
@@ -346,6 +348,7 @@ impl Planner<'_> {
         let mut scan = ScanPlan {
             table: chosen.table,
             column: Some(chosen.column),
+            seconds: false,
             kind: measure.kind,
             by,
             tests: vec![],
@@ -512,7 +515,8 @@ impl Planner<'_> {
                 for v in values {
                     let amount = run::unit::parse_amount(&v.text)
                         .map_err(|e| self.problem(v.span, e.to_string()))?;
-                    listed.push(in_unit(amount, v.span)?);
+                    // A value stands for the bucket that holds it.
+                    listed.push(run::grid::floor(in_unit(amount, v.span)?, unit));
                 }
                 p.test.clone()
             }
@@ -561,10 +565,16 @@ pub fn holds(test: &Test, value: &str) -> bool {
 /// Whether the number `value` passes `test` (`listed`: the values of `=` and `in`).
 pub fn holds_number(test: &Test, listed: &[f64], value: f64) -> bool {
     match test {
-        Test::In(_) => listed.contains(&value),
-        Test::NotIn(_) => !listed.contains(&value),
+        Test::In(_) => listed.iter().any(|v| same_bucket(*v, value)),
+        Test::NotIn(_) => !listed.iter().any(|v| same_bucket(*v, value)),
         Test::Compare(order, bound) => order.holds(value, bound.value),
         Test::Range(low, high) => low.value <= value && value <= high.value,
         Test::Matches(..) => false,
     }
+}
+
+/// Whether two lower bounds are the same, but for the rounding of their base unit. Buckets are
+/// never closer than a billionth of a second, or a 64th.
+fn same_bucket(a: f64, b: f64) -> bool {
+    (a - b).abs() <= a.abs() * 1e-6
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use run::catalog::Kind;
+use run::catalog::{self, Kind};
 use run::read::{Batch, Opened, Part, ReadError, Texts, Values};
 use run::{Manifest, Nanos, Run};
 
@@ -54,8 +54,44 @@ pub struct GroupCells {
 /// Name shown for the time before the first mark.
 pub const NO_PHASE: &str = "(none)";
 
-/// Reads what `plan` asks for.
+/// Reads what `plan` asks for. The slots of a sparse table are all intervals in which it was
+/// sampled, also those in which no instance had anything to say.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+    let cells = scan_table(run, plan)?;
+    if !plan.table.sparse {
+        return Ok(cells);
+    }
+    let sampled = sampled(run, plan)?;
+    Ok(crate::slots::widen(cells, sampled))
+}
+
+/// The intervals in which the source of a sparse table was read, by its smallest dense table;
+/// a source without one is taken to be read in every sample.
+fn sampled(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
+    let recorded = run.tables();
+    let beside = catalog::tables()
+        .map(|(_, t)| t)
+        .filter(|t| t.source == plan.table.source && !t.sparse)
+        .filter(|t| recorded.iter().any(|r| r == t.name))
+        .min_by_key(|t| t.dimensions.len());
+    let table = beside.or_else(|| catalog::table("self").map(|(_, t)| t));
+    let Some(table) = table else {
+        return Ok(Vec::new());
+    };
+    let times = ScanPlan {
+        table,
+        column: None,
+        seconds: false,
+        kind: Kind::Sum,
+        by: vec![],
+        tests: vec![],
+        times: plan.times.clone(),
+        caveat: None,
+    };
+    Ok(scan_table(run, &times)?.slots)
+}
+
+fn scan_table(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
     let Some(table) = run.table(plan.table.name)? else {
         return Ok(Cells::default());
     };
@@ -381,12 +417,16 @@ impl<'p> Scanner<'p> {
     fn take(&mut self, batch: &Batch<'_>, row: usize) {
         let value = match self.value.map(|v| &batch.columns[v]) {
             Some(Values::Numbers(values)) => values[row],
-            Some(Values::Words { .. }) => f64::NAN,
-            None => batch.intervals[row],
+            Some(Values::Words { .. }) | None => f64::NAN,
         };
         if value.is_nan() {
             return;
         }
+        let value = if self.plan.seconds {
+            batch.intervals[row]
+        } else {
+            value
+        };
         let mut group = 0;
         for level in 0..self.by_columns.len() {
             let place = self.place(level, batch, row);

@@ -40,6 +40,18 @@ pub const fn upper(index: u32) -> u64 {
     lower(index as u32).saturating_add(1 << shift)
 }
 
+/// Lower bound of the bucket that holds `value`, in base units. Negative values mirror the
+/// positive.
+pub fn floor(value: f64, unit: crate::Unit) -> f64 {
+    let per_unit = if unit == crate::Unit::Seconds {
+        1e9
+    } else {
+        1.0
+    };
+    let step = index((value.abs() * per_unit).round() as u64);
+    (lower(step) as f64 / per_unit).copysign(value)
+}
+
 /// Lower and upper bound of the bucket that starts at `lower_bound`, in base units: the grid
 /// counts nanoseconds for times and single units for the rest. Negative values (distances)
 /// mirror the positive.

@@ -189,6 +189,26 @@ pub struct Opened<'r> {
 impl Run {
     /// Opens the run in directory `path`.
     pub fn open(path: &Path) -> Result<Run, ReadError> {
+        let manifest = Run::read_manifest(path)?;
+        let mut run = Run {
+            path: path.to_owned(),
+            life: Life::Complete,
+            journal: None,
+            manifest,
+        };
+        if run.manifest.state == State::Recording
+            && let Err(error) = run.open_journal()
+        {
+            // The recorder may have sealed the run since the manifest was read.
+            run.manifest = Run::read_manifest(path)?;
+            if run.manifest.state == State::Recording {
+                return Err(error);
+            }
+        }
+        Ok(run)
+    }
+
+    fn read_manifest(path: &Path) -> Result<Manifest, ReadError> {
         let shown = path.display().to_string();
         let not_a_run = |why: &str| ReadError::NotARun {
             path: shown.clone(),
@@ -225,17 +245,7 @@ impl Run {
             }
             Some(_) => {}
         }
-        let manifest: Manifest = serde_json::from_value(value).map_err(damaged)?;
-        let mut run = Run {
-            path: path.to_owned(),
-            life: Life::Complete,
-            journal: None,
-            manifest,
-        };
-        if run.manifest.state == State::Recording {
-            run.open_journal()?;
-        }
-        Ok(run)
+        serde_json::from_value(value).map_err(damaged)
     }
 
     fn open_journal(&mut self) -> Result<(), ReadError> {
@@ -442,6 +452,13 @@ impl Opened<'_> {
         let Some(file) = &self.run.journal else {
             return Ok(());
         };
+        // As sealing will store them.
+        let whole: Vec<&str> = catalog::table(self.name)
+            .into_iter()
+            .flat_map(|(subject, table)| catalog::columns(subject, table))
+            .filter(|c| matches!(c, catalog::Column::Measure(m) if seal::is_whole(m.unit, m.kind)))
+            .map(|c| c.name())
+            .collect();
         journal::read(
             file,
             |table| table == self.name,
@@ -458,6 +475,9 @@ impl Opened<'_> {
                             };
                         }
                         match block.schema.numbers.iter().position(|c| c == name) {
+                            Some(i) if whole.contains(&name) => Values::Numbers(
+                                block.numbers[i].iter().map(|v| v.round()).collect(),
+                            ),
                             Some(i) => Values::Numbers(Cow::Borrowed(&block.numbers[i])),
                             None => Values::Numbers(Cow::Owned(missing.clone())),
                         }

@@ -322,8 +322,9 @@ pub fn seal(file: &File, dir: &Path) -> Result<BTreeMap<String, u64>, SealError>
             if failed.is_some() {
                 return;
             }
-            if words.len() != last_words.len() {
-                last_words = words.to_vec();
+            // Words only grow, and keep their numbers from frame to frame.
+            if let Some(new) = words.get(last_words.len()..) {
+                last_words.extend_from_slice(new);
             }
             let Some((subject, table)) = catalog::table(&block.schema.name) else {
                 return;

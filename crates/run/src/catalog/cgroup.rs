@@ -94,7 +94,7 @@ pub(super) const CGROUP: Subject = Subject {
     derived: &[share_of_time(
         "pressure",
         "cgroup.stalled",
-        "Share of the time lost, over the intervals in which any was.",
+        "Share of the time lost, mean of the groups and resources that lost any.",
     )],
     unless_named: &[
         UnlessNamed {

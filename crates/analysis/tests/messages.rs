@@ -1,0 +1,129 @@
+//! Each wrong expression: the word that is meant, what is wrong with it, what to do.
+
+mod support;
+
+use analysis::{Error, evaluate};
+use support::runs;
+
+/// Expression, word pointed at, part of what is wrong, part of the hint.
+const WRONG: &[(&str, &str, &str, &str)] = &[
+    ("dsk.bytes", "dsk", "no subject `dsk`", "disk"),
+    ("quux.bytes", "quux", "no subject", "there are: cpu, system"),
+    ("disk.byte", "byte", "no measure `byte`", "bytes"),
+    ("disk.latency", "latency", "no measure", "mean_latency"),
+    (
+        "disk.bytes by devise",
+        "devise",
+        "no dimension `devise`",
+        "device",
+    ),
+    (
+        "disk.bytes where dev = sda",
+        "dev",
+        "no dimension `dev`",
+        "device",
+    ),
+    ("disk.bytes by time", "time", "series", "--series"),
+    ("disk.bytes by op, op", "op", "twice", ""),
+    ("disk.busy by op", "op", "not kept by `op`", "device, layer"),
+    (
+        "disk.time by process",
+        "process",
+        "not kept by `process`",
+        "device, layer, op",
+    ),
+    (
+        "disk.bytes by process, device",
+        "device",
+        "together with the others",
+        "cgroup, device",
+    ),
+    (
+        "disk.bytes where device > 5",
+        "> 5",
+        "is a word, not a number",
+        "in a, b",
+    ),
+    (
+        "disk.bytes where device in 1..5",
+        "in 1..5",
+        "is a word",
+        "in a, b",
+    ),
+    (
+        "disk.ios where latency ~ 5",
+        "~ 5",
+        "is a number, not a word",
+        "in 1ms..2ms",
+    ),
+    ("disk.ios where latency > 5", "> 5", "needs a unit", "10ms"),
+    (
+        "disk.ios where latency > 4KiB",
+        "> 4KiB",
+        "is in seconds, this value in bytes",
+        "",
+    ),
+    (
+        "disk.ios where latency = fast",
+        "fast",
+        "`fast` is not a number",
+        "",
+    ),
+    (
+        "disk.bytes where time = 5s",
+        "= 5s",
+        "tested with `in`",
+        "10s..40s",
+    ),
+    (
+        "disk.bytes where time in 5..9",
+        "in 5..9",
+        "needs a unit",
+        "10ms",
+    ),
+    ("disk.bytes where phase > 5", "> 5", "is a word", "in a, b"),
+    (
+        "pressure.ratio",
+        "pressure.ratio",
+        "no table `pressure`",
+        "denied: boot with psi=1",
+    ),
+    (
+        "process.time",
+        "process.time",
+        "no table `process`",
+        "had nothing to say",
+    ),
+    (
+        "power.energy",
+        "power.energy",
+        "no table `power`",
+        "record with the source `power`",
+    ),
+];
+
+#[test]
+fn errors_name_the_word_and_what_to_do() {
+    let r = runs(&[], |s| {
+        s.at(1.0, 1.0).own();
+        s.row("disk", &["sda", "disk", "read"], &[1.0; 4]);
+        s.row("disk_device", &["sda", "disk"], &[1.0; 3]);
+        s.row("disk_latency", &["sda", "disk", "read"], &[0.01, 1.0]);
+    });
+    for (text, word, what, hint) in WRONG {
+        let problem = match evaluate(&r.sealed, text) {
+            Err(Error::Problem(problem)) => problem,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(
+            &text[problem.span.0..problem.span.1],
+            *word,
+            "{text}\n{problem}"
+        );
+        assert!(problem.what.contains(what), "{text}\n{problem}");
+        let given = problem.hint.as_deref().unwrap_or("");
+        assert!(given.contains(hint), "{text}\n{problem}");
+        let lines = problem.to_string();
+        assert!(lines.contains('^') && !lines.ends_with('\n'), "{lines}");
+    }
+}

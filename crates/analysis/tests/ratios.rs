@@ -1,0 +1,141 @@
+//! Derived statistics: what is below the line, and over which time.
+
+mod support;
+
+use support::{Runs, Script, pairs, runs};
+
+fn cpu(s: &mut Script, cpu: &str, mode: &str, time: f64) {
+    s.row("cpu", &[cpu, mode], &[time]);
+}
+
+/// Two processors, two seconds.
+fn two_processors() -> Runs {
+    runs(&[], |s| {
+        for second in [1.0, 2.0] {
+            s.at(second, 1.0);
+            cpu(s, "0", "user", 0.5);
+            cpu(s, "0", "system", 0.25);
+            s.row("cpu_idle", &["0"], &[0.25, 0.0, 0.0]);
+            if second == 2.0 {
+                cpu(s, "1", "user", 0.5);
+                s.row("cpu_idle", &["1"], &[0.25, 0.125, 0.125]);
+            } else {
+                s.row("cpu_idle", &["1"], &[1.0, 0.0, 0.0]);
+            }
+            s.row("cgroup_cpu", &["/a", "user"], &[0.5]);
+        }
+    })
+}
+
+#[test]
+fn utilisation_is_a_share_of_all_the_time_there_was() {
+    let r = two_processors();
+    // Busy 0.75 + 0.75 + 0.5 of four processor seconds.
+    assert_eq!(r.one("cpu.utilisation"), (None, 0.5, 0.375, 0.625, 2));
+    let by_cpu = pairs(&[("0", 0.75), ("1", 0.25)]);
+    assert_eq!(r.means("cpu.utilisation by cpu"), by_cpu);
+}
+
+#[test]
+fn parts_of_a_utilisation_sum_to_the_whole() {
+    let r = two_processors();
+    let by_mode = pairs(&[("user", 0.375), ("system", 0.125)]);
+    assert_eq!(r.means("cpu.utilisation by mode"), by_mode);
+    let by_both = pairs(&[("0, user", 0.5), ("0, system", 0.25), ("1, user", 0.25)]);
+    assert_eq!(r.means("cpu.utilisation by cpu, mode"), by_both);
+    let by_cgroup = pairs(&[("/a", 0.25)]);
+    assert_eq!(r.means("cpu.utilisation by cgroup"), by_cgroup);
+    assert_eq!(r.one("cpu.utilisation where mode = system").1, 0.125);
+}
+
+#[test]
+fn a_processor_that_idles_is_no_gap() {
+    let r = two_processors();
+    assert_eq!(
+        r.one("cpu.time where cpu = 1"),
+        (Some(0.5), 0.25, 0.0, 0.5, 2)
+    );
+    assert_eq!(
+        r.one("cpu.utilisation where cpu = 1"),
+        (None, 0.25, 0.0, 0.5, 2)
+    );
+}
+
+/// bytes and, as capacity, nothing known.
+fn net(s: &mut Script, bytes: f64) {
+    let mut values = vec![f64::NAN; 8];
+    values[0] = bytes;
+    s.row("net", &["eth0", "edge", "receive"], &values);
+}
+
+#[test]
+fn finer_intervals_add_up_into_the_coarser_ones() {
+    let r = runs(&[], |s| {
+        for second in 1..=6 {
+            s.at(f64::from(second), 1.0);
+            cpu(s, "0", "user", f64::from(second) / 8.0);
+            s.row("cpu_idle", &["0"], &[1.0, 0.0, 0.0]);
+            // Nothing is known of the network in seconds 2 to 4.
+            if second == 2 || second == 6 {
+                s.at(f64::from(second), 2.0);
+                net(s, 1e9);
+            }
+        }
+    });
+    // (1 + 2) / 8 s, then (5 + 6) / 8 s, a GB each.
+    let answer = r.ask("cpu.seconds_per_net_gb");
+    let series = answer.groups[0].series.clone();
+    assert_eq!(series, [(0, 0.375), (1, 1.375)]);
+    assert_eq!(answer.groups[0].mean, 0.875);
+}
+
+#[test]
+fn a_share_of_the_time_is_the_mean_of_the_instances() {
+    let r = runs(&[], |s| {
+        for second in [1.0, 2.0] {
+            s.at(second, 1.0);
+            s.row("disk_device", &["sda", "disk"], &[0.5, 1.0, 0.0]);
+            s.row("disk_device", &["sdb", "disk"], &[0.0, 0.0, 0.0]);
+            s.row("disk_device", &["dm-0", "stacked"], &[1.0, 1.0, 0.0]);
+        }
+    });
+    assert_eq!(r.one("disk.utilisation").1, 0.25);
+    assert_eq!(r.one("disk.mean_depth").1, 0.5);
+    let by_device = pairs(&[("dm-0", 1.0)]);
+    assert_eq!(
+        r.means("disk.utilisation by device where device ~ ^dm"),
+        by_device
+    );
+    let by_layer = pairs(&[("stacked", 1.0), ("disk", 0.25)]);
+    assert_eq!(r.means("disk.utilisation by layer"), by_layer);
+}
+
+/// Group `/a` stalls in one of four seconds, `/b` in two.
+fn stalls() -> Runs {
+    runs(&[("late", 2.0)], |s| {
+        for second in 1..=4 {
+            s.at(f64::from(second), 1.0);
+            s.row("cgroup_tasks", &["/a"], &[1.0]);
+            if second == 2 {
+                s.row("cgroup_pressure", &["/a", "io", "some"], &[0.5]);
+                s.row("cgroup_pressure", &["/a", "io", "full"], &[0.25]);
+            }
+            if second > 2 {
+                s.row("cgroup_pressure", &["/b", "io", "some"], &[0.5]);
+            }
+        }
+    })
+}
+
+#[test]
+fn a_share_of_the_time_counts_the_time_without_rows() {
+    let r = stalls();
+    let by_group = pairs(&[("/b", 0.25), ("/a", 0.125)]);
+    assert_eq!(r.means("cgroup.pressure by cgroup"), by_group);
+    assert_eq!(r.one("cgroup.pressure").1, 0.1875);
+    let full = pairs(&[("/a", 0.0625)]);
+    let full_by_group = "cgroup.pressure by cgroup where share = full";
+    assert_eq!(r.means(full_by_group), full);
+    let by_phase = pairs(&[("/b, late", 0.5), ("/a, (none)", 0.25)]);
+    assert_eq!(r.means("cgroup.pressure by cgroup, phase"), by_phase);
+}
