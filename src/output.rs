@@ -18,10 +18,27 @@ pub(crate) fn data(text: &str) {
     }
 }
 
-/// Tells the user something on stderr, after the program's name.
+/// Tells the user something on stderr, after the program's name. What was given by others
+/// (a path, an argument) cannot draw on the terminal.
 pub(crate) fn message(text: &str) {
+    let safe = text.replace(|c: char| c != '\n' && is_unsafe(c), "\u{fffd}");
     // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(io::stderr().lock(), "sonde: {text}");
+    let _ = writeln!(io::stderr().lock(), "sonde: {safe}");
+}
+
+/// Control characters, and those that reorder or break a line.
+fn is_unsafe(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text` as one word of a shell's command line.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:,+=@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// Writes a picture or a report where the user asked for it.
@@ -46,6 +63,6 @@ pub(crate) fn terminal_size() -> Option<(u16, u16)> {
 /// Text from elsewhere (names of processes, files, phases) made safe for one line.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| if is_unsafe(c) { '\u{fffd}' } else { c })
         .collect()
 }

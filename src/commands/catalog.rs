@@ -39,6 +39,7 @@ fn arguments(command: Command) -> Command {
         .after_help(
             "An expression is:\n  subject.measure [by dim, ...] [where dim op value and ...]\n\n\
              op: =  !=  ~  !~ (regular expression)  <  <=  >  >=  in a, b  in 10ms..1s\n\
+             A value with spaces or commas stands in quotes; a doubled quote is one: \"a \"\"b\"\"\"\n\
              Everything has the dimensions host, phase and time (since the run's start):\n  \
              sonde get RUN 'disk.bytes by device, op where time in 10s..40s'\n  \
              sonde get RUN 'cpu.utilisation by mode where phase = steady'",

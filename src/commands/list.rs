@@ -85,19 +85,22 @@ fn runs_of(dir: &Path) -> Result<(Vec<Run>, Vec<String>), Failure> {
     Ok((runs, bad))
 }
 
-/// How a run ended, in a word or two.
+/// How a run ended, in a few words.
 pub(crate) fn ending(run: &Run) -> String {
     let command = run.manifest.command.as_ref();
-    match (
-        run.life,
+    let end = match (
         command.and_then(|c| c.status),
         command.and_then(|c| c.signal),
     ) {
-        (Life::Live, ..) => "recording".into(),
-        (Life::Killed, ..) => "recorder killed".into(),
-        (_, Some(0), _) | (_, None, None) => "ok".into(),
-        (_, Some(status), _) => format!("exit {status}"),
-        (_, None, Some(signal)) => format!("signal {signal}"),
+        (Some(0), _) | (None, None) => "ok".to_owned(),
+        (Some(status), _) => format!("exit {status}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+    };
+    match run.life {
+        Life::Live => "recording".into(),
+        Life::Killed => "recorder killed".into(),
+        Life::Unsealed => format!("{end}, not sealed"),
+        Life::Complete => end,
     }
 }
 

@@ -58,7 +58,11 @@ pub(crate) fn open_run(matches: &ArgMatches) -> Result<run::Run, Failure> {
     let path = matches
         .get_one::<std::path::PathBuf>("run")
         .expect("required");
-    Ok(run::Run::open(path)?)
+    let run = run::Run::open(path)?;
+    if let Some(text) = run.damage() {
+        crate::output::message(&text);
+    }
+    Ok(run)
 }
 
 /// The value of a length-of-time argument, in seconds.

@@ -305,11 +305,34 @@ impl<'t> Parser<'t> {
         Ok(Test::In(values))
     }
 
+    /// A text within `quote`s, which stand here.
+    fn quoted(&mut self, quote: char) -> Result<Spanned, Problem> {
+        let rest = self.rest();
+        let mut text = String::new();
+        let mut at = 1;
+        loop {
+            let Some(length) = rest[at..].find(quote) else {
+                return Err(self.problem("this quote is never closed"));
+            };
+            text += &rest[at..at + length];
+            at += length + 1;
+            if !rest[at..].starts_with(quote) {
+                break;
+            }
+            text.push(quote);
+            at += 1;
+        }
+        let span = (self.at, self.at + at);
+        self.at = span.1;
+        Ok(Spanned { text, span })
+    }
+
     fn amount(&self, value: &Spanned) -> Result<Amount, Problem> {
         parse_amount(&value.text).map_err(|e| Problem::at(self.text, value.span, e.to_string()))
     }
 
-    /// A quoted text, or what stands up to the next space or comma.
+    /// A quoted text, or what stands up to the next space or comma. A doubled quote within
+    /// quotes stands for itself.
     fn value(&mut self) -> Result<Spanned, Problem> {
         self.skip_space();
         let rest = self.rest();
@@ -318,15 +341,7 @@ impl<'t> Parser<'t> {
             return Err(Problem::at(self.text, (end, end), "expected a value here"));
         };
         if first == '"' || first == '\'' {
-            let Some(length) = rest[1..].find(first) else {
-                return Err(self.problem("this quote is never closed"));
-            };
-            let span = (self.at, self.at + length + 2);
-            self.at = span.1;
-            return Ok(Spanned {
-                text: rest[1..=length].to_owned(),
-                span,
-            });
+            return self.quoted(first);
         }
         let length = rest
             .find(|c: char| c.is_whitespace() || c == ',')
@@ -391,6 +406,25 @@ mod tests {
             panic!()
         };
         assert_eq!(amount.value, 4096.0);
+    }
+
+    #[test]
+    fn a_doubled_quote_stands_for_itself() {
+        for (quoted, value) in [
+            (r#""a ""b"" 'c'""#, r#"a "b" 'c'"#),
+            ("'it''s'", "it's"),
+            (r#""""""#, r#"""#),
+            (r#""""#, ""),
+            ("\"two\nlines\"", "two\nlines"),
+        ] {
+            let text = format!("x.y where z = {quoted} and z != b");
+            let e = parse(&text).unwrap_or_else(|p| panic!("{p}"));
+            let Test::In(list) = &e.predicates[0].test else {
+                panic!()
+            };
+            assert_eq!(list[0].text, value, "{text}");
+            assert_eq!(e.predicates.len(), 2, "{text}");
+        }
     }
 
     #[test]

@@ -3,11 +3,14 @@
 
 pub mod catalog;
 pub mod grid;
+mod home;
 pub mod journal;
+mod loss;
 pub mod manifest;
 pub mod read;
 pub mod rows;
 pub mod seal;
+pub mod sums;
 pub mod unit;
 pub mod write;
 

@@ -63,6 +63,9 @@ pub struct Manifest {
     /// Rows of each sealed table.
     #[serde(default)]
     pub tables: BTreeMap<String, u64>,
+    /// CRC-32 of the footer of each sealed table; the footer has those of the columns.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub footers: BTreeMap<String, u32>,
 }
 
 /// Whether a recorder is, or was, still at work.

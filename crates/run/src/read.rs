@@ -23,7 +23,7 @@ use parquet::file::statistics::Statistics;
 use rustix::fs::FlockOperation;
 
 use crate::manifest::{FORMAT, Manifest, State};
-use crate::{Nanos, catalog, journal, seal};
+use crate::{Nanos, catalog, journal, seal, sums};
 
 /// Why a run, or a table of it, could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -72,8 +72,18 @@ pub enum ReadError {
         /// What the parser said.
         why: String,
     },
+    /// The run was not sealed, and what was recorded is gone.
+    #[error(
+        "{path} has no journal: {why}\nhint: the run was not sealed, so its rows were only there"
+    )]
+    Journal {
+        /// The path given.
+        path: String,
+        /// What the operating system said.
+        why: String,
+    },
     /// The operating system refused.
-    #[error("cannot read {path}: {error}")]
+    #[error("cannot read {path}: {error}\nhint: look at its permissions, or ask who owns it")]
     Io {
         /// The file.
         path: String,
@@ -89,8 +99,10 @@ pub enum Life {
     Complete,
     /// A recorder is at work.
     Live,
-    /// The recorder ended without sealing it.
+    /// The recorder was killed before it could seal it.
     Killed,
+    /// The recorder ended but could not seal it: the disk was full.
+    Unsealed,
 }
 
 /// An opened run directory.
@@ -196,22 +208,27 @@ impl Run {
             journal: None,
             manifest,
         };
-        if run.manifest.state == State::Recording
-            && let Err(error) = run.open_journal()
-        {
-            // The recorder may have sealed the run since the manifest was read.
+        if run.manifest.state == State::Complete {
+            return Ok(run);
+        }
+        let opened = run.open_journal();
+        if run.life != Life::Live {
+            // The recorder may have sealed the run since its manifest was read.
             run.manifest = Run::read_manifest(path)?;
-            if run.manifest.state == State::Recording {
-                return Err(error);
+            if run.manifest.state == State::Complete {
+                (run.life, run.journal) = (Life::Complete, None);
+                return Ok(run);
+            }
+            if run.manifest.ended.is_some() {
+                run.life = Life::Unsealed;
             }
         }
-        Ok(run)
+        opened.map(|()| run)
     }
 
     fn read_manifest(path: &Path) -> Result<Manifest, ReadError> {
-        let shown = path.display().to_string();
         let not_a_run = |why: &str| ReadError::NotARun {
-            path: shown.clone(),
+            path: shown(path),
             why: why.into(),
         };
         let file = path.join("run.json");
@@ -220,12 +237,12 @@ impl Run {
             io::ErrorKind::NotADirectory => not_a_run("it is not a directory"),
             io::ErrorKind::NotFound => not_a_run("it has no run.json"),
             _ => ReadError::Io {
-                path: file.display().to_string(),
+                path: shown(&file),
                 error,
             },
         })?;
         let damaged = |e: serde_json::Error| ReadError::Manifest {
-            path: shown.clone(),
+            path: shown(path),
             why: e.to_string(),
         };
         let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
@@ -238,7 +255,7 @@ impl Run {
                     .unwrap_or("?")
                     .into();
                 return Err(ReadError::Newer {
-                    path: shown,
+                    path: shown(path),
                     found,
                     sonde,
                 });
@@ -250,16 +267,24 @@ impl Run {
 
     fn open_journal(&mut self) -> Result<(), ReadError> {
         let path = self.path.join("journal");
-        let file = File::open(&path).map_err(|error| ReadError::Io {
-            path: path.display().to_string(),
-            error,
+        self.life = Life::Killed;
+        let file = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ReadError::Journal {
+                path: shown(&self.path),
+                why: error.to_string(),
+            },
+            _ => ReadError::Io {
+                path: shown(&path),
+                error,
+            },
         })?;
         // The recorder holds the lock as long as it lives.
         let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
         if free {
             let _ = rustix::fs::flock(&file, FlockOperation::Unlock);
+        } else {
+            self.life = Life::Live;
         }
-        self.life = if free { Life::Killed } else { Life::Live };
         self.journal = Some(file);
         Ok(())
     }
@@ -285,6 +310,26 @@ impl Run {
         last
     }
 
+    /// What of the journal cannot be read, if it is damaged or its last block was cut.
+    ///
+    /// Not asked of a run that still grows: its last block may be on its way.
+    pub fn damage(&self) -> Option<String> {
+        let file = self.journal.as_ref().filter(|_| self.life != Life::Live)?;
+        let mut rows = 0;
+        let end = journal::read(file, |_| true, |block, _| rows += block.times.len());
+        match end {
+            Ok(journal::End::Whole) => None,
+            Ok(journal::End::Cut) => Some(format!(
+                "the journal of {} is damaged after {rows} rows; what came later cannot be read",
+                shown(&self.path)
+            )),
+            Err(e) => Some(format!(
+                "the journal of {} cannot be read: {e}",
+                shown(&self.path)
+            )),
+        }
+    }
+
     /// Names of the tables that have rows.
     pub fn tables(&self) -> Vec<String> {
         if self.journal.is_none() {
@@ -307,7 +352,7 @@ impl Run {
 
     fn table_error(&self, table: &str, why: &dyn std::fmt::Display) -> ReadError {
         ReadError::Table {
-            path: self.path.display().to_string(),
+            path: shown(&self.path),
             table: table.into(),
             why: why.to_string(),
         }
@@ -336,7 +381,8 @@ impl Run {
         let path = self.path.join(format!("{name}.parquet"));
         let file = File::open(&path).map_err(|e| self.table_error(name, &e))?;
         let metadata = self
-            .load(name, &file)
+            .check_footer(name, &file)
+            .and_then(|()| self.load(name, &file))
             .map_err(|e| self.table_error(name, &e))?;
         let parts = (0..metadata.metadata().num_row_groups())
             .map(|number| Part {
@@ -350,6 +396,18 @@ impl Run {
             sealed: Some((file, metadata)),
             parts,
         }))
+    }
+
+    fn check_footer(&self, name: &str, file: &File) -> Result<(), ParquetError> {
+        let Some(&sum) = self.manifest.footers.get(name) else {
+            return Ok(());
+        };
+        if sums::of_footer(file)? == sum {
+            Ok(())
+        } else {
+            let text = "the checksum of its footer is wrong";
+            Err(ParquetError::General(text.into()))
+        }
     }
 
     /// The footer of a sealed table, with word columns to be read as dictionaries.
@@ -384,6 +442,13 @@ impl Run {
         let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
         ArrowReaderMetadata::try_new(plain.metadata().clone(), options)
     }
+}
+
+/// A path for one line of a message: its name may have anything in it.
+fn shown(path: &Path) -> String {
+    path.display()
+        .to_string()
+        .replace(char::is_control, "\u{fffd}")
 }
 
 fn time_range(metadata: &ArrowReaderMetadata, group: usize) -> Option<(Nanos, Nanos)> {
@@ -431,6 +496,10 @@ impl Opened<'_> {
             .into_iter()
             .chain(columns.iter().copied())
             .collect();
+        let content = metadata.metadata();
+        sums::check(file, content, &sums::kept(content), part.number, |name| {
+            names.contains(&name)
+        })?;
         let mask = ProjectionMask::columns(
             metadata.metadata().file_metadata().schema_descr(),
             names.iter().copied(),

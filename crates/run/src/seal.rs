@@ -24,7 +24,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::catalog::{self, Column, Kind};
-use crate::journal::{self, RowsBlock};
+use crate::journal::{self, End, RowsBlock};
+use crate::sums;
 use crate::{Nanos, Subject, Table, Unit};
 
 /// The column with the end of each row's interval. Not `time`: that is a measure of several
@@ -43,6 +44,9 @@ pub enum SealError {
     /// Reading the journal or writing a file failed.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The journal has less than was written to it.
+    #[error("the journal is damaged")]
+    Damaged,
     /// The Parquet writer failed.
     #[error("writing {table}.parquet: {error}")]
     Parquet {
@@ -162,8 +166,13 @@ impl Sealing {
         table: &'static Table,
     ) -> Result<Sealing, SealError> {
         let path = dir.join(format!("{}.parquet.part", table.name));
-        #[expect(clippy::disallowed_methods, reason = "this crate writes runs")]
-        let file = File::create(&path)?;
+        // Read again for its checksums.
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)?;
         let schema = schema(subject, table);
         let wrap = |error| SealError::Parquet {
             table: table.name.into(),
@@ -269,21 +278,34 @@ impl Sealing {
         self.writer.write(&batch).map_err(wrap)
     }
 
-    /// Finishes the file and gives it its name.
-    fn finish(mut self, words: &[Arc<str>]) -> Result<(&'static str, u64), SealError> {
+    /// Finishes the file and gives it its name; answers with its rows and the sum of its footer.
+    fn finish(mut self, words: &[Arc<str>]) -> Result<(&'static str, u64, u32), SealError> {
         self.flush(words)?;
         let table = self.table.name;
-        let file = self
-            .writer
-            .into_inner()
-            .map_err(|error| SealError::Parquet {
-                table: table.into(),
-                error,
-            })?;
+        let wrap = |error| SealError::Parquet {
+            table: table.into(),
+            error,
+        };
+        self.writer.flush().map_err(wrap)?;
+        self.writer.sync()?;
+        let sums = sums::of_columns(self.writer.inner(), self.writer.flushed_row_groups())?;
+        self.writer
+            .append_key_value_metadata(KeyValue::new(sums::KEY.into(), sums));
+        let file = self.writer.into_inner().map_err(wrap)?;
+        let footer = sums::of_footer(&file)?;
         file.sync_data()?;
         fs::rename(&self.path, self.path.with_extension(""))?;
-        Ok((table, self.rows))
+        Ok((table, self.rows, footer))
     }
+}
+
+/// What sealing made.
+#[derive(Debug, Default)]
+pub struct Sealed {
+    /// Rows of each table.
+    pub tables: BTreeMap<String, u64>,
+    /// CRC-32 of the footer of each table.
+    pub footers: BTreeMap<String, u32>,
 }
 
 /// Word numbers of the journal as an Arrow dictionary of only the words in this batch.
@@ -307,15 +329,15 @@ fn dictionary(codes: &[i32], words: &[Arc<str>]) -> ArrayRef {
     ))
 }
 
-/// Writes the tables of the journal in `file` to `dir`; returns the rows of each.
+/// Writes the tables of the journal in `file` to `dir`.
 ///
 /// Tables of the journal that this version's catalog does not have are left out; the caller
 /// keeps the journal when the error says that not all could be written.
-pub fn seal(file: &File, dir: &Path) -> Result<BTreeMap<String, u64>, SealError> {
+pub fn seal(file: &File, dir: &Path) -> Result<Sealed, SealError> {
     let mut open: HashMap<String, Sealing> = HashMap::new();
     let mut failed: Option<SealError> = None;
     let mut last_words: Vec<Arc<str>> = Vec::new();
-    journal::read(
+    let end = journal::read(
         file,
         |_| true,
         |block, words| {
@@ -346,14 +368,11 @@ pub fn seal(file: &File, dir: &Path) -> Result<BTreeMap<String, u64>, SealError>
             }
         },
     )?;
+    if end == End::Cut && failed.is_none() {
+        failed = Some(SealError::Damaged);
+    }
     let parts: Vec<PathBuf> = open.values().map(|s| s.path.clone()).collect();
-    let result = match failed {
-        Some(e) => Err(e),
-        None => open
-            .into_values()
-            .map(|s| s.finish(&last_words).map(|(t, n)| (t.into(), n)))
-            .collect(),
-    };
+    let result = finish_all(open.into_values(), &last_words, failed);
     if result.is_err() {
         for part in parts {
             let _ = fs::remove_file(&part);
@@ -361,4 +380,21 @@ pub fn seal(file: &File, dir: &Path) -> Result<BTreeMap<String, u64>, SealError>
         }
     }
     result
+}
+
+fn finish_all(
+    tables: impl Iterator<Item = Sealing>,
+    words: &[Arc<str>],
+    failed: Option<SealError>,
+) -> Result<Sealed, SealError> {
+    if let Some(e) = failed {
+        return Err(e);
+    }
+    let mut sealed = Sealed::default();
+    for table in tables {
+        let (name, rows, footer) = table.finish(words)?;
+        sealed.tables.insert(name.into(), rows);
+        sealed.footers.insert(name.into(), footer);
+    }
+    Ok(sealed)
 }

@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::FlockOperation;
 
+use crate::home::Home;
 use crate::journal::{Journal, encode_rows, encode_words};
-use crate::manifest::{Loss, Manifest, State};
+use crate::loss::Losses;
+use crate::manifest::{Manifest, State};
 use crate::{Nanos, Sink, seal};
 
 /// How long what was sampled may be not yet durable.
@@ -68,17 +70,19 @@ struct Shared {
 
 /// A run being written.
 pub struct Writer {
-    dir: PathBuf,
+    home: Arc<Home>,
+    /// Directories above it that were made for it.
+    above: Vec<PathBuf>,
     send: Sender<Message>,
     shared: Arc<Shared>,
     thread: JoinHandle<Written>,
     words: usize,
-    dropped: Vec<Loss>,
+    dropped: Losses,
 }
 
 struct Written {
     journal: Journal,
-    loss: Vec<Loss>,
+    loss: Losses,
 }
 
 /// What became of a run that was finished.
@@ -97,65 +101,46 @@ pub struct Finished {
 impl Writer {
     /// Makes the directory `dir` and starts a journal in it.
     pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, CreateError> {
-        let fail = |path: &Path| {
-            let path = path.display().to_string();
-            move |error: io::Error| match error.kind() {
-                io::ErrorKind::AlreadyExists => CreateError::Exists { path },
-                _ => CreateError::Io { path, error },
-            }
-        };
-        if let Some(parent) = dir.parent().filter(|p| !p.as_os_str().is_empty()) {
-            fs::create_dir_all(parent).map_err(fail(parent))?;
-        }
-        fs::create_dir(dir).map_err(fail(dir))?;
-        // An absolute path: the recorder may not depend on its working directory staying.
-        let dir = fs::canonicalize(dir).map_err(fail(dir))?;
-        let path = dir.join("journal");
-        let started = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path);
-        let started = started.and_then(|file| {
-            rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            reserve(&dir);
-            write_manifest(&dir, &manifest_text(manifest))?;
-            Ok(file)
-        });
-        let file = match started {
-            Ok(file) => file,
-            Err(e) => {
-                let _ = fs::remove_dir_all(&dir);
-                return Err(fail(&path)(e));
-            }
-        };
+        let above = make_above(dir)?;
+        let made = fs::create_dir(dir)
+            .map_err(fail(dir))
+            .and_then(|()| start(dir, manifest).inspect_err(|_| drop(fs::remove_dir_all(dir))));
+        let (home, file) = made.inspect_err(|_| remove_empty(&above))?;
+        let home = Arc::new(home);
         let (send, receive) = channel();
         let shared = Arc::new(Shared::default());
         let thread = {
-            let (shared, dir) = (shared.clone(), dir.clone());
+            let (shared, home) = (shared.clone(), home.clone());
             std::thread::Builder::new()
                 .name("writer".into())
                 // The default would be 2 MiB of address space; 512 KiB is plenty here.
                 .stack_size(512 << 10)
-                .spawn(move || write_all(Journal::new(file), &dir, &receive, &shared))
+                .spawn(move || write_all(Journal::new(file), &home, &receive, &shared))
         };
         let thread = thread.map_err(|error| CreateError::Io {
             path: "a thread".into(),
             error,
         })?;
         Ok(Writer {
-            dir,
+            home,
+            above,
             send,
             shared,
             thread,
             words: 0,
-            dropped: Vec::new(),
+            dropped: Losses::default(),
         })
     }
 
-    /// Where the run is.
+    /// Where the run was started, as an absolute path.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.home.path()
+    }
+
+    /// A path into the run's directory that holds also after it was renamed, as long as this
+    /// writer lives.
+    pub fn inside(&self) -> PathBuf {
+        self.home.inside()
     }
 
     /// Bytes written so far.
@@ -182,9 +167,11 @@ impl Writer {
         chunk.count = sink.filled().map(|(_, rows)| rows.len() as u64).sum();
         if self.shared.queued.load(Relaxed) < LARGEST_QUEUE {
             encode_rows(sink, &mut chunk.rows);
+            self.dropped.end();
         } else {
             let why = "the disk was too slow to take it";
-            lose(&mut self.dropped, &self.shared, &[(time, chunk.count)], why);
+            let lost = self.dropped.add(&[(time, chunk.count)], why);
+            self.shared.lost.fetch_add(lost, Relaxed);
             chunk.count = 0;
         }
         sink.clear();
@@ -202,7 +189,8 @@ impl Writer {
     pub fn abandon(self) {
         drop(self.send);
         let _ = self.thread.join();
-        let _ = fs::remove_dir_all(&self.dir);
+        let _ = fs::remove_dir_all(self.home.now());
+        remove_empty(&self.above);
     }
 
     /// Makes everything durable, seals the tables and writes the final manifest.
@@ -215,39 +203,94 @@ impl Writer {
             .thread
             .join()
             .map_err(|_| io::Error::other("the writer died"))?;
-        manifest.loss = self.dropped;
-        manifest.loss.extend(written.loss);
+        manifest.loss = self.dropped.list;
+        manifest.loss.extend(written.loss.list);
         manifest.own.written_bytes = written.journal.written();
-        let made_again = !self.dir.join("journal").exists();
-        let path = if made_again {
-            make_again(&self.dir, &written.journal)?
+        let made_again = !self.home.holds(written.journal.file(), "journal");
+        let home = if made_again {
+            Arc::new(make_again(&self.home, &written.journal)?)
         } else {
-            self.dir
+            self.home
         };
-        let _ = fs::remove_file(path.join(".reserve"));
+        let inside = home.inside();
+        let _ = fs::remove_file(inside.join(".reserve"));
         let mut not_sealed = None;
-        match seal::seal(written.journal.file(), &path) {
-            Ok(tables) => {
-                manifest.tables = tables;
+        match seal::seal(written.journal.file(), &inside) {
+            Ok(sealed) => {
+                manifest.tables = sealed.tables;
+                manifest.footers = sealed.footers;
                 manifest.state = State::Complete;
             }
             Err(e) => not_sealed = Some(e.to_string()),
         }
-        match write_manifest(&path, &manifest_text(&manifest)) {
+        let kept = write_manifest(&inside, &manifest_text(&manifest)).and_then(|()| home.sync());
+        match kept {
             Ok(()) if manifest.state == State::Complete => {
                 // Tables and manifest are durable; the journal is a second copy.
-                fs::remove_file(path.join("journal"))?;
+                let _ = fs::remove_file(inside.join("journal"));
             }
             Ok(()) => {}
             Err(e) => not_sealed = Some(format!("writing run.json: {e}")),
         }
         Ok(Finished {
-            path,
+            path: home.now(),
             made_again,
             not_sealed,
             manifest,
         })
     }
+}
+
+fn fail(path: &Path) -> impl FnOnce(io::Error) -> CreateError {
+    let path = path.display().to_string();
+    move |error| match error.kind() {
+        io::ErrorKind::AlreadyExists => CreateError::Exists { path },
+        _ => CreateError::Io { path, error },
+    }
+}
+
+/// Makes the directories above `dir` that are missing; answers with them, deepest first.
+fn make_above(dir: &Path) -> Result<Vec<PathBuf>, CreateError> {
+    let missing: Vec<PathBuf> = dir
+        .ancestors()
+        .skip(1)
+        .take_while(|p| !p.as_os_str().is_empty() && !p.exists())
+        .map(Path::to_owned)
+        .collect();
+    if let Some(parent) = missing.first() {
+        fs::create_dir_all(parent).map_err(|error| {
+            remove_empty(&missing);
+            let path = parent.display().to_string();
+            CreateError::Io { path, error }
+        })?;
+    }
+    Ok(missing)
+}
+
+/// Removes those of `dirs` in which nothing is.
+fn remove_empty(dirs: &[PathBuf]) {
+    for dir in dirs {
+        let _ = fs::remove_dir(dir);
+    }
+}
+
+/// Puts into the new directory `dir` what a run begins with.
+fn start(dir: &Path, manifest: &Manifest) -> Result<(Home, File), CreateError> {
+    let home = Home::open(dir).map_err(fail(dir))?;
+    let path = home.path().join("journal");
+    let begin = || {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        reserve(home.path());
+        write_manifest(home.path(), &manifest_text(manifest))?;
+        Ok(file)
+    };
+    let file = begin().map_err(fail(&path))?;
+    Ok((home, file))
 }
 
 /// Takes up room that the final manifest will need; best effort.
@@ -263,21 +306,16 @@ fn reserve(dir: &Path) {
 }
 
 /// The run directory is gone: makes it again and copies the journal, which is still open.
-fn make_again(dir: &Path, journal: &Journal) -> io::Result<PathBuf> {
-    let parent = dir.parent().filter(|p| p.is_dir());
-    let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
-    let name = dir.file_name().unwrap_or_default();
-    let path = parent.join(name);
-    fs::create_dir_all(&path)?;
+fn make_again(home: &Home, journal: &Journal) -> io::Result<Home> {
+    let again = home.again()?;
     let mut copy = File::options()
         .write(true)
-        .create(true)
-        .truncate(true)
-        .open(path.join("journal"))?;
+        .create_new(true)
+        .open(again.inside().join("journal"))?;
     let mut whole = journal.file().try_clone()?;
     io::Seek::rewind(&mut whole)?;
-    io::copy(&mut whole, &mut copy)?;
-    Ok(path)
+    io::copy(&mut io::Read::take(whole, journal.written()), &mut copy)?;
+    Ok(again)
 }
 
 fn manifest_text(manifest: &Manifest) -> String {
@@ -310,34 +348,14 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
-fn lose(loss: &mut Vec<Loss>, shared: &Shared, rows: &[(Nanos, u64)], why: &str) {
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
-        return;
-    };
-    let count: u64 = rows.iter().map(|r| r.1).sum();
-    shared.lost.fetch_add(count, Relaxed);
-    match loss.last_mut() {
-        Some(l) if l.why == why => {
-            l.to = last.0;
-            l.rows += count;
-        }
-        _ => loss.push(Loss {
-            from: first.0,
-            to: last.0,
-            rows: count,
-            why: why.into(),
-        }),
-    }
-}
-
 /// The writer thread: appends what comes, commits once a second and at the end.
 fn write_all(
     mut journal: Journal,
-    dir: &Path,
+    home: &Home,
     receive: &Receiver<Message>,
     shared: &Shared,
 ) -> Written {
-    let mut loss = Vec::new();
+    let mut loss = Losses::default();
     let mut pending: Vec<(Nanos, u64)> = Vec::new();
     #[expect(
         clippy::disallowed_methods,
@@ -361,12 +379,8 @@ fn write_all(
                 shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
                 pending.push((chunk.time, chunk.count));
                 if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
-                    lose(
-                        &mut loss,
-                        shared,
-                        &std::mem::take(&mut pending),
-                        &e.to_string(),
-                    );
+                    let lost = loss.add(&std::mem::take(&mut pending), &e.to_string());
+                    shared.lost.fetch_add(lost, Relaxed);
                 }
                 false
             }
@@ -378,14 +392,17 @@ fn write_all(
         }
         due = now() + DURABLE_EVERY;
         let rows = std::mem::take(&mut pending);
-        if let Err(e) = journal.commit() {
-            lose(&mut loss, shared, &rows, &e.to_string());
+        match journal.commit() {
+            Err(e) => {
+                let lost = loss.add(&rows, &e.to_string());
+                shared.lost.fetch_add(lost, Relaxed);
+            }
+            Ok(()) if !rows.is_empty() => loss.end(),
+            Ok(()) => {}
         }
         shared.written.store(journal.written(), Relaxed);
-        if let Some(text) = manifest.take() {
-            // A manifest that cannot be written now is written at the end.
-            let _ = write_manifest(dir, &text);
-        }
+        // A manifest that cannot be written now is tried again: it has the phases so far.
+        manifest.take_if(|text| write_manifest(&home.inside(), text).is_ok());
         if ended {
             return Written { journal, loss };
         }

@@ -131,9 +131,10 @@ pub(super) fn shell_status(status: ExitStatus) -> u8 {
     u8::try_from(code.unwrap_or(1)).unwrap_or(255)
 }
 
-/// The file that keeps an output.
+/// The file that keeps an output. It can be read again, should its directory be removed.
 pub(super) fn keep(dir: &Path, name: &str) -> io::Result<File> {
     File::options()
+        .read(true)
         .write(true)
         .create_new(true)
         .open(dir.join(name))

@@ -202,7 +202,7 @@ fn default_path(command: &[OsString]) -> PathBuf {
 /// Tells the user how it ended.
 fn closing_words(quiet: bool, finished: &run::write::Finished, remarks: &[String]) -> bool {
     let manifest = &finished.manifest;
-    let path = finished.path.display();
+    let path = output::one_line(&finished.path.display().to_string());
     let mut lost = false;
     if finished.made_again {
         output::message(&format!(
@@ -231,10 +231,11 @@ fn closing_words(quiet: bool, finished: &run::write::Finished, remarks: &[String
         let ended = manifest.ended.unwrap_or(manifest.started);
         let seconds = progress::seconds(manifest.started, ended);
         output::message(&format!(
-            "recorded {} s in {} samples; own cost {} s of CPU\n       next: sonde show {path}",
+            "recorded {} s in {} samples; own cost {} s of CPU\n       next: sonde show {}",
             run::unit::digits(seconds),
             manifest.own.samples,
             run::unit::digits(manifest.own.cpu_seconds),
+            output::shell_word(&path),
         ));
     }
     lost

@@ -1,11 +1,13 @@
 //! One recording, from the first reading to the sealed run.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use run::Nanos;
@@ -42,7 +44,7 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
     let writer = Writer::create(&wanted.path, &manifest).map_err(|e| match e {
         CreateError::Exists { .. } | CreateError::Io { .. } => Failure::input(e),
     })?;
-    let inventory = Inventories::start(&wanted.host, writer.dir());
+    let inventory = Inventories::start(&wanted.host, writer.inside());
     let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
     let marks = Marks::listen(writer.dir()).ok();
     let screen = Arc::new(Screen::new(!wanted.quiet));
@@ -59,6 +61,7 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
         progress: Progress::new(),
         counts: Counts::default(),
         status: None,
+        kept: None,
     };
     recording.run()
 }
@@ -100,6 +103,7 @@ fn first_manifest(wanted: &Wanted, clock: &RunClock) -> Manifest {
         own: manifest::OwnCost::default(),
         changes: vec![],
         tables: std::collections::BTreeMap::new(),
+        footers: std::collections::BTreeMap::new(),
     }
 }
 
@@ -116,6 +120,8 @@ struct Recording {
     progress: Progress,
     counts: Counts,
     status: Option<ExitStatus>,
+    /// What keeps the command's output.
+    kept: Option<[File; 2]>,
 }
 
 /// Why the sampling ended.
@@ -157,13 +163,21 @@ impl Recording {
         self.finish(&remarks)
     }
 
-    fn tee(&self, outputs: Outputs) -> Option<Tee> {
-        let keep = |name| child::keep(self.writer.dir(), name);
+    fn tee(&mut self, outputs: Outputs) -> Option<Tee> {
+        let dir = self.writer.inside();
+        let keep = |name| child::keep(&dir, name);
         let started = keep("stdout")
             .and_then(|out| Ok([out, keep("stderr")?]))
-            .and_then(|files| Tee::start(outputs, files, self.screen.clone()));
+            .and_then(|[out, err]| {
+                let again = [out.try_clone()?, err.try_clone()?];
+                let tee = Tee::start(outputs, [out, err], self.screen.clone())?;
+                Ok((tee, again))
+            });
         match started {
-            Ok(tee) => Some(tee),
+            Ok((tee, kept)) => {
+                self.kept = Some(kept);
+                Some(tee)
+            }
             Err(e) => {
                 output::message(&format!("the command's output cannot be read: {e}"));
                 None
@@ -173,6 +187,9 @@ impl Recording {
 
     fn no_such_command(self, error: &io::Error) -> Result<ExitCode, Failure> {
         let name = self.wanted.command[0].to_string_lossy().into_owned();
+        // What it still wrote would be left behind.
+        self.inventory.end();
+        drop(self.marks);
         self.writer.abandon();
         let (why, code) = match error.kind() {
             io::ErrorKind::NotFound => ("there is no such command".to_owned(), 127),
@@ -325,15 +342,23 @@ impl Recording {
     fn finish(mut self, remarks: &[String]) -> Result<ExitCode, Failure> {
         self.describe_end();
         drop(self.marks);
-        let finished: Finished = self
-            .writer
-            .finish(self.manifest)
-            .map_err(|e| Failure::work(format!("finishing the run: {e}")))?;
+        let code = self.status.map(child::shell_status);
+        let finished: Finished = match self.writer.finish(self.manifest) {
+            Ok(finished) => finished,
+            Err(e) => {
+                let text = format!("the run is lost: {e}");
+                // The command's status passes through whatever became of its recording.
+                return Err(Failure {
+                    text,
+                    code: code.unwrap_or(1),
+                });
+            }
+        };
+        if finished.made_again {
+            restore(&finished.path, self.kept, &self.inventory);
+        }
         let lost = closing_words(self.wanted.quiet, &finished, remarks);
-        Ok(match self.status {
-            Some(status) => ExitCode::from(child::shell_status(status)),
-            None => ExitCode::from(u8::from(lost)),
-        })
+        Ok(ExitCode::from(code.unwrap_or(u8::from(lost))))
     }
 
     fn describe_end(&mut self) {
@@ -342,7 +367,9 @@ impl Recording {
             command.status = status.code();
             command.signal = status.signal();
         }
-        let changes = self.inventory.finish(&self.wanted.host, self.writer.dir());
+        let changes = self
+            .inventory
+            .finish(&self.wanted.host, &self.writer.inside());
         self.manifest.changes = changes;
         self.manifest.sources = self.sampler.states();
         self.manifest.own = manifest::OwnCost {
@@ -356,52 +383,86 @@ impl Recording {
     }
 }
 
+/// Writes what the removed directory had beside the tables into the one made in its place.
+fn restore(dir: &Path, kept: Option<[File; 2]>, inventory: &Inventories) {
+    for (name, mut file) in ["stdout", "stderr"]
+        .into_iter()
+        .zip(kept.into_iter().flatten())
+    {
+        let copied = child::keep(dir, name).and_then(|mut copy| {
+            io::Seek::rewind(&mut file)?;
+            io::copy(&mut file, &mut copy)
+        });
+        if let Err(e) = copied {
+            output::message(&format!("the command's {name} is lost: {e}"));
+        }
+    }
+    if let Some((start, changes)) = &inventory.taken {
+        write_inventory(
+            dir,
+            start,
+            Some(changes.as_slice()).filter(|c| !c.is_empty()),
+        );
+    }
+}
+
 /// The inventory at the start, taken and written beside everything else.
 struct Inventories {
-    receive: mpsc::Receiver<Inventory>,
-    start: Option<Inventory>,
+    receive: mpsc::Receiver<()>,
+    thread: Option<JoinHandle<Inventory>>,
+    /// What was found at the start, and what changed by the end.
+    taken: Option<(Inventory, Vec<Difference>)>,
 }
 
 impl Inventories {
-    fn start(host: &Host, dir: &Path) -> Inventories {
+    fn start(host: &Host, dir: PathBuf) -> Inventories {
         let (send, receive) = mpsc::channel();
-        let (host, dir) = (host.clone(), dir.to_owned());
-        // Without a thread there is no inventory, and `finish` finds the channel closed.
-        let _ = std::thread::Builder::new()
+        let host = host.clone();
+        // Without a thread there is no inventory.
+        let thread = std::thread::Builder::new()
             .name("inventory".into())
             .spawn(move || {
                 let taken = inventory::take(&host);
-                let _ = send.send(taken.clone());
+                let _ = send.send(());
                 write_inventory(&dir, &taken, None);
+                taken
             });
         Inventories {
             receive,
-            start: None,
+            thread: thread.ok(),
+            taken: None,
         }
     }
 
     fn wait(&mut self, most: Duration) {
-        self.start = self.receive.recv_timeout(most).ok();
+        let _ = self.receive.recv_timeout(most);
+    }
+
+    /// Waits until it no longer writes anything.
+    fn end(self) {
+        self.thread.map(JoinHandle::join);
     }
 
     /// Answers with what changed since the start, and adds it to `inventory.json`.
     fn finish(&mut self, host: &Host, dir: &Path) -> Vec<Change> {
-        let Some(start) = self.start.take().or_else(|| self.receive.recv().ok()) else {
+        let Some(start) = self.thread.take().and_then(|t| t.join().ok()) else {
             return vec![];
         };
         let changes = inventory::differences(&start, &inventory::take(host));
-        if !changes.is_empty() {
+        if !changes.is_empty() && dir.join("run.json").exists() {
             write_inventory(dir, &start, Some(&changes));
         }
         let text = |v: Option<serde_json::Value>| {
             v.map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned))
         };
-        let change = |d: Difference| Change {
-            path: d.path,
-            before: text(d.before),
-            after: text(d.after),
+        let change = |d: &Difference| Change {
+            path: d.path.clone(),
+            before: text(d.before.clone()),
+            after: text(d.after.clone()),
         };
-        changes.into_iter().map(change).collect()
+        let described = changes.iter().map(change).collect();
+        self.taken = Some((start, changes));
+        described
     }
 }
 

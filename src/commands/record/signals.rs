@@ -14,14 +14,21 @@ pub(super) struct Signals {
 
 impl Signals {
     /// From here on these signals no longer end the program.
+    ///
+    /// One that is ignored already (by `nohup`, or for a job in the background of a script)
+    /// stays so, for the command too.
     pub(super) fn catch() -> io::Result<Signals> {
         let mut pipes = Vec::new();
+        let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         for (number, signal) in [
             (SIGINT, Signal::INT),
             (SIGTERM, Signal::TERM),
             (SIGHUP, Signal::HUP),
             (SIGWINCH, Signal::WINCH),
         ] {
+            if ignored >> (number - 1) & 1 == 1 {
+                continue;
+            }
             let (read, write) = UnixStream::pair()?;
             read.set_nonblocking(true)?;
             signal_hook::low_level::pipe::register(number, write)?;
@@ -46,4 +53,11 @@ impl Signals {
             })
             .collect()
     }
+}
+
+/// The mask in the line `SigIgn:	0000000000001000` of `/proc/self/status`.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::child::Outputs;
 use super::progress::Screen;
@@ -25,6 +26,10 @@ struct Stream {
     name: &'static str,
     not_kept: u64,
     why: String,
+    not_shown: u64,
+    why_not_shown: String,
+    /// Bytes that may still be read; none are counted while the command lives.
+    left: Option<usize>,
 }
 
 /// How long after the command's end its last output may still be on its way.
@@ -32,6 +37,11 @@ const LINGER: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
+
+/// What a pipe can hold at most (`/proc/sys/fs/pipe-max-size` as shipped). All that the
+/// command wrote before it ended is within so much; beyond it, what it left in the background
+/// is talking.
+const LARGEST_PIPE: usize = 1 << 20;
 
 impl Tee {
     /// Starts reading `outputs` into the files `keep` and to our own stdout and stderr.
@@ -46,6 +56,9 @@ impl Tee {
             name,
             not_kept: 0,
             why: String::new(),
+            not_shown: 0,
+            why_not_shown: String::new(),
+            left: None,
         };
         let streams = [
             stream(out, keep_out, false, "stdout"),
@@ -85,7 +98,7 @@ fn copy(mut streams: [Stream; 2], ended: &OwnedFd, screen: &Screen) -> Vec<Strin
             match poll(&mut fds, if over { Some(&LINGER) } else { None }) {
                 Ok(0) => break,
                 Ok(_) => {}
-                Err(rustix::io::Errno::INTR) => continue,
+                Err(Errno::INTR) => continue,
                 Err(_) => break,
             }
             if !over && fds.last().is_some_and(|f| !f.revents().is_empty()) {
@@ -96,12 +109,15 @@ fn copy(mut streams: [Stream; 2], ended: &OwnedFd, screen: &Screen) -> Vec<Strin
                 .map(|f| !f.revents().is_empty())
                 .collect()
         };
+        for stream in streams.iter_mut().filter(|_| over) {
+            stream.left.get_or_insert(LARGEST_PIPE);
+        }
         let open = streams.iter_mut().filter(|s| s.from.is_some());
         for (stream, _) in open.zip(ready).filter(|(_, ready)| *ready) {
             stream.copy(&mut buffer, screen);
         }
     }
-    streams.into_iter().filter_map(Stream::remark).collect()
+    streams.into_iter().flat_map(Stream::remarks).collect()
 }
 
 impl Stream {
@@ -111,39 +127,44 @@ impl Stream {
         let read = rustix::io::read(from.as_fd(), &mut *buffer);
         let bytes = match read {
             Ok(n) if n > 0 => &buffer[..n],
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return,
+            Err(Errno::INTR | Errno::AGAIN) => return,
             // A pseudo-terminal that nobody holds any more reads as EIO.
             Ok(_) | Err(_) => {
                 self.from = None;
                 return;
             }
         };
-        if self.show(bytes, screen).is_err() {
-            // Our reader has gone. Closing our end tells the command what it would have been
-            // told without us.
-            self.from = None;
+        match self.show(bytes, screen) {
+            Ok(()) => {}
+            Err(Errno::PIPE) => {
+                // Our reader has gone. Closing our end tells the command what it would have
+                // been told without us.
+                self.from = None;
+            }
+            Err(e) => {
+                // A full disk behind our stdout is no reason to end the command.
+                self.not_shown += bytes.len() as u64;
+                self.why_not_shown = io::Error::from(e).to_string();
+            }
+        }
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(bytes.len());
+            if *left == 0 {
+                self.from = None;
+            }
         }
         self.store(bytes);
     }
 
-    fn show(&self, bytes: &[u8], screen: &Screen) -> io::Result<()> {
-        let terminal = if self.error {
-            io::stderr().is_terminal()
+    fn show(&self, bytes: &[u8], screen: &Screen) -> Result<(), Errno> {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let (to, terminal) = if self.error {
+            (stderr.as_fd(), stderr.is_terminal())
         } else {
-            io::stdout().is_terminal()
+            (stdout.as_fd(), stdout.is_terminal())
         };
-        let _shown = if terminal {
-            Some(screen.output(bytes))
-        } else {
-            None
-        };
-        if self.error {
-            io::stderr().lock().write_all(bytes)
-        } else {
-            let mut out = io::stdout().lock();
-            out.write_all(bytes)?;
-            out.flush()
-        }
+        let _shown = terminal.then(|| screen.output(bytes));
+        write_all(to, bytes)
     }
 
     fn store(&mut self, bytes: &[u8]) {
@@ -158,12 +179,36 @@ impl Stream {
         }
     }
 
-    fn remark(self) -> Option<String> {
-        (self.not_kept > 0).then(|| {
+    fn remarks(self) -> impl Iterator<Item = String> {
+        let kept = (self.not_kept > 0).then(|| {
             format!(
                 "the last {} bytes of {} were not kept: {}",
                 self.not_kept, self.name, self.why
             )
-        })
+        });
+        let shown = (self.not_shown > 0).then(|| {
+            format!(
+                "{} bytes of the command's {} could not be shown: {}",
+                self.not_shown, self.name, self.why_not_shown
+            )
+        });
+        kept.into_iter().chain(shown)
     }
+}
+
+/// Writes all of `bytes`, past the buffers of the standard library: what it could not write
+/// it would try again later, out of order.
+fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        match rustix::io::write(to, bytes) {
+            Ok(n) => bytes = &bytes[n..],
+            Err(Errno::INTR) => {}
+            // Whoever shares our output may have made it non-blocking.
+            Err(Errno::AGAIN) => {
+                poll(&mut [PollFd::from_borrowed_fd(to, PollFlags::OUT)], None)?;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
 }
