@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open};
+use rustix::process::{PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 
@@ -100,9 +100,18 @@ impl Running {
         self.pidfd.as_fd()
     }
 
-    /// Its status, if it has ended.
-    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+    /// Whether it has ended. It stays a zombie until [`Running::status`]: the last sample
+    /// then still finds its counters under its own name. Once waited for, the kernel adds
+    /// them to ours.
+    pub(super) fn ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error: somebody else has waited for it.
+        !matches!(waitid(WaitId::PidFd(self.pidfd.as_fd()), options), Ok(None))
+    }
+
+    /// The status of the ended command.
+    pub(super) fn status(&mut self) -> Option<ExitStatus> {
+        self.child.wait().ok()
     }
 
     /// Passes a signal on.
