@@ -13,9 +13,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 
-use rustix::process::{PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
+use rustix::process::{
+    PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::termios::{
+    OptionalActions, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
+};
 
 use super::marks;
 
@@ -121,17 +125,31 @@ impl Running {
         let _ = rustix::process::kill_process(pid, signal);
     }
 
-    /// Tells its terminals that the window has another size.
+    /// Tells its terminals that the window has another size, and then the programs: they
+    /// had the signal from the real terminal at the same moment as we, and may have asked
+    /// too early.
     pub(super) fn resize(&self) {
-        let size: Option<Winsize> = tcgetwinsize(io::stdout())
-            .or_else(|_| tcgetwinsize(io::stderr()))
-            .ok();
-        if let Some(size) = size {
-            for terminal in &self.terminals {
-                let _ = tcsetwinsize(terminal, size);
-            }
+        let Some(size) = window_size() else { return };
+        let other = |t: &&OwnedFd| tcgetwinsize(t).is_ok_and(|old| !same_size(old, size));
+        let mut changed = false;
+        for terminal in self.terminals.iter().filter(other) {
+            changed |= tcsetwinsize(terminal, size).is_ok();
+        }
+        // The signal comes back to us, and finds nothing changed.
+        if changed && let Ok(group) = tcgetpgrp(io::stderr()) {
+            let _ = kill_process_group(group, Signal::WINCH);
         }
     }
+}
+
+fn window_size() -> Option<Winsize> {
+    tcgetwinsize(io::stdout())
+        .or_else(|_| tcgetwinsize(io::stderr()))
+        .ok()
+}
+
+fn same_size(a: Winsize, b: Winsize) -> bool {
+    (a.ws_col, a.ws_row) == (b.ws_col, b.ws_row)
 }
 
 /// The exit status by which a shell would tell `status`: 128 + n after signal n.
