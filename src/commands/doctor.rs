@@ -62,8 +62,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let width = output::terminal_size()
-        .map_or(100, |s| usize::from(s.0))
-        .clamp(60, 120);
+        .map_or(80, |s| usize::from(s.0))
+        .clamp(60, 100);
     let mut text = String::new();
     for (entry, state) in &states {
         let detail = if state.detail.is_empty() {

@@ -6,7 +6,7 @@ use analysis::scan::KeyValue;
 use analysis::{Answer, Group, evaluate};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use run::Run;
-use run::unit::{Prefix, scale};
+use run::unit::{Scale, column_digits, column_scale};
 use serde_json::{Map, Value, json};
 use surfaces::table::{Align, Table};
 
@@ -36,7 +36,8 @@ fn arguments(command: Command) -> Command {
         .arg(flag("json", "One JSON object an expression, each on a line").conflicts_with("csv"))
         .arg(flag("csv", "Comma-separated values, in base units"))
         .after_help(
-            "A row a group: total, and per second the mean, least and greatest interval.\n\
+            "A row a group: total, and per second the mean, least and greatest interval\n\
+             (of those at least half as long as `--every`). Ratios and levels have no total.\n\
              Examples:\n  sonde get RUN 'disk.bytes by device, op'\n  \
              sonde get RUN 'disk.mean_latency where op = read and phase = steady' --json",
         )
@@ -96,26 +97,11 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
         return text;
     }
     let rate = answer.is_rate();
-    let most = |value: fn(&Group) -> f64| {
-        answer
-            .groups
-            .iter()
-            .map(|g| value(g).abs())
-            .filter(|v| v.is_finite())
-            .fold(0.0, f64::max)
-    };
-    let values = scale(
-        most(|g| g.max).max(most(|g| g.mean)),
-        answer.unit,
-        rate,
-        Prefix::Binary,
-    );
-    let totals = scale(
-        most(|g| g.total.unwrap_or(0.0)),
-        answer.unit,
-        false,
-        Prefix::Binary,
-    );
+    let groups = answer.groups.iter();
+    let of_values: Vec<f64> = groups.clone().flat_map(|g| [g.mean, g.max]).collect();
+    let of_totals: Vec<f64> = groups.filter_map(|g| g.total).collect();
+    let values = column_scale(&of_values, answer.unit, rate);
+    let totals = column_scale(&of_totals, answer.unit, false);
     let with_unit = |name: &str, suffix: &str| {
         if suffix.is_empty() {
             name.to_owned()
@@ -134,19 +120,13 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
         table.column(&with_unit(name, values.suffix), Align::Right);
     }
     table.column("intervals", Align::Right);
-    let shown = |value: f64, by: f64| {
-        if value.is_nan() {
-            "-".to_owned()
-        } else {
-            run::unit::digits(value / by)
-        }
-    };
+    let shown = |value: f64, scale: Scale| column_digits(value, scale, answer.unit);
     for group in &answer.groups {
         let mut row = key_text(answer, group);
         if rate {
-            row.push(shown(group.total.unwrap_or(f64::NAN), totals.by));
+            row.push(shown(group.total.unwrap_or(f64::NAN), totals));
         }
-        row.extend([group.mean, group.min, group.max].map(|v| shown(v, values.by)));
+        row.extend([group.mean, group.min, group.max].map(|v| shown(v, values)));
         row.push(group.intervals.to_string());
         table.row(row);
     }
@@ -155,13 +135,13 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
         text += &format!("note: {caveat}\n");
     }
     if series {
-        text += &series_table(run, answer, values.by, values.suffix);
+        text += &series_table(run, answer, values);
     }
     text
 }
 
 /// A line an interval, a column a group.
-fn series_table(run: &Run, answer: &Answer, by: f64, suffix: &str) -> String {
+fn series_table(run: &Run, answer: &Answer, scale: Scale) -> String {
     let mut table = Table::new();
     table.column("seconds", Align::Right);
     table.column("interval", Align::Right);
@@ -172,7 +152,7 @@ fn series_table(run: &Run, answer: &Answer, by: f64, suffix: &str) -> String {
         } else {
             key
         };
-        table.column(&format!("{name} {suffix}"), Align::Right);
+        table.column(format!("{name} {}", scale.suffix).trim_end(), Align::Right);
     }
     let mut next: Vec<_> = answer
         .groups
@@ -184,7 +164,7 @@ fn series_table(run: &Run, answer: &Answer, by: f64, suffix: &str) -> String {
         let mut row = vec![format!("{since:.3}"), format!("{:.3}", slot.interval)];
         for values in &mut next {
             let value = values.next_if(|(p, _)| *p as usize == place);
-            row.push(value.map_or("-".into(), |(_, v)| run::unit::digits(v / by)));
+            row.push(value.map_or("-".into(), |(_, v)| column_digits(*v, scale, answer.unit)));
         }
         table.row(row);
     }

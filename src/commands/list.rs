@@ -134,10 +134,13 @@ fn json_of(run: &Run) -> serde_json::Value {
 
 fn table_of(runs: &[Run]) -> String {
     let mut table = Table::new();
-    for name in ["run", "name", "started (UTC)"] {
+    for name in ["run", "name"] {
         table.column(name, Align::Left);
     }
-    for name in ["length", "end"].into_iter().chain(HEADLINES.map(|h| h.0)) {
+    for name in ["started (UTC)", "length", "end"]
+        .into_iter()
+        .chain(HEADLINES.map(|h| h.0))
+    {
         table.column(name, Align::Right);
     }
     for run in runs {

@@ -26,8 +26,9 @@ fn arguments(command: Command) -> Command {
         .required(true)
         .help("Name of the phase: warm-up, steady");
     command.arg(name).after_help(
-        "The recorder takes a sample at this moment and the command returns after it, so that\n\
-         no interval is in two phases. Ask for a phase with `where phase = NAME` or `by phase`.",
+        "The recorder takes a sample at this moment, and the command returns after it:\n\
+         no interval is in two phases. A phase lasts until the next mark.\n\
+         Ask for it with `where phase = NAME` or `by phase`.",
     )
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use analysis::evaluate;
+use analysis::{Answer, evaluate};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use surfaces::from_answer::{Look, chart};
 use surfaces::terminal::Colour;
@@ -118,13 +118,13 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let smooth = smooth(matches)?;
     let (from, to) = (duration(matches, "from")?, duration(matches, "to")?);
     let run = open_run(matches)?;
-    let left = evaluate(
-        &run,
-        matches.get_one::<String>("expression").expect("required"),
-    )?;
+    let narrow = (from.is_some() || to.is_some())
+        .then(|| (from.unwrap_or(0.0), to.unwrap_or(f64::from(u32::MAX))));
+    let expression = matches.get_one::<String>("expression").expect("required");
+    let left = answer(&run, expression, narrow)?;
     let right = matches
         .get_one::<String>("right")
-        .map(|e| evaluate(&run, e))
+        .map(|e| answer(&run, e, narrow))
         .transpose()?;
     let shown = to.unwrap_or_else(|| super::list::length(&run)) - from.unwrap_or(0.0);
     let look = Look {
@@ -142,6 +142,27 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         _ => output::data(&in_terminal(&chart, matches)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The answer to draw. Where only a part of the time is shown, its means and maxima are
+/// those of that part: of a ratio they do not follow from the series.
+fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Result<Answer, Failure> {
+    let mut answer = evaluate(run, expression)?;
+    let Some((from, to)) = narrow else {
+        return Ok(answer);
+    };
+    let parsed = analysis::parse(expression).map_err(analysis::Error::from)?;
+    let word = if parsed.predicates.is_empty() {
+        "where"
+    } else {
+        "and"
+    };
+    let part = evaluate(run, &format!("{expression} {word} time in {from}s..{to}s"))?;
+    for group in &mut answer.groups {
+        let same = part.groups.iter().find(|g| g.key == group.key);
+        (group.mean, group.max) = same.map_or((f64::NAN, f64::NAN), |g| (g.mean, g.max));
+    }
+    Ok(answer)
 }
 
 type Format = fn(&Chart, (u32, u32)) -> Result<Vec<u8>, Failure>;

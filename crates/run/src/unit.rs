@@ -152,8 +152,46 @@ pub fn scale(largest: f64, unit: Unit, rate: bool, prefix: Prefix) -> Scale {
     }
 }
 
-/// A number with at least three significant digits and no more digits than that earns:
-/// `0`, `0.123`, `1.23`, `12.3`, `123`, `12345`.
+/// The scale for a column of `values`: the one in which the largest reads best, or one below
+/// it where small values would lose their digits and the largest still has at most five
+/// before the point. Counts of up to six digits are not scaled.
+pub fn column_scale(values: &[f64], unit: Unit, rate: bool) -> Scale {
+    let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite());
+    let largest = sizes().fold(0.0, f64::max);
+    let best = scale(largest, unit, rate, Prefix::Binary);
+    if unit == Unit::Ratio || unit == Unit::Celsius {
+        return best;
+    }
+    let most = if unit == Unit::Count { 1e6 } else { 1e5 };
+    if unit == Unit::Count && largest < most {
+        return scale(0.0, unit, rate, Prefix::Binary);
+    }
+    let least = sizes().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    if least / best.by >= 0.1 {
+        return best;
+    }
+    // Half of a step is in the unit below.
+    let below = scale(best.by / 2.0, unit, rate, Prefix::Binary);
+    if largest / below.by < most {
+        below
+    } else {
+        best
+    }
+}
+
+/// A number of a column in whole `unit`s, or as [`digits`] prints it.
+pub fn column_digits(value: f64, scale: Scale, unit: Unit) -> String {
+    if value.is_nan() {
+        "-".into()
+    } else if unit.is_whole() && scale.by == 1.0 && value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        digits(value / scale.by)
+    }
+}
+
+/// A number with three significant digits, but no more than three decimals:
+/// `0`, `<0.001`, `0.012`, `0.12`, `1.23`, `12.3`, `123`, `12345`.
 pub fn digits(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -165,9 +203,11 @@ pub fn digits(value: f64) -> String {
     } else if size >= 0.0995 {
         format!("{value:.2}")
     } else if size >= 0.0005 {
-        format!("{value:.4}")
+        format!("{value:.3}")
+    } else if value > 0.0 {
+        "<0.001".into()
     } else {
-        format!("{value:.1e}")
+        ">-0.001".into()
     }
 }
 
@@ -347,5 +387,28 @@ mod tests {
         assert_eq!(amount(81234.0, Unit::Count, true), "81.2k/s");
         assert_eq!(amount(2.5, Unit::Joules, true), "2.50 W");
         assert_eq!(amount(f64::NAN, Unit::Count, true), "-");
+        assert_eq!(amount(0.000_02, Unit::Ratio, false), "0.002 %");
+        assert_eq!(amount(0.000_002, Unit::Ratio, false), "<0.001 %");
+    }
+
+    #[test]
+    fn a_column_has_the_unit_that_shows_most_of_its_values() {
+        let suffix = |values: &[f64], unit, rate| column_scale(values, unit, rate).suffix;
+        let gib = 1073741824.0;
+        // The small one would be 0.000 GiB.
+        assert_eq!(suffix(&[1.5 * gib, 8192.0], Unit::Bytes, false), "MiB");
+        assert_eq!(suffix(&[1.5 * gib, 0.7 * gib], Unit::Bytes, false), "GiB");
+        assert_eq!(suffix(&[1.5 * gib, 0.0], Unit::Bytes, false), "GiB");
+        // In MiB the largest would have six digits.
+        assert_eq!(suffix(&[150.0 * gib, 8192.0], Unit::Bytes, false), "GiB");
+        assert_eq!(suffix(&[1.04, 0.01], Unit::Seconds, false), "ms");
+        assert_eq!(suffix(&[3197.0], Unit::Count, false), "");
+        assert_eq!(suffix(&[3197.0, 0.5], Unit::Count, true), "/s");
+        assert_eq!(suffix(&[0.3, 0.0001], Unit::Ratio, false), "%");
+        assert_eq!(suffix(&[f64::NAN], Unit::Bytes, false), "B");
+        let one = column_scale(&[3197.0, 5.0], Unit::Count, false);
+        assert_eq!(column_digits(5.0, one, Unit::Count), "5");
+        assert_eq!(column_digits(5.25, one, Unit::Count), "5.25");
+        assert_eq!(column_digits(f64::NAN, one, Unit::Count), "-");
     }
 }

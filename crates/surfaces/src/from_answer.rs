@@ -200,13 +200,13 @@ fn lines(
             (false, false) => key,
         }
     };
-    let line = |name: String, series: &[(u32, f64)]| {
+    let line = |name: String, series: &[(u32, f64)], told: Option<(f64, f64)>| {
         let mut points: Vec<Point> = series
             .iter()
             .map(|(p, v)| point(&answer.slots[*p as usize], *v, since))
             .collect();
         points.retain(|p| p.to > shown.0 && p.from < shown.1);
-        let (mean, max) = legend(&points);
+        let (mean, max) = told.unwrap_or_else(|| legend(&points));
         if let Some(window) = look.smooth {
             points = smoothed(&points, window);
         }
@@ -224,7 +224,10 @@ fn lines(
         MOST_LINES
     };
     let (large, small) = answer.groups.split_at(keep.min(answer.groups.len()));
-    let mut lines: Vec<Line> = large.iter().map(|g| line(named(g), &g.series)).collect();
+    let mut lines: Vec<Line> = large
+        .iter()
+        .map(|g| line(named(g), &g.series, Some((g.mean, g.max))))
+        .collect();
     if small.is_empty() {
         return (lines, 0);
     }
@@ -239,7 +242,7 @@ fn lines(
     }
     let known = rest.iter().enumerate().filter(|(_, v)| !v.is_nan());
     let series: Vec<(u32, f64)> = known.map(|(i, v)| (i as u32, *v)).collect();
-    lines.push(line("other".into(), &series));
+    lines.push(line("other".into(), &series, None));
     (lines, 0)
 }
 
@@ -252,7 +255,7 @@ fn point(slot: &Slot, value: f64, since: &dyn Fn(i64) -> f64) -> Point {
     }
 }
 
-/// Mean over time and greatest of what is shown.
+/// Mean over time and greatest of what is shown, for lines that are no group of the answer.
 fn legend(points: &[Point]) -> (f64, f64) {
     let known = points.iter().filter(|p| !p.value.is_nan());
     let (sum, time, max) = known.fold((0.0, 0.0, f64::NAN), |(sum, time, max), p| {

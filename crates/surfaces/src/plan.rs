@@ -1,7 +1,7 @@
 //! What every kind of drawing needs to know before it draws: axes, sums, what was left out.
 
 use run::Unit;
-use run::unit::{Prefix, digits, scale};
+use run::unit::{column_scale, digits};
 
 use crate::axis::{LARGEST, Ruler};
 use crate::chart::{Axis, BandKind, Chart, Line};
@@ -257,9 +257,8 @@ fn legend(chart: &Chart) -> Vec<Entry> {
             .filter(|_| right)
             .unwrap_or(&chart.left);
         let lines = chart.lines.iter().filter(|l| on_right(chart, l) == right);
-        let values = lines.flat_map(|l| [l.mean.abs(), l.max.abs()]);
-        let most = values.filter(|v| v.is_finite()).fold(0.0, f64::max);
-        (scale(most, axis.unit, axis.rate, Prefix::Binary), axis.unit)
+        let values: Vec<f64> = lines.flat_map(|l| [l.mean, l.max]).collect();
+        (column_scale(&values, axis.unit, axis.rate), axis.unit)
     };
     let scales = [scale_of(false), scale_of(true)];
     let print = |value: f64, right: bool| {

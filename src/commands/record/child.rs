@@ -13,9 +13,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open};
+use rustix::process::{
+    PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::termios::{
+    OptionalActions, Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
+};
 
 use super::marks;
 
@@ -100,9 +104,18 @@ impl Running {
         self.pidfd.as_fd()
     }
 
-    /// Its status, if it has ended.
-    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+    /// Whether it has ended. It stays a zombie until [`Running::status`]: the last sample
+    /// then still finds its counters under its own name. Once waited for, the kernel adds
+    /// them to ours.
+    pub(super) fn ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error: somebody else has waited for it.
+        !matches!(waitid(WaitId::PidFd(self.pidfd.as_fd()), options), Ok(None))
+    }
+
+    /// The status of the ended command.
+    pub(super) fn status(&mut self) -> Option<ExitStatus> {
+        self.child.wait().ok()
     }
 
     /// Passes a signal on.
@@ -112,17 +125,31 @@ impl Running {
         let _ = rustix::process::kill_process(pid, signal);
     }
 
-    /// Tells its terminals that the window has another size.
+    /// Tells its terminals that the window has another size, and then the programs: they
+    /// had the signal from the real terminal at the same moment as we, and may have asked
+    /// too early.
     pub(super) fn resize(&self) {
-        let size: Option<Winsize> = tcgetwinsize(io::stdout())
-            .or_else(|_| tcgetwinsize(io::stderr()))
-            .ok();
-        if let Some(size) = size {
-            for terminal in &self.terminals {
-                let _ = tcsetwinsize(terminal, size);
-            }
+        let Some(size) = window_size() else { return };
+        let other = |t: &&OwnedFd| tcgetwinsize(t).is_ok_and(|old| !same_size(old, size));
+        let mut changed = false;
+        for terminal in self.terminals.iter().filter(other) {
+            changed |= tcsetwinsize(terminal, size).is_ok();
+        }
+        // The signal comes back to us, and finds nothing changed.
+        if changed && let Ok(group) = tcgetpgrp(io::stderr()) {
+            let _ = kill_process_group(group, Signal::WINCH);
         }
     }
+}
+
+fn window_size() -> Option<Winsize> {
+    tcgetwinsize(io::stdout())
+        .or_else(|_| tcgetwinsize(io::stderr()))
+        .ok()
+}
+
+fn same_size(a: Winsize, b: Winsize) -> bool {
+    (a.ws_col, a.ws_row) == (b.ws_col, b.ws_row)
 }
 
 /// The exit status by which a shell would tell `status`: 128 + n after signal n.

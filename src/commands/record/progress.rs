@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use run::rows::TableId;
-use run::unit::{Unit, amount, digits};
+use run::unit::{Unit, amount};
 use run::{Nanos, Sink};
 
 /// Seconds between two drawings.
@@ -60,8 +60,8 @@ impl Screen {
         state
     }
 
-    /// Draws `line`, if the terminal is free.
-    fn draw(&self, line: &str) {
+    /// Draws `parts`, if the terminal is free.
+    fn draw(&self, parts: &[String]) {
         if !self.terminal {
             return;
         }
@@ -70,7 +70,7 @@ impl Screen {
             return;
         }
         let width = rustix::termios::tcgetwinsize(io::stderr()).map_or(80, |s| s.ws_col);
-        let short: String = line.chars().take(usize::from(width.max(2)) - 1).collect();
+        let short = fitting(parts, usize::from(width));
         let _ = write!(io::stderr().lock(), "\r\x1b[K{short}");
         state.drawn = true;
     }
@@ -150,25 +150,40 @@ impl Progress {
         };
         let busy = sum(self.cpu, &[0]);
         let all = busy + sum(self.idle, &[0, 1, 2]);
-        let mut line = clock_text(told.elapsed);
+        let mut parts = vec![clock_text(told.elapsed)];
+        if told.lost > 0 {
+            parts.push(format!("LOST {} rows", told.lost));
+        }
         if all > 0.0 {
-            line += &format!("  cpu {:.0} %", busy / all * 100.0);
+            parts.push(format!("cpu {:.0} %", busy / all * 100.0));
         }
         let disk = rate(self.disk, 1, "disk");
         let net = rate(self.net, 0, "edge");
-        line += &format!(
-            "  disk {}  net {}  {} samples  {} written  own {} %",
-            amount(disk, Unit::Bytes, true),
-            amount(net, Unit::Bytes, true),
-            told.samples,
+        let own = told.own / told.elapsed.max(1e-3) * 100.0;
+        parts.extend([
+            format!("disk {}", amount(disk, Unit::Bytes, true)),
+            format!("net {}", amount(net, Unit::Bytes, true)),
+            format!("{} samples", told.samples),
+            format!("own {own:.1} %"),
             amount(told.written as f64, Unit::Bytes, false),
-            digits(told.own / told.elapsed.max(1e-3) * 100.0),
-        );
-        if told.lost > 0 {
-            line += &format!("  LOST {} rows", told.lost);
-        }
-        screen.draw(&line);
+        ]);
+        screen.draw(&parts);
     }
+}
+
+/// As many of `parts` as fit into `width` columns with room for the `^C` that a terminal adds
+/// at the cursor: a line that wraps could not be taken away.
+fn fitting(parts: &[String], width: usize) -> String {
+    let most = width.saturating_sub(3);
+    let mut line = String::new();
+    for part in parts {
+        let gap = if line.is_empty() { 0 } else { 2 };
+        if line.chars().count() + gap + part.chars().count() > most {
+            break;
+        }
+        line.extend([&"  "[..gap], part]);
+    }
+    line
 }
 
 /// `0:07`, `12:34`, `1:02:03`.
@@ -185,4 +200,18 @@ pub(crate) fn clock_text(seconds: f64) -> String {
 /// Seconds between two times.
 pub(super) fn seconds(from: Nanos, to: Nanos) -> f64 {
     (to - from) as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_never_wraps() {
+        let parts = ["0:07", "cpu 12 %", "disk 1.00 MiB/s"].map(str::to_owned);
+        assert_eq!(fitting(&parts, 80), "0:07  cpu 12 %  disk 1.00 MiB/s");
+        assert_eq!(fitting(&parts, 34), "0:07  cpu 12 %  disk 1.00 MiB/s");
+        assert_eq!(fitting(&parts, 33), "0:07  cpu 12 %");
+        assert_eq!(fitting(&parts, 2), "");
+    }
 }

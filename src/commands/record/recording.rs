@@ -151,13 +151,14 @@ impl Recording {
         }
         self.manifest.sources = self.sampler.states();
         self.writer.update(&self.manifest);
-        let ended = self.observe(&mut running);
+        let ended = self.observe(running.as_ref());
         self.last_sample();
         if matches!(ended, Ended::Time)
-            && let Some(child) = &mut running
+            && let Some(child) = &running
         {
             self.wait_for(child);
         }
+        self.status = running.as_mut().and_then(Running::status);
         let remarks = tee.map(Tee::finish).unwrap_or_default();
         self.screen.end();
         self.finish(&remarks)
@@ -203,7 +204,7 @@ impl Recording {
     }
 
     /// Samples until there is a reason to stop.
-    fn observe(&mut self, running: &mut Option<Running>) -> Ended {
+    fn observe(&mut self, running: Option<&Running>) -> Ended {
         let every = (self.wanted.every * 1e9) as Nanos;
         let end = self
             .wanted
@@ -213,14 +214,11 @@ impl Recording {
         let mut next = (self.manifest.started / every + 1) * every;
         loop {
             let until = end.map_or(next, |e| e.min(next));
-            self.wait_until(until, running.as_ref());
-            if let Some(child) = running
-                && let Some(status) = child.ended()
-            {
-                self.status = Some(status);
+            self.wait_until(until, running);
+            if running.is_some_and(Running::ended) {
                 return Ended::Command;
             }
-            if self.signalled(running.as_ref()) {
+            if self.signalled(running) {
                 return Ended::Time;
             }
             self.new_phases();
@@ -323,14 +321,13 @@ impl Recording {
     }
 
     /// The recording is over and the command is not.
-    fn wait_for(&mut self, child: &mut Running) {
+    fn wait_for(&mut self, child: &Running) {
         if !self.wanted.quiet {
             self.screen.end();
             output::message("the recording is complete; the command goes on");
         }
         loop {
-            if let Some(status) = child.ended() {
-                self.status = Some(status);
+            if child.ended() {
                 return;
             }
             let hour = self.clock.now() + 3_600_000_000_000;

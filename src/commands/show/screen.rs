@@ -14,6 +14,9 @@ use crate::output::one_line;
 
 const WIDTH: usize = 80;
 
+/// Heading of processor time, where 100 % is one processor.
+const ONE_CPU: &str = "of 1 cpu";
+
 /// Rows of each list.
 const MOST: usize = 5;
 
@@ -129,19 +132,23 @@ fn whole_machine(s: &Summary) -> String {
     }
     if s.mean("memory_available").is_finite() {
         let of = |name: &str| amount(s.mean(name), Bytes, false);
-        let line = format!(
-            "{} available of {}, {} dirty, swap used {}, {} major faults{}",
+        let mut line = format!(
+            "{} available of {}, {} dirty",
             of("memory_available"),
             of("memory_total"),
             of("dirty"),
-            of("swap_used"),
-            amount(s.total("major_faults"), Count, false),
-            if s.total("oom_kills") > 0.0 {
-                format!(", {} killed for want of memory", s.total("oom_kills"))
-            } else {
-                String::new()
-            },
         );
+        if s.mean("swap_used") > 0.0 {
+            let _ = write!(line, ", {} of swap used", of("swap_used"));
+        }
+        for (name, what) in [
+            ("major_faults", "major faults"),
+            ("oom_kills", "killed for want of memory"),
+        ] {
+            if s.total(name) > 0.0 {
+                let _ = write!(line, ", {} {what}", amount(s.total(name), Count, false));
+            }
+        }
         text += &entry("memory", &line);
     }
     let pressure = s.list("pressure");
@@ -252,7 +259,7 @@ fn processes(s: &Summary) -> String {
         ]
     };
     let rows = names.iter().take(MOST).map(row).collect();
-    table("process", &["cpu", "read", "written", "memory"], rows)
+    table("process", &[ONE_CPU, "read", "written", "memory"], rows)
 }
 
 fn cgroups(s: &Summary) -> String {
@@ -267,7 +274,7 @@ fn cgroups(s: &Summary) -> String {
         vec![one_line(name), percent(*time), memory]
     };
     let rows = names.iter().take(MOST).map(row).collect();
-    table("cgroup", &["cpu", "memory"], rows)
+    table("cgroup", &[ONE_CPU, "memory"], rows)
 }
 
 fn foot(run: &Run) -> String {
@@ -336,13 +343,16 @@ fn own_cost(run: &Run) -> String {
     if own.samples == 0 {
         return String::new();
     }
+    let in_time = if own.late + own.missed == 0 {
+        "all in time".to_owned()
+    } else {
+        format!("{} late, {} missed", own.late, own.missed)
+    };
     let line = format!(
-        "{} % of one processor, {} of memory; {} samples, {} late, {} missed",
+        "{} % of 1 cpu, {} of memory; {} samples, {in_time}",
         digits(own.cpu_seconds / length(run).max(1e-9) * 100.0),
         amount(own.peak_resident_bytes as f64, Bytes, false),
         own.samples,
-        own.late,
-        own.missed,
     );
     entry("own cost", &line)
 }
