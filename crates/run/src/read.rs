@@ -193,7 +193,8 @@ pub struct Part {
 pub struct Opened<'r> {
     run: &'r Run,
     name: &'static str,
-    sealed: Option<(File, ArrowReaderMetadata)>,
+    /// The footer of a sealed table.
+    sealed: Option<ArrowReaderMetadata>,
     /// Its parts, in order of time.
     pub parts: Vec<Part>,
 }
@@ -350,6 +351,10 @@ impl Run {
         found.into_iter().collect()
     }
 
+    fn table_path(&self, table: &str) -> PathBuf {
+        self.path.join(format!("{table}.parquet"))
+    }
+
     fn table_error(&self, table: &str, why: &dyn std::fmt::Display) -> ReadError {
         ReadError::Table {
             path: shown(&self.path),
@@ -378,8 +383,7 @@ impl Run {
         if !self.manifest.tables.contains_key(name) {
             return Ok(None);
         }
-        let path = self.path.join(format!("{name}.parquet"));
-        let file = File::open(&path).map_err(|e| self.table_error(name, &e))?;
+        let file = File::open(self.table_path(name)).map_err(|e| self.table_error(name, &e))?;
         let metadata = self
             .check_footer(name, &file)
             .and_then(|()| self.load(name, &file))
@@ -393,7 +397,7 @@ impl Run {
         Ok(Some(Opened {
             run: self,
             name: table.name,
-            sealed: Some((file, metadata)),
+            sealed: Some(metadata),
             parts,
         }))
     }
@@ -475,8 +479,8 @@ impl Opened<'_> {
         mut visit: impl FnMut(&Batch<'_>),
     ) -> Result<(), ReadError> {
         match &self.sealed {
-            Some((file, metadata)) => self
-                .read_sealed(file, metadata, part, columns, &mut visit)
+            Some(metadata) => self
+                .read_sealed(metadata, part, columns, &mut visit)
                 .map_err(|e| self.run.table_error(self.name, &e)),
             None => self
                 .read_journal(columns, &mut visit)
@@ -486,12 +490,14 @@ impl Opened<'_> {
 
     fn read_sealed(
         &self,
-        file: &File,
         metadata: &ArrowReaderMetadata,
         part: &Part,
         columns: &[&str],
         visit: &mut dyn FnMut(&Batch<'_>),
     ) -> Result<(), ParquetError> {
+        // Opened for each reading: the Parquet reader seeks, and a clone of one open file would
+        // share its position with the threads that read other parts.
+        let file = File::open(self.run.table_path(self.name))?;
         let names: Vec<&str> = [seal::TIMESTAMP, "interval"]
             .into_iter()
             .chain(columns.iter().copied())
@@ -504,12 +510,11 @@ impl Opened<'_> {
             metadata.metadata().file_metadata().schema_descr(),
             names.iter().copied(),
         );
-        let reader =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone())
-                .with_projection(mask)
-                .with_row_groups(vec![part.number])
-                .with_batch_size(32 << 10)
-                .build()?;
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+            .with_projection(mask)
+            .with_row_groups(vec![part.number])
+            .with_batch_size(32 << 10)
+            .build()?;
         for batch in reader {
             let batch = batch.map_err(|e| ParquetError::General(e.to_string()))?;
             visit(&borrow_batch(&batch, columns)?);

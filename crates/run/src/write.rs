@@ -153,6 +153,12 @@ impl Writer {
         self.shared.lost.load(Relaxed)
     }
 
+    /// Bytes that wait for the disk. Who can wait for it (a recorder cannot) keeps this small:
+    /// beyond a limit rows are lost.
+    pub fn queued(&self) -> usize {
+        self.shared.queued.load(Relaxed)
+    }
+
     /// Takes the rows of `sink`, a sample ending at `time`, and empties it. Never waits for
     /// the disk.
     pub fn append(&mut self, sink: &mut Sink, time: Nanos) {
