@@ -503,7 +503,7 @@ impl Opened<'_> {
             .chain(columns.iter().copied())
             .collect();
         let content = metadata.metadata();
-        sums::check(file, content, &sums::kept(content), part.number, |name| {
+        sums::check(&file, content, &sums::kept(content), part.number, |name| {
             names.contains(&name)
         })?;
         let mask = ProjectionMask::columns(
