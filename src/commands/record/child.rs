@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open};
+use rustix::process::{PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 
@@ -100,7 +100,16 @@ impl Running {
         self.pidfd.as_fd()
     }
 
-    /// Its status, if it has ended.
+    /// Whether it has ended. It is not waited for yet: until then the kernel keeps what it
+    /// used under its own name, and the last sample can see it.
+    pub(super) fn is_over(&self) -> bool {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error means that there is nobody to wait for.
+        !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+    }
+
+    /// Its status, if it has ended, which is then forgotten by the kernel.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }

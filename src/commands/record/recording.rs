@@ -145,12 +145,12 @@ impl Recording {
         }
         self.manifest.sources = self.sampler.states();
         self.writer.update(&self.manifest);
-        let ended = self.observe(&mut running);
+        let ended = self.observe(running.as_ref());
         self.last_sample();
-        if matches!(ended, Ended::Time)
-            && let Some(child) = &mut running
-        {
-            self.wait_for(child);
+        match (ended, &mut running) {
+            (Ended::Command, Some(child)) => self.status = child.ended(),
+            (Ended::Time, Some(child)) => self.wait_for(child),
+            (_, None) => {}
         }
         let remarks = tee.map(Tee::finish).unwrap_or_default();
         self.screen.end();
@@ -186,7 +186,7 @@ impl Recording {
     }
 
     /// Samples until there is a reason to stop.
-    fn observe(&mut self, running: &mut Option<Running>) -> Ended {
+    fn observe(&mut self, running: Option<&Running>) -> Ended {
         let every = (self.wanted.every * 1e9) as Nanos;
         let end = self
             .wanted
@@ -196,14 +196,11 @@ impl Recording {
         let mut next = (self.manifest.started / every + 1) * every;
         loop {
             let until = end.map_or(next, |e| e.min(next));
-            self.wait_until(until, running.as_ref());
-            if let Some(child) = running
-                && let Some(status) = child.ended()
-            {
-                self.status = Some(status);
+            self.wait_until(until, running);
+            if running.is_some_and(Running::is_over) {
                 return Ended::Command;
             }
-            if self.signalled(running.as_ref()) {
+            if self.signalled(running) {
                 return Ended::Time;
             }
             self.new_phases();
