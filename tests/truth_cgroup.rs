@@ -102,7 +102,7 @@ fn a_burner_has_the_time_of_its_groups_counter() {
     let Some((_, recorded, counted)) = burn(name, burner) else {
         return;
     };
-    assert!(counted > 0.5, "it burned {counted} s only");
+    assert!(counted > 0.1, "it burned {counted} s only");
     agrees(recorded, counted);
 }
 
