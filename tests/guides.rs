@@ -163,8 +163,14 @@ fn walk(name: &str, script: &str) -> PathBuf {
     let (work, at) = (dir.join("work"), dir.join("at"));
     std::fs::create_dir(&work).expect("a directory");
     std::fs::write(dir.join("script"), script).expect("a file");
+    // A place that every user may enter, as the directory of the build may not be.
+    let bin = dir.join("bin");
+    std::fs::create_dir(&bin).expect("a directory");
     let binary = Path::new(env!("CARGO_BIN_EXE_sonde"));
-    let mut path = vec![binary.parent().expect("a directory").to_owned()];
+    std::fs::hard_link(binary, bin.join("sonde"))
+        .or_else(|_| std::fs::copy(binary, bin.join("sonde")).map(drop))
+        .expect("the binary");
+    let mut path = vec![bin];
     path.extend(std::env::split_paths(
         &std::env::var_os("PATH").unwrap_or_default(),
     ));
@@ -353,10 +359,7 @@ fn a_page_is_read_as_it_is_written() {
         commands(&one.text),
         [["sonde", "get", "run", "cpu.time by cpu"]]
     );
-    assert_eq!(
-        expressions(&[one], &prose),
-        ["cpu.time by cpu", "cpu.time"]
-    );
+    assert_eq!(expressions(&[one], &prose), ["cpu.time by cpu", "cpu.time"]);
 }
 
 #[test]
@@ -368,7 +371,10 @@ fn a_block_that_ends_otherwise_is_noticed() {
         ("```sh fails=2\nexit 2\n```\n```sh\ntrue\n```\n", true),
         ("```sh fails=2\ntrue\n```\n", false),
         ("```sh fails=2\nexit 1\n```\n", false),
-        ("```sh\nx=1\n```\n```text\nfalse\n```\n```sh\n[ $x = 1 ]\n```\n", true),
+        (
+            "```sh\nx=1\n```\n```text\nfalse\n```\n```sh\n[ $x = 1 ]\n```\n",
+            true,
+        ),
         ("```sh\necho $nothing\n```\n", false),
     ] {
         let (script, _) = script("page", &blocks(page).0);

@@ -80,9 +80,16 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         .count();
     let there = states.len() - missing;
     text += &format!("\n{there} of {} sources available.\n", states.len());
+    if !rustix::process::geteuid().is_root() {
+        text += &wrapped("", WITHOUT_ROOT, width);
+    }
     output::data(&text);
     Ok(ExitCode::SUCCESS)
 }
+
+/// What the states of the sources do not tell, because each gives the rest.
+const WITHOUT_ROOT: &str = "You are not root: the disk bytes of other users' processes are not \
+     known then, nor settings that only root may read. To see more: sudo sonde doctor";
 
 /// `docs/reference/sources.md`.
 fn markdown() -> String {

@@ -1,5 +1,6 @@
 //! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
 
+use std::ops::Range;
 use std::process::ExitCode;
 
 use analysis::scan::KeyValue;
@@ -94,6 +95,7 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
     let mut text = format!("{}\n", output::one_line(&answer.text));
     if answer.groups.is_empty() {
         text += "no rows: nothing matches, or nothing was observed\n";
+        text += &where_hints(run, &answer.text);
         return text;
     }
     let rate = answer.is_rate();
@@ -135,27 +137,78 @@ fn table_of(run: &Run, answer: &Answer, series: bool) -> String {
         text += &format!("note: {caveat}\n");
     }
     if series {
-        text += &series_table(run, answer, values);
+        text += &series_tables(run, answer, values);
     }
     text
 }
 
+/// How to see which values the dimensions of a `where` have.
+fn where_hints(run: &Run, text: &str) -> String {
+    let Ok(expression) = analysis::parse(text) else {
+        return String::new();
+    };
+    let mut hints = String::new();
+    for predicate in &expression.predicates {
+        let dimension = predicate.dimension.text.as_str();
+        if ["time", "host"].contains(&dimension) {
+            continue;
+        }
+        let (subject, measure) = (&expression.subject.text, &expression.measure.text);
+        let path = output::one_line(&run.path().display().to_string());
+        hints += &format!("hint: sonde get {path} '{subject}.{measure} by {dimension}'\n");
+    }
+    hints
+}
+
+/// As many groups side by side as fit the terminal; the others below.
+fn series_tables(run: &Run, answer: &Answer, scale: Scale) -> String {
+    let terminal = output::terminal_size().map_or(usize::MAX, |s| usize::from(s.0));
+    let widths: Vec<usize> = answer
+        .groups
+        .iter()
+        .map(|group| {
+            let values = group.series.iter();
+            let values = values.map(|(_, v)| column_digits(*v, scale, answer.unit).len());
+            let name = series_name(answer, group, scale).chars().count();
+            values.fold(name, usize::max) + GAP
+        })
+        .collect();
+    // Seconds and interval, of which the last are the longest.
+    let last = answer.slots.last().map_or(0, |s| s.time) - run.manifest.started;
+    let times = format!("{:.3}", last as f64 / 1e9).len().max(7) + GAP + "interval".len();
+    let (mut text, mut from) = (String::new(), 0);
+    while from < widths.len() {
+        let mut to = from + 1;
+        let mut width = times + widths[from];
+        while to < widths.len() && width + widths[to] <= terminal {
+            width += widths[to];
+            to += 1;
+        }
+        text += &series_table(run, answer, from..to, scale);
+        from = to;
+    }
+    text
+}
+
+/// Columns between two of a table.
+const GAP: usize = 2;
+
+/// The heading of a group's column.
+fn series_name(answer: &Answer, group: &Group, scale: Scale) -> String {
+    let key = key_text(answer, group).join(", ");
+    let name = if key.is_empty() { "value" } else { &key };
+    format!("{name} {}", scale.suffix).trim_end().to_owned()
+}
+
 /// A line an interval, a column a group.
-fn series_table(run: &Run, answer: &Answer, scale: Scale) -> String {
+fn series_table(run: &Run, answer: &Answer, groups: Range<usize>, scale: Scale) -> String {
     let mut table = Table::new();
     table.column("seconds", Align::Right);
     table.column("interval", Align::Right);
-    for group in &answer.groups {
-        let key = key_text(answer, group).join(", ");
-        let name = if key.is_empty() {
-            "value".to_owned()
-        } else {
-            key
-        };
-        table.column(format!("{name} {}", scale.suffix).trim_end(), Align::Right);
+    for group in &answer.groups[groups.clone()] {
+        table.column(&series_name(answer, group, scale), Align::Right);
     }
-    let mut next: Vec<_> = answer
-        .groups
+    let mut next: Vec<_> = answer.groups[groups]
         .iter()
         .map(|g| g.series.iter().peekable())
         .collect();

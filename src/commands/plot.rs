@@ -144,8 +144,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The answer to draw. Where only a part of the time is shown, its means and maxima are
-/// those of that part: of a ratio they do not follow from the series.
+/// The answer to draw. Where only a part of the time is shown, its means are those of that
+/// part: of a ratio they do not follow from the series.
 fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Result<Answer, Failure> {
     let mut answer = evaluate(run, expression)?;
     let Some((from, to)) = narrow else {
@@ -160,7 +160,7 @@ fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Resul
     let part = evaluate(run, &format!("{expression} {word} time in {from}s..{to}s"))?;
     for group in &mut answer.groups {
         let same = part.groups.iter().find(|g| g.key == group.key);
-        (group.mean, group.max) = same.map_or((f64::NAN, f64::NAN), |g| (g.mean, g.max));
+        group.mean = same.map_or(f64::NAN, |g| g.mean);
     }
     Ok(answer)
 }

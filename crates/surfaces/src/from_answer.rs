@@ -200,13 +200,15 @@ fn lines(
             (false, false) => key,
         }
     };
-    let line = |name: String, series: &[(u32, f64)], told: Option<(f64, f64)>| {
+    let line = |name: String, series: &[(u32, f64)], told: Option<f64>| {
         let mut points: Vec<Point> = series
             .iter()
             .map(|(p, v)| point(&answer.slots[*p as usize], *v, since))
             .collect();
         points.retain(|p| p.to > shown.0 && p.from < shown.1);
-        let (mean, max) = told.unwrap_or_else(|| legend(&points));
+        let (over_time, max) = legend(&points);
+        // The mean of a ratio does not follow from its intervals.
+        let mean = told.unwrap_or(over_time);
         if let Some(window) = look.smooth {
             points = smoothed(&points, window);
         }
@@ -226,7 +228,7 @@ fn lines(
     let (large, small) = answer.groups.split_at(keep.min(answer.groups.len()));
     let mut lines: Vec<Line> = large
         .iter()
-        .map(|g| line(named(g), &g.series, Some((g.mean, g.max))))
+        .map(|g| line(named(g), &g.series, Some(g.mean)))
         .collect();
     if small.is_empty() {
         return (lines, 0);
@@ -255,7 +257,7 @@ fn point(slot: &Slot, value: f64, since: &dyn Fn(i64) -> f64) -> Point {
     }
 }
 
-/// Mean over time and greatest of what is shown, for lines that are no group of the answer.
+/// Mean over time and greatest of what is shown.
 fn legend(points: &[Point]) -> (f64, f64) {
     let known = points.iter().filter(|p| !p.value.is_nan());
     let (sum, time, max) = known.fold((0.0, 0.0, f64::NAN), |(sum, time, max), p| {

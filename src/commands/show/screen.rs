@@ -63,12 +63,13 @@ fn head(run: &Run) -> String {
         other => other.to_owned(),
     };
     let about = format!(
-        "on {} for {} from {started} UTC, every {}; {end}",
+        "on {} for {} from {started} UTC, every {};",
         one_line(&m.host),
-        clock_text(length(run)) + &format!(" ({} s)", digits(length(run))),
+        time_text(length(run)),
         amount(m.every_seconds, Seconds, false),
     );
-    text += &entry("", &about).trim_start().replace("\n          ", "\n");
+    let fits = about.chars().count() + 1 + end.chars().count() <= WIDTH;
+    text += &format!("{about}{}{end}\n", if fits { ' ' } else { '\n' });
     if let Some(command) = m
         .command
         .as_ref()
@@ -85,13 +86,22 @@ fn head(run: &Run) -> String {
     if !m.phases.is_empty() {
         let phase = |p: &run::manifest::Phase| {
             let at = (p.from - m.started) as f64 / 1e9;
-            format!("{} from {}", one_line(&p.name), clock_text(at))
+            format!("{} from {}", one_line(&p.name), time_text(at))
         };
         let list: Vec<String> = m.phases.iter().map(phase).collect();
         text += &entry("phases", &list.join(", "));
     }
     text.push('\n');
     text
+}
+
+/// `3.39 s`, `12:34`.
+fn time_text(seconds: f64) -> String {
+    if seconds < 60.0 {
+        format!("{} s", digits(seconds))
+    } else {
+        clock_text(seconds)
+    }
 }
 
 fn bound_by(s: &Summary) -> String {
