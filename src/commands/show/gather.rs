@@ -162,7 +162,8 @@ pub(super) fn summary(run: &Run) -> Summary {
 pub(super) fn json(run: &Run, summary: &Summary) -> Value {
     let numbers: serde_json::Map<String, Value> = NUMBERS
         .iter()
-        .filter(|(name, _)| summary.numbers.contains_key(name))
+        // Of the processors only their number is meant.
+        .filter(|(name, _)| *name != "processors" && summary.numbers.contains_key(name))
         .map(|(name, e)| {
             let (total, mean) = summary.numbers[name];
             (
@@ -202,6 +203,7 @@ pub(super) fn json(run: &Run, summary: &Summary) -> Value {
         "end": ending(run),
         "seconds": length(run),
         "manifest": run.manifest,
+        "processors": summary.processors,
         "limits": limits,
         "numbers": numbers,
         "breakdowns": breakdowns,

@@ -1,0 +1,285 @@
+//! Other programs read a run as Sonde does: `DuckDB`, pandas, polars and pyarrow.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files and tell why they skip"
+)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use run::catalog::{self, Column, Kind, Subject, Table};
+use run::seal;
+use serde_json::{Value, json};
+use support::{AtEnd, get, scratch, sonde, succeed};
+
+const REQUIREMENTS: &str = include_str!("interop/requirements.txt");
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/interop")
+        .join(name)
+}
+
+/// A Python with the pinned packages; `None`, said on stderr, where it cannot be made. It is
+/// kept below the target directory, by its packages.
+fn python() -> Option<PathBuf> {
+    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match PYTHON.get_or_init(make_python) {
+        Ok(python) => Some(python.clone()),
+        Err(why) => {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "no Python packages: {why}: in CI every test must run"
+            );
+            eprintln!("skipped: no Python packages: {why}");
+            None
+        }
+    }
+}
+
+fn make_python() -> Result<PathBuf, String> {
+    let key = fingerprint(REQUIREMENTS);
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python-{key:08x}"));
+    let python = dir.join("bin/python");
+    let ready = dir.join("ready");
+    if ready.exists() {
+        return Ok(python);
+    }
+    let step = |command: &mut Command| match command.output() {
+        Ok(out) if out.status.success() => Ok(()),
+        Ok(out) => Err(format!(
+            "{command:?}: {}",
+            String::from_utf8_lossy(&out.stderr).trim()
+        )),
+        Err(e) => Err(format!("{command:?}: {e}")),
+    };
+    let _ = std::fs::remove_dir_all(&dir);
+    step(Command::new("python3").args(["-m", "venv"]).arg(&dir))?;
+    let pip = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-r",
+    ];
+    step(
+        Command::new(&python)
+            .args(pip)
+            .arg(script("requirements.txt")),
+    )?;
+    std::fs::write(&ready, "").map_err(|e| e.to_string())?;
+    Ok(python)
+}
+
+/// Tells lists of packages apart (FNV-1a).
+fn fingerprint(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |h, b| {
+        (h ^ u32::from(b)).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// Four seconds with reads, writes and computing, in two phases.
+fn record(dir: &Path) -> PathBuf {
+    let run = dir.join("run");
+    let file = dir.join("file");
+    let job = format!(
+        "\"$SONDE\" mark write; \
+         dd if=/dev/zero of='{0}' bs=64k count=200 oflag=direct 2>/dev/null || \
+         dd if=/dev/zero of='{0}' bs=64k count=200 conv=fsync 2>/dev/null; sleep 1; \
+         \"$SONDE\" mark compute; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; \
+         cat '{0}' >/dev/null; sleep 1.5",
+        file.display()
+    );
+    let mut record = sonde();
+    record
+        .env("SONDE", env!("CARGO_BIN_EXE_sonde"))
+        .arg("record")
+        .arg("-o")
+        .arg(&run)
+        .args([
+            "--every", "500ms", "--note", "with=dd", "--", "sh", "-c", &job,
+        ]);
+    succeed(&mut record);
+    run
+}
+
+fn manifest(run: &Path) -> Value {
+    let text = std::fs::read(run.join("run.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The tables that the run has, with their subjects.
+fn tables(run: &Path) -> Vec<(&'static Subject, &'static Table)> {
+    let manifest = manifest(run);
+    let names = manifest["tables"].as_object().unwrap().keys();
+    names
+        .map(|n| catalog::table(n).expect("of this version"))
+        .collect()
+}
+
+/// What holds unless it is named, as the catalog says: word column and value.
+fn implied(subject: &Subject, table: &Table) -> Value {
+    let holds = subject.unless_named.iter();
+    let holds = holds.filter(|u| table.dimensions.contains(&u.dimension));
+    holds
+        .map(|u| (u.dimension.to_owned(), json!(u.value)))
+        .collect()
+}
+
+/// The table that tells when the source of a sparse one was read.
+fn times_of(table: &Table, all: &[(&Subject, &'static Table)]) -> &'static str {
+    all.iter()
+        .map(|(_, t)| *t)
+        .filter(|t| t.source == table.source && !t.sparse)
+        .min_by_key(|t| t.dimensions.len())
+        .map_or("self", |t| t.name)
+}
+
+/// Every measure of every table: as a whole where this table answers it, and by all dimensions.
+fn questions(run: &Path) -> Vec<Value> {
+    let all = tables(run);
+    let mut out = Vec::new();
+    for (subject, table) in &all {
+        for measure in table.measures {
+            let kind = subject.measure(measure).unwrap().kind;
+            assert_ne!(kind, Kind::Peak, "compare.py knows sums and levels");
+            let mut ask = |by: &[&str]| {
+                let named = if by.is_empty() {
+                    String::new()
+                } else {
+                    format!(" by {}", by.join(", "))
+                };
+                let expr = format!("{}.{measure}{named}", subject.name);
+                let whole = if by.is_empty() {
+                    implied(subject, table)
+                } else {
+                    json!({})
+                };
+                out.push(json!({
+                    "expr": expr, "table": table.name, "column": measure, "kind": kind.name(),
+                    "sparse": table.sparse, "times": times_of(table, &all), "by": by,
+                    "where": whole, "groups": get(run, &expr)["groups"],
+                }));
+            };
+            ask(&[]);
+            if !table.dimensions.is_empty() {
+                ask(table.dimensions);
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn sums_means_and_keys_agree_with_sonde_get() {
+    let Some(python) = python() else { return };
+    let dir = scratch("interop-compare");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = record(&dir);
+    let questions = questions(&run);
+    let file = dir.join("questions.json");
+    std::fs::write(&file, serde_json::to_vec(&questions).unwrap()).unwrap();
+    let mut compare = Command::new(python);
+    compare.arg(script("compare.py")).arg(&run).arg(&file);
+    let found: Value = serde_json::from_str(&succeed(&mut compare)).unwrap();
+    assert_eq!(found["questions"].as_u64(), Some(questions.len() as u64));
+    assert!(found["groups"].as_u64() > Some(200), "{found}");
+    assert_eq!(found["problems"], 0);
+}
+
+/// The type that pyarrow gives a column, and whether it may be null.
+fn expected_column(column: &Column) -> (&'static str, bool) {
+    match column {
+        Column::Dimension(d) if d.number.is_none() => ("string", false),
+        Column::Dimension(_) => ("double", false),
+        Column::Measure(m) if seal::is_whole(m.unit, m.kind) => ("int64", true),
+        Column::Measure(_) => ("double", true),
+    }
+}
+
+fn check_columns(subject: &'static Subject, table: &'static Table, found: &Value) {
+    let mut columns = vec![
+        ("timestamp", "timestamp[ns, tz=UTC]", false),
+        ("interval", "double", false),
+    ];
+    for column in catalog::columns(subject, table) {
+        let (kind, nullable) = expected_column(&column);
+        columns.push((column.name(), kind, nullable));
+        let about = &found["about"]["columns"][column.name()];
+        let expected = match column {
+            Column::Dimension(d) => {
+                json!({"kind": "dimension", "unit": d.number.map(run::Unit::name), "help": d.help})
+            }
+            Column::Measure(m) => {
+                json!({"kind": m.kind.name(), "unit": m.unit.name(), "help": m.help})
+            }
+        };
+        assert_eq!(*about, expected, "{}.{}", table.name, column.name());
+    }
+    let types: serde_json::Map<String, Value> = columns
+        .iter()
+        .map(|c| (c.0.to_owned(), json!(c.1)))
+        .collect();
+    assert_eq!(found["columns"], Value::Object(types), "{}", table.name);
+    let nullable: Vec<&str> = columns.iter().filter(|c| c.2).map(|c| c.0).collect();
+    assert_eq!(found["nullable"], json!(nullable), "{}", table.name);
+    assert_eq!(found["about"]["table"], table.name);
+    assert_eq!(found["about"]["subject"], subject.name);
+}
+
+#[test]
+fn files_describe_themselves_and_their_times() {
+    let Some(python) = python() else { return };
+    let dir = scratch("interop-describe");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = record(&dir);
+    let mut describe = Command::new(python);
+    describe.arg(script("describe.py")).arg(&run);
+    let found: Value = serde_json::from_str(&succeed(&mut describe)).unwrap();
+    let manifest = manifest(&run);
+    let time = |v: &Value| run::manifest::parse_rfc3339(v.as_str().unwrap()).unwrap();
+    let (started, ended) = (time(&manifest["started"]), time(&manifest["ended"]));
+    let names: Vec<&String> = found.as_object().unwrap().keys().collect();
+    let recorded: Vec<&String> = manifest["tables"].as_object().unwrap().keys().collect();
+    assert_eq!(names, recorded);
+    for (subject, table) in tables(&run) {
+        let one = &found[table.name];
+        check_columns(subject, table, one);
+        assert_eq!(one["rows"], manifest["tables"][table.name]);
+        assert_eq!(one["compression"], json!(["ZSTD"]));
+        assert_eq!(one["sorted"], true, "{}", table.name);
+        assert_eq!(one["instances"], one["rows"], "{}: a row twice", table.name);
+        let lengths = &one["lengths_and_times"];
+        assert_eq!(lengths[0], lengths[1], "{}: two lengths", table.name);
+        assert!(one["least_interval"].as_f64() > Some(0.0), "{}", table.name);
+        let (first, last) = (
+            one["first"].as_i64().unwrap(),
+            one["last"].as_i64().unwrap(),
+        );
+        assert!(started < first && last <= ended, "{}", table.name);
+    }
+    // The recorder's own table has a row a sample: from the start to the end, without a gap.
+    assert_eq!(found["self"]["last"].as_i64(), Some(ended));
+    let covered = found["self"]["seconds"].as_f64().unwrap();
+    let length = (ended - started) as f64 / 1e9;
+    assert!((covered - length).abs() < 0.05, "{covered} of {length} s");
+    assert_eq!(manifest["notes"], json!({"with": "dd"}));
+}
+
+#[test]
+fn the_statements_of_the_reference_run() {
+    let Some(python) = python() else { return };
+    let dir = scratch("interop-page");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    record(&dir);
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/run-format.md");
+    let mut read = Command::new(python);
+    read.current_dir(&dir).arg(script("page.py")).arg(page);
+    let ran: u32 = succeed(&mut read).trim().parse().unwrap();
+    assert!(ran >= 6, "{ran} blocks");
+}

@@ -1,0 +1,264 @@
+//! `docs/reference/json.md` says what the commands print: every field printed is on the page
+//! with its type, and every field on the page is printed by something.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests run programs and write files"
+)]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use run::manifest::Manifest;
+use run::rows::TableId;
+use run::{Sink, write::Writer};
+use serde_json::Value;
+use support::{AtEnd, scratch, sonde, succeed};
+
+/// Fields of a section of the page, by path, with their types.
+fn documented(command: &str) -> BTreeMap<String, String> {
+    let page = include_str!("../docs/reference/json.md");
+    let heading = format!("## `sonde {command} ");
+    let section = page.split_once(&heading).expect("a section").1;
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|l| l.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let kinds = cells[2].replace(", *opt*", "");
+        (cells[1].trim_matches('`').to_owned(), kinds)
+    })
+    .collect()
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "number",
+        Value::String(_) => "text",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Checks `value`, which is at `path`, and all in it; notes the paths met in `seen`.
+fn check(page: &BTreeMap<String, String>, path: &str, value: &Value, seen: &mut BTreeSet<String>) {
+    if let Some(kinds) = page.get(path) {
+        let kind = kind(value);
+        let fits = kinds == kind || kinds.split(" or ").any(|k| k == kind);
+        assert!(fits, "`{path}` is {kind}, the page says {kinds}: {value}");
+        seen.insert(path.to_owned());
+    }
+    match value {
+        // Described on a page of its own.
+        Value::Object(_) if path == "manifest" => {}
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let gap = if path.is_empty() { "" } else { "." };
+                let own = format!("{path}{gap}{name}");
+                let any = format!("{path}{gap}*");
+                let is_any = page
+                    .keys()
+                    .any(|p| *p == any || p.starts_with(&format!("{any}.")));
+                let path = if page.contains_key(&own) { own } else { any };
+                assert!(
+                    page.contains_key(&path) || is_any,
+                    "`{path}` ({name}) is not on the page"
+                );
+                check(page, &path, value, seen);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                check(page, &format!("{path}[]"), item, seen);
+            }
+        }
+        _ => assert!(page.contains_key(path), "`{path}` is not on the page"),
+    }
+}
+
+/// All of `answers` together are what the page says of `command`.
+fn compare(command: &str, answers: &[Value]) {
+    let page = documented(command);
+    let mut seen = BTreeSet::new();
+    for answer in answers {
+        check(&page, "", answer, &mut seen);
+    }
+    let missing: Vec<&String> = page.keys().filter(|p| !seen.contains(*p)).collect();
+    assert!(missing.is_empty(), "{command} never prints {missing:?}");
+}
+
+fn parse(text: &str) -> Vec<Value> {
+    let stream = serde_json::Deserializer::from_str(text).into_iter();
+    stream.map(|v| v.expect("JSON")).collect()
+}
+
+/// A short real run.
+fn record(run: &Path) {
+    let mut record = sonde();
+    record.args(["record", "--every", "100ms", "-o"]).arg(run);
+    record.args([
+        "--",
+        "sh",
+        "-c",
+        "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.3",
+    ]);
+    succeed(&mut record);
+}
+
+/// The same run with rows of a histogram instead.
+fn histogram(recorded: &Path, dir: &Path) -> PathBuf {
+    let text = std::fs::read(recorded.join("run.json")).unwrap();
+    let manifest: Manifest = serde_json::from_slice(&text).unwrap();
+    let path = dir.join("histogram");
+    let mut writer = Writer::create(&path, &manifest).unwrap();
+    let mut sink = Sink::new();
+    let time = manifest.started + 100_000_000;
+    sink.at(time, 0.1);
+    let words = ["sda", "disk", "read"].map(|w| sink.word(w));
+    sink.row(TableId::of("disk_latency"), &words, &[0.001, 5.0]);
+    writer.append(&mut sink, time);
+    writer.finish(manifest).unwrap();
+    path
+}
+
+#[test]
+fn get_prints_what_the_page_says() {
+    let dir = scratch("json-get");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = dir.join("run");
+    record(&run);
+    let ask = |run: &Path, series: bool, expressions: &[&str]| {
+        let mut get = sonde();
+        get.arg("get").arg(run).arg("--json").args(expressions);
+        if series {
+            get.arg("--series");
+        }
+        parse(&succeed(&mut get))
+    };
+    let histogram = histogram(&run, &dir);
+    let expressions = [
+        "cpu.time by cpu, mode",
+        "cpu.time by process",
+        "memory.available",
+        "cpu.utilisation",
+        "disk.mean_latency by device",
+    ];
+    let mut answers = ask(&run, true, &expressions);
+    assert_eq!(answers.len(), expressions.len());
+    answers.extend(ask(&histogram, true, &["disk.ios by latency"]));
+    compare("get", &answers);
+    // Without `--series` there is none.
+    let plain = &ask(&run, false, &["self.samples"])[0];
+    assert!(plain.get("series").is_none() && plain.get("started").is_none());
+}
+
+#[test]
+fn show_prints_what_the_page_says() {
+    let dir = scratch("json-show");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = dir.join("run");
+    record(&run);
+    let show = |run: &Path| {
+        let out = support::output(sonde().arg("show").arg(run).arg("--json"));
+        parse(std::str::from_utf8(&out.stdout).unwrap())
+    };
+    let mut answers = show(&run);
+    std::fs::write(run.join("memory_state.parquet"), "damaged").unwrap();
+    answers.extend(show(&run));
+    compare("show", &answers);
+}
+
+#[test]
+fn list_prints_what_the_page_says() {
+    let dir = scratch("json-list");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    record(&dir.join("run"));
+    compare(
+        "list",
+        &parse(&succeed(sonde().arg("list").arg(&dir).arg("--json"))),
+    );
+}
+
+#[test]
+fn doctor_prints_what_the_page_says() {
+    compare(
+        "doctor",
+        &parse(&succeed(sonde().args(["doctor", "--json"]))),
+    );
+}
+
+/// Names of all fields in `value`, but for those that are data.
+fn names(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.insert(name.clone());
+                if !["tables", "notes"].contains(&name.as_str()) {
+                    names(value, found);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| names(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_a_manifest_is_in_the_format() {
+    use run::manifest::{Change, ClockStep, Command, Loss, Phase};
+    let dir = scratch("json-manifest");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = dir.join("run");
+    record(&run);
+    let text = std::fs::read(run.join("run.json")).unwrap();
+    let mut manifest: Manifest = serde_json::from_slice(&text).unwrap();
+    // What this recording happened not to have.
+    let at = manifest.started;
+    let why = String::from("why");
+    manifest.notes.insert("a".into(), "b".into());
+    manifest.clock.steps.push(ClockStep {
+        at,
+        by_seconds: 1.0,
+    });
+    manifest.phases.push(Phase {
+        name: why.clone(),
+        from: at,
+    });
+    manifest.loss.push(Loss {
+        from: at,
+        to: at,
+        rows: 1,
+        why: why.clone(),
+    });
+    let (before, after) = (Some(why.clone()), Some(why.clone()));
+    manifest.changes.push(Change {
+        path: why,
+        before,
+        after,
+    });
+    let arguments = vec!["true".into()];
+    manifest.command = Some(Command {
+        arguments,
+        status: Some(0),
+        signal: Some(9),
+    });
+    let page = include_str!("../docs/reference/run-format.md");
+    let section = page.split_once("## `run.json`").unwrap().1;
+    let section = section.split("\n## ").next().unwrap();
+    let mut found = BTreeSet::new();
+    names(&serde_json::to_value(&manifest).unwrap(), &mut found);
+    assert!(found.len() > 35, "{found:?}");
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|n| !section.contains(&format!("`{n}`")))
+        .collect();
+    assert!(missing.is_empty(), "not in run-format.md: {missing:?}");
+    // And the other way round: what the page lists at the start of a row exists.
+    let rows = section
+        .lines()
+        .filter_map(|l| l.strip_prefix("| `")?.split('`').next());
+    let gone: Vec<_> = rows.filter(|r| !found.contains(*r)).collect();
+    assert!(gone.is_empty(), "not in a manifest: {gone:?}");
+}
