@@ -1,8 +1,8 @@
 //! A recorder that is killed, at any moment, leaves a run that opens.
 
-mod support;
 #[path = "support/recorder.rs"]
 mod recorder;
+mod support;
 
 use recorder::{Recorder, diskstats, ending, now, series, sleep, wait, write_blocks};
 use rustix::process::Signal;
@@ -21,12 +21,19 @@ fn a_killed_recorder_loses_at_most_the_last_second() {
         let screen = succeed(sonde().arg("show").arg(&run));
         assert!(screen.contains("recorder killed"), "{screen}");
         let points = series(&run, "self.samples");
-        let started = recorder::manifest(&run)["started"].as_str().unwrap().to_owned();
+        let started = recorder::manifest(&run)["started"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let started: jiff::Timestamp = started.parse().unwrap();
         let started = started.as_nanosecond() as f64 / 1e9;
         let last = points.last().expect("samples").at + started;
         assert!(last <= killed, "{every}: ended after the kill");
-        assert!(killed - last < 1.0 + seconds + 0.3, "{every}: lost {}", killed - last);
+        assert!(
+            killed - last < 1.0 + seconds + 0.3,
+            "{every}: lost {}",
+            killed - last
+        );
         // Each sample once, none between them lost: ticks are whole multiples of the interval.
         let ticks = |at: f64| ((at + started) / seconds + 1e-4).floor();
         let passed = ticks(points.last().unwrap().at) - ticks(points[0].at) + 1.0;
@@ -42,7 +49,10 @@ fn a_killed_recorder_loses_at_most_the_last_second() {
 
 #[test]
 fn what_was_counted_before_a_kill_is_exact() {
-    if !can_run("sums before a kill", &[Need::Root, Need::Program("losetup")]) {
+    if !can_run(
+        "sums before a kill",
+        &[Need::Root, Need::Program("losetup")],
+    ) {
         return;
     }
     let device = LoopDevice::new("kill", 8 << 20);
@@ -57,7 +67,10 @@ fn what_was_counted_before_a_kill_is_exact() {
     recorder.kill();
     let of = |statistic: &str| {
         let name = device.name();
-        total(&run, &format!("{statistic} where device = {name} and op = write"))
+        total(
+            &run,
+            &format!("{statistic} where device = {name} and op = write"),
+        )
     };
     // Writes completed and sectors written: fields 5 and 7 after the name.
     assert_eq!(of("disk.ios"), (after[4] - before[4]) as f64);
@@ -82,9 +95,15 @@ fn a_recorder_killed_while_sealing_loses_nothing() {
         killed += u32::from(end == "recorder killed" || end == "ok, not sealed");
         let points = series(&run, "self.samples");
         let last = points.last().expect("samples").at;
-        assert!((0.3..0.5).contains(&last), "round {round}: ended at {last} ({end})");
+        assert!(
+            (0.3..0.5).contains(&last),
+            "round {round}: ended at {last} ({end})"
+        );
         let covered: f64 = points.iter().map(|p| p.interval).sum();
-        assert!((covered - last).abs() < 0.05, "round {round}: {covered} of {last} s");
+        assert!(
+            (covered - last).abs() < 0.05,
+            "round {round}: {covered} of {last} s"
+        );
         let out = sonde().arg("show").arg(&run).output().unwrap();
         assert!(out.status.success(), "round {round}: {out:?}");
         assert!(out.stderr.is_empty(), "round {round}: {out:?}");

@@ -131,7 +131,9 @@ pub(crate) struct Point {
 /// The series of the only group of an expression.
 pub(crate) fn series(run: &Path, expression: &str) -> Vec<Point> {
     let mut get = sonde();
-    get.arg("get").arg(run).args([expression, "--series", "--json"]);
+    get.arg("get")
+        .arg(run)
+        .args([expression, "--series", "--json"]);
     let answer: Value = serde_json::from_str(&succeed(&mut get)).expect("get prints JSON");
     let points = answer["series"][0]["points"].as_array().expect("a series");
     let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
@@ -153,7 +155,11 @@ pub(crate) fn diskstats(device: &str) -> Vec<u64> {
         .map(|l| l.split_whitespace().collect::<Vec<_>>())
         .find(|f| f.get(2) == Some(&device));
     let fields = line.unwrap_or_default();
-    fields.iter().skip(3).map(|f| f.parse().expect("a number")).collect()
+    fields
+        .iter()
+        .skip(3)
+        .map(|f| f.parse().expect("a number"))
+        .collect()
 }
 
 /// Writes `blocks` blocks of 4 KiB to a device, past the page cache.

@@ -58,6 +58,8 @@ struct Chunk {
     rows: Vec<u8>,
     count: u64,
     time: Nanos,
+    /// Lost rows of which these rows tell.
+    told: u64,
 }
 
 /// Counts that the recorder reads while its writer works.
@@ -65,7 +67,17 @@ struct Chunk {
 struct Shared {
     written: AtomicU64,
     lost: AtomicU64,
+    /// Lost rows of which no row that was kept tells.
+    untold: AtomicU64,
     queued: AtomicUsize,
+}
+
+impl Shared {
+    /// `rows` were lost, and with them what they told of `told` rows lost before.
+    fn lose(&self, rows: u64, told: u64) {
+        self.lost.fetch_add(rows, Relaxed);
+        self.untold.fetch_add(rows + told, Relaxed);
+    }
 }
 
 /// A run being written.
@@ -78,6 +90,8 @@ pub struct Writer {
     thread: JoinHandle<Written>,
     words: usize,
     dropped: Losses,
+    /// Lost rows of which the next rows tell.
+    telling: AtomicU64,
 }
 
 struct Written {
@@ -129,6 +143,7 @@ impl Writer {
             thread,
             words: 0,
             dropped: Losses::default(),
+            telling: AtomicU64::new(0),
         })
     }
 
@@ -159,6 +174,14 @@ impl Writer {
         self.shared.queued.load(Relaxed)
     }
 
+    /// Rows lost that no row has told of yet; the rows appended next are to tell. Should they
+    /// be lost too, these are to be told again.
+    pub fn untold(&self) -> u64 {
+        let untold = self.shared.untold.swap(0, Relaxed);
+        self.telling.fetch_add(untold, Relaxed);
+        untold
+    }
+
     /// Takes the rows of `sink`, a sample ending at `time`, and empties it. Never waits for
     /// the disk.
     pub fn append(&mut self, sink: &mut Sink, time: Nanos) {
@@ -167,6 +190,7 @@ impl Writer {
             rows: Vec::new(),
             count: 0,
             time,
+            told: self.telling.swap(0, Relaxed),
         };
         encode_words(sink, self.words, &mut chunk.words);
         self.words = sink.words.texts().len();
@@ -177,7 +201,7 @@ impl Writer {
         } else {
             let why = "the disk was too slow to take it";
             let lost = self.dropped.add(&[(time, chunk.count)], why);
-            self.shared.lost.fetch_add(lost, Relaxed);
+            self.shared.lose(lost, std::mem::take(&mut chunk.told));
             chunk.count = 0;
         }
         sink.clear();
@@ -363,6 +387,7 @@ fn write_all(
 ) -> Written {
     let mut loss = Losses::default();
     let mut pending: Vec<(Nanos, u64)> = Vec::new();
+    let mut told = 0;
     #[expect(
         clippy::disallowed_methods,
         reason = "paces durability; no result depends on it"
@@ -384,9 +409,10 @@ fn write_all(
             Ok(Message::Rows(chunk)) => {
                 shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
                 pending.push((chunk.time, chunk.count));
+                told += chunk.told;
                 if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
                     let lost = loss.add(&std::mem::take(&mut pending), &e.to_string());
-                    shared.lost.fetch_add(lost, Relaxed);
+                    shared.lose(lost, std::mem::take(&mut told));
                 }
                 false
             }
@@ -401,11 +427,12 @@ fn write_all(
         match journal.commit() {
             Err(e) => {
                 let lost = loss.add(&rows, &e.to_string());
-                shared.lost.fetch_add(lost, Relaxed);
+                shared.lose(lost, told);
             }
             Ok(()) if !rows.is_empty() => loss.end(),
             Ok(()) => {}
         }
+        told = 0;
         shared.written.store(journal.written(), Relaxed);
         // A manifest that cannot be written now is tried again: it has the phases so far.
         manifest.take_if(|text| write_manifest(&home.inside(), text).is_ok());

@@ -61,7 +61,6 @@ struct Own {
     last: Nanos,
     cpu: f64,
     written: u64,
-    lost: u64,
     counts: Counts,
     /// Largest resident memory, in bytes.
     peak: f64,
@@ -204,7 +203,6 @@ impl Own {
             last: 0,
             cpu: 0.0,
             written: 0,
-            lost: 0,
             counts: Counts::default(),
             peak: 0.0,
         }
@@ -224,7 +222,7 @@ impl Own {
         sink: &mut Sink,
     ) {
         let cpu = clock::own_cpu();
-        let (written, lost) = (writer.written(), writer.lost());
+        let (written, lost) = (writer.written(), writer.untold());
         let resident = self.resident();
         self.peak = self.peak.max(resident);
         sink.at(time, (now - self.last) as f64 / 1e9);
@@ -235,12 +233,11 @@ impl Own {
             since(counts.samples, self.counts.samples),
             since(counts.late, self.counts.late),
             since(counts.missed, self.counts.missed),
-            since(lost, self.lost),
+            lost as f64,
             resident,
         ];
         sink.row(self.table, &[], &values);
-        (self.last, self.cpu, self.written, self.lost, self.counts) =
-            (now, cpu, written, lost, counts);
+        (self.last, self.cpu, self.written, self.counts) = (now, cpu, written, counts);
     }
 
     /// Resident memory now, in bytes; NaN if the kernel does not tell.

@@ -134,7 +134,8 @@ impl Stream {
                 return;
             }
         };
-        match self.show(bytes, screen) {
+        let mut left = bytes;
+        match self.show(&mut left, screen) {
             Ok(()) => {}
             Err(Errno::PIPE) => {
                 // Our reader has gone. Closing our end tells the command what it would have
@@ -143,7 +144,7 @@ impl Stream {
             }
             Err(e) => {
                 // A full disk behind our stdout is no reason to end the command.
-                self.not_shown += bytes.len() as u64;
+                self.not_shown += left.len() as u64;
                 self.why_not_shown = io::Error::from(e).to_string();
             }
         }
@@ -156,7 +157,7 @@ impl Stream {
         self.store(bytes);
     }
 
-    fn show(&self, bytes: &[u8], screen: &Screen) -> Result<(), Errno> {
+    fn show(&self, bytes: &mut &[u8], screen: &Screen) -> Result<(), Errno> {
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let (to, terminal) = if self.error {
             (stderr.as_fd(), stderr.is_terminal())
@@ -168,15 +169,14 @@ impl Stream {
     }
 
     fn store(&mut self, bytes: &[u8]) {
-        if let Some(keep) = &mut self.keep
-            && let Err(e) = keep.write_all(bytes)
+        let mut left = bytes;
+        if let Some(keep) = &self.keep
+            && let Err(e) = write_all(keep.as_fd(), &mut left)
         {
-            self.why = e.to_string();
+            self.why = io::Error::from(e).to_string();
             self.keep = None;
         }
-        if self.keep.is_none() {
-            self.not_kept += bytes.len() as u64;
-        }
+        self.not_kept += left.len() as u64;
     }
 
     fn remarks(self) -> impl Iterator<Item = String> {
@@ -196,12 +196,12 @@ impl Stream {
     }
 }
 
-/// Writes all of `bytes`, past the buffers of the standard library: what it could not write
+/// Writes all of `bytes` and leaves in it what could not be written; past the buffers of the standard library: what it could not write
 /// it would try again later, out of order.
-fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+fn write_all(to: BorrowedFd<'_>, bytes: &mut &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match rustix::io::write(to, bytes) {
-            Ok(n) => bytes = &bytes[n..],
+            Ok(n) => *bytes = &bytes[n..],
             Err(Errno::INTR) => {}
             // Whoever shares our output may have made it non-blocking.
             Err(Errno::AGAIN) => {
