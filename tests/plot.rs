@@ -4,6 +4,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use run::manifest::Phase;
 use run::rows::TableId;
 use run::write::Writer;
 use run::{Manifest, Sink};
@@ -13,13 +14,14 @@ const SECOND: i64 = 1_000_000_000;
 const STARTED: i64 = 1_700_000_000 * SECOND;
 
 fn manifest() -> Manifest {
-    serde_json::from_value(serde_json::json!({
-        "format": 1, "sonde": "0.1.0", "id": "synthetic", "name": "synthetic", "host": "example",
-        "state": "recording", "started": run::manifest::rfc3339(STARTED),
-        "ended": run::manifest::rfc3339(STARTED + 60 * SECOND), "every_seconds": 1.0,
-        "phases": [{"name": "steady", "from": run::manifest::rfc3339(STARTED + 20 * SECOND)}],
-    }))
-    .unwrap()
+    Manifest {
+        ended: Some(STARTED + 60 * SECOND),
+        phases: vec![Phase {
+            name: "steady".into(),
+            from: STARTED + 20 * SECOND,
+        }],
+        ..Manifest::new("example", STARTED, 1.0)
+    }
 }
 
 /// A minute of reads: a fast band around 100 µs, a slow one that climbs, three outliers.

@@ -111,10 +111,10 @@ pub(crate) fn ending(run: &Path) -> String {
     let list = succeed(sonde().arg("list").arg("--json").arg(dir));
     let list: Value = serde_json::from_str(&list).expect("list prints JSON");
     let list = list.as_array().expect("an array").iter();
-    let found = list
+    let mut found = list
         .filter(|r| Path::new(r["run"].as_str().expect("a path")) == run)
         .map(|r| r["end"].as_str().expect("an end").to_owned());
-    found.last().expect("the run is listed")
+    found.next_back().expect("the run is listed")
 }
 
 /// One interval of a series.

@@ -17,7 +17,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use run::manifest::{FORMAT, Manifest, OwnCost, State};
+use run::manifest::Manifest;
 use run::rows::TableId;
 use run::write::Writer;
 use run::{Nanos, Sink, Word};
@@ -68,26 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn manifest() -> Manifest {
-    Manifest {
-        format: FORMAT,
-        sonde: env!("CARGO_PKG_VERSION").into(),
-        id: "synthetic".into(),
-        name: "A synthetic day".into(),
-        host: "synthetic".into(),
-        notes: std::collections::BTreeMap::default(),
-        state: State::Recording,
-        command: None,
-        started: START,
-        ended: None,
-        every_seconds: 1.0,
-        clock: run::manifest::Clock::default(),
-        phases: vec![],
-        sources: vec![],
-        loss: vec![],
-        own: OwnCost::default(),
-        changes: vec![],
-        tables: std::collections::BTreeMap::default(),
-    }
+    Manifest::new("synthetic", START, 1.0)
 }
 
 /// A device: its words and the present load of each operation.

@@ -68,6 +68,34 @@ pub struct Manifest {
     pub footers: BTreeMap<String, u32>,
 }
 
+impl Manifest {
+    /// Of a recording on `host` that starts now, with nothing known of it yet.
+    pub fn new(host: &str, started: Nanos, every_seconds: f64) -> Manifest {
+        Manifest {
+            format: FORMAT,
+            sonde: env!("CARGO_PKG_VERSION").into(),
+            // Time and host tell runs apart; a recorder adds its process.
+            id: format!("{started:x}-{host}"),
+            name: host.into(),
+            host: host.into(),
+            notes: BTreeMap::new(),
+            state: State::Recording,
+            command: None,
+            started,
+            ended: None,
+            every_seconds,
+            clock: Clock::default(),
+            phases: vec![],
+            sources: vec![],
+            loss: vec![],
+            own: OwnCost::default(),
+            changes: vec![],
+            tables: BTreeMap::new(),
+            footers: BTreeMap::new(),
+        }
+    }
+}
+
 /// Whether a recorder is, or was, still at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

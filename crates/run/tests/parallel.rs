@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use run::manifest::{Clock, FORMAT, Manifest, OwnCost, State};
+use run::manifest::Manifest;
 use run::read::Values;
 use run::rows::TableId;
 use run::write::Writer;
@@ -19,26 +19,7 @@ fn amount(time: i64, device: i64) -> f64 {
 fn sealed(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("sonde-run-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
-    let manifest = Manifest {
-        format: FORMAT,
-        sonde: String::new(),
-        id: name.into(),
-        name: name.into(),
-        host: "host".into(),
-        notes: std::collections::BTreeMap::default(),
-        state: State::Recording,
-        command: None,
-        started: 0,
-        ended: None,
-        every_seconds: 1.0,
-        clock: Clock::default(),
-        phases: vec![],
-        sources: vec![],
-        loss: vec![],
-        own: OwnCost::default(),
-        changes: vec![],
-        tables: std::collections::BTreeMap::default(),
-    };
+    let manifest = Manifest::new("host", 0, 1.0);
     let mut writer = Writer::create(&dir, &manifest).unwrap();
     let mut sink = Sink::new();
     let table = TableId::of("disk");

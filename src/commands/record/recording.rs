@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use run::Nanos;
-use run::manifest::{self, Change, ClockStep, FORMAT, Manifest, Phase, State};
+use run::manifest::{self, Change, ClockStep, Manifest, Phase};
 use run::write::{CreateError, Finished, Writer, write_durably};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -81,29 +81,15 @@ fn first_manifest(wanted: &Wanted, clock: &RunClock) -> Manifest {
         .first()
         .map_or_else(|| host.clone(), |_| arguments.join(" "));
     Manifest {
-        format: FORMAT,
-        sonde: env!("CARGO_PKG_VERSION").into(),
         id,
         name: wanted.name.clone().unwrap_or(named_for),
-        host,
         notes: wanted.notes.clone(),
-        state: State::Recording,
         command: (!arguments.is_empty()).then_some(manifest::Command {
             arguments,
             status: None,
             signal: None,
         }),
-        started,
-        ended: None,
-        every_seconds: wanted.every,
-        clock: manifest::Clock::default(),
-        phases: vec![],
-        sources: vec![],
-        loss: vec![],
-        own: manifest::OwnCost::default(),
-        changes: vec![],
-        tables: std::collections::BTreeMap::new(),
-        footers: std::collections::BTreeMap::new(),
+        ..Manifest::new(&host, started, wanted.every)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use analysis::scan::KeyValue;
 use analysis::{Answer, evaluate};
-use run::manifest::{FORMAT, Manifest, Phase, SourceState, State};
+use run::manifest::{Manifest, Phase, SourceState};
 use run::rows::TableId;
 use run::write::Writer;
 use run::{Nanos, Run, Sink};
@@ -110,27 +110,12 @@ fn manifest(phases: &[(&str, f64)]) -> Manifest {
         ..SourceState::default()
     };
     Manifest {
-        format: FORMAT,
-        sonde: "test".into(),
-        id: "test".into(),
-        name: "test".into(),
-        host: "box".into(),
-        notes: std::collections::BTreeMap::new(),
-        state: State::Recording,
-        command: None,
-        started: START,
-        ended: None,
-        every_seconds: 1.0,
-        clock: run::manifest::Clock::default(),
         phases: phases.iter().map(phase).collect(),
         sources: vec![
             source("process", "available", ""),
             source("pressure", "denied", "boot with psi=1"),
         ],
-        loss: vec![],
-        own: run::manifest::OwnCost::default(),
-        changes: vec![],
-        tables: std::collections::BTreeMap::new(),
+        ..Manifest::new("box", START, 1.0)
     }
 }
 

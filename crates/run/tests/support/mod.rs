@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use run::manifest::{Clock, FORMAT, Manifest, OwnCost, State};
+use run::manifest::Manifest;
 use run::read::Values;
 use run::{Nanos, Run};
 
@@ -39,26 +39,7 @@ impl Drop for Scratch {
 
 /// A manifest of a run that is being recorded.
 pub(crate) fn manifest() -> Manifest {
-    Manifest {
-        format: FORMAT,
-        sonde: "test".into(),
-        id: "test".into(),
-        name: "test".into(),
-        host: "box".into(),
-        notes: std::collections::BTreeMap::new(),
-        state: State::Recording,
-        command: None,
-        started: START,
-        ended: None,
-        every_seconds: 1.0,
-        clock: Clock::default(),
-        phases: vec![],
-        sources: vec![],
-        loss: vec![],
-        own: OwnCost::default(),
-        changes: vec![],
-        tables: std::collections::BTreeMap::new(),
-    }
+    Manifest::new("box", START, 1.0)
 }
 
 /// A second name for the journal, with a manifest, is what a killed recorder leaves.

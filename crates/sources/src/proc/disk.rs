@@ -177,30 +177,27 @@ impl Source for Disk {
                 .devices
                 .get_mut(&(major, minor))
                 .filter(|d| d.name == name);
-            let device = match known {
-                Some(device) => device,
-                None => {
-                    let shown = text(name);
-                    let words = [out.word(&shown), out.word(layer(&self.host, &shown))];
-                    // A device that appears between two samples started from zero.
-                    let before = if interval.is_some() {
-                        Counters::default()
-                    } else {
-                        now
-                    };
-                    let awake = !before.is_idle_since_boot();
-                    let device = Device {
-                        name: name.to_vec(),
-                        words,
-                        before,
-                        awake,
-                        seen: true,
-                    };
-                    self.devices.insert((major, minor), device);
-                    self.devices
-                        .get_mut(&(major, minor))
-                        .expect("inserted above")
-                }
+            let device = if let Some(device) = known { device } else {
+                let shown = text(name);
+                let words = [out.word(&shown), out.word(layer(&self.host, &shown))];
+                // A device that appears between two samples started from zero.
+                let before = if interval.is_some() {
+                    Counters::default()
+                } else {
+                    now
+                };
+                let awake = !before.is_idle_since_boot();
+                let device = Device {
+                    name: name.to_vec(),
+                    words,
+                    before,
+                    awake,
+                    seen: true,
+                };
+                self.devices.insert((major, minor), device);
+                self.devices
+                    .get_mut(&(major, minor))
+                    .expect("inserted above")
             };
             device.seen = true;
             device.awake |= !now.is_idle_since_boot();
