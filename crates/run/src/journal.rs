@@ -290,8 +290,14 @@ pub fn read(
         let good = match head[0] {
             SCHEMA => read_schema(&payload).map(|s| schema = s),
             WORDS => read_words(&payload, &mut words),
-            ROWS => read_rows(&payload, &schema, &wanted)
-                .map(|rows| rows.into_iter().for_each(|r| visit(r, &words))),
+            ROWS => match read_rows(&payload, &schema, &wanted) {
+                Payload::Rows(rows) => {
+                    visit(rows, &words);
+                    Some(())
+                }
+                Payload::NotWanted => Some(()),
+                Payload::Damaged => None,
+            },
             // A block of a kind this version does not know.
             _ => Some(()),
         };
@@ -358,71 +364,80 @@ fn take_u32(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// The inner `None`: a table that is not wanted.
+/// What the payload of a block of rows holds.
+enum Payload<'s> {
+    Rows(RowsBlock<'s>),
+    NotWanted,
+    Damaged,
+}
+
 fn read_rows<'s>(
     payload: &[u8],
     schema: &'s [TableSchema],
     wanted: &impl Fn(&str) -> bool,
-) -> Option<Option<RowsBlock<'s>>> {
+) -> Payload<'s> {
     let mut rest = payload;
-    let place = rest.split_off(..2)?;
-    let schema = schema.get(usize::from(u16::from_le_bytes(place.try_into().ok()?)))?;
-    let count = take_u32(&mut rest)? as usize;
-    let widths = 16 + 4 * schema.words.len() + 8 * schema.numbers.len();
-    if rest.len() != count.checked_mul(widths)? {
-        return None;
-    }
-    if !wanted(&schema.name) {
-        return Some(None);
-    }
-    let mut column = |width: usize| rest.split_off(..count * width);
-    let eight = |bytes: &[u8]| -> [u8; 8] { bytes.try_into().expect("chunks of eight") };
-    let times = column(8)?
-        .chunks_exact(8)
-        .map(|b| i64::from_le_bytes(eight(b)))
-        .collect();
-    let mut numbers_of = |n: usize| -> Option<Vec<Vec<f64>>> {
-        (0..n)
-            .map(|_| {
-                let bytes = column(8)?;
-                Some(
-                    bytes
-                        .chunks_exact(8)
-                        .map(|b| f64::from_le_bytes(eight(b)))
-                        .collect(),
-                )
-            })
-            .collect()
+    let Some((schema, count)) = read_rows_head(&mut rest, schema) else {
+        return Payload::Damaged;
     };
-    let intervals = numbers_of(1)?.pop()?;
+    if !wanted(&schema.name) {
+        return Payload::NotWanted;
+    }
+    // The head has checked the length: every column is there.
+    let mut column = |width: usize| rest.split_off(..count * width).unwrap_or_default();
+    let times = column(8)
+        .as_chunks()
+        .0
+        .iter()
+        .map(|b| i64::from_le_bytes(*b))
+        .collect();
+    let intervals = column(8)
+        .as_chunks()
+        .0
+        .iter()
+        .map(|b| f64::from_le_bytes(*b))
+        .collect();
     let mut words = Vec::with_capacity(schema.words.len());
     for _ in &schema.words {
-        let bytes = rest.split_off(..count * 4)?;
-        let four = |b: &[u8]| -> [u8; 4] { b.try_into().expect("chunks of four") };
         words.push(
-            bytes
-                .chunks_exact(4)
-                .map(|b| i32::from_le_bytes(four(b)))
+            column(4)
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| i32::from_le_bytes(*b))
                 .collect(),
         );
     }
     let mut numbers = Vec::with_capacity(schema.numbers.len());
     for _ in &schema.numbers {
-        let bytes = rest.split_off(..count * 8)?;
         numbers.push(
-            bytes
-                .chunks_exact(8)
-                .map(|b| f64::from_le_bytes(eight(b)))
+            column(8)
+                .as_chunks()
+                .0
+                .iter()
+                .map(|b| f64::from_le_bytes(*b))
                 .collect(),
         );
     }
-    Some(Some(RowsBlock {
+    Payload::Rows(RowsBlock {
         schema,
         times,
         intervals,
         words,
         numbers,
-    }))
+    })
+}
+
+/// The table and the number of rows, if the payload's length is that of such rows.
+fn read_rows_head<'s>(
+    rest: &mut &[u8],
+    schema: &'s [TableSchema],
+) -> Option<(&'s TableSchema, usize)> {
+    let place = rest.split_off(..2)?;
+    let schema = schema.get(usize::from(u16::from_le_bytes(place.try_into().ok()?)))?;
+    let count = take_u32(rest)? as usize;
+    let width = 16 + 4 * schema.words.len() + 8 * schema.numbers.len();
+    (rest.len() == count.checked_mul(width)?).then_some((schema, count))
 }
 
 /// Reads a file at its own offset, so that several readers can share it.

@@ -109,9 +109,13 @@ fn a_journal_of_another_version_seals() {
     write(&dir);
     let tables = seal::seal(&File::open(dir.join("journal")).unwrap(), &dir).unwrap();
     let expected = [("disk_device".to_owned(), 1), ("memory".to_owned(), 2)];
-    assert_eq!(tables.clone().into_iter().collect::<Vec<_>>(), expected);
+    assert_eq!(
+        tables.tables.clone().into_iter().collect::<Vec<_>>(),
+        expected
+    );
     let mut sealed = manifest();
-    (sealed.tables, sealed.state) = (tables, run::manifest::State::Complete);
+    (sealed.tables, sealed.footers) = (tables.tables, tables.footers);
+    sealed.state = run::manifest::State::Complete;
     let mut file = File::options()
         .write(true)
         .truncate(true)

@@ -177,7 +177,9 @@ impl Source for Disk {
                 .devices
                 .get_mut(&(major, minor))
                 .filter(|d| d.name == name);
-            let device = if let Some(device) = known { device } else {
+            let device = if let Some(device) = known {
+                device
+            } else {
                 let shown = text(name);
                 let words = [out.word(&shown), out.word(layer(&self.host, &shown))];
                 // A device that appears between two samples started from zero.
