@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Command;
+use clap::error::ErrorKind;
 
 use crate::commands::COMMANDS;
 use crate::output;
@@ -39,7 +40,11 @@ pub(crate) fn complain(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = error.render().to_string();
-    output::message(text.trim_end().trim_start_matches("error: "));
+    let mut text = text.trim_end().trim_start_matches("error: ").to_owned();
+    if error.kind() == ErrorKind::UnknownArgument && text.contains("Usage: sonde record") {
+        text += "\nhint: the command goes after --, as in: sonde record -- fio job.fio";
+    }
+    output::message(&text);
     ExitCode::from(2)
 }
 

@@ -136,6 +136,29 @@ fn nothing_found_says_how_to_see_what_there_is() {
     std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
 }
 
+#[test]
+fn common_slips_are_told_with_what_to_do() {
+    let slips: [(&[&str], &str); 3] = [
+        (
+            &["get", "run", "disk.bytes", "where", "op", "=", "read"],
+            "needs quotes",
+        ),
+        (&["record", "sleep", "1"], "after --"),
+        (&["show", "."], "`sonde list DIR`"),
+    ];
+    for (arguments, told) in slips {
+        let out = support::output(
+            sonde()
+                .args(arguments)
+                .current_dir(env!("CARGO_MANIFEST_DIR")),
+        );
+        assert_eq!(out.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(said.contains(told), "{arguments:?}: {said}");
+        assert!(out.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
 /// What a command did after the last sample is its own, not the recorder's: it is read
 /// before it is waited for. The interval is so long that the end is the only sample.
 #[test]

@@ -54,9 +54,18 @@ fn expressions() -> Arg {
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let texts = matches.get_many::<String>("expressions").expect("required");
+    if let Some(word) = texts
+        .clone()
+        .find(|t| ["by", "where"].contains(&t.as_str()))
+    {
+        return Err(Failure::input(format!(
+            "`{word}` stands alone: an expression with spaces needs quotes\n\
+             hint: for example sonde get RUN 'disk.bytes by device where op = read'"
+        )));
+    }
     let run = open_run(matches)?;
     let series = matches.get_flag("series");
-    let texts = matches.get_many::<String>("expressions").expect("required");
     for (place, text) in texts.enumerate() {
         let answer = evaluate(&run, text)?;
         if matches.get_flag("json") {

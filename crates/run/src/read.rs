@@ -30,7 +30,7 @@ use crate::{Nanos, catalog, journal, seal, sums};
 pub enum ReadError {
     /// The path is no run directory.
     #[error(
-        "{path} is not a run: {why}\nhint: `sonde record -o {path}` makes one; `sonde list` shows those of a directory"
+        "{path} is not a run: {why}\nhint: `sonde list DIR` shows the runs of a directory; `sonde record` makes one"
     )]
     NotARun {
         /// The path given.
