@@ -195,7 +195,7 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 found.insert(name.clone());
-                if !["tables", "notes"].contains(&name.as_str()) {
+                if !["tables", "footers", "notes"].contains(&name.as_str()) {
                     names(value, found);
                 }
             }
