@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use analysis::scan::KeyValue;
-use analysis::{Answer, Group, evaluate};
+use analysis::{Answer, Group, evaluate, summarise};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use run::Run;
 use run::unit::{Prefix, scale};
@@ -56,7 +56,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let series = matches.get_flag("series");
     let texts = matches.get_many::<String>("expressions").expect("required");
     for (place, text) in texts.enumerate() {
-        let answer = evaluate(&run, text)?;
+        let answer = if series {
+            evaluate(&run, text)?
+        } else {
+            summarise(&run, text)?
+        };
         if matches.get_flag("json") {
             output::data(&format!("{}\n", json_of(&run, &answer, series)));
         } else if matches.get_flag("csv") {
