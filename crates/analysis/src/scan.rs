@@ -388,6 +388,7 @@ impl<'p, G: Gather> Scanner<'p, G> {
         // would take most of the time.
         let tested = self.test(batch);
         let mut row = 0;
+        let mut grouped: Option<(Range<usize>, u32)> = None;
         while row < batch.times.len() {
             let time = batch.times[row];
             let same = batch.times[row..].iter().position(|t| *t != time);
@@ -396,7 +397,14 @@ impl<'p, G: Gather> Scanner<'p, G> {
                 self.enter(time, batch.intervals[row]);
             }
             if self.current_passes {
-                self.group(batch, row..end);
+                // Most samples have the same instances in the same order as the one before.
+                let same = grouped.take().is_some_and(|(rows, phase)| {
+                    phase == self.current_phase && self.same_keys(batch, rows, row..end)
+                });
+                if !same {
+                    self.group(batch, row..end);
+                }
+                grouped = Some((row..end, self.current_phase));
                 self.take(batch, row..end, tested);
             }
             row = end;
@@ -426,6 +434,20 @@ impl<'p, G: Gather> Scanner<'p, G> {
             }
         }
         !self.test_columns.is_empty()
+    }
+
+    /// Whether two intervals of a batch have the same groups, row by row (but for the phase).
+    fn same_keys(&self, batch: &Batch<'_>, a: Range<usize>, b: Range<usize>) -> bool {
+        a.len() == b.len()
+            && self.by_columns.iter().all(|by| match by {
+                ByColumn::Word(column) | ByColumn::Number(column) => {
+                    match &batch.columns[*column] {
+                        Values::Words { codes, .. } => codes[a.clone()] == codes[b.clone()],
+                        Values::Numbers(values) => values[a.clone()] == values[b.clone()],
+                    }
+                }
+                ByColumn::Phase | ByColumn::Host => true,
+            })
     }
 
     /// Fills `row_groups` for the rows of an interval.
