@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::process::ExitCode;
 
 use analysis::scan::KeyValue;
-use analysis::{Answer, Group, evaluate};
+use analysis::{Answer, Group, evaluate, summarise};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use run::Run;
 use run::unit::{Scale, column_digits, column_scale};
@@ -67,7 +67,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let run = open_run(matches)?;
     let series = matches.get_flag("series");
     for (place, text) in texts.enumerate() {
-        let answer = evaluate(&run, text)?;
+        let answer = if series {
+            evaluate(&run, text)?
+        } else {
+            summarise(&run, text)?
+        };
         if matches.get_flag("json") {
             output::data(&format!("{}\n", json_of(&run, &answer, series)));
         } else if matches.get_flag("csv") {

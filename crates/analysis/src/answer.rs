@@ -18,8 +18,9 @@ use run::unit::Unit;
 use run::{Manifest, Run};
 
 use crate::error::Error;
+use crate::gather::{Points, Rules, Totals};
 use crate::plan::{Key, Plan, ScanPlan, plan};
-use crate::scan::{Cells, GroupCells, KeyValue, Slot, scan};
+use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
 use crate::slots::observed;
 use crate::syntax::parse;
 
@@ -92,11 +93,99 @@ impl Answer {
 
 /// Answers `text` from `run`.
 pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
+    series(run, &planned(run, text)?)
+}
+
+/// Answers `text` from `run`, without the series: takes less time and memory.
+pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
+    let plan = planned(run, text)?;
+    match Short::of(&plan) {
+        Some(short) => short.answer(run, &plan),
+        None => {
+            let mut answer = series(run, &plan)?;
+            answer.groups.iter_mut().for_each(|g| g.series = vec![]);
+            Ok(answer)
+        }
+    }
+}
+
+fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
     let expression = parse(text)?;
     let tables = run.tables();
     let plan = plan(&expression, &run.manifest, &|t| {
         tables.iter().any(|x| x == t)
     })?;
+    Ok(plan)
+}
+
+/// A plan that one pass over one table answers, interval by interval.
+struct Short {
+    under: Option<scan::Under>,
+}
+
+impl Short {
+    /// `None` where values are needed beside one another: zeros to be put in, or two tables.
+    fn of(plan: &Plan) -> Option<Short> {
+        if plan.over.table.sparse {
+            return None;
+        }
+        let [under] = plan.under.as_slice() else {
+            return plan.kind.is_some().then_some(Short { under: None });
+        };
+        let over = &plan.over;
+        // The tests come from one expression; they differ where tables differ.
+        let same = over.table.name == under.table.name
+            && over.by == under.by
+            && over.kind == Kind::Sum
+            && under.kind == Kind::Sum
+            && over.tests.len() == under.tests.len()
+            && over.times.len() == under.times.len();
+        same.then_some(Short {
+            under: Some(under.column.filter(|_| !under.seconds)),
+        })
+    }
+
+    fn answer(&self, run: &Run, plan: &Plan) -> Result<Answer, Error> {
+        let rules = Rules {
+            kind: plan.over.kind,
+            ratio: self.under.is_some().then_some(plan.times),
+            shortest: run.manifest.every_seconds / 2.0,
+        };
+        let cells = scan::totals(run, &plan.over, self.under, &rules)?;
+        let mut answer = plan_head(plan);
+        answer.groups = cells
+            .groups
+            .into_iter()
+            .map(|g| short_group(g, &rules))
+            .collect();
+        answer.slots = cells.slots;
+        sort(&mut answer);
+        Ok(answer)
+    }
+}
+
+fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -> Group {
+    let [min, max] = amounts.extremes();
+    let kind = rules.kind;
+    let (total, mean) = match rules.ratio {
+        Some(times) if amounts.under > 0.0 => (None, amounts.amount / amounts.under * times),
+        Some(_) => (None, f64::NAN),
+        None if kind == Kind::Sum => (Some(amounts.amount), amounts.amount / amounts.seconds),
+        None => (None, amounts.weighted / amounts.seconds),
+    };
+    Group {
+        key,
+        total,
+        mean,
+        min,
+        max,
+        intervals: amounts.intervals,
+        seconds: amounts.seconds,
+        series: vec![],
+    }
+}
+
+fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
     let over = scan(run, &plan.over)?;
     if plan.kind.is_none() {
         let mut under = Vec::with_capacity(plan.under.len());
@@ -108,9 +197,9 @@ pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
             };
             under.push((p, cells));
         }
-        return Ok(ratio(plan_head(&plan), &plan, over, &under, &run.manifest));
+        return Ok(ratio(plan_head(plan), plan, over, &under, &run.manifest));
     }
-    Ok(amounts(plan_head(&plan), &plan, over, &run.manifest))
+    Ok(amounts(plan_head(plan), plan, over, &run.manifest))
 }
 
 fn plan_head(plan: &Plan) -> Answer {
@@ -148,7 +237,7 @@ fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -
     for mut group in cells.groups {
         if answer.absent_is_zero {
             let phase = phase_key(&plan.over, &group.key);
-            fill(&mut group.slots, &mut group.values, &cells.slots, |slot| {
+            fill(&mut group.amounts, &cells.slots, |slot| {
                 belongs(slot, phase, manifest)
             });
         }
@@ -162,12 +251,11 @@ fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -
 }
 
 /// Puts zeros where a sparse table has no row.
-fn fill(
-    places: &mut Vec<u32>,
-    values: &mut Vec<f64>,
-    slots: &[Slot],
-    belongs: impl Fn(&Slot) -> bool,
-) {
+fn fill(points: &mut Points, slots: &[Slot], belongs: impl Fn(&Slot) -> bool) {
+    let Points {
+        slots: places,
+        values,
+    } = points;
     if places.len() == slots.len() {
         return;
     }
@@ -185,19 +273,24 @@ fn fill(
 }
 
 /// The numbers of one group.
-fn fold(group: GroupCells, slots: &[Slot], kind: Kind, shortest: f64) -> Group {
+fn fold(
+    GroupCells { key, amounts }: GroupCells,
+    slots: &[Slot],
+    kind: Kind,
+    shortest: f64,
+) -> Group {
     let mut out = Group {
-        key: group.key,
+        key,
         total: None,
         mean: f64::NAN,
         min: f64::NAN,
         max: f64::NAN,
-        intervals: group.slots.len() as u64,
+        intervals: amounts.slots.len() as u64,
         seconds: 0.0,
-        series: Vec::with_capacity(group.slots.len()),
+        series: Vec::with_capacity(amounts.slots.len()),
     };
     let (mut total, mut weighted) = (0.0, 0.0);
-    for (&place, &amount) in group.slots.iter().zip(&group.values) {
+    for (&place, &amount) in amounts.slots.iter().zip(&amounts.values) {
         let interval = slots[place as usize].interval;
         out.seconds += interval;
         total += amount;
@@ -289,11 +382,11 @@ fn ratio(
     for mut group in over.groups {
         if plan.over.table.sparse {
             let phase = phase_key(&plan.over, &group.key);
-            fill(&mut group.slots, &mut group.values, &over.slots, |slot| {
+            fill(&mut group.amounts, &over.slots, |slot| {
                 belongs(slot, phase, manifest)
             });
         }
-        let above = onto(&group, &over.slots, &grid);
+        let above = onto(&group.amounts, &over.slots, &grid);
         let mut line: HashMap<u32, f64> = HashMap::new();
         for b in &below {
             if let Some(amounts) = b.of(&plan.over, &group.key) {
@@ -321,7 +414,7 @@ impl<'a> Below<'a> {
     fn new(plan: &'a ScanPlan, cells: &Cells, grid: &[Slot]) -> Below<'a> {
         let groups = cells.groups.iter();
         let groups = groups
-            .map(|g| (order(&g.key), onto(g, &cells.slots, grid)))
+            .map(|g| (order(&g.key), onto(&g.amounts, &cells.slots, grid)))
             .collect();
         Below { plan, groups }
     }
@@ -338,9 +431,9 @@ impl<'a> Below<'a> {
 }
 
 /// A group's amounts, added into the intervals of `grid`.
-fn onto(group: &GroupCells, slots: &[Slot], grid: &[Slot]) -> Vec<(u32, f64)> {
+fn onto(points: &Points, slots: &[Slot], grid: &[Slot]) -> Vec<(u32, f64)> {
     let mut out: Vec<(u32, f64)> = Vec::new();
-    for (&place, &amount) in group.slots.iter().zip(&group.values) {
+    for (&place, &amount) in points.slots.iter().zip(&points.values) {
         // The first interval of the grid that ends at or after this one, and holds it: what
         // falls into a gap of the grid has nothing to be divided by.
         let slot = &slots[place as usize];

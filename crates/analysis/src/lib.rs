@@ -7,12 +7,13 @@
 
 pub mod answer;
 pub mod error;
+pub mod gather;
 pub mod limit;
 pub mod plan;
 pub mod scan;
 pub mod slots;
 pub mod syntax;
 
-pub use answer::{Answer, Group, evaluate};
+pub use answer::{Answer, Group, evaluate, summarise};
 pub use error::{Error, Problem};
 pub use syntax::{Expression, parse};

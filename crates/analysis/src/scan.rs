@@ -3,12 +3,15 @@
 //! Several threads read parts of a table side by side; rows come in order of time, so each
 //! thread's cells are in order too and are joined end to end.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use run::catalog::{self, Kind};
 use run::read::{Batch, Opened, Part, ReadError, Texts, Values};
 use run::{Manifest, Nanos, Run};
 
+use crate::gather::{At, Gather, Points, Rules, Totals};
 use crate::plan::{Check, Key, ScanPlan, TimeCheck, holds, holds_number};
 
 /// An interval in which the table was sampled.
@@ -31,33 +34,43 @@ pub enum KeyValue {
     Number(f64),
 }
 
-/// Amounts by group and interval.
-#[derive(Clone, Debug, Default)]
-pub struct Cells {
+/// Amounts by group: of each interval, or what they add up to.
+#[derive(Clone, Debug)]
+pub struct Cells<G = Points> {
     /// The sampled intervals, in order of time; those whose time fails the tests are absent.
     pub slots: Vec<Slot>,
     /// The groups, in order of appearance.
-    pub groups: Vec<GroupCells>,
+    pub groups: Vec<GroupCells<G>>,
 }
 
 /// Amounts of a group. Intervals without a row are absent.
 #[derive(Clone, Debug, Default)]
-pub struct GroupCells {
+pub struct GroupCells<G = Points> {
     /// A value for each of the scan's `by`.
     pub key: Vec<KeyValue>,
-    /// Places in [`Cells::slots`], rising.
-    pub slots: Vec<u32>,
-    /// Amount in that slot.
-    pub values: Vec<f64>,
+    /// What was gathered.
+    pub amounts: G,
+}
+
+impl<G> Default for Cells<G> {
+    fn default() -> Self {
+        Cells {
+            slots: vec![],
+            groups: vec![],
+        }
+    }
 }
 
 /// Name shown for the time before the first mark.
 pub const NO_PHASE: &str = "(none)";
 
-/// Reads what `plan` asks for. The slots of a sparse table are all intervals in which it was
-/// sampled, also those in which no instance had anything to say.
+/// What to divide the amounts by: a column of the same table, or the interval's length.
+pub type Under = Option<&'static str>;
+
+/// Reads what `plan` asks for, interval by interval. The slots of a sparse table are all
+/// intervals in which it was sampled, also those in which no instance had anything to say.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
-    let cells = scan_table(run, plan)?;
+    let cells = points(run, plan)?;
     if !plan.table.sparse {
         return Ok(cells);
     }
@@ -88,10 +101,39 @@ fn sampled(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
         times: plan.times.clone(),
         caveat: None,
     };
-    Ok(scan_table(run, &times)?.slots)
+    Ok(points(run, &times)?.slots)
 }
 
-fn scan_table(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+/// The table's own intervals.
+fn points(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+    let rules = Rules {
+        kind: plan.kind,
+        ratio: None,
+        shortest: 0.0,
+    };
+    gather(run, plan, None, &rules)
+}
+
+/// Reads what `plan` asks for, and keeps only what the intervals add up to.
+pub fn totals(
+    run: &Run,
+    plan: &ScanPlan,
+    under: Option<Under>,
+    rules: &Rules,
+) -> Result<Cells<Totals>, ReadError> {
+    let mut cells: Cells<Totals> = gather(run, plan, under, rules)?;
+    for group in &mut cells.groups {
+        group.amounts.close(rules);
+    }
+    Ok(cells)
+}
+
+fn gather<G: Gather>(
+    run: &Run,
+    plan: &ScanPlan,
+    under: Option<Under>,
+    rules: &Rules,
+) -> Result<Cells<G>, ReadError> {
     let Some(table) = run.table(plan.table.name)? else {
         return Ok(Cells::default());
     };
@@ -109,23 +151,25 @@ fn scan_table(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
         .map_or(1, usize::from)
         .min(parts.len());
     if threads <= 1 {
-        return scan_parts(&table, &parts, plan, &run.manifest);
+        return scan_parts(&table, &parts, plan, under, rules, &run.manifest);
     }
     let share = parts.len().div_ceil(threads);
     let (table, manifest) = (&table, &run.manifest);
-    let results: Vec<Result<Cells, ReadError>> = std::thread::scope(|scope| {
+    let results: Vec<Result<Cells<G>, ReadError>> = std::thread::scope(|scope| {
         let workers: Vec<_> = parts
             .chunks(share)
-            .map(|chunk| scope.spawn(move || scan_parts(table, chunk, plan, manifest)))
+            .map(|chunk| {
+                scope.spawn(move || scan_parts(table, chunk, plan, under, rules, manifest))
+            })
             .collect();
         workers
             .into_iter()
             .map(|w| w.join().expect("scanning does not panic"))
             .collect()
     });
-    let mut joined = Cells::default();
+    let mut joined = Cells::<G>::default();
     for cells in results {
-        join(&mut joined, cells?, plan.kind);
+        join(&mut joined, cells?, rules);
     }
     Ok(joined)
 }
@@ -143,7 +187,7 @@ fn time_bounds(plan: &ScanPlan) -> (Nanos, Nanos) {
 }
 
 /// Appends `more`, which is later, to `cells`.
-fn join(cells: &mut Cells, more: Cells, kind: Kind) {
+fn join<G: Gather>(cells: &mut Cells<G>, more: Cells<G>, rules: &Rules) {
     // A sample may be split between two parts.
     let shared = match (cells.slots.last(), more.slots.first()) {
         (Some(a), Some(b)) => a.time == b.time,
@@ -167,35 +211,21 @@ fn join(cells: &mut Cells, more: Cells, kind: Kind) {
             });
             cells.groups.len() - 1
         });
-        let target = &mut cells.groups[place];
-        for (slot, value) in group.slots.iter().zip(&group.values) {
-            add(target, slot + offset, *value, kind);
-        }
-    }
-}
-
-/// Adds an amount to a group's newest slot, or to a new one.
-fn add(group: &mut GroupCells, slot: u32, value: f64, kind: Kind) {
-    if group.slots.last() == Some(&slot) {
-        let cell = group.values.last_mut().expect("as many values as slots");
-        match kind {
-            Kind::Sum | Kind::Level => *cell += value,
-            Kind::Peak => *cell = cell.max(value),
-        }
-    } else {
-        group.slots.push(slot);
-        group.values.push(value);
+        let target = &mut cells.groups[place].amounts;
+        target.join(group.amounts, offset, rules);
     }
 }
 
 /// The columns a scan reads, and what each is for.
 struct Columns {
     names: Vec<&'static str>,
-    /// Place in `names` of the amounts.
+    /// Place in `names` of the amounts; none: the interval's length.
     value: Option<usize>,
+    /// The same of what to divide by, if there is such.
+    under: Option<Option<usize>>,
 }
 
-fn columns(plan: &ScanPlan) -> Columns {
+fn columns(plan: &ScanPlan, under: Option<Under>) -> Columns {
     let mut names: Vec<&'static str> = Vec::new();
     let mut want = |name: &'static str| {
         names.iter().position(|n| *n == name).unwrap_or_else(|| {
@@ -212,17 +242,24 @@ fn columns(plan: &ScanPlan) -> Columns {
         want(name);
     }
     let value = plan.column.map(&mut want);
-    Columns { names, value }
+    let under = under.map(|u| u.map(&mut want));
+    Columns {
+        names,
+        value,
+        under,
+    }
 }
 
-fn scan_parts(
+fn scan_parts<G: Gather>(
     table: &Opened<'_>,
     parts: &[Part],
     plan: &ScanPlan,
+    under: Option<Under>,
+    rules: &Rules,
     manifest: &Manifest,
-) -> Result<Cells, ReadError> {
-    let columns = columns(plan);
-    let mut state = Scanner::new(plan, manifest, &columns);
+) -> Result<Cells<G>, ReadError> {
+    let columns = columns(plan, under);
+    let mut state = Scanner::new(plan, rules, manifest, &columns);
     for part in parts {
         table.read(part, &columns.names, |batch| state.batch(batch))?;
     }
@@ -230,10 +267,12 @@ fn scan_parts(
 }
 
 /// What one thread keeps while scanning.
-struct Scanner<'p> {
+struct Scanner<'p, G> {
     plan: &'p ScanPlan,
+    rules: &'p Rules,
     manifest: &'p Manifest,
     value: Option<usize>,
+    under: Option<Option<usize>>,
     /// By column: what is known of its words.
     words: Vec<WordColumn>,
     /// By column: places of number values seen.
@@ -248,10 +287,13 @@ struct Scanner<'p> {
     keys: Vec<Vec<Vec<u32>>>,
     by_columns: Vec<ByColumn>,
     test_columns: Vec<(usize, &'p Check)>,
-    cells: Cells,
+    cells: Cells<G>,
     current: Nanos,
     current_passes: bool,
     current_phase: u32,
+    /// Of the rows of a batch: group, and whether the tests hold.
+    row_groups: Vec<u32>,
+    row_passes: Vec<bool>,
 }
 
 enum ByColumn {
@@ -298,6 +340,11 @@ impl WordColumn {
         }
     }
 
+    fn passes(&self, code: i32) -> bool {
+        let place = self.place(code) as usize;
+        self.passing.get(place).copied().unwrap_or(false)
+    }
+
     fn place(&self, code: i32) -> u32 {
         usize::try_from(code)
             .ok()
@@ -307,8 +354,13 @@ impl WordColumn {
     }
 }
 
-impl<'p> Scanner<'p> {
-    fn new(plan: &'p ScanPlan, manifest: &'p Manifest, columns: &Columns) -> Scanner<'p> {
+impl<'p, G: Gather> Scanner<'p, G> {
+    fn new(
+        plan: &'p ScanPlan,
+        rules: &'p Rules,
+        manifest: &'p Manifest,
+        columns: &Columns,
+    ) -> Scanner<'p, G> {
         let place = |name: &str| {
             columns
                 .names
@@ -329,8 +381,10 @@ impl<'p> Scanner<'p> {
         let levels = by_columns.len();
         Scanner {
             plan,
+            rules,
             manifest,
             value: columns.value,
+            under: columns.under,
             words: columns
                 .names
                 .iter()
@@ -351,6 +405,8 @@ impl<'p> Scanner<'p> {
             current: Nanos::MIN,
             current_passes: false,
             current_phase: 0,
+            row_groups: Vec::new(),
+            row_passes: Vec::new(),
         }
     }
 
@@ -366,14 +422,96 @@ impl<'p> Scanner<'p> {
                 self.words[i].prepare(*texts, &checks);
             }
         }
-        for row in 0..batch.times.len() {
-            if batch.times[row] != self.current || self.cells.slots.is_empty() {
-                self.enter(batch.times[row], batch.intervals[row]);
+        // Column by column, because deciding anew for each row what kind its columns are
+        // would take most of the time.
+        let tested = self.test(batch);
+        let mut row = 0;
+        let mut grouped: Option<(Range<usize>, u32)> = None;
+        while row < batch.times.len() {
+            let time = batch.times[row];
+            let same = batch.times[row..].iter().position(|t| *t != time);
+            let end = same.map_or(batch.times.len(), |n| row + n);
+            if time != self.current || self.cells.slots.is_empty() {
+                self.enter(time, batch.intervals[row]);
             }
-            if self.current_passes && self.passes(batch, row) {
-                self.take(batch, row);
+            if self.current_passes {
+                // Most samples have the same instances in the same order as the one before.
+                let same = grouped.take().is_some_and(|(rows, phase)| {
+                    phase == self.current_phase && self.same_keys(batch, rows, row..end)
+                });
+                if !same {
+                    self.group(batch, row..end);
+                }
+                grouped = Some((row..end, self.current_phase));
+                self.take(batch, row..end, tested);
+            }
+            row = end;
+        }
+    }
+
+    /// Fills `row_passes`; answers whether any test is to be looked at.
+    fn test(&mut self, batch: &Batch<'_>) -> bool {
+        let passes = &mut self.row_passes;
+        passes.clear();
+        passes.resize(batch.times.len(), true);
+        for (column, check) in &self.test_columns {
+            let rows = passes.iter_mut();
+            match (&batch.columns[*column], check) {
+                (Values::Words { codes, .. }, Check::Word(_)) => {
+                    let words = &self.words[*column];
+                    for (passes, code) in rows.zip(*codes) {
+                        *passes &= words.passes(*code);
+                    }
+                }
+                (Values::Numbers(values), Check::Number(test, listed)) => {
+                    for (passes, value) in rows.zip(values.iter()) {
+                        *passes &= holds_number(test, listed, *value);
+                    }
+                }
+                _ => passes.fill(false),
             }
         }
+        !self.test_columns.is_empty()
+    }
+
+    /// Whether two intervals of a batch have the same groups, row by row (but for the phase).
+    fn same_keys(&self, batch: &Batch<'_>, a: Range<usize>, b: Range<usize>) -> bool {
+        a.len() == b.len()
+            && self.by_columns.iter().all(|by| match by {
+                ByColumn::Word(column) | ByColumn::Number(column) => {
+                    match &batch.columns[*column] {
+                        Values::Words { codes, .. } => codes[a.clone()] == codes[b.clone()],
+                        Values::Numbers(values) => values[a.clone()] == values[b.clone()],
+                    }
+                }
+                ByColumn::Phase | ByColumn::Host => true,
+            })
+    }
+
+    /// Fills `row_groups` for the rows of an interval.
+    fn group(&mut self, batch: &Batch<'_>, rows: Range<usize>) {
+        let mut groups = std::mem::take(&mut self.row_groups);
+        groups.clear();
+        groups.resize(rows.len(), 0);
+        for level in 0..self.by_columns.len() {
+            if let ByColumn::Word(column) = self.by_columns[level]
+                && let Values::Words { codes, .. } = &batch.columns[column]
+            {
+                for (group, code) in groups.iter_mut().zip(&codes[rows.clone()]) {
+                    let place = self.words[column].place(*code);
+                    *group = self.descend(level, *group, place);
+                }
+            } else {
+                for (group, row) in groups.iter_mut().zip(rows.clone()) {
+                    let place = self.place(level, batch, row);
+                    *group = self.descend(level, *group, place);
+                }
+            }
+        }
+        if self.by_columns.is_empty() && self.cells.groups.is_empty() {
+            self.cells.groups.push(GroupCells::default());
+        }
+        self.row_groups = groups;
     }
 
     /// A new interval begins.
@@ -398,50 +536,36 @@ impl<'p> Scanner<'p> {
         }
     }
 
-    fn passes(&self, batch: &Batch<'_>, row: usize) -> bool {
-        self.test_columns
-            .iter()
-            .all(|(column, check)| match (&batch.columns[*column], check) {
-                (Values::Words { codes, .. }, Check::Word(_)) => {
-                    let words = &self.words[*column];
-                    let place = words.place(codes[row]);
-                    words.passing.get(place as usize).copied().unwrap_or(false)
-                }
-                (Values::Numbers(values), Check::Number(test, listed)) => {
-                    holds_number(test, listed, values[row])
-                }
-                _ => false,
-            })
-    }
-
-    fn take(&mut self, batch: &Batch<'_>, row: usize) {
-        let value = match self.value.map(|v| &batch.columns[v]) {
-            Some(Values::Numbers(values)) => values[row],
-            Some(Values::Words { .. }) | None => f64::NAN,
-        };
-        if value.is_nan() {
-            return;
-        }
-        let value = if self.plan.seconds {
-            batch.intervals[row]
-        } else {
-            value
-        };
-        let mut group = 0;
-        for level in 0..self.by_columns.len() {
-            let place = self.place(level, batch, row);
-            group = self.descend(level, group, place);
-        }
-        if self.by_columns.is_empty() && self.cells.groups.is_empty() {
-            self.cells.groups.push(GroupCells::default());
-        }
-        let slot = self.cells.slots.len() as u32 - 1;
-        add(
-            &mut self.cells.groups[group as usize],
-            slot,
-            value,
-            self.plan.kind,
+    /// Gathers the rows of an interval.
+    fn take(&mut self, batch: &Batch<'_>, rows: Range<usize>, tested: bool) {
+        let (values, unders) = (
+            amounts(self.value, batch),
+            self.under.map(|u| amounts(u, batch)),
         );
+        let at = At {
+            slot: self.cells.slots.len() as u32 - 1,
+            seconds: self.cells.slots.last().map_or(0.0, |s| s.interval),
+        };
+        let passes = &self.row_passes[rows.clone()];
+        for ((row, group), passes) in rows.zip(&self.row_groups).zip(passes) {
+            if tested && !passes {
+                continue;
+            }
+            let mut value = values[row];
+            let mut under = unders.as_ref().map_or(f64::NAN, |u| u[row]);
+            if value.is_nan() && self.under == Some(None) {
+                // What is not known was not observed.
+                under = f64::NAN;
+            }
+            if value.is_nan() && under.is_nan() {
+                continue;
+            }
+            if self.plan.seconds {
+                value = batch.intervals[row];
+            }
+            let amounts = &mut self.cells.groups[*group as usize].amounts;
+            amounts.add(at, value, under, self.rules);
+        }
     }
 
     /// The place of the row's value among those of a `by`.
@@ -470,6 +594,7 @@ impl<'p> Scanner<'p> {
     }
 
     /// The group of value `place` below `group`, made if it is new.
+    #[inline]
     fn descend(&mut self, level: usize, group: u32, place: u32) -> u32 {
         // No word (a column of another version): the place after all others.
         let at = if place == UNKNOWN {
@@ -477,12 +602,16 @@ impl<'p> Scanner<'p> {
         } else {
             place as usize + 1
         };
+        match self.tree[level][group as usize].get(at) {
+            Some(&known) if known != UNKNOWN => known,
+            _ => self.new_group(level, group, place, at),
+        }
+    }
+
+    fn new_group(&mut self, level: usize, group: u32, place: u32, at: usize) -> u32 {
         let children = &mut self.tree[level][group as usize];
         if children.len() <= at {
             children.resize(at + 1, UNKNOWN);
-        }
-        if children[at] != UNKNOWN {
-            return children[at];
         }
         let new = self.level_groups[level];
         self.level_groups[level] += 1;
@@ -502,7 +631,7 @@ impl<'p> Scanner<'p> {
         new
     }
 
-    fn finish(mut self) -> Cells {
+    fn finish(mut self) -> Cells<G> {
         if let Some(last) = self.by_columns.len().checked_sub(1) {
             for (group, places) in self.cells.groups.iter_mut().zip(&self.keys[last]) {
                 group.key = places
@@ -527,7 +656,18 @@ impl<'p> Scanner<'p> {
                     .collect();
             }
         }
+        // Groups of rows that a test or an unknown amount left out.
+        self.cells.groups.retain(|g| !g.amounts.is_empty());
         self.cells
+    }
+}
+
+/// The numbers to gather: a column, or without one the intervals' lengths.
+fn amounts<'b>(column: Option<usize>, batch: &'b Batch<'_>) -> Cow<'b, [f64]> {
+    match column.map(|c| &batch.columns[c]) {
+        Some(Values::Numbers(values)) => Cow::Borrowed(values),
+        Some(Values::Words { .. }) => Cow::Owned(vec![f64::NAN; batch.times.len()]),
+        None => Cow::Borrowed(batch.intervals),
     }
 }
 

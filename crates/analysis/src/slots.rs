@@ -45,7 +45,7 @@ pub(crate) fn widen(mut cells: Cells, sampled: Vec<Slot>) -> Cells {
     }
     other.for_each(|slot| push(&mut slots, slot));
     for group in &mut cells.groups {
-        for place in &mut group.slots {
+        for place in &mut group.amounts.slots {
             *place = places[*place as usize];
         }
     }
@@ -84,14 +84,14 @@ pub(crate) fn observed(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
             if let (Some(place), Some(name)) = (phase, &named) {
                 key.insert(place, name.clone());
             }
-            let mut group = GroupCells {
+            let mut group: GroupCells = GroupCells {
                 key,
                 ..GroupCells::default()
             };
             for (place, slot) in cells.slots.iter().enumerate() {
                 if belongs(slot, named.as_ref(), &run.manifest) {
-                    group.slots.push(place as u32);
-                    group.values.push(instances * slot.interval);
+                    group.amounts.slots.push(place as u32);
+                    group.amounts.values.push(instances * slot.interval);
                 }
             }
             out.groups.push(group);

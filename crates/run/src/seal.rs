@@ -123,7 +123,7 @@ fn properties(
 ) -> Result<WriterProperties, ParquetError> {
     let key = KeyValue::new("sonde".into(), description(subject, table));
     let mut builder = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_max_row_group_row_count(Some(ROW_GROUP))
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)

@@ -89,6 +89,8 @@ pub struct Writer {
     shared: Arc<Shared>,
     thread: JoinHandle<Written>,
     words: usize,
+    /// Bytes of the last sample.
+    size: usize,
     dropped: Losses,
     /// Lost rows of which the next rows tell.
     telling: AtomicU64,
@@ -142,6 +144,7 @@ impl Writer {
             shared,
             thread,
             words: 0,
+            size: 0,
             dropped: Losses::default(),
             telling: AtomicU64::new(0),
         })
@@ -187,7 +190,8 @@ impl Writer {
     pub fn append(&mut self, sink: &mut Sink, time: Nanos) {
         let mut chunk = Chunk {
             words: Vec::new(),
-            rows: Vec::new(),
+            // Samples are alike: room for one like the last, instead of growing step by step.
+            rows: Vec::with_capacity(self.size + self.size / 8),
             count: 0,
             time,
             told: self.telling.swap(0, Relaxed),
@@ -204,6 +208,7 @@ impl Writer {
             self.shared.lose(lost, std::mem::take(&mut chunk.told));
             chunk.count = 0;
         }
+        self.size = chunk.rows.len();
         sink.clear();
         self.shared.queued.fetch_add(chunk.rows.len(), Relaxed);
         // The thread ends only after this side is dropped.

@@ -19,7 +19,8 @@
 //! Most processes sleep. A process with one thread whose `schedstat` did not change has not
 //! run, so it has neither used time nor caused I/O nor waited for a child: its other files
 //! are not read. Only its resident memory may have shrunk meanwhile: that is read anew every
-//! 32nd sample.
+//! 32nd sample. Nor are processes listed anew while the kernel gave out no number since
+//! (`/proc/loadavg`) and none ended.
 //!
 //! <https://docs.kernel.org/filesystems/proc.html>
 
@@ -32,11 +33,13 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use run::Sink;
 use rustix::fs::{RawDir, SeekFrom, seek};
 
-use crate::read::number;
+use crate::read::{fields, lines, number};
 use crate::slot::Budget;
 use crate::{Availability, Entry, Host, Source};
 
@@ -48,7 +51,7 @@ use rows::Report;
 pub const ENTRY: Entry = Entry {
     name: "process",
     help: "processes: time, faults, memory, disk bytes; the largest by name",
-    reads: "/proc/PID/stat, /proc/PID/io, /proc/PID/schedstat",
+    reads: "/proc/PID/stat, /proc/PID/io, /proc/PID/schedstat, /proc/loadavg",
     link: "https://docs.kernel.org/filesystems/proc.html",
     open,
 };
@@ -69,6 +72,7 @@ struct Files {
 
 struct Processes {
     files: Files,
+    numbering: Option<Numbering>,
     names: Vec<MaybeUninit<u8>>,
     pids: Vec<u32>,
     /// In the order of their pids, as the two below.
@@ -89,6 +93,7 @@ fn processes(host: &Host) -> Result<Processes, Availability> {
     let proc = File::open(&path)
         .map_err(|e| Availability::of(&path, &e, "a mounted /proc", "mount -t proc proc /proc"))?;
     Ok(Processes {
+        numbering: Numbering::open(host),
         files: Files {
             proc,
             gates: host.proc("self/schedstat").exists(),
@@ -122,6 +127,12 @@ impl Source for Processes {
 impl Processes {
     /// Lists the numbers of all processes, in order.
     fn list(&mut self) -> io::Result<()> {
+        // Asked before listing: who is born between the two is listed again next time.
+        let buffer = &mut self.files.buffer;
+        let none_new = self.numbering.as_mut().is_some_and(|n| n.stands(buffer));
+        if none_new && !self.turn.is_multiple_of(LISTED_EVERY) {
+            return Ok(());
+        }
         self.pids.clear();
         seek(&self.files.proc, SeekFrom::Start(0))?;
         let mut names = RawDir::new(&self.files.proc, &mut self.names);
@@ -174,6 +185,10 @@ impl Processes {
             meet(pid, files);
         }
         if any_ended {
+            // The list has their numbers.
+            if let Some(numbering) = &mut self.numbering {
+                numbering.last = None;
+            }
             self.gone.extend(self.live.extract_if(.., |p| p.ended));
         }
         if !self.born.is_empty() {
@@ -195,6 +210,42 @@ impl Processes {
             }
         }
         self.gone.clear();
+    }
+}
+
+/// Listing all processes is the dearest reading of all; it is spared while nothing is new,
+/// but not for ever: a restored process may choose its number.
+const LISTED_EVERY: u32 = 32;
+
+/// The number that the kernel gave out last, to a process or a thread.
+struct Numbering {
+    loadavg: File,
+    last: Option<u64>,
+}
+
+impl Numbering {
+    /// Only for this host itself: the kernel tells the number in the reader's namespace,
+    /// whatever `/proc` is read.
+    fn open(host: &Host) -> Option<Numbering> {
+        let own = host.root == Path::new("/");
+        let loadavg = own.then(|| File::open(host.proc("loadavg")).ok())??;
+        Some(Numbering {
+            loadavg,
+            last: None,
+        })
+    }
+
+    /// Whether it is the same as when last asked.
+    fn stands(&mut self, buffer: &mut [u8]) -> bool {
+        let length = self.loadavg.read_at(buffer, 0).unwrap_or(0);
+        // `0.20 0.18 0.12 1/80 11206`
+        let last = lines(&buffer[..length])
+            .next()
+            .and_then(|l| fields(l).nth(4));
+        let now = last.and_then(number);
+        let stands = now.is_some() && now == self.last;
+        self.last = now;
+        stands
     }
 }
 

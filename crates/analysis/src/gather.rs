@@ -1,0 +1,242 @@
+//! What a scan keeps of each group: every interval's amount, or only what they add up to.
+//!
+//! A day of 64 disks has 22 million amounts by device and operation; who asks for totals,
+//! means and extremes need not hold them.
+
+use run::catalog::Kind;
+
+/// How amounts are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// How amounts of one interval combine.
+    pub kind: Kind,
+    /// The amount is divided by a second one, and multiplied by this.
+    pub ratio: Option<f64>,
+    /// Least and greatest are taken over intervals at least this long.
+    pub shortest: f64,
+}
+
+/// The interval of an amount.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// Its place among the sampled intervals.
+    pub slot: u32,
+    /// Its length in seconds.
+    pub seconds: f64,
+}
+
+/// Keeps the amounts of a group, which come in order of time.
+pub trait Gather: Default + Send {
+    /// Takes the amount of a row, and the one to divide it by; NaN is "not known", never
+    /// both.
+    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules);
+    /// Takes what was gathered of later intervals, whose places count from `offset`.
+    fn join(&mut self, later: Self, offset: u32, rules: &Rules);
+    /// Whether there was no amount.
+    fn is_empty(&self) -> bool;
+}
+
+/// An amount for each interval that has one.
+#[derive(Clone, Debug, Default)]
+pub struct Points {
+    /// Places of the intervals, rising.
+    pub slots: Vec<u32>,
+    /// The amount in each.
+    pub values: Vec<f64>,
+}
+
+impl Gather for Points {
+    fn add(&mut self, at: At, amount: f64, _: f64, rules: &Rules) {
+        if self.slots.last() == Some(&at.slot) {
+            let cell = self.values.last_mut().expect("as many values as slots");
+            *cell = combine(*cell, amount, rules.kind);
+        } else {
+            self.slots.push(at.slot);
+            self.values.push(amount);
+        }
+    }
+
+    fn join(&mut self, later: Points, offset: u32, rules: &Rules) {
+        for (slot, value) in later.slots.iter().zip(&later.values) {
+            // The length of the interval does not matter here.
+            let at = At {
+                slot: slot + offset,
+                seconds: f64::NAN,
+            };
+            self.add(at, *value, f64::NAN, rules);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+}
+
+fn combine(before: f64, more: f64, kind: Kind) -> f64 {
+    match kind {
+        Kind::Sum | Kind::Level => before + more,
+        Kind::Peak => before.max(more),
+    }
+}
+
+/// The same, where not known is nothing.
+fn combine_known(before: f64, more: f64, kind: Kind) -> f64 {
+    if before.is_nan() {
+        more
+    } else if more.is_nan() {
+        before
+    } else {
+        combine(before, more, kind)
+    }
+}
+
+/// Amounts of one interval.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    at: At,
+    amount: f64,
+    under: f64,
+}
+
+/// What the intervals add up to.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    /// The first interval of the group is kept apart until the end: an earlier part of the
+    /// table may have the other half of it.
+    first: Option<Cell>,
+    /// The newest.
+    open: Option<Cell>,
+    /// Whether there was an amount, though nothing to divide it by.
+    any: bool,
+    /// How many intervals have a value.
+    pub intervals: u64,
+    /// Seconds that they cover.
+    pub seconds: f64,
+    /// The amounts added up; of a ratio, those that have something to be divided by.
+    pub amount: f64,
+    /// Each amount times the length of its interval.
+    pub weighted: f64,
+    /// What to divide by.
+    pub under: f64,
+    /// Least and greatest value, over intervals that are long enough and over all.
+    extremes: [[f64; 2]; 2],
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Totals {
+            first: None,
+            open: None,
+            any: false,
+            intervals: 0,
+            seconds: 0.0,
+            amount: 0.0,
+            weighted: 0.0,
+            under: 0.0,
+            extremes: [[f64::NAN; 2]; 2],
+        }
+    }
+}
+
+impl Totals {
+    /// Counts what is still open. To be called before the numbers are read.
+    pub fn close(&mut self, rules: &Rules) {
+        for cell in [self.first.take(), self.open.take()].into_iter().flatten() {
+            self.count(&cell, rules);
+        }
+    }
+
+    /// Least and greatest value.
+    pub fn extremes(&self) -> [f64; 2] {
+        let [long, all] = self.extremes;
+        if long[0].is_nan() { all } else { long }
+    }
+
+    fn next(&mut self, cell: Cell, rules: &Rules) {
+        if let Some(before) = self.open.replace(cell) {
+            if self.first.is_none() {
+                self.first = Some(before);
+            } else {
+                self.count(&before, rules);
+            }
+        }
+    }
+
+    fn count(&mut self, cell: &Cell, rules: &Rules) {
+        let seconds = cell.at.seconds;
+        let value = if let Some(times) = rules.ratio {
+            if cell.amount.is_nan() || cell.under.is_nan() {
+                return;
+            }
+            self.amount += cell.amount;
+            self.under += cell.under;
+            if cell.under <= 0.0 {
+                return;
+            }
+            cell.amount / cell.under * times
+        } else {
+            self.amount += cell.amount;
+            self.weighted += cell.amount * seconds;
+            match rules.kind {
+                Kind::Sum => cell.amount / seconds,
+                Kind::Level | Kind::Peak => cell.amount,
+            }
+        };
+        self.intervals += 1;
+        self.seconds += seconds;
+        // `min` and `max` pass over NaN.
+        for (extremes, counts) in self
+            .extremes
+            .iter_mut()
+            .zip([seconds >= rules.shortest, true])
+        {
+            if counts {
+                *extremes = [extremes[0].min(value), extremes[1].max(value)];
+            }
+        }
+    }
+}
+
+impl Gather for Totals {
+    #[inline]
+    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules) {
+        self.any |= !amount.is_nan();
+        if let Some(open) = &mut self.open
+            && open.at.slot == at.slot
+        {
+            if rules.ratio.is_some() {
+                open.amount = combine_known(open.amount, amount, rules.kind);
+                open.under = combine_known(open.under, under, Kind::Sum);
+            } else {
+                open.amount = combine(open.amount, amount, rules.kind);
+            }
+            return;
+        }
+        self.next(Cell { at, amount, under }, rules);
+    }
+
+    fn join(&mut self, mut later: Totals, offset: u32, rules: &Rules) {
+        let moved = |mut cell: Cell| {
+            cell.at.slot += offset;
+            cell
+        };
+        let first = later.first.take().map(moved);
+        let open = later.open.take().map(moved);
+        for cell in [first, open].into_iter().flatten() {
+            self.add(cell.at, cell.amount, cell.under, rules);
+        }
+        self.any |= later.any;
+        self.intervals += later.intervals;
+        self.seconds += later.seconds;
+        self.amount += later.amount;
+        self.weighted += later.weighted;
+        self.under += later.under;
+        for (mine, theirs) in self.extremes.iter_mut().zip(later.extremes) {
+            *mine = [mine[0].min(theirs[0]), mine[1].max(theirs[1])];
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.any
+    }
+}
