@@ -37,7 +37,7 @@ check-generated: ## fail where a generated file is not what the code makes
 	for f in $(TARGET)/generated/*; do diff -u docs/reference/$$(basename $$f) $$f || exit 1; done
 
 bench: build ## cost of a sample, speed of a query; results in bench/runs
-	bench/run.sh $(abspath $(TARGET))/release/sonde
+	bench/run.sh
 
 install: build
 	install -D $(TARGET)/release/sonde $(DESTDIR)/usr/local/bin/sonde
