@@ -1,4 +1,9 @@
 //! The recorded command lives as if it were not recorded: status, output, terminal, signals.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -1,5 +1,10 @@
 //! A full disk and a run directory that is taken away: the command goes on, and what was
 //! recorded stays readable.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

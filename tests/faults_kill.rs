@@ -1,4 +1,9 @@
 //! A recorder that is killed, at any moment, leaves a run that opens.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

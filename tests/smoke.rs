@@ -1,4 +1,9 @@
 //! The thinnest path through everything: record, ask, show.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 mod support;
 

@@ -68,6 +68,9 @@ pub struct Group {
     pub seconds: f64,
     /// Value by slot (sums: per second), as places in [`Answer::slots`] and values.
     pub series: Vec<(u32, f64)>,
+    /// Ratios: what is below the line, one a value of the series. A mean of ratios is weighted
+    /// by it; others are weighted by the intervals' lengths.
+    pub weights: Vec<f64>,
 }
 
 impl Answer {
@@ -103,7 +106,9 @@ pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
         Some(short) => short.answer(run, &plan),
         None => {
             let mut answer = series(run, &plan)?;
-            answer.groups.iter_mut().for_each(|g| g.series = vec![]);
+            for group in &mut answer.groups {
+                (group.series, group.weights) = (vec![], vec![]);
+            }
             Ok(answer)
         }
     }
@@ -141,7 +146,10 @@ impl Short {
             && over.tests.len() == under.tests.len()
             && over.times.len() == under.times.len();
         same.then_some(Short {
-            under: Some(under.column.filter(|_| !under.seconds)),
+            under: Some(match under.column {
+                Some(column) if !under.seconds => scan::Under::Column(column),
+                _ => scan::Under::Seconds,
+            }),
         })
     }
 
@@ -182,6 +190,7 @@ fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -
         intervals: amounts.intervals,
         seconds: amounts.seconds,
         series: vec![],
+        weights: vec![],
     }
 }
 
@@ -288,6 +297,7 @@ fn fold(
         intervals: amounts.slots.len() as u64,
         seconds: 0.0,
         series: Vec::with_capacity(amounts.slots.len()),
+        weights: vec![],
     };
     let (mut total, mut weighted) = (0.0, 0.0);
     for (&place, &amount) in amounts.slots.iter().zip(&amounts.values) {
@@ -469,6 +479,7 @@ fn divide(
         intervals: 0,
         seconds: 0.0,
         series: Vec::with_capacity(above.len()),
+        weights: Vec::with_capacity(above.len()),
     };
     let (mut top, mut bottom) = (0.0, 0.0);
     for &(place, amount) in above {
@@ -481,6 +492,7 @@ fn divide(
             out.intervals += 1;
             out.seconds += grid[place as usize].interval;
             out.series.push((place, amount / under * times));
+            out.weights.push(under);
         }
     }
     if bottom > 0.0 {

@@ -64,8 +64,14 @@ impl<G> Default for Cells<G> {
 /// Name shown for the time before the first mark.
 pub const NO_PHASE: &str = "(none)";
 
-/// What to divide the amounts by: a column of the same table, or the interval's length.
-pub type Under = Option<&'static str>;
+/// What to divide the amounts by, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Under<C = &'static str> {
+    /// The length of the interval.
+    Seconds,
+    /// A column of the same table.
+    Column(C),
+}
 
 /// Reads what `plan` asks for, interval by interval. The slots of a sparse table are all
 /// intervals in which it was sampled, also those in which no instance had anything to say.
@@ -221,8 +227,8 @@ struct Columns {
     names: Vec<&'static str>,
     /// Place in `names` of the amounts; none: the interval's length.
     value: Option<usize>,
-    /// The same of what to divide by, if there is such.
-    under: Option<Option<usize>>,
+    /// The same of what to divide by, if it is divided.
+    under: Option<Under<usize>>,
 }
 
 fn columns(plan: &ScanPlan, under: Option<Under>) -> Columns {
@@ -242,7 +248,10 @@ fn columns(plan: &ScanPlan, under: Option<Under>) -> Columns {
         want(name);
     }
     let value = plan.column.map(&mut want);
-    let under = under.map(|u| u.map(&mut want));
+    let under = under.map(|u| match u {
+        Under::Seconds => Under::Seconds,
+        Under::Column(name) => Under::Column(want(name)),
+    });
     Columns {
         names,
         value,
@@ -272,7 +281,7 @@ struct Scanner<'p, G> {
     rules: &'p Rules,
     manifest: &'p Manifest,
     value: Option<usize>,
-    under: Option<Option<usize>>,
+    under: Option<Under<usize>>,
     /// By column: what is known of its words.
     words: Vec<WordColumn>,
     /// By column: places of number values seen.
@@ -540,7 +549,10 @@ impl<'p, G: Gather> Scanner<'p, G> {
     fn take(&mut self, batch: &Batch<'_>, rows: Range<usize>, tested: bool) {
         let (values, unders) = (
             amounts(self.value, batch),
-            self.under.map(|u| amounts(u, batch)),
+            self.under.map(|under| match under {
+                Under::Seconds => amounts(None, batch),
+                Under::Column(column) => amounts(Some(column), batch),
+            }),
         );
         let at = At {
             slot: self.cells.slots.len() as u32 - 1,
@@ -553,7 +565,7 @@ impl<'p, G: Gather> Scanner<'p, G> {
             }
             let mut value = values[row];
             let mut under = unders.as_ref().map_or(f64::NAN, |u| u[row]);
-            if value.is_nan() && self.under == Some(None) {
+            if value.is_nan() && self.under == Some(Under::Seconds) {
                 // What is not known was not observed.
                 under = f64::NAN;
             }

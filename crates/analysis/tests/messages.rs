@@ -1,4 +1,9 @@
 //! Each wrong expression: the word that is meant, what is wrong with it, what to do.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 mod support;
 

@@ -1,4 +1,9 @@
 //! Derived statistics: what is below the line, and over which time.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 mod support;
 

@@ -1,4 +1,9 @@
 //! What sums, levels, ratios, gaps and zeros mean, on runs small enough to check by hand.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 mod support;
 

@@ -1,5 +1,10 @@
 //! A journal written byte by byte from its specification, as another version would: with a
 //! table nobody knows, columns too few and too many, and blocks of a kind to come.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 mod support;
 

@@ -1,4 +1,9 @@
 //! Several threads that read one table do not disturb one another.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 use std::path::PathBuf;
 
@@ -13,7 +18,7 @@ const SAMPLES: i64 = 10_000;
 
 /// An amount that does not compress away, so that pages lie far apart.
 fn amount(time: i64, device: i64) -> f64 {
-    ((time * 8 + device).wrapping_mul(0x9e37_79b9_7f4a_7c1) >> 20 & 0xffff_ffff) as f64
+    ((time * 8 + device).wrapping_mul(0x09e3_779b_97f4_a7c1) >> 20 & 0xffff_ffff) as f64
 }
 
 fn sealed(name: &str) -> PathBuf {

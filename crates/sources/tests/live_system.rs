@@ -1,5 +1,4 @@
 //! Processors and memory of the machine the tests run on, against what must hold of them.
-
 #![allow(
     clippy::disallowed_macros,
     reason = "a test that cannot run here says why"

@@ -200,22 +200,25 @@ fn lines(
             (false, false) => key,
         }
     };
-    let line = |name: String, series: &[(u32, f64)], told: Option<f64>| {
-        let mut points: Vec<Point> = series
-            .iter()
-            .map(|(p, v)| point(&answer.slots[*p as usize], *v, since))
+    let line = |name: String, series: &[(u32, f64)], group: Option<&Group>| {
+        let weights = group.map(|g| g.weights.as_slice()).unwrap_or_default();
+        let weighted = series.iter().enumerate().map(|(i, (place, value))| {
+            let point = point(&answer.slots[*place as usize], *value, since);
+            let length = point.to - point.from;
+            (point, weights.get(i).copied().unwrap_or(length))
+        });
+        let mut points: Vec<(Point, f64)> = weighted
+            .filter(|(p, _)| p.to > shown.0 && p.from < shown.1)
             .collect();
-        points.retain(|p| p.to > shown.0 && p.from < shown.1);
-        let (over_time, max) = legend(&points);
-        // The mean of a ratio does not follow from its intervals.
-        let mean = told.unwrap_or(over_time);
+        // A group's own numbers: the mean of a ratio does not follow from its intervals.
+        let (mean, max) = group.map_or_else(|| legend(&points), |g| (g.mean, g.max));
         if let Some(window) = look.smooth {
             points = smoothed(&points, window);
         }
         Line {
             name,
             right,
-            points,
+            points: points.into_iter().map(|(point, _)| point).collect(),
             mean,
             max,
         }
@@ -228,7 +231,7 @@ fn lines(
     let (large, small) = answer.groups.split_at(keep.min(answer.groups.len()));
     let mut lines: Vec<Line> = large
         .iter()
-        .map(|g| line(named(g), &g.series, Some(g.mean)))
+        .map(|g| line(named(g), &g.series, Some(g)))
         .collect();
     if small.is_empty() {
         return (lines, 0);
@@ -257,48 +260,38 @@ fn point(slot: &Slot, value: f64, since: &dyn Fn(i64) -> f64) -> Point {
     }
 }
 
-/// Mean over time and greatest of what is shown.
-fn legend(points: &[Point]) -> (f64, f64) {
-    let known = points.iter().filter(|p| !p.value.is_nan());
-    let (sum, time, max) = known.fold((0.0, 0.0, f64::NAN), |(sum, time, max), p| {
-        let length = p.to - p.from;
-        (sum + p.value * length, time + length, p.value.max(max))
+/// Weighted mean and greatest of what is shown.
+fn legend(points: &[(Point, f64)]) -> (f64, f64) {
+    let known = points.iter().filter(|(p, _)| !p.value.is_nan());
+    let (sum, weights, max) = known.fold((0.0, 0.0, f64::NAN), |(sum, weights, max), (p, w)| {
+        (sum + p.value * w, weights + w, p.value.max(max))
     });
-    (sum / time, max)
+    (sum / weights, max)
 }
 
-/// Each value as the mean over `window` seconds around it, weighted by the intervals' lengths;
-/// a gap stays a gap.
-fn smoothed(points: &[Point], window: f64) -> Vec<Point> {
+/// Each value as the weighted mean over `window` seconds around it; a gap stays a gap. With
+/// what was divided by as the weight, the mean of a ratio is the ratio over the window.
+fn smoothed(points: &[(Point, f64)], window: f64) -> Vec<(Point, f64)> {
     let (mut first, mut last) = (0, 0);
-    let (mut sum, mut time) = (0.0, 0.0);
-    let weight = |p: &Point| if p.value.is_nan() { 0.0 } else { p.to - p.from };
-    let amount = |p: &Point| {
-        if p.value.is_nan() {
-            0.0
-        } else {
-            p.value * (p.to - p.from)
-        }
-    };
-    let middle = |p: &Point| f64::midpoint(p.from, p.to);
+    let (mut sum, mut weights) = (0.0, 0.0);
+    let known = |p: &(Point, f64)| !p.0.value.is_nan();
+    let weight = |p: &(Point, f64)| if known(p) { p.1 } else { 0.0 };
+    let amount = |p: &(Point, f64)| if known(p) { p.0.value * p.1 } else { 0.0 };
+    let middle = |p: &(Point, f64)| f64::midpoint(p.0.from, p.0.to);
     let mut out = Vec::with_capacity(points.len());
     for p in points {
         while last < points.len() && middle(&points[last]) <= middle(p) + window / 2.0 {
             sum += amount(&points[last]);
-            time += weight(&points[last]);
+            weights += weight(&points[last]);
             last += 1;
         }
         while middle(&points[first]) < middle(p) - window / 2.0 {
             sum -= amount(&points[first]);
-            time -= weight(&points[first]);
+            weights -= weight(&points[first]);
             first += 1;
         }
-        let value = if p.value.is_nan() {
-            f64::NAN
-        } else {
-            sum / time
-        };
-        out.push(Point { value, ..*p });
+        let value = if known(p) { sum / weights } else { f64::NAN };
+        out.push((Point { value, ..p.0 }, p.1));
     }
     out
 }
@@ -368,11 +361,10 @@ fn heat(
 mod tests {
     use super::*;
 
-    fn points(values: &[f64]) -> Vec<Point> {
-        let at = |(i, &value): (usize, &f64)| Point {
-            from: i as f64,
-            to: i as f64 + 1.0,
-            value,
+    fn points(values: &[f64]) -> Vec<(Point, f64)> {
+        let at = |(i, &value): (usize, &f64)| {
+            let (from, to) = (i as f64, i as f64 + 1.0);
+            (Point { from, to, value }, 1.0)
         };
         values.iter().enumerate().map(at).collect()
     }
@@ -380,18 +372,25 @@ mod tests {
     #[test]
     fn smoothing_averages_around_each_interval_and_keeps_gaps() {
         let smooth = smoothed(&points(&[0.0, 3.0, f64::NAN, 6.0, 0.0]), 2.0);
-        let values: Vec<f64> = smooth.iter().map(|p| p.value).collect();
-        assert_eq!(values[0], 1.5);
-        assert_eq!(values[1], 1.5);
+        let values: Vec<f64> = smooth.iter().map(|p| p.0.value).collect();
+        assert_eq!(values[..2], [1.5, 1.5]);
         assert!(values[2].is_nan());
-        assert_eq!(values[3], 3.0);
-        assert_eq!(values[4], 3.0);
+        assert_eq!(values[3..], [3.0, 3.0]);
+    }
+
+    /// 100 I/Os of 1 ms beside one of 201 ms: 301 ms for 101 I/Os, not 101 ms.
+    #[test]
+    fn a_smoothed_ratio_is_the_ratio_over_the_window() {
+        let mut two = points(&[0.001, 0.201]);
+        (two[0].1, two[1].1) = (100.0, 1.0);
+        let smooth = smoothed(&two, 4.0);
+        assert!((smooth[0].0.value - 0.301 / 101.0).abs() < 1e-12);
     }
 
     #[test]
-    fn the_legend_is_weighted_by_time() {
+    fn the_legend_is_weighted() {
         let mut two = points(&[1.0, 4.0]);
-        two[1].to = 4.0;
+        (two[0].1, two[1].1) = (1.0, 3.0);
         assert_eq!(legend(&two), (13.0 / 4.0, 4.0));
     }
 }
