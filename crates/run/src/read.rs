@@ -311,7 +311,8 @@ impl Run {
         last
     }
 
-    /// What of the journal cannot be read, if it is damaged or its last block was cut.
+    /// What of the journal cannot be read, if it is damaged, its last block was cut, or it is
+    /// empty.
     ///
     /// Not asked of a run that still grows: its last block may be on its way.
     pub fn damage(&self) -> Option<String> {
@@ -319,6 +320,10 @@ impl Run {
         let mut rows = 0;
         let end = journal::read(file, |_| true, |block, _| rows += block.times.len());
         match end {
+            Ok(journal::End::Whole) if rows == 0 => Some(format!(
+                "the journal of {} has no rows: the recorder ended before its first sample",
+                shown(&self.path)
+            )),
             Ok(journal::End::Whole) => None,
             Ok(journal::End::Cut) => Some(format!(
                 "the journal of {} is damaged after {rows} rows; what came later cannot be read",

@@ -116,14 +116,19 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     recording::record(wanted(matches)?)
 }
 
+/// The longest time to record, in seconds: 64 bits of nanoseconds hold not much more.
+const LONGEST: f64 = 10_000.0 * 86_400.0;
+
 fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
     let every = super::duration(matches, "every")?.unwrap_or(1.0);
     if !(0.01..=3600.0).contains(&every) {
         return Err(Failure::input("--every must be from 10ms to 1h"));
     }
     let length = super::duration(matches, "for")?;
-    if length.is_some_and(|l| l <= 0.0) {
-        return Err(Failure::input("--for must be longer than nothing"));
+    if length.is_some_and(|l| !(l > 0.0 && l <= LONGEST)) {
+        return Err(Failure::input(
+            "--for must be longer than nothing and at most 10000d",
+        ));
     }
     let command: Vec<OsString> = matches
         .get_many::<OsString>("command")
@@ -131,7 +136,7 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         .unwrap_or_default();
     let mut notes = BTreeMap::new();
     for note in matches.get_many::<String>("note").unwrap_or_default() {
-        let Some((key, value)) = note.split_once('=') else {
+        let Some((key, value)) = note.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             let text = format!("--note {note}: expected KEY=VALUE");
             return Err(Failure::input(
                 text + "\nhint: for example --note disk=nvme",

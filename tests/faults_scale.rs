@@ -1,0 +1,147 @@
+//! Five thousand groups, ten thousand processes: recording goes on, at a small cost, and what
+//! is left out is told.
+
+#[path = "support/recorder.rs"]
+mod recorder;
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use recorder::{manifest, sleep, wait};
+use rustix::process::{Pid, Signal, kill_process_group};
+use support::{AtEnd, Need, can_run, scratch, sonde, succeed, total};
+
+/// The most that recording may cost, in processors.
+const MOST: f64 = 0.05;
+
+/// One at a time: each would be part of what the other measures.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Records at 1 s for 18 s (the whole readings at the start and at the end weigh on shorter
+/// runs) while a burner works in `group`, which exists; seconds that the
+/// group used, by its own counter.
+fn recorded(run: &Path, group: &Path) -> f64 {
+    let script = "echo $$ > \"$G/tasks\"; sleep 1.5; \
+                  i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; sleep 16";
+    let mut record = sonde();
+    record
+        .args(["record", "-q", "--every", "1s", "-o"])
+        .arg(run);
+    record.args(["--", "sh", "-c", script]).env("G", group);
+    succeed(&mut record);
+    let usage = fs::read_to_string(group.join("cpuacct.usage")).unwrap();
+    usage.trim().parse::<f64>().unwrap() / 1e9
+}
+
+/// The cost is small, and a source that was left out is named.
+fn check(run: &Path, source: &str, group: &str, used: f64) {
+    let cost = support::get(run, "self.time")["groups"][0]["mean"]
+        .as_f64()
+        .unwrap();
+    let state = manifest(run)["sources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|s| s["name"] == source)
+        .cloned()
+        .expect("the source is in the manifest");
+    assert_eq!(state["state"], "available", "{state}");
+    assert!(cost <= MOST, "{cost} of a processor; {state}");
+    let samples = manifest(run)["own"]["samples"].as_u64().unwrap();
+    let read = state["samples"].as_u64().unwrap();
+    let left_out = state["stretched"].as_u64().unwrap();
+    // The first reading is none of a sample.
+    assert_eq!(read - 1 + left_out, samples, "{state}");
+    // A source may take a hundredth of a processor; a costlier one is read less often.
+    let each = state["cost_seconds"].as_f64().unwrap() / read as f64;
+    assert!(each < 0.015 || left_out > 0, "{state}");
+    let time = total(run, &format!("cgroup.time where cgroup = {group}"));
+    assert!((time - used).abs() <= 0.01 * used, "{time} s of {used} s");
+}
+
+const CPUACCT: &str = "/sys/fs/cgroup/cpuacct";
+
+/// A group of this test, removed at the end with `below` of its own.
+fn groups(name: &str, below: usize) -> (PathBuf, AtEnd<impl FnMut()>) {
+    let top = Path::new(CPUACCT).join(format!("sonde-{name}-{}", std::process::id()));
+    let all = top.clone();
+    let end = AtEnd(move || {
+        for i in 0..below {
+            let _ = fs::remove_dir(all.join(format!("g{i}")));
+        }
+        // Processes leave a moment after they were killed.
+        for _ in 0..100 {
+            if fs::remove_dir(&all).is_ok() || !all.exists() {
+                break;
+            }
+            sleep(0.02);
+        }
+    });
+    fs::create_dir(&top).unwrap();
+    for i in 0..below {
+        fs::create_dir(top.join(format!("g{i}"))).unwrap();
+    }
+    (top, end)
+}
+
+fn below_root(group: &Path) -> String {
+    format!("/{}", group.strip_prefix(CPUACCT).unwrap().display())
+}
+
+#[test]
+fn five_thousand_groups() {
+    if !can_run("5,000 groups", &[Need::Root, Need::Path(CPUACCT)]) {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (top, _end) = groups("groups", 5000);
+    let run = scratch("groups").join("run");
+    let group = top.join("g2500");
+    let used = recorded(&run, &group);
+    check(&run, "cgroup", &below_root(&group), used);
+}
+
+#[test]
+fn ten_thousand_processes() {
+    if !can_run("10,000 processes", &[Need::Root, Need::Path(CPUACCT)]) {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = scratch("processes");
+    // Small ones: shells that wait to open a pipe.
+    let script = "mkfifo p; i=0; while [ $i -lt 10000 ]; do (: <p) & i=$((i+1)); done; \
+                  echo >ready; wait";
+    let mut many = Command::new("sh");
+    many.args(["-c", script])
+        .current_dir(&dir)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    let mut parent = std::os::unix::process::CommandExt::process_group(&mut many, 0)
+        .spawn()
+        .unwrap();
+    let pid = Pid::from_child(&parent);
+    let _end = AtEnd(move || {
+        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = parent.wait();
+    });
+    wait("10,000 processes", || dir.join("ready").exists());
+    let alive = fs::read_dir("/proc").unwrap().flatten();
+    let alive = alive
+        .filter(|e| e.file_name().to_string_lossy().parse::<u32>().is_ok())
+        .count();
+    assert!(alive > 10_000, "{alive} processes");
+    let (group, _gone) = groups("processes", 0);
+    let run = dir.join("run");
+    let used = recorded(&run, &group);
+    check(&run, "process", &below_root(&group), used);
+    // The burner was among ten thousand others, and is named.
+    let burner = support::get(&run, "process.time by process where process ~ '^sh\\['");
+    let most = burner["groups"][0]["total"].as_f64().unwrap_or(0.0);
+    assert!(
+        (most - used).abs() < 0.1 * used + 0.03,
+        "{most} s of {used} s: {burner}"
+    );
+}
