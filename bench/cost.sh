@@ -78,6 +78,10 @@ side_by_side() {
     result cost.sonde.fixed "ms a run, start and end" \
         "$(calc "($(group_time sonde) - $steady * $samples) / 1000")"
     sleep 2
+    for tool in "${tools[@]}"; do
+        result "cost.$tool.cpu_whole" "ms a sample, start and end too" \
+            "$(calc "$(group_time "$tool") / 1000 / $samples")"
+    done
 }
 
 stored() {

@@ -1,4 +1,9 @@
 //! Bad input: one clear message that says what to do, exit status 2, never a panic.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -1,5 +1,10 @@
 //! Devices, interfaces, groups and processes that come and go while recording: what they did
 //! is in the run, once.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -1,5 +1,10 @@
 //! Names with anything in them: text stays on its line, JSON and CSV stay what they are, and
 //! every name can be asked for.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -1,5 +1,10 @@
 //! Five thousand groups, ten thousand processes: recording goes on, at a small cost, and what
 //! is left out is told.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -200,14 +200,15 @@ impl Recording {
         let mut next = (self.manifest.started / every + 1) * every;
         loop {
             let until = end.map_or(next, |e| e.min(next));
-            self.wait_until(until, running);
-            if running.is_some_and(Running::ended) {
-                return Ended::Command;
+            if self.wait_until(until, running) {
+                if running.is_some_and(Running::ended) {
+                    return Ended::Command;
+                }
+                if self.signalled(running) {
+                    return Ended::Time;
+                }
+                self.new_phases();
             }
-            if self.signalled(running) {
-                return Ended::Time;
-            }
-            self.new_phases();
             let now = self.clock.now();
             if end.is_some_and(|e| now >= e) {
                 return Ended::Time;
@@ -225,8 +226,9 @@ impl Recording {
         }
     }
 
-    /// Waits for `time`, the command's end, a signal or a mark.
-    fn wait_until(&self, time: Nanos, running: Option<&Running>) {
+    /// Waits for `time`, the command's end, a signal or a mark; answers whether anything but
+    /// the time may have come.
+    fn wait_until(&self, time: Nanos, running: Option<&Running>) -> bool {
         let left = (time - self.clock.now()).max(0);
         let wait = Timespec {
             tv_sec: left / 1_000_000_000,
@@ -239,8 +241,8 @@ impl Recording {
             .iter()
             .map(|fd| PollFd::new(fd, PollFlags::IN))
             .collect();
-        // Interrupted or not, the caller looks at everything.
-        let _ = poll(&mut fds, Some(&wait));
+        // Interrupted: the caller looks at everything.
+        poll(&mut fds, Some(&wait)) != Ok(0)
     }
 
     /// Deals with signals; answers whether the recording is to end.

@@ -16,11 +16,12 @@
 //!   be read, a process has no row of disk bytes and is in no sum of them.
 //! - With `hidepid` other users' processes are not seen at all.
 //!
-//! Most processes sleep. A process with one thread whose `schedstat` did not change has not
-//! run, so it has neither used time nor caused I/O nor waited for a child: its other files
-//! are not read. Only its resident memory may have shrunk meanwhile: that is read anew every
-//! 32nd sample. Nor are processes listed anew while the kernel gave out no number since
-//! (`/proc/loadavg`) and none ended.
+//! Most processes sleep. A process whose clock (`clock_getcpuclockid`: the time of all its
+//! threads, in nanoseconds) stands still has not run, so it has neither used time nor caused
+//! I/O nor waited for a child: its files are not read. Where `/proc` is that of another
+//! namespace, the same is told by `schedstat`, for processes of one thread. Only its resident
+//! memory may have shrunk meanwhile: that is read anew every 32nd sample. Nor are processes
+//! listed anew while the kernel gave out no number since (`/proc/loadavg`) and none ended.
 //!
 //! <https://docs.kernel.org/filesystems/proc.html>
 
@@ -61,17 +62,28 @@ const KINDS: usize = 5;
 /// The first of them that belong to disk I/O.
 const IO: usize = 3;
 
+/// Whether `/proc` is that of this process's own namespace, so that numbers in it mean the
+/// same to the kernel's calls.
+fn is_own(host: &Host) -> bool {
+    let link = std::fs::read_link("/proc/self");
+    let own = std::process::id().to_string();
+    host.root == Path::new("/") && link.is_ok_and(|l| l == Path::new(&own))
+}
+
 /// What it takes to read the files of processes.
 struct Files {
     proc: File,
     /// Whether this kernel has `schedstat`.
     gates: bool,
+    /// Whether the clocks of processes may be asked.
+    clocks: bool,
     budget: Budget,
     buffer: Vec<u8>,
 }
 
 struct Processes {
     files: Files,
+    /// Only where the numbers of `/proc` are those that this process sees.
     numbering: Option<Numbering>,
     names: Vec<MaybeUninit<u8>>,
     pids: Vec<u32>,
@@ -92,11 +104,13 @@ fn processes(host: &Host) -> Result<Processes, Availability> {
     let path = host.root.join("proc");
     let proc = File::open(&path)
         .map_err(|e| Availability::of(&path, &e, "a mounted /proc", "mount -t proc proc /proc"))?;
+    let own = is_own(host);
     Ok(Processes {
-        numbering: Numbering::open(host),
+        numbering: own.then(|| Numbering::open(host)).flatten(),
         files: Files {
             proc,
             gates: host.proc("self/schedstat").exists(),
+            clocks: own,
             budget: Budget::share(2),
             buffer: vec![0; 4096],
         },
@@ -224,11 +238,8 @@ struct Numbering {
 }
 
 impl Numbering {
-    /// Only for this host itself: the kernel tells the number in the reader's namespace,
-    /// whatever `/proc` is read.
     fn open(host: &Host) -> Option<Numbering> {
-        let own = host.root == Path::new("/");
-        let loadavg = own.then(|| File::open(host.proc("loadavg")).ok())??;
+        let loadavg = File::open(host.proc("loadavg")).ok()?;
         Some(Numbering {
             loadavg,
             last: None,

@@ -4,6 +4,8 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::AsFd;
 
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 use run::Word;
 use rustix::io::Errno;
 
@@ -59,12 +61,13 @@ pub(super) struct Process {
     pub(super) charged: [u64; KINDS],
     /// What of it turned out to have been counted twice.
     pub(super) overcharged: [u64; KINDS],
-    /// Its `schedstat` just before `stat` was read; `None`: `stat` must be read.
+    /// Its clock or `schedstat` just before `stat` was read; `None`: `stat` must be read.
     pub(super) gate_before: Option<[u64; 3]>,
     known: bool,
     pub(super) ended: bool,
     pub(super) named: bool,
     pub(super) words: Option<[Word; 2]>,
+    clock: Option<ClockId>,
     gate: Slot,
     stat_file: Slot,
     io_file: Slot,
@@ -95,6 +98,7 @@ impl Process {
             ended: false,
             named: false,
             words: None,
+            clock: None,
             gate: Slot::default(),
             stat_file: Slot::default(),
             io_file: Slot::default(),
@@ -138,15 +142,19 @@ impl Process {
         self.growth = [0; KINDS];
         self.waited = [false, self.waited[0]];
         let mut gate = None;
-        // `schedstat` speaks of the first thread only.
-        if self.threads <= 1 && files.gates {
+        if files.clocks {
+            gate = self.read_clock().map(|now| [now, 0, 0]);
+        } else if self.threads <= 1 && files.gates {
+            // `schedstat` speaks of the first thread only.
             match self.read_gate(files) {
                 Ok(now) => gate = now,
                 Err(error) if is_end(&error) => return Reading::Ended,
                 Err(_) => {}
             }
+        }
+        if gate.is_some() {
             let refresh = self.resident > 0 && self.pid.wrapping_add(turn).is_multiple_of(TURNS);
-            if gate.is_some() && gate == self.gate_before && !refresh {
+            if gate == self.gate_before && !refresh {
                 return Reading::Same;
             }
         }
@@ -200,6 +208,22 @@ impl Process {
             self.words = None;
         }
         growth
+    }
+
+    /// The process's clock, in nanoseconds; `None` if it has ended: its `stat` will tell.
+    ///
+    /// One call without a file: a quarter of what `schedstat` takes, and of the memory it
+    /// touches, which after a second's pause is in no cache.
+    fn read_clock(&mut self) -> Option<u64> {
+        let clock = match self.clock {
+            Some(clock) => clock,
+            None => {
+                let pid = Pid::from_raw(i32::try_from(self.pid).ok()?);
+                *self.clock.insert(clock_getcpuclockid(pid).ok()?)
+            }
+        };
+        let time = clock_gettime(clock).ok()?;
+        Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
     }
 
     fn read_gate(&mut self, files: &mut Files) -> io::Result<Option<[u64; 3]>> {
