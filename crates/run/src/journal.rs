@@ -19,6 +19,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use crate::frames::Frames;
 use serde::{Deserialize, Serialize};
 use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
 
@@ -270,13 +271,7 @@ pub fn read(
     wanted: impl Fn(&str) -> bool,
     mut visit: impl FnMut(RowsBlock<'_>, &[Arc<str>]),
 ) -> io::Result<End> {
-    let length = file.metadata()?.len();
-    let at = At {
-        file,
-        offset: 0,
-        length,
-    };
-    let mut input = zstd::stream::read::Decoder::new(io::BufReader::with_capacity(256 << 10, at))?;
+    let mut input = Frames::open(file)?;
     let mut schema: Vec<TableSchema> = Vec::new();
     let mut words: Vec<Arc<str>> = Vec::new();
     let mut head = [0_u8; 9];
@@ -284,8 +279,8 @@ pub fn read(
     loop {
         match read_block(&mut input, &mut head, &mut payload) {
             Block::Good => {}
-            Block::End => return Ok(End::Whole),
-            Block::Cut => return Ok(End::Cut),
+            Block::End if input.ended_whole() => return Ok(End::Whole),
+            Block::End | Block::Cut => return Ok(End::Cut),
         }
         let good = match head[0] {
             SCHEMA => read_schema(&payload).map(|s| schema = s),
@@ -316,8 +311,6 @@ enum Block {
 fn read_block(input: &mut impl Read, head: &mut [u8; 9], payload: &mut Vec<u8>) -> Block {
     match input.read(&mut head[..1]) {
         Ok(0) => return Block::End,
-        // The frame being written has no end yet: nothing is missing.
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Block::End,
         Err(_) => return Block::Cut,
         Ok(_) => {}
     }
@@ -438,25 +431,6 @@ fn read_rows_head<'s>(
     let count = take_u32(rest)? as usize;
     let width = 16 + 4 * schema.words.len() + 8 * schema.numbers.len();
     (rest.len() == count.checked_mul(width)?).then_some((schema, count))
-}
-
-/// Reads a file at its own offset, so that several readers can share it.
-struct At<'a> {
-    file: &'a File,
-    offset: u64,
-    length: u64,
-}
-
-impl Read for At<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.length.saturating_sub(self.offset);
-        let most = buffer
-            .len()
-            .min(usize::try_from(left).unwrap_or(usize::MAX));
-        let n = self.file.read_at(&mut buffer[..most], self.offset)?;
-        self.offset += n as u64;
-        Ok(n)
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! histogram grid; and the run directory, written, recovered and read here only.
 
 pub mod catalog;
+mod frames;
 pub mod grid;
 mod home;
 pub mod journal;

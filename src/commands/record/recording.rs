@@ -121,9 +121,8 @@ enum Ended {
 impl Recording {
     fn run(mut self) -> Result<ExitCode, Failure> {
         self.inventory.wait(INVENTORY_WAIT);
-        self.sampler.begin(&self.clock);
         // The command's life begins where the first interval does.
-        self.manifest.started = self.clock.now();
+        self.manifest.started = self.sampler.begin(&self.clock);
         let mut running = None;
         let mut tee = None;
         if !self.wanted.command.is_empty() {

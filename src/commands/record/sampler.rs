@@ -82,13 +82,16 @@ impl Sampler {
         }
     }
 
-    /// The first reading: what the counters are before anything is observed.
-    pub(super) fn begin(&mut self, clock: &RunClock) {
+    /// The first reading: what the counters are before anything is observed. Answers with the
+    /// time at which the first interval starts.
+    pub(super) fn begin(&mut self, clock: &RunClock) -> Nanos {
         for o in &mut self.observed {
             o.read(clock, None, 0, &mut self.sink);
         }
-        self.own.begin(clock.now());
+        let started = clock.now();
+        self.own.begin(started);
         self.sink.clear();
+        started
     }
 
     /// A sample at `time`: rows of every source that is due (all, with `whole`).
@@ -213,19 +216,13 @@ impl Own {
         self.cpu = clock::own_cpu();
     }
 
-    fn sample(
-        &mut self,
-        now: Nanos,
-        time: Nanos,
-        counts: Counts,
-        writer: &Writer,
-        sink: &mut Sink,
-    ) {
+    fn sample(&mut self, time: Nanos, counts: Counts, writer: &Writer, sink: &mut Sink) {
         let cpu = clock::own_cpu();
         let (written, lost) = (writer.written(), writer.untold());
         let resident = self.resident();
         self.peak = self.peak.max(resident);
-        sink.at(time, (now - self.last) as f64 / 1e9);
+        // From sample to sample: these intervals tile the run.
+        sink.at(time, (time - self.last) as f64 / 1e9);
         let since = |now: u64, before: u64| now.saturating_sub(before) as f64;
         let values = [
             cpu - self.cpu,
@@ -237,7 +234,7 @@ impl Own {
             resident,
         ];
         sink.row(self.table, &[], &values);
-        (self.last, self.cpu, self.written, self.counts) = (now, cpu, written, counts);
+        (self.last, self.cpu, self.written, self.counts) = (time, cpu, written, counts);
     }
 
     /// Resident memory now, in bytes; NaN if the kernel does not tell.
