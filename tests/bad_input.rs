@@ -1,4 +1,8 @@
 //! Bad input: one clear message that says what to do, exit status 2, never a panic.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests run programs, write files and look at the clock"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

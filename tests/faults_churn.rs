@@ -1,5 +1,9 @@
 //! Devices, interfaces, groups and processes that come and go while recording: what they did
 //! is in the run, once.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests run programs, write files and look at the clock"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

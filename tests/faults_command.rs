@@ -1,4 +1,8 @@
 //! The recorded command lives as if it were not recorded: status, output, terminal, signals.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests run programs, write files and look at the clock"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;
@@ -263,7 +267,7 @@ fn a_shared_output_that_does_not_block_loses_nothing() {
         return;
     }
     let run = scratch("nonblock").join("run");
-    let program = r#"
+    let program = r"
 import os, subprocess, sys, time
 r, w = os.pipe()
 os.set_blocking(w, False)
@@ -276,7 +280,7 @@ while True:
     if not b: break
     n += len(b)
 print(n, p.wait())
-"#;
+";
     let mut python = Command::new("python3");
     python.args([
         "-c",
@@ -295,7 +299,7 @@ print(n, p.wait())
 /// Runs `arguments` of sonde on a pseudo-terminal of 40 rows and 100 columns; what came out,
 /// and the status. After `keys` are typed, if any, once `after` was seen.
 fn on_a_terminal(arguments: &[&str], after: &str, keys: &str) -> (String, i32) {
-    let program = r#"
+    let program = r"
 import fcntl, os, pty, struct, sys, termios
 after, keys = sys.argv[1].encode(), sys.argv[2].encode()
 pid, fd = pty.fork()
@@ -312,7 +316,7 @@ while True:
         os.write(fd, keys); typed = True
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 sys.stdout.buffer.write(out + b'\n%d' % status)
-"#;
+";
     let mut python = Command::new("python3");
     python.args(["-c", program, after, keys, env!("CARGO_BIN_EXE_sonde")]);
     let out = output(python.args(arguments).env_remove("SONDE_RUN"));

@@ -1,5 +1,9 @@
 //! A full disk and a run directory that is taken away: the command goes on, and what was
 //! recorded stays readable.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests run programs, write files and look at the clock"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

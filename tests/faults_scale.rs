@@ -1,5 +1,9 @@
 //! Five thousand groups, ten thousand processes: recording goes on, at a small cost, and what
 //! is left out is told.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests run programs, write files and look at the clock"
+)]
 
 #[path = "support/recorder.rs"]
 mod recorder;

@@ -55,7 +55,7 @@ impl Signals {
     }
 }
 
-/// The mask in the line `SigIgn:	0000000000001000` of `/proc/self/status`.
+/// The mask in the line `SigIgn: 0000000000001000` of `/proc/self/status`.
 fn ignored(status: &str) -> u64 {
     let line = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
