@@ -1,8 +1,7 @@
 //! Bad input: one clear message that says what to do, exit status 2, never a panic.
 #![allow(
     clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "tests run programs, write files, read clocks and tell why they skip"
+    reason = "tests run programs, write files and look at the clock"
 )]
 
 #[path = "support/recorder.rs"]

@@ -1,8 +1,7 @@
 //! The recorded command lives as if it were not recorded: status, output, terminal, signals.
 #![allow(
     clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "tests run programs, write files, read clocks and tell why they skip"
+    reason = "tests run programs, write files and look at the clock"
 )]
 
 #[path = "support/recorder.rs"]

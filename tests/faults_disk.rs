@@ -2,8 +2,7 @@
 //! recorded stays readable.
 #![allow(
     clippy::disallowed_methods,
-    clippy::disallowed_macros,
-    reason = "tests run programs, write files, read clocks and tell why they skip"
+    reason = "tests run programs, write files and look at the clock"
 )]
 
 #[path = "support/recorder.rs"]

@@ -111,10 +111,10 @@ pub(crate) fn ending(run: &Path) -> String {
     let list = succeed(sonde().arg("list").arg("--json").arg(dir));
     let list: Value = serde_json::from_str(&list).expect("list prints JSON");
     let list = list.as_array().expect("an array").iter();
-    let mut found = list
+    let found = list
         .filter(|r| Path::new(r["run"].as_str().expect("a path")) == run)
         .map(|r| r["end"].as_str().expect("an end").to_owned());
-    found.next_back().expect("the run is listed")
+    found.reduce(|_, last| last).expect("the run is listed")
 }
 
 /// One interval of a series.
@@ -145,6 +145,18 @@ pub(crate) fn series(run: &Path, expression: &str) -> Vec<Point> {
             value: number(&p[2]),
         })
         .collect()
+}
+
+/// The intervals of `points` follow each other without gap or overlap from the start to the
+/// end. Each is from reading to reading, and a sample's readings come a little after its
+/// time: a recorder that has to wait for a processor ends that much later.
+pub(crate) fn check_cover(points: &[Point]) {
+    let last = points.last().expect("samples").at;
+    let covered: f64 = points.iter().map(|p| p.interval).sum();
+    assert!(
+        (last - 0.01..last + 0.25).contains(&covered),
+        "intervals of {covered} s in {last} s"
+    );
 }
 
 /// Counters of a device in `/proc/diskstats`, after its name.

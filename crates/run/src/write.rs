@@ -390,9 +390,9 @@ fn write_all(
     receive: &Receiver<Message>,
     shared: &Shared,
 ) -> Written {
-    let mut loss = Losses::default();
+    let mut losses = Losses::default();
     let mut pending: Vec<(Nanos, u64)> = Vec::new();
-    let mut told = 0;
+    let mut stated = 0;
     #[expect(
         clippy::disallowed_methods,
         reason = "paces durability; no result depends on it"
@@ -414,10 +414,10 @@ fn write_all(
             Ok(Message::Rows(chunk)) => {
                 shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
                 pending.push((chunk.time, chunk.count));
-                told += chunk.told;
+                stated += chunk.told;
                 if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
-                    let lost = loss.add(&std::mem::take(&mut pending), &e.to_string());
-                    shared.lose(lost, std::mem::take(&mut told));
+                    let lost = losses.add(&std::mem::take(&mut pending), &e.to_string());
+                    shared.lose(lost, std::mem::take(&mut stated));
                 }
                 false
             }
@@ -431,18 +431,21 @@ fn write_all(
         let rows = std::mem::take(&mut pending);
         match journal.commit() {
             Err(e) => {
-                let lost = loss.add(&rows, &e.to_string());
-                shared.lose(lost, told);
+                let lost = losses.add(&rows, &e.to_string());
+                shared.lose(lost, stated);
             }
-            Ok(()) if !rows.is_empty() => loss.end(),
+            Ok(()) if !rows.is_empty() => losses.end(),
             Ok(()) => {}
         }
-        told = 0;
+        stated = 0;
         shared.written.store(journal.written(), Relaxed);
         // A manifest that cannot be written now is tried again: it has the phases so far.
         manifest.take_if(|text| write_manifest(&home.inside(), text).is_ok());
         if ended {
-            return Written { journal, loss };
+            return Written {
+                journal,
+                loss: losses,
+            };
         }
     }
 }

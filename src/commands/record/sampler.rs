@@ -113,8 +113,7 @@ impl Sampler {
             let affordable = self.every * SHARE_OF_SOURCE;
             o.wait = ((o.cost / affordable).ceil() as u64).clamp(1, MOST_STRETCH) - 1;
         }
-        self.own
-            .sample(clock.now(), time, counts, writer, &mut self.sink);
+        self.own.sample(time, counts, writer, &mut self.sink);
     }
 
     /// What each source gave, for the manifest.
