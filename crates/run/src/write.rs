@@ -15,8 +15,13 @@ use crate::journal::{Journal, encode_rows, encode_words};
 use crate::manifest::{Loss, Manifest, State};
 use crate::{Nanos, Sink, seal};
 
-/// How long what was sampled may be not yet durable.
-const DURABLE_EVERY: Duration = Duration::from_secs(1);
+/// How long the writer may keep what it was given not yet durable. With [`HAND_OVER`] it is
+/// less than a second.
+const DURABLE_EVERY: Duration = Duration::from_millis(700);
+
+/// Rows go to the writer when they span this long: waking it for each of a hundred samples a
+/// second would cost as much as some sources do.
+const HAND_OVER: Nanos = 200_000_000;
 
 /// Bytes that may wait for a slow disk. Beyond it rows are dropped and counted: a recorder
 /// that fills the memory of the machine it observes is worse.
@@ -51,11 +56,14 @@ enum Message {
     Manifest(String),
 }
 
+/// Encoded samples.
+#[derive(Default)]
 struct Chunk {
     words: Vec<u8>,
     rows: Vec<u8>,
     count: u64,
-    time: Nanos,
+    first: Nanos,
+    last: Nanos,
 }
 
 /// Counts that the recorder reads while its writer works.
@@ -73,8 +81,10 @@ pub struct Writer {
     shared: Arc<Shared>,
     thread: JoinHandle<Written>,
     words: usize,
-    /// Bytes of the last sample.
-    size: usize,
+    /// Not yet handed over.
+    chunk: Chunk,
+    /// Time of the last sample that was handed over.
+    handed: Nanos,
     dropped: Vec<Loss>,
 }
 
@@ -151,7 +161,8 @@ impl Writer {
             shared,
             thread,
             words: 0,
-            size: 0,
+            chunk: Chunk::default(),
+            handed: Nanos::MIN,
             dropped: Vec::new(),
         })
     }
@@ -180,32 +191,47 @@ impl Writer {
     /// Takes the rows of `sink`, a sample ending at `time`, and empties it. Never waits for
     /// the disk.
     pub fn append(&mut self, sink: &mut Sink, time: Nanos) {
-        let mut chunk = Chunk {
-            words: Vec::new(),
-            // Samples are alike: room for one like the last, instead of growing step by step.
-            rows: Vec::with_capacity(self.size + self.size / 8),
-            count: 0,
-            time,
-        };
+        let chunk = &mut self.chunk;
         encode_words(sink, self.words, &mut chunk.words);
         self.words = sink.words.texts().len();
-        chunk.count = sink.filled().map(|(_, rows)| rows.len() as u64).sum();
+        let count = sink.filled().map(|(_, rows)| rows.len() as u64).sum();
+        if chunk.count == 0 {
+            chunk.first = time;
+        }
+        chunk.last = time;
+        let before = chunk.rows.len();
         if self.shared.queued.load(Relaxed) < LARGEST_QUEUE {
             encode_rows(sink, &mut chunk.rows);
+            chunk.count += count;
         } else {
             let why = "the disk was too slow to take it";
-            lose(&mut self.dropped, &self.shared, &[(time, chunk.count)], why);
-            chunk.count = 0;
+            lose(&mut self.dropped, &self.shared, &[(time, count)], why);
         }
-        self.size = chunk.rows.len();
         sink.clear();
-        self.shared.queued.fetch_add(chunk.rows.len(), Relaxed);
+        let added = chunk.rows.len() - before;
+        self.shared.queued.fetch_add(added, Relaxed);
+        if time.saturating_sub(self.handed) >= HAND_OVER {
+            self.handed = time;
+            self.hand_over();
+        }
+    }
+
+    /// Gives the writer what was encoded.
+    fn hand_over(&mut self) {
+        if self.chunk.rows.is_empty() && self.chunk.words.is_empty() {
+            return;
+        }
+        // The next will be about as long: room for it, instead of growing step by step.
+        let room = self.chunk.rows.len() + self.chunk.rows.len() / 8;
+        let chunk = std::mem::take(&mut self.chunk);
+        self.chunk.rows.reserve(room);
         // The thread ends only after this side is dropped.
         let _ = self.send.send(Message::Rows(chunk));
     }
 
     /// Replaces `run.json`, durably, when the rows before it are.
-    pub fn update(&self, manifest: &Manifest) {
+    pub fn update(&mut self, manifest: &Manifest) {
+        self.hand_over();
         let _ = self.send.send(Message::Manifest(manifest_text(manifest)));
     }
 
@@ -220,7 +246,8 @@ impl Writer {
     ///
     /// `manifest` gets state, tables and loss here. Where sealing fails, the journal stays
     /// and the run opens from it.
-    pub fn finish(self, mut manifest: Manifest) -> io::Result<Finished> {
+    pub fn finish(mut self, mut manifest: Manifest) -> io::Result<Finished> {
+        self.hand_over();
         drop(self.send);
         let written = self
             .thread
@@ -370,7 +397,7 @@ fn write_all(
             }
             Ok(Message::Rows(chunk)) => {
                 shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
-                pending.push((chunk.time, chunk.count));
+                pending.extend([(chunk.first, 0), (chunk.last, chunk.count)]);
                 if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
                     lose(
                         &mut loss,
