@@ -98,14 +98,14 @@ pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
 /// Answers `text` from `run`, without the series: takes less time and memory.
 pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
     let plan = planned(run, text)?;
-    match Short::of(&plan) {
-        Some(short) => short.answer(run, &plan),
-        None => {
-            let mut answer = series(run, &plan)?;
-            answer.groups.iter_mut().for_each(|g| g.series = vec![]);
-            Ok(answer)
-        }
+    if let Some(short) = Short::of(&plan) {
+        return short.answer(run, &plan);
     }
+    let mut answer = series(run, &plan)?;
+    for group in &mut answer.groups {
+        group.series = vec![];
+    }
+    Ok(answer)
 }
 
 fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
@@ -140,7 +140,7 @@ impl Short {
             && over.tests.len() == under.tests.len()
             && over.times.len() == under.times.len();
         same.then_some(Short {
-            under: Some(under.column),
+            under: Some(scan::Under::of(under.column)),
         })
     }
 

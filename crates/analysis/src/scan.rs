@@ -64,7 +64,27 @@ impl<G> Default for Cells<G> {
 pub const NO_PHASE: &str = "(none)";
 
 /// What to divide the amounts by: a column of the same table, or the interval's length.
-pub type Under = Option<&'static str>;
+#[derive(Clone, Copy, Debug)]
+pub enum Under {
+    /// A column.
+    Column(&'static str),
+    /// The interval's length.
+    Interval,
+}
+
+impl Under {
+    /// As a [`ScanPlan`] has it.
+    pub(crate) fn of(column: Option<&'static str>) -> Under {
+        column.map_or(Under::Interval, Under::Column)
+    }
+}
+
+/// Where amounts are among the columns that are read.
+#[derive(Clone, Copy, Debug)]
+enum Amount {
+    Column(usize),
+    Interval,
+}
 
 /// Reads what `plan` asks for, interval by interval.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
@@ -181,10 +201,10 @@ fn join<G: Gather>(cells: &mut Cells<G>, more: Cells<G>, rules: &Rules) {
 /// The columns a scan reads, and what each is for.
 struct Columns {
     names: Vec<&'static str>,
-    /// Place in `names` of the amounts; none: the interval's length.
-    value: Option<usize>,
+    /// The amounts.
+    value: Amount,
     /// The same of what to divide by, if there is such.
-    under: Option<Option<usize>>,
+    under: Option<Amount>,
 }
 
 fn columns(plan: &ScanPlan, under: Option<Under>) -> Columns {
@@ -203,8 +223,12 @@ fn columns(plan: &ScanPlan, under: Option<Under>) -> Columns {
     for (name, _) in &plan.tests {
         want(name);
     }
-    let value = plan.column.map(&mut want);
-    let under = under.map(|u| u.map(&mut want));
+    let mut amount = |under: Under| match under {
+        Under::Column(name) => Amount::Column(want(name)),
+        Under::Interval => Amount::Interval,
+    };
+    let value = amount(Under::of(plan.column));
+    let under = under.map(&mut amount);
     Columns {
         names,
         value,
@@ -233,8 +257,8 @@ struct Scanner<'p, G> {
     plan: &'p ScanPlan,
     rules: &'p Rules,
     manifest: &'p Manifest,
-    value: Option<usize>,
-    under: Option<Option<usize>>,
+    value: Amount,
+    under: Option<Amount>,
     /// By column: what is known of its words.
     words: Vec<WordColumn>,
     /// By column: places of number values seen.
@@ -617,12 +641,14 @@ impl<'p, G: Gather> Scanner<'p, G> {
     }
 }
 
-/// The numbers to gather: a column, or without one the intervals' lengths.
-fn amounts<'b>(column: Option<usize>, batch: &'b Batch<'_>) -> Cow<'b, [f64]> {
-    match column.map(|c| &batch.columns[c]) {
-        Some(Values::Numbers(values)) => Cow::Borrowed(values),
-        Some(Values::Words { .. }) => Cow::Owned(vec![f64::NAN; batch.times.len()]),
-        None => Cow::Borrowed(batch.intervals),
+/// The numbers to gather.
+fn amounts<'b>(amount: Amount, batch: &'b Batch<'_>) -> Cow<'b, [f64]> {
+    let Amount::Column(column) = amount else {
+        return Cow::Borrowed(batch.intervals);
+    };
+    match &batch.columns[column] {
+        Values::Numbers(values) => Cow::Borrowed(values),
+        Values::Words { .. } => Cow::Owned(vec![f64::NAN; batch.times.len()]),
     }
 }
 

@@ -363,7 +363,7 @@ impl Run {
             .metadata()
             .row_groups()
             .iter()
-            .map(|g| g.num_rows())
+            .map(parquet::file::metadata::RowGroupMetaData::num_rows)
             .sum();
         if self
             .manifest
