@@ -48,14 +48,11 @@ side_by_side() {
     begin collectl collectl -scdnmD -i1 "-c$samples" -f "$work/collectl"
     begin atop atop -w "$work/atop.data" 1 "$samples"
     begin node_exporter prometheus-node-exporter --web.listen-address="127.0.0.1:$port"
-    (
-        for _ in $(seq "$((samples - 2))"); do
-            sleep 1
-            curl -s -o "$work/scrape" "http://127.0.0.1:$port/metrics" || true
-        done
-    ) &
+    # One process for all scrapes: one a second would be a new process for the others to see.
+    sleep 1
+    curl -s --rate 60/m -o "$work/scrape" "http://127.0.0.1:$port/metrics?[1-$((samples - 4))]" &
     local scraper=$!
-    sleep 5
+    sleep 4
     for tool in "${tools[@]}"; do before[$tool]=$(group_time "$tool"); done
     local span=$((samples - 10))
     sleep "$span"
@@ -72,7 +69,7 @@ side_by_side() {
             "$(calc "$(memory "${pid[$tool]}" VmHWM) * 1.024 / 1000")"
         [ "$tool" = sonde ] && steady=$(calc "($after - ${before[$tool]}) / $span")
     done
-    wait "$scraper"
+    wait "$scraper" || true
     kill "${pid[node_exporter]}"
     wait "${pid[sonde]}"
     result cost.sonde.fixed "ms a run, start and end" \
