@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use analysis::{Answer, evaluate, summarise};
-use run::manifest::{Clock, FORMAT, Manifest, OwnCost, Phase, State};
+use run::manifest::{Manifest, Phase};
 use run::rows::TableId;
 use run::write::Writer;
 use run::{Run, Sink};
@@ -12,18 +12,7 @@ const SECOND: i64 = 1_000_000_000;
 
 fn manifest() -> Manifest {
     Manifest {
-        format: FORMAT,
-        sonde: String::new(),
-        id: "summary".into(),
-        name: "summary".into(),
-        host: "host".into(),
-        notes: std::collections::BTreeMap::default(),
-        state: State::Recording,
-        command: None,
-        started: 0,
         ended: Some(60 * SECOND),
-        every_seconds: 1.0,
-        clock: Clock::default(),
         phases: ["warm", "steady", "warm"]
             .into_iter()
             .zip([0, 20, 50])
@@ -32,11 +21,7 @@ fn manifest() -> Manifest {
                 from: from * SECOND,
             })
             .collect(),
-        sources: vec![],
-        loss: vec![],
-        own: OwnCost::default(),
-        changes: vec![],
-        tables: std::collections::BTreeMap::default(),
+        ..Manifest::new("host", 0, 1.0)
     }
 }
 
