@@ -30,11 +30,26 @@ const NUMBERS: &[(&str, &str)] = &[
 const GROUPS: &[(&str, &str)] = &[
     ("cpu_modes", "cpu.utilisation by mode"),
     ("pressure", "pressure.ratio by resource"),
-    ("disk_bytes", "disk.bytes by device, op"),
-    ("disk_ios", "disk.ios by device"),
-    ("disk_latency", "disk.mean_latency by device"),
-    ("disk_depth", "disk.mean_depth by device"),
-    ("disk_busy", "disk.utilisation by device"),
+    (
+        "disk_bytes",
+        "disk.bytes by device, op where layer in disk, stacked, memory",
+    ),
+    (
+        "disk_ios",
+        "disk.ios by device where layer in disk, stacked, memory",
+    ),
+    (
+        "disk_latency",
+        "disk.mean_latency by device where layer in disk, stacked, memory",
+    ),
+    (
+        "disk_depth",
+        "disk.mean_depth by device where layer in disk, stacked, memory",
+    ),
+    (
+        "disk_busy",
+        "disk.utilisation by device where layer in disk, stacked, memory",
+    ),
     (
         "net_bytes",
         "net.bytes by interface, direction where layer != none",
