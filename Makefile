@@ -11,7 +11,7 @@ demo: setup build ## install what is missing, build, record a benchmark, draw it
 	@scripts/demo.sh $(abspath $(TARGET))/release/sonde
 
 test: setup-test ## all tests
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 
 build: setup
 	$(CARGO) build --release
