@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use run::CATALOG;
 use run::catalog::{Kind, Subject, Under};
 use surfaces::table::wrapped;
 
-use super::Entry;
+use super::{Entry, flag};
 use crate::failure::Failure;
 use crate::output;
 
@@ -31,10 +31,7 @@ fn arguments(command: Command) -> Command {
                 .help("Only this subject, with its tables"),
         )
         .arg(
-            Arg::new("markdown")
-                .long("markdown")
-                .action(ArgAction::SetTrue)
-                .help("The reference page"),
+            flag("markdown", "The reference page"),
         )
         .after_help(
             "An expression is:\n  subject.measure [by dim, ...] [where dim op value and ...]\n\n\

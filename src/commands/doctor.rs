@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use serde_json::json;
 use sources::{Availability, Host, SOURCES};
 use surfaces::table::wrapped;
 
-use super::Entry;
 use super::record::sampler::source_state;
+use super::{Entry, flag};
 use crate::failure::Failure;
 use crate::output;
 
@@ -21,12 +21,6 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn arguments(command: Command) -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
     command
         .arg(flag("json", "As JSON"))
         .arg(flag("markdown", "The reference page of all sources"))

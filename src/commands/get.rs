@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use analysis::scan::KeyValue;
 use analysis::{Answer, Group, evaluate, summarise};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use run::Run;
 use run::unit::{Scale, column_digits, column_scale};
 use serde_json::{Map, Value, json};
 use surfaces::table::{Align, Table};
 
-use super::{Entry, open_run, run_argument};
+use super::{Entry, flag, open_run, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
@@ -24,12 +24,6 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn arguments(command: Command) -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
     command
         .arg(run_argument())
         .arg(expressions())

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::evaluate;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use run::Run;
 use run::read::Life;
 use run::unit::amount;
 use serde_json::json;
 use surfaces::table::{Align, Table};
 
-use super::Entry;
 use super::record::progress::clock_text;
+use super::{Entry, flag};
 use crate::failure::Failure;
 use crate::output;
 
@@ -41,12 +41,7 @@ fn arguments(command: Command) -> Command {
                 .value_hint(clap::ValueHint::DirPath)
                 .help("Directory to look in"),
         )
-        .arg(
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
-                .help("As JSON"),
-        )
+        .arg(flag("json", "As JSON"))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {

@@ -43,6 +43,19 @@ pub(crate) const COMMANDS: &[Entry] = &[
     completion::ENTRY,
 ];
 
+/// An option that is given or not: `--json`.
+pub(crate) fn flag(name: &'static str, help: &'static str) -> clap::Arg {
+    clap::Arg::new(name)
+        .long(name)
+        .action(clap::ArgAction::SetTrue)
+        .help(help)
+}
+
+/// An option with a value: `--every TIME`.
+pub(crate) fn option(name: &'static str, value: &'static str, help: &'static str) -> clap::Arg {
+    clap::Arg::new(name).long(name).value_name(value).help(help)
+}
+
 /// The RUN argument that several commands take.
 pub(crate) fn run_argument() -> clap::Arg {
     clap::Arg::new("run")

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::{Answer, evaluate};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use surfaces::from_answer::{Look, chart};
 use surfaces::terminal::Colour;
 use surfaces::{Chart, png, svg, terminal};
 
-use super::{Entry, duration, open_run, run_argument};
+use super::{Entry, duration, flag, open_run, option, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
@@ -31,15 +31,6 @@ const PIPE: (u16, u16) = (80, 24);
 const SMOOTH: f64 = 1.0 / 40.0;
 
 fn arguments(command: Command) -> Command {
-    let text = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
     command
         .arg(run_argument())
         .arg(
@@ -48,7 +39,7 @@ fn arguments(command: Command) -> Command {
                 .required(true)
                 .help("What to draw; by a number dimension it is a heat map"),
         )
-        .arg(text(
+        .arg(option(
             "right",
             "EXPR",
             "A second expression, on the right axis",
@@ -65,7 +56,7 @@ fn arguments(command: Command) -> Command {
         .arg(flag("log", "Logarithmic left axis"))
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
         .arg(
-            text(
+            option(
                 "smooth",
                 "TIME",
                 "Average over TIME around each interval [default: 1/40 of the time shown]",
@@ -74,16 +65,16 @@ fn arguments(command: Command) -> Command {
             .require_equals(true)
             .default_missing_value("auto"),
         )
-        .arg(text("from", "TIME", "Start there, since the run's start"))
-        .arg(text("to", "TIME", "End there"))
-        .arg(text(
+        .arg(option("from", "TIME", "Start there, since the run's start"))
+        .arg(option("to", "TIME", "End there"))
+        .arg(option(
             "size",
             "WIDTHxHEIGHT",
             "Pixels of the picture [default: 1200x600]",
         ))
-        .arg(text("title", "TEXT", "Title instead of the expression"))
+        .arg(option("title", "TEXT", "Title instead of the expression"))
         .arg(
-            text(
+            option(
                 "outliers",
                 "SHARE",
                 "Share of a heat map that may lie above its axis, 0 to 5%",
@@ -91,7 +82,7 @@ fn arguments(command: Command) -> Command {
             .default_value("0.1%"),
         )
         .arg(
-            text(
+            option(
                 "colour",
                 "WHEN",
                 "Colours in the terminal: auto, true, 256, none",

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sources::{Host, SOURCES};
 
-use super::Entry;
+use super::{Entry, flag, option};
 use crate::failure::Failure;
 use crate::{clock, output};
 
@@ -29,9 +29,6 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn arguments(command: Command) -> Command {
-    let text = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
     command
         .arg(
             Arg::new("output")
@@ -42,9 +39,9 @@ fn arguments(command: Command) -> Command {
                 .value_hint(clap::ValueHint::DirPath)
                 .help("Directory to record into; it must not exist [default: named for the command and the time]"),
         )
-        .arg(text("every", "TIME", "Interval of the samples, 10ms to 1h").default_value("1s"))
-        .arg(text("for", "TIME", "Stop recording after this time; a command goes on"))
-        .arg(text("name", "NAME", "Title of the run"))
+        .arg(option("every", "TIME", "Interval of the samples, 10ms to 1h").default_value("1s"))
+        .arg(option("for", "TIME", "Stop recording after this time; a command goes on"))
+        .arg(option("name", "NAME", "Title of the run"))
         .arg(
             Arg::new("note")
                 .long("note")
@@ -53,26 +50,19 @@ fn arguments(command: Command) -> Command {
                 .help("Keep a note with the run; may be given again"),
         )
         .arg(
-            text("sources", "LIST", "Only these sources, separated by commas (see `sonde doctor`)")
+            option("sources", "LIST", "Only these sources, separated by commas (see `sonde doctor`)")
                 .value_delimiter(','),
         )
         .arg(
-            text("top", "N", "How many processes to name, by each of CPU, disk bytes and memory")
+            option("top", "N", "How many processes to name, by each of CPU, disk bytes and memory")
                 .value_parser(value_parser!(u16).range(1..=1000))
                 .default_value("10"),
         )
         .arg(
-            Arg::new("with-arguments")
-                .long("with-arguments")
-                .action(ArgAction::SetTrue)
-                .help("Keep the arguments of running processes in the inventory; they may hold secrets"),
+            flag("with-arguments", "Keep the arguments of running processes in the inventory; they may hold secrets"),
         )
         .arg(
-            Arg::new("quiet")
-                .short('q')
-                .long("quiet")
-                .action(ArgAction::SetTrue)
-                .help("No progress line and no closing words on stderr"),
+            flag("quiet", "No progress line and no closing words on stderr").short('q'),
         )
         .arg(
             Arg::new("command")

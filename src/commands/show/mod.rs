@@ -5,9 +5,9 @@ mod screen;
 
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 
-use super::{Entry, open_run, run_argument};
+use super::{Entry, flag, open_run, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
@@ -20,12 +20,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn arguments(command: Command) -> Command {
-    command.arg(run_argument()).arg(
-        Arg::new("json")
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help("As JSON"),
-    )
+    command.arg(run_argument()).arg(flag("json", "As JSON"))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
