@@ -11,7 +11,8 @@ demo: setup build ## install what is missing, build, record a benchmark, draw it
 	@scripts/demo.sh $(abspath $(TARGET))/release/sonde
 
 test: setup-test ## all tests
-	$(CARGO) test --workspace --no-fail-fast
+	# A shell that started us in the background has set these to be ignored; tests send them.
+	env --default-signal=INT,QUIT $(CARGO) test --workspace --no-fail-fast
 
 build: setup
 	$(CARGO) build --release

@@ -18,6 +18,11 @@ pub(crate) fn data(text: &str) {
     }
 }
 
+/// `1 sample`, `2 samples`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Tells the user something on stderr, after the program's name. What was given by others
 /// (a path, an argument) cannot draw on the terminal.
 pub(crate) fn message(text: &str) {

@@ -43,9 +43,9 @@ fn uneven(name: &str) -> PathBuf {
         } else {
             (1.0, 0.09)
         };
-        sink.row(table, &read, &[ios, ios * 1048576.0, 0.0, seconds]);
+        sink.row(table, &read, &[ios, ios * 1048576.0, 0.0, seconds, 0.0]);
         let bytes = if second == 5 { 8192.0 } else { 0.0 };
-        sink.row(table, &write, &[bytes / 8192.0, bytes, 0.0, 0.0]);
+        sink.row(table, &write, &[bytes / 8192.0, bytes, 0.0, 0.0, 0.0]);
         writer.append(&mut sink, time);
     }
     writer.finish(manifest()).unwrap();

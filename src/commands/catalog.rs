@@ -119,8 +119,9 @@ fn details(s: &Subject) -> String {
     }
     for u in s.unless_named {
         let rule = format!(
-            "Unless an expression names {}, it counts {} = {}.",
+            "Unless `where` names {} or it is split by {}, it counts {} = {}.",
             u.dimensions.join(" or "),
+            u.dimension,
             u.dimension,
             u.value
         );
@@ -227,8 +228,9 @@ fn markdown() -> String {
         for u in s.unless_named {
             let _ = write!(
                 text,
-                "\nUnless an expression names {}, it counts `{} = {}`.\n",
+                "\nUnless `where` names {} or it is split by {}, it counts `{} = {}`.\n",
                 u.dimensions.join(" or "),
+                u.dimension,
                 u.dimension,
                 u.value
             );

@@ -60,25 +60,29 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let run = open_run(matches)?;
     let series = matches.get_flag("series");
-    for (place, text) in texts.enumerate() {
-        let answer = if series {
-            evaluate(&run, text)?
+    // All are answered before the first is printed: one that is wrong leaves no half output.
+    let answer = |text: &String| {
+        if series {
+            evaluate(&run, text)
         } else {
-            summarise(&run, text)?
-        };
+            summarise(&run, text)
+        }
+    };
+    let answers = texts.map(answer).collect::<Result<Vec<_>, _>>()?;
+    for (place, answer) in answers.iter().enumerate() {
         if matches.get_flag("json") {
-            output::data(&format!("{}\n", json_of(&run, &answer, series)));
+            output::data(&format!("{}\n", json_of(&run, answer, series)));
         } else if matches.get_flag("csv") {
             let gap = if place > 0 { "\n" } else { "" };
             let csv = if series {
-                series_csv(&run, &answer)
+                series_csv(&run, answer)
             } else {
-                csv_of(&answer)
+                csv_of(answer)
             };
             output::data(&format!("{gap}{csv}"));
         } else {
             let gap = if place > 0 { "\n" } else { "" };
-            output::data(&format!("{gap}{}", table_of(&run, &answer, series)));
+            output::data(&format!("{gap}{}", table_of(&run, answer, series)));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -137,9 +137,15 @@ impl DiskLine {
                 let at = op * 4;
                 [v[at], v[at + 2] * 512.0, v[at + 1], v[at + 3] / 1e3]
             }
-            2 => [v[11], v[13] * 512.0, v[12], v[14] / 1e3],
+            // A discard moves no bytes.
+            2 => [v[11], 0.0, v[12], v[14] / 1e3],
             _ => [v[15], 0.0, 0.0, v[16] / 1e3],
         }
+    }
+
+    /// Bytes discarded.
+    pub(crate) fn discarded(&self) -> f64 {
+        self.0[13] * 512.0
     }
 
     /// Seconds busy, and seconds times I/Os under way.

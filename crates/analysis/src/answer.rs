@@ -9,7 +9,8 @@
 //!
 //! The least and greatest are taken over intervals at least half as long as was asked for:
 //! the first and last of a run can be a millisecond, and a rate over a millisecond says
-//! nothing about the run.
+//! nothing about the run. Where so much happened in short ones that the mean lies outside,
+//! all intervals count.
 
 use std::collections::HashMap;
 
@@ -18,7 +19,7 @@ use run::unit::Unit;
 use run::{Manifest, Run};
 
 use crate::error::Error;
-use crate::gather::{Points, Rules, Totals};
+use crate::gather::{Points, Rules, Totals, holds};
 use crate::plan::{Key, Plan, ScanPlan, plan};
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
 use crate::slots::observed;
@@ -173,7 +174,6 @@ impl Short {
 }
 
 fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -> Group {
-    let [min, max] = amounts.extremes();
     let kind = rules.kind;
     let (total, mean) = match rules.ratio {
         Some(times) if amounts.under > 0.0 => (None, amounts.amount / amounts.under * times),
@@ -181,6 +181,7 @@ fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -
         None if kind == Kind::Sum => (Some(amounts.amount), amounts.amount / amounts.seconds),
         None => (None, amounts.weighted / amounts.seconds),
     };
+    let [min, max] = amounts.extremes(mean);
     Group {
         key,
         total,
@@ -322,27 +323,24 @@ fn fold(
     out
 }
 
-/// Least and greatest over intervals that are long enough, or over all if none is.
+/// Least and greatest over intervals that are long enough; over all if none is, or if the
+/// mean lies outside.
 fn extremes(group: &mut Group, slots: &[Slot], shortest: f64) {
-    for least_interval in [shortest, 0.0] {
-        for &(place, value) in &group.series {
-            if slots[place as usize].interval >= least_interval && !value.is_nan() {
-                group.min = if group.min.is_nan() {
-                    value
-                } else {
-                    group.min.min(value)
-                };
-                group.max = if group.max.is_nan() {
-                    value
-                } else {
-                    group.max.max(value)
-                };
-            }
-        }
-        if !group.min.is_nan() {
-            return;
-        }
-    }
+    let over = |least_interval: f64| {
+        let long = |place: u32| slots[place as usize].interval >= least_interval;
+        let values = group.series.iter().filter(|(place, _)| long(*place));
+        // `min` and `max` pass over NaN.
+        values.fold([f64::NAN; 2], |[least, greatest], (_, value)| {
+            [least.min(*value), greatest.max(*value)]
+        })
+    };
+    let long = over(shortest);
+    let chosen = if holds(long, group.mean) {
+        long
+    } else {
+        over(0.0)
+    };
+    [group.min, group.max] = chosen;
 }
 
 /// Words by falling total (or mean), then by name; numbers rising.

@@ -36,6 +36,14 @@ pub trait Gather: Default + Send {
     fn is_empty(&self) -> bool;
 }
 
+/// Whether least and greatest of the intervals that are long enough may stand beside `mean`:
+/// they may not where so much happened in short ones that the mean lies outside.
+pub(crate) fn holds(extremes: [f64; 2], mean: f64) -> bool {
+    let slack = mean.abs() * 1e-9;
+    let [least, greatest] = extremes;
+    !least.is_nan() && (mean.is_nan() || (least - slack <= mean && mean <= greatest + slack))
+}
+
 /// An amount for each interval that has one.
 #[derive(Clone, Debug, Default)]
 pub struct Points {
@@ -146,10 +154,10 @@ impl Totals {
         }
     }
 
-    /// Least and greatest value.
-    pub fn extremes(&self) -> [f64; 2] {
+    /// Least and greatest value, where the mean is `mean`.
+    pub fn extremes(&self, mean: f64) -> [f64; 2] {
         let [long, all] = self.extremes;
-        if long[0].is_nan() { all } else { long }
+        if holds(long, mean) { long } else { all }
     }
 
     fn next(&mut self, cell: Cell, rules: &Rules) {

@@ -138,11 +138,13 @@ fn memory(run: &Run) -> Option<Limit> {
     let share = if pressure.is_finite() { pressure } else { 0.0 };
     let name = String::new();
     if share >= MEMORY_FULL || swap > 1e6 || stalls > 10.0 {
-        let swap = run::unit::amount(swap, run::Unit::Bytes, true);
-        let text = format!(
-            "memory: {} of the time lost waiting, {swap} swapped",
-            percent(share)
-        );
+        let mut text = format!("memory: {} of the time lost waiting", percent(share));
+        if swap > 0.0 {
+            text += &format!(
+                ", {} swapped",
+                run::unit::amount(swap, run::Unit::Bytes, true)
+            );
+        }
         return Some(Limit {
             resource: "memory",
             name,

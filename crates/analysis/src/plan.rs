@@ -460,6 +460,9 @@ impl Planner<'_> {
                 format!("the source `{source}` was recorded and had nothing to say")
             }
             Some(s) => format!("the source `{source}` was {}: {}", s.state, s.detail),
+            None if candidate.table.detail != Detail::Sample => {
+                "distributions are recorded by eBPF, which this version does not have yet".into()
+            }
             None => format!(
                 "record with the source `{source}` (`sonde doctor` tells whether this host has it)"
             ),
@@ -486,6 +489,8 @@ impl Planner<'_> {
             Some(u) if u == unit => Ok(amount.value),
             // Seconds are seldom meant by a bare number; bytes and counts always.
             None if unit != Unit::Seconds || amount.value == 0.0 => Ok(amount.value),
+            // Of the run's time people speak in seconds, as of --from and --every.
+            None if p.dimension.text == "time" => Ok(amount.value),
             None => Err(self
                 .problem(span, format!("`{}` needs a unit", p.dimension.text))
                 .hint("for example 500us, 10ms, 2s")),

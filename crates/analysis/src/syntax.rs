@@ -271,6 +271,14 @@ impl<'t> Parser<'t> {
     }
 
     fn list_or_range(&mut self) -> Result<Test, Problem> {
+        self.skip_space();
+        let word = self.rest().split([' ', ',']).next().unwrap_or("");
+        // `(other)` is a word, `(read, write)` a list as other languages have it.
+        if word.starts_with('(') && !word.ends_with(')') {
+            return Err(self
+                .problem("a list stands without parentheses")
+                .hint("for example: where op in read, write"));
+        }
         let first = self.value()?;
         if let Some((low, high)) = first.text.split_once("..") {
             let part = |text: &str, offset: usize| Spanned {
@@ -444,6 +452,7 @@ mod tests {
             ("disk.bytes where device = 'sda", "'sda"),
             ("disk.bytes where device = sda or op = read", "or"),
             ("disk.bytes where latency > 10xs", "10xs"),
+            ("disk.bytes where op in (read, write)", "(read,"),
         ] {
             let p = parse(text).expect_err(text);
             assert_eq!(&text[p.span.0..p.span.1], word, "{text}: {p}");

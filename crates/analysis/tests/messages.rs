@@ -81,10 +81,10 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "10s..40s",
     ),
     (
-        "disk.bytes where time in 5..9",
-        "in 5..9",
-        "needs a unit",
-        "10ms",
+        "disk.ios where op in (read, write)",
+        "(read,",
+        "without parentheses",
+        "op in read, write",
     ),
     ("disk.bytes where phase > 5", "> 5", "is a word", "in a, b"),
     (
@@ -111,7 +111,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
 fn errors_name_the_word_and_what_to_do() {
     let r = runs(&[], |s| {
         s.at(1.0, 1.0).own();
-        s.row("disk", &["sda", "disk", "read"], &[1.0; 4]);
+        s.row("disk", &["sda", "disk", "read"], &[1.0; 5]);
         s.row("disk_device", &["sda", "disk"], &[1.0; 3]);
         s.row("disk_latency", &["sda", "disk", "read"], &[0.01, 1.0]);
     });

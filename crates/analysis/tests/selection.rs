@@ -15,7 +15,7 @@ fn phased() -> Runs {
         for (second, bytes) in [(1.0, 1.0), (2.0, 10.0), (3.0, 100.0), (4.0, 1000.0)] {
             s.at(second, 1.0);
             for (device, times) in [("sda", 1.0), ("sdb", 2.0), ("nvme0n1", 3.0)] {
-                let amounts = [1.0, bytes * times, 0.0, 0.0];
+                let amounts = [1.0, bytes * times, 0.0, 0.0, 0.0];
                 s.row("disk", &[device, "disk", "read"], &amounts);
             }
         }
@@ -49,6 +49,7 @@ fn times_count_from_the_start() {
     for (test, total) in [
         ("time in 1s..3s", 660.0),
         ("time in 1..3s", 660.0),
+        ("time in 1..3", 660.0),
         ("time > 3s", 6000.0),
         ("time >= 3s", 6000.0),
         ("time < 2s", 66.0),

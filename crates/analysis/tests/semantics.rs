@@ -11,7 +11,12 @@ use support::{Runs, Script, pairs, runs};
 
 /// ios, bytes, merges, time.
 fn disk(s: &mut Script, device: &str, layer: &str, op: &str, amounts: [f64; 4]) {
-    s.row("disk", &[device, layer, op], &amounts);
+    let [ios, bytes, merges, time] = amounts;
+    s.row(
+        "disk",
+        &[device, layer, op],
+        &[ios, bytes, merges, time, 0.0],
+    );
 }
 
 /// A first interval of half a second, then two of one; `sdb` appears in the last.

@@ -46,7 +46,7 @@ fn recorded(name: &str) -> PathBuf {
                 let ios = if n % 11 == 0 { f64::NAN } else { load };
                 let time = if n % 17 == 0 { f64::NAN } else { load * 0.01 };
                 let words = [words[0], words[1], sink.word(op)];
-                sink.row(disk, &words, &[ios, load * 4096.0, 0.0, time]);
+                sink.row(disk, &words, &[ios, load * 4096.0, 0.0, time, 0.0]);
             }
             sink.row(device, &words, &[load / 20.0, load, f64::from(i as u32)]);
         }

@@ -112,7 +112,10 @@ impl Disk {
             // Whole milliseconds, as the kernel counts.
             let time = (ios * (0.1 + random.unit())).round() / 1000.0;
             let words = [self.words[0], self.words[1], self.ops[op]];
-            sink.row(table, &words, &[ios, sectors * 512.0, merges, time]);
+            // The third operation is discard, which moves nothing.
+            let bytes = sectors * 512.0;
+            let (moved, discarded) = if op == 2 { (0.0, bytes) } else { (bytes, 0.0) };
+            sink.row(table, &words, &[ios, moved, merges, time, discarded]);
         }
     }
 }

@@ -364,7 +364,8 @@ impl Run {
         ReadError::Table {
             path: shown(&self.path),
             table: table.into(),
-            why: why.to_string(),
+            // The library puts the name of its own error type before ours.
+            why: why.to_string().trim_start_matches("External: ").into(),
         }
     }
 

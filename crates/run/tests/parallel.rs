@@ -36,7 +36,7 @@ fn sealed(name: &str) -> PathBuf {
                 sink.word("disk"),
                 sink.word("read"),
             ];
-            sink.row(table, &words, &[1.0, amount(time, device), 0.0, 0.0]);
+            sink.row(table, &words, &[1.0, amount(time, device), 0.0, 0.0, 0.0]);
         }
         writer.append(&mut sink, time);
     }

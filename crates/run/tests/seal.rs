@@ -47,7 +47,7 @@ fn every_kind_of_column_reads_back() {
         sink.row(
             TableId::of("disk"),
             &words,
-            &[7.0 * n, 2e15 + n, f64::NAN, 0.1 * n],
+            &[7.0 * n, 2e15 + n, f64::NAN, 0.1 * n, 0.0],
         );
         sink.row(TableId::of("disk_latency"), &words, &[0.001 * n, n]);
         sink.row(TableId::of("disk_latency"), &words, &[0.002, 3.0]);
@@ -92,7 +92,7 @@ fn fractions_of_whole_measures_are_rounded_alike() {
     let scratch = Scratch::new();
     let runs = both(&scratch, 3, |sink, sample| {
         let words = ["sda", "disk", "read"].map(|w| sink.word(w));
-        let values = [sample as f64 + 0.5, -0.6, 1.0, 0.0];
+        let values = [sample as f64 + 0.5, -0.6, 1.0, 0.0, 0.0];
         sink.row(TableId::of("disk"), &words, &values);
     });
     for run in &runs {
@@ -108,7 +108,11 @@ fn what_is_not_known_is_null_in_the_file() {
     let runs = both(&scratch, 3, |sink, sample| {
         let words = ["sda", "disk", "read"].map(|w| sink.word(w));
         let bytes = if sample == 2 { f64::NAN } else { 5.0 };
-        sink.row(TableId::of("disk"), &words, &[1.0, bytes, f64::NAN, bytes]);
+        sink.row(
+            TableId::of("disk"),
+            &words,
+            &[1.0, bytes, f64::NAN, bytes, 0.0],
+        );
     });
     let file = File::open(runs[0].path().join("disk.parquet")).unwrap();
     let mut reader = ParquetRecordBatchReaderBuilder::try_new(file)

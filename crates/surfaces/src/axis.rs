@@ -165,6 +165,27 @@ fn plain(value: f64, step: f64) -> String {
 }
 
 /// Powers of the base that fit; where there is room for more, round numbers between them.
+/// Round steps for a logarithmic axis too short for powers of ten.
+fn narrow_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick> {
+    let least = (upper - lower) / wanted as f64;
+    let power = 10_f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+    let Some(step) = steps.into_iter().find(|s| *s >= least) else {
+        return vec![];
+    };
+    let (from, to) = ((lower / step).ceil(), (upper / step).floor());
+    if !(to - from).is_finite() || to - from > 2.0 * wanted as f64 {
+        return vec![];
+    }
+    (0..=(to - from).max(0.0) as u32)
+        .map(|i| (from + f64::from(i)) * step)
+        .map(|value| Tick {
+            value,
+            text: log_text(axis, value),
+        })
+        .collect()
+}
+
 fn log_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick> {
     let binary = axis.unit == Unit::Bytes;
     let base = if binary { 2_f64 } else { 10.0 };
@@ -202,6 +223,9 @@ fn log_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick> {
             }
         }
         power += stride.max(1.0);
+    }
+    if ticks.len() < 3 && !binary && upper / lower <= 20.0 {
+        ticks = narrow_ticks(axis, lower, upper, wanted);
     }
     if ticks.is_empty() {
         let value = (lower * upper).sqrt();
@@ -290,6 +314,8 @@ mod tests {
         assert_eq!(texts(&ruler), ["1 KiB", "32 KiB", "1 MiB"]);
         let ruler = Ruler::for_values(&axis(Unit::Count, true, true), 3.0, 70.0, 8);
         assert_eq!(texts(&ruler), ["5", "10", "20", "50"]);
+        let ruler = Ruler::for_values(&axis(Unit::Seconds, false, true), 110e-6, 380e-6, 6);
+        assert_eq!(texts(&ruler), ["100 µs", "200 µs", "300 µs", "400 µs"]);
         assert!((ruler.share(ruler.lower)).abs() < 1e-12);
         assert!((ruler.share(ruler.upper) - 1.0).abs() < 1e-12);
         assert!(ruler.share(0.0).is_nan());

@@ -226,9 +226,9 @@ fn closing_words(quiet: bool, finished: &run::write::Finished, remarks: &[String
         let ended = manifest.ended.unwrap_or(manifest.started);
         let seconds = progress::seconds(manifest.started, ended);
         output::message(&format!(
-            "recorded {} s in {} samples; own cost {} s of CPU\n       next: sonde show {}",
+            "recorded {} s in {}; own cost {} s of CPU\n       next: sonde show {}",
             run::unit::digits(seconds),
-            manifest.own.samples,
+            output::counted(manifest.own.samples, "sample"),
             run::unit::digits(manifest.own.cpu_seconds),
             output::shell_word(&path),
         ));

@@ -10,7 +10,7 @@ use surfaces::table::{Align, Table, shortened};
 use super::gather::Summary;
 use crate::commands::list::{ending, length};
 use crate::commands::record::progress::clock_text;
-use crate::output::one_line;
+use crate::output::{counted, one_line};
 
 const WIDTH: usize = 80;
 
@@ -23,7 +23,7 @@ const MOST: usize = 5;
 /// The whole screen.
 pub(super) fn render(run: &Run, s: &Summary) -> String {
     let mut text = head(run);
-    text += &bound_by(s);
+    text += &bound_by(run, s);
     text += &whole_machine(s);
     text += &disks(s);
     text += &interfaces(s);
@@ -104,7 +104,16 @@ fn time_text(seconds: f64) -> String {
     }
 }
 
-fn bound_by(s: &Summary) -> String {
+/// Below this a run has too few clock ticks (10 ms) to tell shares of time.
+const TOO_SHORT: f64 = 0.2;
+
+fn bound_by(run: &Run, s: &Summary) -> String {
+    if length(run) < TOO_SHORT {
+        return entry(
+            "bound by",
+            "too short to say: processor time is told in ticks of 10 ms",
+        );
+    }
     let full: Vec<&str> = s
         .limits
         .iter()
@@ -359,10 +368,10 @@ fn own_cost(run: &Run) -> String {
         format!("{} late, {} missed", own.late, own.missed)
     };
     let line = format!(
-        "{} % of 1 cpu, {} of memory; {} samples, {in_time}",
+        "{} % of 1 cpu, {} of memory; {}, {in_time}",
         digits(own.cpu_seconds / length(run).max(1e-9) * 100.0),
         amount(own.peak_resident_bytes as f64, Bytes, false),
-        own.samples,
+        counted(own.samples, "sample"),
     );
     entry("own cost", &line)
 }

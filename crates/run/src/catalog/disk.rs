@@ -9,7 +9,16 @@ pub(super) const DISK: Subject = Subject {
     help: "Block devices. Counts whole disks once; name a device or a layer to see the others.",
     measures: &[
         sum("ios", Count, "I/Os completed."),
-        sum("bytes", Bytes, "Bytes moved."),
+        sum(
+            "bytes",
+            Bytes,
+            "Bytes read and written; a discard moves none.",
+        ),
+        sum(
+            "discarded",
+            Bytes,
+            "Bytes that the device was told are no longer needed.",
+        ),
         sum(
             "merges",
             Count,
@@ -52,7 +61,7 @@ pub(super) const DISK: Subject = Subject {
             "disk",
             "disk",
             &["device", "layer", "op"],
-            &["ios", "bytes", "merges", "time"],
+            &["ios", "bytes", "merges", "time", "discarded"],
         ),
         dense(
             "disk_device",

@@ -26,7 +26,7 @@ pub(super) const MEMORY: Subject = Subject {
     dimensions: &[word(
         "kind",
         "free, anonymous, file, shared, buffers, slab_reclaimable, slab_unreclaimable, \
-         page_tables, kernel_stacks, per_cpu, zswap, hugepages, other.",
+         page_tables, kernel_stacks, per_cpu, zswap, hugepages, unaccounted.",
     )],
     tables: &[
         dense("memory", "memory", &["kind"], &["bytes"]),

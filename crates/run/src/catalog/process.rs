@@ -8,7 +8,11 @@ pub(super) const PROCESS: Subject = Subject {
     help: "Processes: the largest by CPU, disk bytes and memory; the rest as one.",
     measures: &[
         sum("time", Seconds, "Processor time."),
-        sum("faults", Count, "Major page faults."),
+        sum(
+            "major_faults",
+            Count,
+            "Page faults that had to wait for I/O.",
+        ),
         level(
             "resident",
             Bytes,
@@ -45,7 +49,7 @@ pub(super) const PROCESS: Subject = Subject {
             "process_memory",
             "process",
             &["process", "command"],
-            &["faults", "resident", "threads"],
+            &["major_faults", "resident", "threads"],
         ),
         sparse(
             "process_io",

@@ -30,6 +30,8 @@ pub const ENTRY: Entry = Entry {
 
 const SECTOR: f64 = 512.0;
 const OPS: [&str; 4] = ["read", "write", "discard", "flush"];
+/// The place of discards among them.
+const DISCARD: usize = 2;
 
 /// One device's counters, as the kernel prints them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,11 +211,19 @@ impl Source for Disk {
             }
             let [name, layer] = device.words;
             for (i, &op) in ops.iter().enumerate().take(now.ops) {
+                let bytes = advance(before.sectors[i], now.sectors[i]) * SECTOR;
+                // A discard moves nothing; its sectors are those it frees.
+                let (moved, discarded) = if i == DISCARD {
+                    (0.0, bytes)
+                } else {
+                    (bytes, 0.0)
+                };
                 let values = [
                     advance(before.ios[i], now.ios[i]),
-                    advance(before.sectors[i], now.sectors[i]) * SECTOR,
+                    moved,
                     advance(before.merges[i], now.merges[i]),
                     advance(before.milliseconds[i], now.milliseconds[i]) / 1e3,
+                    discarded,
                 ];
                 out.row(self.by_op, &[name, layer, op], &values);
             }

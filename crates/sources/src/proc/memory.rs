@@ -15,10 +15,10 @@
 //!   neither `Buffers` nor `SwapCached`.
 //! - `AnonPages` are the mapped ones, transparent huge pages among them. A page in the swap
 //!   cache is in `AnonPages` too while it is mapped, so `SwapCached` is not used; those that
-//!   are not mapped end up in `other`.
+//!   are not mapped end up in `unaccounted`.
 //! - `Hugetlb` is the whole pool, free pages too, which no other field has.
 //! - `Percpu` holds the first chunk of each processor, which the kernel set aside before it
-//!   counted `MemTotal`: `other` is too small by so much.
+//!   counted `MemTotal`: `unaccounted` is too small by so much.
 //! - `Active`, `Inactive`, `Mlocked`, `Mapped`, `Unevictable`, `Dirty`, `AnonHugePages` are
 //!   other views of the same pages; `VmallocUsed` holds kernel stacks.
 //!
@@ -73,7 +73,7 @@ const KEYS: [&str; 22] = [
 type Fields = [Option<u64>; KEYS.len()];
 
 /// The kinds of memory, in the order in which they give way when their sum is more than
-/// there is; `other` is what remains.
+/// there is; `unaccounted` is what remains.
 const KINDS: [&str; 13] = [
     "per_cpu",
     "file",
@@ -87,13 +87,13 @@ const KINDS: [&str; 13] = [
     "zswap",
     "hugepages",
     "free",
-    "other",
+    "unaccounted",
 ];
 
 /// What one reading says, in KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// By kind; `None` where this kernel does not tell it apart: it is in `other`. The sum is
+    /// By kind; `None` where this kernel does not tell it apart: it is in `unaccounted`. The sum is
     /// the total.
     kinds: [Option<u64>; KINDS.len()],
     /// Available, dirty, writeback, committed, swap, swap used.
@@ -104,7 +104,7 @@ pub struct Memory {
 ///
 /// The kernel reads its counters one after the other, some of them only roughly (a count
 /// that each processor has not yet handed in), and counts a part of `Percpu` that is outside
-/// of the total. Where the kinds sum to more than the total, `other` is 0 and the excess is
+/// of the total. Where the kinds sum to more than the total, `unaccounted` is 0 and the excess is
 /// taken off the kinds in the order of [`KINDS`], per-processor memory first.
 fn divide(fields: &Fields) -> Option<Memory> {
     let [
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(kind(&memory, "hugepages"), Some(64), "of every size");
         assert_eq!(kind(&memory, "zswap"), Some(6));
         // 400+120+200+50+10+20+30+5+8+3+64+6 = 916 of 1000.
-        assert_eq!(kind(&memory, "other"), Some(84));
+        assert_eq!(kind(&memory, "unaccounted"), Some(84));
         assert_eq!(sum(&memory), 1000);
         let state = [600, 5, 2, 700, 500, 20].map(Some);
         assert_eq!(memory.state, state);
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(kind(&memory, "per_cpu"), None);
         assert_eq!(kind(&memory, "hugepages"), Some(32));
         // 400+60+40+120+32 = 652.
-        assert_eq!(kind(&memory, "other"), Some(348));
+        assert_eq!(kind(&memory, "unaccounted"), Some(348));
         assert_eq!(sum(&memory), 1000);
         assert_eq!(memory.state[0], None, "no MemAvailable before 3.14");
         assert_eq!(memory.state[5], None, "no SwapFree");
@@ -279,7 +279,7 @@ mod tests {
         let memory = of(over).unwrap();
         assert_eq!(kind(&memory, "per_cpu"), Some(5));
         assert_eq!(kind(&memory, "file"), Some(15));
-        assert_eq!(kind(&memory, "other"), Some(0));
+        assert_eq!(kind(&memory, "unaccounted"), Some(0));
         assert_eq!(sum(&memory), 100);
         let absurd = b"MemTotal: 10 kB\nMemFree: 18446744073709551615 kB\nCached: 7 kB\n";
         assert_eq!(sum(&of(absurd).unwrap()), 10);
