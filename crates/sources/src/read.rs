@@ -35,13 +35,21 @@ impl Kept {
     /// A `/proc` file is made when it is read from offset 0; `buffer` keeps its capacity, so
     /// that after the first time one `pread` (and one more that finds the end) is all.
     pub fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
-        let room = buffer.capacity().max(4096);
+        const PAGE: usize = 4096;
+        let room = buffer.capacity().max(PAGE);
         buffer.resize(room, 0);
         let mut filled = 0;
         loop {
             match self.file.read_at(&mut buffer[filled..], filled as u64) {
                 Ok(0) => break,
-                Ok(n) => filled += n,
+                Ok(n) => {
+                    filled += n;
+                    // A kernel file hands out a page at least, if it has one: less than half
+                    // of one is the end, and asking again would only say so.
+                    if n < PAGE / 2 {
+                        break;
+                    }
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(e),
             }

@@ -15,7 +15,7 @@
 //! - Pressure, throttling and OOM kills are not split between parent and children by
 //!   subtraction: pressure is a group's with its children's (which does not add up), the
 //!   other two the kernel counts for each group alone.
-//! - With more than 63 groups their limits are read in turn, at the latest every 16th sample.
+//! - Limits are read in turn: every 8th sample, with many groups every 16th.
 
 pub mod files;
 mod group;

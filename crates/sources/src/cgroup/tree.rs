@@ -155,8 +155,8 @@ impl Tree {
         buffer: &mut [u8],
     ) {
         self.turn = self.turn.wrapping_add(1);
-        // Settings seldom change: where there are many groups, each one's are read in turn.
-        let turns = (self.groups.len() / 32).clamp(1, ROUND) as u32;
+        // Settings seldom change: each group's are read in turn.
+        let turns = (self.groups.len() / 32).clamp(ROUND / 2, ROUND) as u32;
         for place in (0..self.groups.len()).rev() {
             let turn = (place as u32).wrapping_add(self.turn);
             let group = &mut self.groups[place];
