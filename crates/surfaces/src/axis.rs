@@ -164,7 +164,6 @@ fn plain(value: f64, step: f64) -> String {
     }
 }
 
-/// Powers of the base that fit; where there is room for more, round numbers between them.
 /// Round steps for a logarithmic axis too short for powers of ten.
 fn narrow_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick> {
     let least = (upper - lower) / wanted as f64;
@@ -186,6 +185,7 @@ fn narrow_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick>
         .collect()
 }
 
+/// Powers of the base that fit; where there is room for more, round numbers between them.
 fn log_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick> {
     let binary = axis.unit == Unit::Bytes;
     let base = if binary { 2_f64 } else { 10.0 };

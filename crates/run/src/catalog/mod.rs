@@ -69,7 +69,8 @@ pub struct Subject {
 /// byte once for the partition, once for the RAID and once for the disk.
 #[derive(Debug)]
 pub struct UnlessNamed {
-    /// The predicate holds only while no predicate or `by` names one of these dimensions.
+    /// It holds while `where` names none of these, and `by` does not name the restricted one:
+    /// a breakdown by device still counts everything once.
     pub dimensions: &'static [&'static str],
     /// The dimension that is restricted.
     pub dimension: &'static str,
