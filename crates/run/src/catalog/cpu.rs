@@ -1,7 +1,7 @@
 //! Processors: time, scheduling, interrupts, pressure.
 
 use super::{Also, Derived, PLAIN, Subject, Under, UnlessNamed};
-use super::{dense, level, ratio, share_of_time, sparse, sum, word};
+use super::{dense, histogram, level, number, ratio, share_of_time, sparse, sum, word};
 use crate::Unit::{Count, Ratio, Seconds};
 
 pub(super) const CPU: Subject = Subject {
@@ -28,6 +28,21 @@ pub(super) const CPU: Subject = Subject {
             Seconds,
             "Time the hypervisor gave to others while this machine had work.",
         ),
+        sum(
+            "slices",
+            Count,
+            "Times a task ran, from when it got a processor until it left it.",
+        ),
+        sum(
+            "waits",
+            Count,
+            "Times a task that could run waited for a processor.",
+        ),
+        sum(
+            "waited",
+            Seconds,
+            "Time that tasks which could run waited for a processor, added up.",
+        ),
     ],
     dimensions: &[
         word("cpu", "Number of the logical processor."),
@@ -47,10 +62,34 @@ pub(super) const CPU: Subject = Subject {
             "cgroup",
             "Control group, by path; its own tasks, without its children's.",
         ),
+        number("slice", Seconds, "How long a task kept the processor."),
+        number(
+            "wait",
+            Seconds,
+            "From when a task could run until it ran (run-queue latency).",
+        ),
     ],
     tables: &[
         sparse("cpu", "cpu", &["cpu", "mode"], &["time"]),
         dense("cpu_idle", "cpu", &["cpu"], &["idle", "iowait", "steal"]),
+        sparse(
+            "cpu_cgroup",
+            "bpf-cpu",
+            &["cgroup"],
+            &["time", "slices", "waits", "waited"],
+        ),
+        histogram(
+            "cpu_slice",
+            "bpf-cpu",
+            &["cgroup", "slice"],
+            &["time", "slices"],
+        ),
+        histogram(
+            "cpu_wait",
+            "bpf-cpu",
+            &["cgroup", "wait"],
+            &["waits", "waited"],
+        ),
     ],
     derived: &[
         ratio(
@@ -76,6 +115,20 @@ pub(super) const CPU: Subject = Subject {
             times: 1e9,
             help: "Processor seconds per GB (1e9 bytes) sent and received.",
         },
+        ratio(
+            "mean_slice",
+            Seconds,
+            "cpu.time",
+            &["cpu.slices"],
+            "Mean time a task kept the processor.",
+        ),
+        ratio(
+            "mean_wait",
+            Seconds,
+            "cpu.waited",
+            &["cpu.waits"],
+            "Mean time a task that could run waited for a processor.",
+        ),
     ],
     also: &[
         Also {

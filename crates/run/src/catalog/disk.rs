@@ -1,8 +1,10 @@
 //! Block devices.
 
-use super::{Also, Derived, Detail, Subject, Table, Under, UnlessNamed};
-use super::{dense, level, number, ratio, share_of_time, sum, word};
-use crate::Unit::{Bytes, Count, Seconds};
+use super::{Also, Derived, Stored, Subject, Under, UnlessNamed};
+use super::{
+    dense, events, histogram, level, number, peak, ratio, share_of_time, sparse, sum, word,
+};
+use crate::Unit::{Bytes, Count, Ratio, Seconds};
 
 pub(super) const DISK: Subject = Subject {
     name: "disk",
@@ -29,6 +31,28 @@ pub(super) const DISK: Subject = Subject {
             Seconds,
             "Time of the I/Os added up, from queueing to completion.",
         ),
+        sum(
+            "queue",
+            Seconds,
+            "Time of the I/Os added up that they waited in the scheduler, before they were issued \
+             to the device.",
+        ),
+        sum(
+            "service",
+            Seconds,
+            "Time of the I/Os added up that the device had them, from issue to completion.",
+        ),
+        sum("errors", Count, "I/Os that failed."),
+        sum(
+            "requeues",
+            Count,
+            "Times an I/O was handed back by the device's driver, to be issued again.",
+        ),
+        sum(
+            "random",
+            Count,
+            "I/Os that did not start where one of the last 16 of the device ended.",
+        ),
         sum("busy", Seconds, "Time with at least one I/O under way."),
         sum(
             "depth_time",
@@ -39,6 +63,16 @@ pub(super) const DISK: Subject = Subject {
             "inflight",
             Count,
             "I/Os under way at the end of the interval.",
+        ),
+        sum(
+            "at_depth",
+            Seconds,
+            "Time with that many I/Os issued and not completed (`by depth`).",
+        ),
+        peak(
+            "peak_depth",
+            Count,
+            "Most I/Os issued and not completed at a time.",
         ),
     ],
     dimensions: &[
@@ -54,7 +88,53 @@ pub(super) const DISK: Subject = Subject {
             "cgroup",
             "Control group charged for the I/O, without its children's.",
         ),
-        number("latency", Seconds, "From queueing to completion."),
+        word("file", "File that was read or written, where it is known."),
+        word(
+            "sync",
+            "sync: somebody waits for it; async: nobody does, as when the kernel writes back.",
+        ),
+        word(
+            "metadata",
+            "yes: the file system's own; no: content of files, or not told.",
+        ),
+        word(
+            "sequential",
+            "yes: it starts where one of the last 16 I/Os of the device ended; no.",
+        ),
+        number(
+            "latency",
+            Seconds,
+            "From queueing to completion: queue_time and service_time.",
+        ),
+        number(
+            "queue_time",
+            Seconds,
+            "From insertion into the scheduler to issue; 0 where issued directly.",
+        ),
+        number(
+            "service_time",
+            Seconds,
+            "From issue to the device to completion.",
+        ),
+        number("size", Bytes, "Size of the I/O as issued, after merging."),
+        number("offset", Bytes, "Where on the device it starts."),
+        number(
+            "distance",
+            Bytes,
+            "From the end of the device's I/O issued before to the start of this; negative is \
+             backwards.",
+        ),
+        number(
+            "nearest",
+            Bytes,
+            "The least of such distances to the ends of the last 16 I/Os: small for streams side \
+             by side.",
+        ),
+        number(
+            "depth",
+            Count,
+            "I/Os under way on the device when it was issued, itself included.",
+        ),
     ],
     tables: &[
         dense(
@@ -69,14 +149,98 @@ pub(super) const DISK: Subject = Subject {
             &["device", "layer"],
             &["busy", "depth_time", "inflight"],
         ),
-        Table {
-            name: "disk_latency",
-            detail: Detail::Histogram,
-            dimensions: &["device", "layer", "op", "latency"],
-            measures: &["ios"],
-            source: "bpf-disk",
-            sparse: true,
-        },
+        sparse(
+            "disk_io",
+            "bpf-disk",
+            &["device", "layer", "op"],
+            &["queue", "service", "errors", "requeues", "random"],
+        ),
+        sparse(
+            "disk_peak",
+            "bpf-disk",
+            &["device", "layer"],
+            &["peak_depth"],
+        ),
+        histogram(
+            "disk_latency",
+            "bpf-disk",
+            &["device", "layer", "op", "latency"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_queue_time",
+            "bpf-disk",
+            &["device", "layer", "op", "queue_time"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_service_time",
+            "bpf-disk",
+            &["device", "layer", "op", "service_time"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_size",
+            "bpf-disk",
+            &["device", "layer", "op", "size"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_distance",
+            "bpf-disk",
+            &["device", "layer", "op", "distance"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_nearest",
+            "bpf-disk",
+            &["device", "layer", "op", "nearest"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_depth",
+            "bpf-disk",
+            &["device", "layer", "op", "depth"],
+            &["ios", "bytes"],
+        ),
+        histogram(
+            "disk_at_depth",
+            "bpf-disk",
+            &["device", "layer", "depth"],
+            &["at_depth"],
+        ),
+        events(
+            "disk_event",
+            "bpf-disk",
+            &[
+                "device",
+                "layer",
+                "op",
+                "sync",
+                "metadata",
+                "sequential",
+                "process",
+                "command",
+                "cgroup",
+                "file",
+                "queue_time",
+                "service_time",
+                "size",
+                "offset",
+                "distance",
+                "nearest",
+                "depth",
+            ],
+            &[
+                ("ios", Stored::One),
+                ("bytes", Stored::Dimension("size")),
+                ("time", Stored::Dimension("latency")),
+                ("queue", Stored::Dimension("queue_time")),
+                ("service", Stored::Dimension("service_time")),
+                ("random", Stored::If("sequential", "no")),
+            ],
+            &[("latency", &["queue_time", "service_time"])],
+        ),
     ],
     derived: &[
         ratio(
@@ -85,6 +249,27 @@ pub(super) const DISK: Subject = Subject {
             "disk.time",
             &["disk.ios"],
             "Mean time of an I/O.",
+        ),
+        ratio(
+            "mean_queue_time",
+            Seconds,
+            "disk.queue",
+            &["disk.ios"],
+            "Mean time of an I/O in the scheduler.",
+        ),
+        ratio(
+            "mean_service_time",
+            Seconds,
+            "disk.service",
+            &["disk.ios"],
+            "Mean time of an I/O in the device.",
+        ),
+        ratio(
+            "random_share",
+            Ratio,
+            "disk.random",
+            &["disk.ios"],
+            "Share of the I/Os that did not start where one of the last 16 ended.",
         ),
         ratio(
             "mean_size",

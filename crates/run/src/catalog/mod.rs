@@ -7,6 +7,7 @@
 mod cgroup;
 mod cpu;
 mod disk;
+mod file;
 mod memory;
 mod net;
 mod nfs;
@@ -26,6 +27,7 @@ pub const CATALOG: &[Subject] = &[
     memory::MEMORY,
     memory::VM,
     disk::DISK,
+    file::FILE,
     storage::FILESYSTEM,
     net::NET,
     net::TCP,
@@ -145,14 +147,48 @@ pub struct Table {
     pub detail: Detail,
     /// Names of dimensions of the subject. Words first, then numbers.
     pub dimensions: &'static [&'static str],
-    /// Names of measures of the subject.
+    /// Names of measures of the subject, which are columns; none in a table of events.
     pub measures: &'static [&'static str],
+    /// Of a table of events: the measures it serves, and what each is made of. Every event has
+    /// a [`WEIGHT`], by which its amounts are multiplied.
+    pub made: &'static [(&'static str, Stored)],
+    /// Number dimensions that are no columns but the sum of columns.
+    pub sums: &'static [(&'static str, &'static [&'static str])],
     /// The source that fills it.
     pub source: &'static str,
     /// Whether an instance without a row in a sampled interval had zero, by definition.
     /// Otherwise its absence is a gap.
     pub sparse: bool,
 }
+
+impl Table {
+    /// Whether it has a measure of that name, as a column or made of columns.
+    pub fn has_measure(&self, name: &str) -> bool {
+        self.measures.contains(&name) || self.made.iter().any(|(m, _)| *m == name)
+    }
+
+    /// Whether it can be split by that dimension.
+    pub fn has_dimension(&self, name: &str) -> bool {
+        self.dimensions.contains(&name) || self.sums.iter().any(|(d, _)| *d == name)
+    }
+}
+
+/// What an event adds to a measure (times its weight).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// One: the event counts itself.
+    One,
+    /// The value of this number dimension.
+    Dimension(&'static str),
+    /// One, if this word dimension has the value.
+    If(&'static str, &'static str),
+    /// One, unless this word dimension has the value.
+    IfNot(&'static str, &'static str),
+}
+
+/// The last column of a table of events: how many events a row stands for. It is 1 unless
+/// events came faster than the budget allowed.
+pub const WEIGHT: Measure = sum("weight", Unit::Count, "How many events the row stands for.");
 
 /// A ratio of sums, computed after grouping.
 ///
@@ -262,7 +298,8 @@ pub fn columns(subject: &'static Subject, table: &'static Table) -> impl Iterato
         .measures
         .iter()
         .map(|m| Column::Measure(subject.measure(m).expect("catalog names its own measures")));
-    dimensions.chain(measures)
+    let weight = (table.detail == Detail::Event).then_some(Column::Measure(&WEIGHT));
+    dimensions.chain(measures).chain(weight)
 }
 
 // Short forms, so that a subject reads as a list.
@@ -281,6 +318,15 @@ const fn level(name: &'static str, unit: Unit, help: &'static str) -> Measure {
         name,
         unit,
         kind: Kind::Level,
+        help,
+    }
+}
+
+const fn peak(name: &'static str, unit: Unit, help: &'static str) -> Measure {
+    Measure {
+        name,
+        unit,
+        kind: Kind::Peak,
         help,
     }
 }
@@ -313,6 +359,8 @@ const fn dense(
         detail: Detail::Sample,
         dimensions,
         measures,
+        made: &[],
+        sums: &[],
         source,
         sparse: false,
     }
@@ -326,12 +374,37 @@ const fn sparse(
     measures: &'static [&'static str],
 ) -> Table {
     Table {
-        name,
-        detail: Detail::Sample,
-        dimensions,
-        measures,
-        source,
         sparse: true,
+        ..dense(name, source, dimensions, measures)
+    }
+}
+
+/// A table with a row for each bucket that is not empty.
+const fn histogram(
+    name: &'static str,
+    source: &'static str,
+    dimensions: &'static [&'static str],
+    measures: &'static [&'static str],
+) -> Table {
+    Table {
+        detail: Detail::Histogram,
+        ..sparse(name, source, dimensions, measures)
+    }
+}
+
+/// A table with a row an event.
+const fn events(
+    name: &'static str,
+    source: &'static str,
+    dimensions: &'static [&'static str],
+    made: &'static [(&'static str, Stored)],
+    sums: &'static [(&'static str, &'static [&'static str])],
+) -> Table {
+    Table {
+        detail: Detail::Event,
+        made,
+        sums,
+        ..sparse(name, source, dimensions, &[])
     }
 }
 
@@ -419,7 +492,26 @@ mod tests {
                 let names: HashSet<_> = columns.iter().map(Column::name).collect();
                 assert_eq!(names.len(), columns.len(), "{}: a column twice", t.name);
                 assert!(!names.contains("timestamp") && !names.contains("interval"));
-                assert!(!t.measures.is_empty(), "{} measures nothing", t.name);
+                assert_eq!(t.detail == Detail::Event, !t.made.is_empty(), "{}", t.name);
+                assert_eq!(
+                    t.detail == Detail::Event,
+                    t.measures.is_empty(),
+                    "{}",
+                    t.name
+                );
+                for (measure, stored) in t.made {
+                    let kind = s.measure(measure).map(|m| m.kind);
+                    assert_eq!(kind, Some(Kind::Sum), "{}: {measure}", t.name);
+                    let from = match stored {
+                        Stored::One => continue,
+                        Stored::Dimension(d) | Stored::If(d, _) | Stored::IfNot(d, _) => d,
+                    };
+                    assert!(t.has_dimension(from), "{}: {from}", t.name);
+                }
+                for (sum, parts) in t.sums {
+                    assert!(s.dimension(sum).is_some_and(|d| d.number.is_some()));
+                    assert!(parts.iter().all(|p| names.contains(p)), "{}: {sum}", t.name);
+                }
                 // Words come before numbers: rows are pushed in that order.
                 let kinds: Vec<bool> = columns
                     .iter()
@@ -445,15 +537,15 @@ mod tests {
     fn every_measure_and_dimension_is_in_a_table() {
         for s in CATALOG {
             for m in s.measures {
-                let served = s.tables.iter().any(|t| t.measures.contains(&m.name));
+                let served = s.tables.iter().any(|t| t.has_measure(m.name));
                 assert!(served, "no table has {}.{}", s.name, m.name);
             }
             for d in s.dimensions {
-                let own = s.tables.iter().any(|t| t.dimensions.contains(&d.name));
+                let own = s.tables.iter().any(|t| t.has_dimension(d.name));
                 let other = s
                     .also
                     .iter()
-                    .any(|a| table(a.table).is_some_and(|(_, t)| t.dimensions.contains(&d.name)));
+                    .any(|a| table(a.table).is_some_and(|(_, t)| t.has_dimension(d.name)));
                 assert!(own || other, "no table has {} by {}", s.name, d.name);
             }
         }

@@ -1,7 +1,8 @@
 //! Networks: interfaces, TCP, UDP, IP, and the receive path of the kernel.
 
-use super::{PLAIN, Subject, UnlessNamed, dense, level, ratio, sum, word};
-use crate::Unit::{Bytes, Count, Ratio};
+use super::{PLAIN, Stored, Subject, UnlessNamed};
+use super::{dense, events, histogram, level, number, ratio, sparse, sum, word};
+use crate::Unit::{Bytes, Count, Ratio, Seconds};
 
 pub(super) const NET: Subject = Subject {
     name: "net",
@@ -28,6 +29,12 @@ pub(super) const NET: Subject = Subject {
             Bytes,
             "Bytes the link could have carried at its speed; of hardware only, where it tells.",
         ),
+        sum(
+            "segments",
+            Count,
+            "Segments handed to the driver, or taken from it after joining (GRO). With offload \
+             one stands for several packets.",
+        ),
     ],
     dimensions: &[
         word("interface", "Name of the interface."),
@@ -37,22 +44,91 @@ pub(super) const NET: Subject = Subject {
              tunnel: what an edge counts too, or what stays inside), loopback.",
         ),
         word("direction", "receive or transmit."),
+        word(
+            "context",
+            "Who did the work: process (in a system call), softirq (whoever was interrupted), \
+             ksoftirqd.",
+        ),
+        word(
+            "stage",
+            "driver: handed to the driver or taken from it; queue: before the queueing \
+             discipline.",
+        ),
+        word("process", "Process that ran, as name[pid@start]."),
+        word("command", "Name of the program that ran."),
+        word("cgroup", "Control group of the process that ran."),
+        number("size", Bytes, "Size of the segment, with its headers."),
+        number(
+            "packets_per_segment",
+            Count,
+            "Packets that the segment becomes, or was joined from.",
+        ),
     ],
-    tables: &[dense(
-        "net",
-        "net",
-        &["interface", "layer", "direction"],
-        &[
-            "bytes",
-            "packets",
-            "errors",
-            "drops",
-            "overruns",
-            "multicast",
-            "collisions",
-            "capacity",
-        ],
-    )],
+    tables: &[
+        dense(
+            "net",
+            "net",
+            &["interface", "layer", "direction"],
+            &[
+                "bytes",
+                "packets",
+                "errors",
+                "drops",
+                "overruns",
+                "multicast",
+                "collisions",
+                "capacity",
+            ],
+        ),
+        histogram(
+            "net_size",
+            "bpf-net",
+            &[
+                "interface",
+                "layer",
+                "direction",
+                "context",
+                "stage",
+                "size",
+            ],
+            &["segments", "bytes"],
+        ),
+        histogram(
+            "net_packets",
+            "bpf-net",
+            &[
+                "interface",
+                "layer",
+                "direction",
+                "context",
+                "stage",
+                "packets_per_segment",
+            ],
+            &["segments", "bytes"],
+        ),
+        events(
+            "net_event",
+            "bpf-net",
+            &[
+                "interface",
+                "layer",
+                "direction",
+                "context",
+                "stage",
+                "process",
+                "command",
+                "cgroup",
+                "size",
+                "packets_per_segment",
+            ],
+            &[
+                ("segments", Stored::One),
+                ("bytes", Stored::Dimension("size")),
+                ("packets", Stored::Dimension("packets_per_segment")),
+            ],
+            &[],
+        ),
+    ],
     derived: &[
         ratio(
             "mean_packet",
@@ -62,6 +138,13 @@ pub(super) const NET: Subject = Subject {
             "Bytes per packet.",
         ),
         ratio(
+            "mean_segment",
+            Bytes,
+            "net.bytes",
+            &["net.segments"],
+            "Bytes per segment.",
+        ),
+        ratio(
             "utilisation",
             Ratio,
             "net.bytes",
@@ -69,11 +152,18 @@ pub(super) const NET: Subject = Subject {
             "Share of the link's speed in use, per direction where split by it.",
         ),
     ],
-    unless_named: &[UnlessNamed {
-        dimensions: &["interface", "layer"],
-        dimension: "layer",
-        value: "edge",
-    }],
+    unless_named: &[
+        UnlessNamed {
+            dimensions: &["interface", "layer"],
+            dimension: "layer",
+            value: "edge",
+        },
+        UnlessNamed {
+            dimensions: &["stage"],
+            dimension: "stage",
+            value: "driver",
+        },
+    ],
     ..PLAIN
 };
 
@@ -163,8 +253,40 @@ pub(super) const TCP: Subject = Subject {
             Count,
             "Connections established or waiting to close.",
         ),
+        sum(
+            "bytes",
+            Bytes,
+            "Bytes of data acknowledged by the other side, or received, without headers.",
+        ),
+        sum("state_changes", Count, "Changes of a connection's state."),
+        sum(
+            "rtt_samples",
+            Count,
+            "Segments received with the connection's smoothed round-trip time at that moment.",
+        ),
     ],
-    dimensions: &[word("direction", "receive or transmit.")],
+    dimensions: &[
+        word("direction", "receive or transmit."),
+        word("remote", "Address of the other side."),
+        word("remote_port", "Port of the other side."),
+        word("local_port", "Port of this side."),
+        word(
+            "process",
+            "Process of the connection, as name[pid@start], where it is known.",
+        ),
+        word("command", "Name of the program of the connection."),
+        word("cgroup", "Control group of the connection's socket."),
+        word(
+            "state",
+            "Change of state, as `SYN_SENT to ESTABLISHED`; retransmit: a segment sent again.",
+        ),
+        number(
+            "connect_time",
+            Seconds,
+            "From the first step of connecting until established, for connections made from here.",
+        ),
+        number("rtt", Seconds, "Smoothed round-trip time."),
+    ],
     tables: &[
         dense(
             "tcp",
@@ -194,6 +316,49 @@ pub(super) const TCP: Subject = Subject {
             ],
         ),
         dense("tcp_segments", "ip", &["direction"], &["segments"]),
+        sparse(
+            "tcp_connection",
+            "bpf-tcp",
+            &[
+                "direction",
+                "remote",
+                "remote_port",
+                "local_port",
+                "process",
+                "command",
+                "cgroup",
+            ],
+            &["bytes", "segments", "retransmits"],
+        ),
+        sparse("tcp_state", "bpf-tcp", &["state"], &["state_changes"]),
+        histogram(
+            "tcp_connect_time",
+            "bpf-tcp",
+            &["remote", "remote_port", "connect_time"],
+            &["connects"],
+        ),
+        histogram("tcp_rtt", "bpf-tcp", &["remote", "rtt"], &["rtt_samples"]),
+        events(
+            "tcp_event",
+            "bpf-tcp",
+            &[
+                "remote",
+                "remote_port",
+                "local_port",
+                "process",
+                "command",
+                "cgroup",
+                "state",
+                "connect_time",
+                "rtt",
+            ],
+            &[
+                ("state_changes", Stored::IfNot("state", "retransmit")),
+                ("retransmits", Stored::If("state", "retransmit")),
+                ("connects", Stored::If("state", "SYN_SENT to ESTABLISHED")),
+            ],
+            &[],
+        ),
     ],
     derived: &[ratio(
         "retransmit_ratio",
