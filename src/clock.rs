@@ -22,6 +22,11 @@ pub(crate) fn own_cpu() -> f64 {
     read(ClockId::ProcessCPUTime) as f64 / 1e9
 }
 
+/// Processor time of this thread so far, in seconds.
+pub(crate) fn own_thread_cpu() -> f64 {
+    read(ClockId::ThreadCPUTime) as f64 / 1e9
+}
+
 /// The clock of a run.
 #[derive(Debug)]
 pub(crate) struct RunClock {
@@ -47,6 +52,11 @@ impl RunClock {
     /// Now, on the run's clock.
     pub(crate) fn now(&self) -> Nanos {
         read(ClockId::Boottime) + self.offset
+    }
+
+    /// The run's clock less `CLOCK_BOOTTIME`.
+    pub(crate) fn offset(&self) -> Nanos {
+        self.offset
     }
 
     /// How far the wall clock was set since last asked, in seconds, if it was.

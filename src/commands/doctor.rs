@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
 use serde_json::json;
-use sources::{Availability, Host, SOURCES};
+use sources::{Availability, Detail, Host, Look, SOURCES};
 use surfaces::table::wrapped;
 
 use super::record::sampler::source_state;
@@ -31,7 +31,14 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         output::data(&markdown());
         return Ok(ExitCode::SUCCESS);
     }
-    let host = Host::default();
+    let host = Host {
+        look: Look {
+            detail: Detail::Events,
+            events: vec!["disk".into(), "net".into(), "tcp".into()],
+            ..Look::default()
+        },
+        ..Host::default()
+    };
     let states: Vec<_> = SOURCES
         .iter()
         .map(|entry| {

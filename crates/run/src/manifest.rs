@@ -51,6 +51,9 @@ pub struct Manifest {
     /// What each source could give.
     #[serde(default)]
     pub sources: Vec<SourceState>,
+    /// Programs that ran in the kernel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
     /// What could not be kept.
     #[serde(default)]
     pub loss: Vec<Loss>,
@@ -87,6 +90,7 @@ impl Manifest {
             clock: Clock::default(),
             phases: vec![],
             sources: vec![],
+            programs: vec![],
             loss: vec![],
             own: OwnCost::default(),
             changes: vec![],
@@ -168,6 +172,32 @@ pub struct SourceState {
     /// reading covers the longer interval.
     #[serde(default)]
     pub stretched: u64,
+}
+
+/// A program that ran in the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// The tracepoint it was attached to.
+    pub hook: String,
+    /// attached, unsupported, denied, failed.
+    pub state: String,
+    /// Why it is not attached.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Times it ran while the kernel measured it.
+    #[serde(default)]
+    pub hits: u64,
+    /// Processor time of those, in seconds; with what measuring costs.
+    #[serde(default)]
+    pub time_seconds: f64,
+    /// How long the kernel measured it, in seconds.
+    #[serde(default)]
+    pub measured_seconds: f64,
+    /// Times the kernel left it out, because it was running on that processor already.
+    #[serde(default)]
+    pub missed: u64,
 }
 
 /// Rows that could not be kept.

@@ -170,6 +170,11 @@ impl Sink {
         }
     }
 
+    /// The rows of a table of events, to be filled column by column.
+    pub fn events(&mut self, table: TableId) -> &mut Rows {
+        &mut self.tables[table.0 as usize]
+    }
+
     /// The tables that have rows, with their places in the catalog.
     pub fn filled(&self) -> impl Iterator<Item = (TableId, &Rows)> {
         let all = self.tables.iter().enumerate();

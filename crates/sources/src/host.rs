@@ -13,6 +13,60 @@ pub struct Host {
     pub top: usize,
     /// Whether the inventory may hold the arguments of processes.
     pub with_arguments: bool,
+    /// How deep to look.
+    pub look: Look,
+    /// Tracepoints to do without, as on a kernel that lacks them: to test that.
+    pub without_hooks: Vec<String>,
+}
+
+/// How deep to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Counters that the kernel keeps anyway.
+    #[default]
+    Samples,
+    /// Histograms, kept by programs in the kernel.
+    Distributions,
+    /// Each event too.
+    Events,
+}
+
+/// How deep to look, and at what.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The level.
+    pub detail: Detail,
+    /// Subjects of which to tell each event.
+    pub events: Vec<String>,
+    /// Subjects that are observed only if asked for.
+    pub with: Vec<String>,
+    /// Room for events that wait to be read, in bytes: a power of two.
+    pub ring_bytes: u32,
+    /// Share of one processor that events may cost.
+    pub event_share: f64,
+    /// Events a second to keep at most.
+    pub event_rate: f64,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look {
+            detail: Detail::default(),
+            events: vec![],
+            with: vec![],
+            // At 300,000 events a second, a sixth of a second's.
+            ring_bytes: 4 << 20,
+            event_share: 0.02,
+            event_rate: f64::INFINITY,
+        }
+    }
+}
+
+impl Look {
+    /// Whether each event of that subject is to be told.
+    pub fn events_of(&self, subject: &str) -> bool {
+        self.detail == Detail::Events && self.events.iter().any(|e| e == subject)
+    }
 }
 
 impl Default for Host {
@@ -21,6 +75,8 @@ impl Default for Host {
             root: PathBuf::from("/"),
             top: 10,
             with_arguments: false,
+            look: Look::default(),
+            without_hooks: vec![],
         }
     }
 }

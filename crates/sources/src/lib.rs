@@ -4,6 +4,11 @@
 //! A source reads some of the kernel's files and fills some of the catalog's tables. To add
 //! one: a file below [`proc`], and a line in [`SOURCES`].
 
+#[cfg(feature = "ebpf")]
+pub mod bpf;
+#[cfg(not(feature = "ebpf"))]
+#[path = "bpf/absent.rs"]
+pub mod bpf;
 pub mod cgroup;
 pub mod host;
 pub mod inventory;
@@ -13,9 +18,12 @@ pub mod read;
 mod replay;
 pub mod slot;
 
-use run::Sink;
+use std::os::fd::BorrowedFd;
 
-pub use host::{Availability, Host};
+use run::manifest::Program;
+use run::{Nanos, Sink};
+
+pub use host::{Availability, Detail, Host, Look};
 
 /// Something that observes this host.
 pub trait Source: Send {
@@ -26,6 +34,26 @@ pub trait Source: Send {
     /// first reading: it only remembers the counters. An instance that is new since the last
     /// reading counts from zero if it came into being meanwhile.
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> std::io::Result<()>;
+
+    /// Appends the events that wait; answers with how many. `offset` is the run's clock less
+    /// `CLOCK_BOOTTIME`.
+    fn drain(&mut self, _offset: Nanos, _out: &mut Sink) -> u64 {
+        0
+    }
+
+    /// Readable when events should be drained before the next sample.
+    fn ready(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Of events that come too fast, tell one in `n` from now on.
+    fn one_in(&mut self, _n: u32) {}
+
+    /// What became of its programs in the kernel. `seconds`: how long the kernel has measured
+    /// their time since this was asked last.
+    fn measured(&mut self, _seconds: f64) -> Vec<Program> {
+        vec![]
+    }
 }
 
 /// What [`SOURCES`] says of a source.
@@ -38,6 +66,8 @@ pub struct Entry {
     pub reads: &'static str,
     /// Where the kernel documents them.
     pub link: &'static str,
+    /// How deep one has to look to see it.
+    pub detail: Detail,
     /// Opens it, or says why not.
     pub open: fn(&Host) -> Result<Box<dyn Source>, Availability>,
 }
@@ -60,4 +90,5 @@ pub const SOURCES: &[Entry] = &[
     proc::temperature::ENTRY,
     proc::process::ENTRY,
     cgroup::ENTRY,
+    bpf::disk::ENTRY,
 ];

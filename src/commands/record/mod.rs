@@ -1,6 +1,7 @@
 //! `sonde record`: observes this host while a command runs, for a time, or until interrupted.
 
 mod child;
+mod events;
 pub(crate) mod marks;
 pub(crate) mod progress;
 mod recording;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use sources::{Host, SOURCES};
+use sources::{Detail, Host, Look, SOURCES};
 
 use super::{Entry, flag, option};
 use crate::failure::Failure;
@@ -58,6 +59,25 @@ fn arguments(command: Command) -> Command {
                 .value_parser(value_parser!(u16).range(1..=1000))
                 .default_value("10"),
         )
+        .arg(
+            option("detail", "LEVEL", "How deep to look: samples, distributions (histograms from the kernel), events (each one too)")
+                .value_parser(["samples", "distributions", "events"])
+                .default_value("events"),
+        )
+        .arg(
+            option("events", "LIST", "Whose events to keep, separated by commas: disk, net, tcp, file, or all")
+                .value_delimiter(',')
+                .default_value("disk"),
+        )
+        .arg(
+            option("with", "LIST", "Observe this too, which costs every system call: file")
+                .value_delimiter(','),
+        )
+        .arg(
+            option("event-budget", "SHARE", "What events may cost, of one processor; over it they are sampled")
+                .default_value("2%"),
+        )
+        .arg(option("event-rate", "N", "Events a second to keep at most; over it they are sampled"))
         .arg(
             flag("with-arguments", "Keep the arguments of running processes in the inventory; they may hold secrets"),
         )
@@ -150,6 +170,10 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
     let host = Host {
         top: usize::from(*matches.get_one::<u16>("top").expect("has a default")),
         with_arguments: matches.get_flag("with-arguments"),
+        look: look(matches)?,
+        without_hooks: std::env::var("SONDE_WITHOUT_HOOKS")
+            .map(|v| v.split(',').map(str::to_owned).collect())
+            .unwrap_or_default(),
         ..Host::default()
     };
     Ok(Wanted {
@@ -163,6 +187,74 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         host,
         quiet: matches.get_flag("quiet"),
     })
+}
+
+/// Subjects that have events, and those that are observed only if asked for.
+const EVENTS: [&str; 4] = ["disk", "net", "tcp", "file"];
+const WITH: [&str; 1] = ["file"];
+
+fn look(matches: &ArgMatches) -> Result<Look, Failure> {
+    let detail = match matches.get_one::<String>("detail").map(String::as_str) {
+        Some("samples") => Detail::Samples,
+        Some("distributions") => Detail::Distributions,
+        _ => Detail::Events,
+    };
+    let mut events = listed(matches, "events", &EVENTS, &["all"])?;
+    if events.iter().any(|e| e == "all") {
+        events = EVENTS.map(str::to_owned).to_vec();
+    }
+    let with = listed(matches, "with", &WITH, &[])?;
+    let budget = matches.get_one::<String>("event-budget").map_or("", |b| b);
+    let share = budget.strip_suffix('%').unwrap_or(budget).parse::<f64>();
+    let share = share
+        .ok()
+        .filter(|s| *s > 0.0 && *s <= 1e4)
+        .ok_or_else(|| {
+            Failure::input(format!(
+                "--event-budget {budget}: expected a share of one processor\nhint: for example 2%"
+            ))
+        })?;
+    let rate = match matches.get_one::<String>("event-rate") {
+        None => f64::INFINITY,
+        Some(text) => text
+            .parse::<f64>()
+            .ok()
+            .filter(|r| *r >= 1.0)
+            .ok_or_else(|| {
+                Failure::input(format!(
+                    "--event-rate {text}: expected events a second\nhint: for example 10000"
+                ))
+            })?,
+    };
+    Ok(Look {
+        detail,
+        events,
+        with,
+        event_share: share / 100.0,
+        event_rate: rate,
+        ..Look::default()
+    })
+}
+
+/// The words given for `option`, each one of `known` or `more`.
+fn listed(
+    matches: &ArgMatches,
+    option: &str,
+    known: &[&str],
+    more: &[&str],
+) -> Result<Vec<String>, Failure> {
+    let given = matches.get_many::<String>(option).unwrap_or_default();
+    let given: Vec<String> = given.cloned().collect();
+    for word in &given {
+        if !known.contains(&word.as_str()) && !more.contains(&word.as_str()) {
+            let all = known.iter().chain(more).copied();
+            return Err(Failure::input(format!(
+                "--{option} {word}: there is no such thing to observe\nhint: {}",
+                analysis::error::near_or_all(word, all)
+            )));
+        }
+    }
+    Ok(given)
 }
 
 /// `fio-20261121-194401`: the command's name and the time, UTC.

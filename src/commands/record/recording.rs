@@ -207,6 +207,7 @@ impl Recording {
                     return Ended::Time;
                 }
                 self.new_phases();
+                self.drain();
             }
             let now = self.clock.now();
             if end.is_some_and(|e| now >= e) {
@@ -236,6 +237,7 @@ impl Recording {
         let mut wanted: Vec<BorrowedFd<'_>> = self.signals.fds().collect();
         wanted.extend(self.marks.iter().map(Marks::fd));
         wanted.extend(running.map(Running::fd));
+        wanted.extend(self.sampler.ready());
         let mut fds: Vec<PollFd<'_>> = wanted
             .iter()
             .map(|fd| PollFd::new(fd, PollFlags::IN))
@@ -300,6 +302,14 @@ impl Recording {
         self.writer.append(&mut self.sampler.sink, now);
     }
 
+    /// Takes events that wait, so that there is room for more.
+    fn drain(&mut self) {
+        self.sampler.drain(&self.clock);
+        if self.sampler.sink.filled().next().is_some() {
+            self.writer.append(&mut self.sampler.sink, self.clock.now());
+        }
+    }
+
     /// The sample that ends the last interval, at the command's end.
     fn last_sample(&mut self) {
         let now = self.clock.now();
@@ -356,6 +366,7 @@ impl Recording {
             .finish(&self.wanted.host, &self.writer.inside());
         self.manifest.changes = changes;
         self.manifest.sources = self.sampler.states();
+        self.manifest.programs = self.sampler.programs();
         self.manifest.own = manifest::OwnCost {
             cpu_seconds: clock::own_cpu(),
             peak_resident_bytes: self.sampler.peak_resident(),

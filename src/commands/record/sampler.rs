@@ -1,12 +1,15 @@
 //! The sampling itself: reads the sources at each tick and hands rows to the writer.
 
-use run::manifest::SourceState;
+use std::os::fd::BorrowedFd;
+
+use run::manifest::{Program, SourceState};
 use run::rows::TableId;
 use run::write::Writer;
 use run::{Nanos, Sink};
 use sources::read::{Kept, fields, number};
-use sources::{Availability, Entry, Host, SOURCES, Source};
+use sources::{Availability, Detail, Entry, Host, SOURCES, Source};
 
+use super::events::{Budget, Spells};
 use crate::clock;
 use crate::clock::RunClock;
 
@@ -20,9 +23,9 @@ const MOST_STRETCH: u64 = 600;
 /// How much newer costs count in a source's mean cost.
 const NEWER: f64 = 0.3;
 
-struct Observed {
+pub(super) struct Observed {
     entry: &'static Entry,
-    source: Option<Box<dyn Source>>,
+    pub(super) source: Option<Box<dyn Source>>,
     state: SourceState,
     /// When it was read last.
     last: Nanos,
@@ -35,6 +38,8 @@ struct Observed {
 /// Reads all sources.
 pub(super) struct Sampler {
     observed: Vec<Observed>,
+    events: Budget,
+    spells: Spells,
     /// Rows of the present sample.
     pub(super) sink: Sink,
     own: Own,
@@ -50,6 +55,33 @@ pub(super) struct Counts {
     pub(super) late: u64,
     /// Ticks that passed while a sample was being taken.
     pub(super) missed: u64,
+}
+
+/// Opens all; those that load programs into the kernel at the same time, since the kernel
+/// takes its time to check them.
+fn open_all(entries: &[&'static Entry], host: &Host) -> Vec<Observed> {
+    std::thread::scope(|scope| {
+        let opening: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let slow = entry.detail > Detail::Samples;
+                (*entry, slow.then(|| scope.spawn(|| (entry.open)(host))))
+            })
+            .collect();
+        opening
+            .into_iter()
+            .map(|(entry, thread)| {
+                let opened = match thread {
+                    None => (entry.open)(host),
+                    Some(thread) => thread.join().unwrap_or_else(|_| {
+                        let why = "it fell over while opening".into();
+                        Err(Availability::Failed { why })
+                    }),
+                };
+                Observed::new(entry, opened)
+            })
+            .collect()
+    })
 }
 
 /// What was counted of the recorder when it was last written down.
@@ -70,12 +102,15 @@ impl Sampler {
     /// Opens the sources named (all, if none is) and takes their first reading.
     pub(super) fn open(host: &Host, named: Option<&[String]>, every: f64) -> Sampler {
         let wanted = |e: &&Entry| named.is_none_or(|n| n.iter().any(|n| n == e.name));
-        let observed = SOURCES
+        let entries: Vec<&'static Entry> = SOURCES
             .iter()
             .filter(wanted)
-            .map(|entry| Observed::open(entry, host));
+            .filter(|e| e.detail <= host.look.detail)
+            .collect();
         Sampler {
-            observed: observed.collect(),
+            observed: open_all(&entries, host),
+            events: Budget::new(host),
+            spells: Spells::default(),
             sink: Sink::new(),
             own: Own::new(),
             every,
@@ -103,6 +138,7 @@ impl Sampler {
         counts: Counts,
         writer: &Writer,
     ) {
+        self.drain(clock);
         for o in &mut self.observed {
             if o.wait > 0 && !whole {
                 o.wait -= 1;
@@ -114,6 +150,33 @@ impl Sampler {
             o.wait = ((o.cost / affordable).ceil() as u64).clamp(1, MOST_STRETCH) - 1;
         }
         self.own.sample(time, counts, writer, &mut self.sink);
+        let interval = (time - self.spells.last) as f64 / 1e9;
+        if let Some(n) = self.events.next(interval) {
+            for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
+                source.one_in(n);
+            }
+        }
+        self.spells.next(time, &mut self.observed);
+    }
+
+    /// Takes the events that wait.
+    pub(super) fn drain(&mut self, clock: &RunClock) {
+        let before = clock::own_thread_cpu();
+        for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
+            self.events.taken += source.drain(clock.offset(), &mut self.sink);
+        }
+        self.events.spent += clock::own_thread_cpu() - before;
+    }
+
+    /// Readable when events should be drained before the next sample.
+    pub(super) fn ready(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let sources = self.observed.iter().filter_map(|o| o.source.as_ref());
+        sources.filter_map(|s| s.ready())
+    }
+
+    /// What became of the programs in the kernel.
+    pub(super) fn programs(&mut self) -> Vec<Program> {
+        self.spells.end(&mut self.observed)
     }
 
     /// What each source gave, for the manifest.
@@ -128,8 +191,8 @@ impl Sampler {
 }
 
 impl Observed {
-    fn open(entry: &'static Entry, host: &Host) -> Observed {
-        let (source, availability) = match (entry.open)(host) {
+    fn new(entry: &'static Entry, opened: Result<Box<dyn Source>, Availability>) -> Observed {
+        let (source, availability) = match opened {
             Ok(source) => (Some(source), Availability::Available),
             Err(why) => (None, why),
         };

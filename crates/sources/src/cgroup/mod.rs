@@ -29,7 +29,7 @@ use std::io;
 use run::Sink;
 
 use crate::slot::Budget;
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 use group::{Item, PATH};
 use mounts::Mount;
@@ -43,6 +43,7 @@ pub const ENTRY: Entry = Entry {
     reads: "/proc/self/mountinfo, cpu.stat, memory.current, io.stat, pids.current, *.pressure and \
             their like of version 1 below the mounts",
     link: "https://docs.kernel.org/admin-guide/cgroup-v2.html",
+    detail: Detail::Samples,
     open,
 };
 

@@ -17,7 +17,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, advance, fields, lines, number, text};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -25,6 +25,7 @@ pub const ENTRY: Entry = Entry {
     help: "block devices: I/Os, bytes, time, by operation",
     reads: "/proc/diskstats",
     link: "https://docs.kernel.org/admin-guide/iostats.html",
+    detail: Detail::Samples,
     open,
 };
 

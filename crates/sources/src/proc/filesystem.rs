@@ -31,7 +31,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
 
 use crate::read::{Kept, text};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 use mounts::Mount;
 
 /// The source.
@@ -40,6 +40,7 @@ pub const ENTRY: Entry = Entry {
     help: "local file systems: size, space and inodes in use",
     reads: "/proc/self/mountinfo, statvfs of each local mount",
     link: "https://docs.kernel.org/filesystems/proc.html",
+    detail: Detail::Samples,
     open,
 };
 

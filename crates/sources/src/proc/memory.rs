@@ -31,7 +31,7 @@ use run::{Sink, Word};
 
 use super::keyed::Keyed;
 use crate::read::Kept;
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -39,6 +39,7 @@ pub const ENTRY: Entry = Entry {
     help: "physical memory by kind, dirty pages, swap",
     reads: "/proc/meminfo",
     link: "https://docs.kernel.org/filesystems/proc.html#meminfo",
+    detail: Detail::Samples,
     open,
 };
 

@@ -27,7 +27,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, advance, fields, lines, number, once, text};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 use link::Kind;
 
 /// The source.
@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     help: "network interfaces: bytes, packets, errors, drops, by direction",
     reads: "/proc/net/dev, /sys/class/net",
     link: "https://docs.kernel.org/networking/statistics.html",
+    detail: Detail::Samples,
     open,
 };
 

@@ -28,7 +28,7 @@ use run::{Sink, Word};
 
 use self::mountstats::{Line, OpCounters, Transport, device_number, parse, server, unescaped};
 use crate::read::{Kept, fields, grown, lines, text};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     help: "NFS client: operations, bytes, times, by mount and operation",
     reads: "/proc/self/mountstats, /proc/self/mountinfo",
     link: "https://man7.org/linux/man-pages/man8/mountstats.8.html",
+    detail: Detail::Samples,
     open,
 };
 

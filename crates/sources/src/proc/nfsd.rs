@@ -28,7 +28,7 @@ use run::{Sink, Word};
 use self::ops::Family;
 use self::pools::Pools;
 use crate::read::{Kept, advance, fields, lines, number};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     help: "NFS server: operations by version and name, bytes, threads",
     reads: "/proc/net/rpc/nfsd, /proc/fs/nfsd/pool_stats",
     link: "https://docs.kernel.org/filesystems/nfs/knfsd-stats.html",
+    detail: Detail::Samples,
     open,
 };
 

@@ -22,7 +22,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, number, once};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -30,6 +30,7 @@ pub const ENTRY: Entry = Entry {
     help: "energy as the processor meters it (RAPL)",
     reads: "/sys/class/powercap/intel-rapl:*/energy_uj",
     link: "https://docs.kernel.org/power/powercap/powercap.html",
+    detail: Detail::Samples,
     open,
 };
 

@@ -18,7 +18,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, advance, fields, lines, number};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -26,6 +26,7 @@ pub const ENTRY: Entry = Entry {
     help: "time lost waiting for processors, I/O, memory, interrupts (PSI)",
     reads: "/proc/pressure/{cpu,io,memory,irq}",
     link: "https://docs.kernel.org/accounting/psi.html",
+    detail: Detail::Samples,
     open,
 };
 

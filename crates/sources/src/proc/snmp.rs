@@ -21,7 +21,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, advance};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 mod names;
 
@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     help: "TCP, UDP and IP: segments, datagrams, packets, and what went wrong",
     reads: "/proc/net/snmp, /proc/net/netstat, /proc/net/snmp6",
     link: "https://docs.kernel.org/networking/snmp_counter.html",
+    detail: Detail::Samples,
     open,
 };
 

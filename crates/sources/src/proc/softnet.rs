@@ -16,7 +16,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, advance, fields, lines, number};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -24,6 +24,7 @@ pub const ENTRY: Entry = Entry {
     help: "the kernel's receive path, per processor: packets, drops, squeezes",
     reads: "/proc/net/softnet_stat",
     link: "https://docs.kernel.org/networking/scaling.html",
+    detail: Detail::Samples,
     open,
 };
 

@@ -24,7 +24,7 @@ use run::rows::TableId;
 use run::{Sink, Word};
 
 use crate::read::{Kept, number, once};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     help: "temperatures of the machine's sensors (hwmon)",
     reads: "/sys/class/hwmon/hwmon*/temp*_input",
     link: "https://docs.kernel.org/hwmon/sysfs-interface.html",
+    detail: Detail::Samples,
     open,
 };
 

@@ -29,7 +29,7 @@ use run::{Sink, Word};
 use super::keyed::Keyed;
 use super::ratchet::Ratchet;
 use crate::read::{Kept, advance};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     help: "virtual memory: paging, faults, write-back, reclaim, kills for want of memory",
     reads: "/proc/vmstat",
     link: "https://docs.kernel.org/filesystems/proc.html",
+    detail: Detail::Samples,
     open,
 };
 

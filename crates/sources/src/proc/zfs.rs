@@ -22,7 +22,7 @@ use run::Sink;
 use self::arc::Arc;
 use self::objset::Objsets;
 use crate::read::Kept;
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -30,6 +30,7 @@ pub const ENTRY: Entry = Entry {
     help: "ZFS: ARC and L2ARC, and what datasets read and wrote",
     reads: "/proc/spl/kstat/zfs/arcstats, /proc/spl/kstat/zfs/<pool>/objset-*",
     link: "https://openzfs.github.io/openzfs-docs/man/master/1/arcstat.1.html",
+    detail: Detail::Samples,
     open,
 };
 

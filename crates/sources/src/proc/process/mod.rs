@@ -42,7 +42,7 @@ use rustix::fs::{RawDir, SeekFrom, seek};
 
 use crate::read::{fields, lines, number};
 use crate::slot::Budget;
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 use ended::Debt;
 use one::{Process, Reading};
@@ -54,6 +54,7 @@ pub const ENTRY: Entry = Entry {
     help: "processes: time, faults, memory, disk bytes; the largest by name",
     reads: "/proc/PID/stat, /proc/PID/io, /proc/PID/schedstat, /proc/loadavg",
     link: "https://docs.kernel.org/filesystems/proc.html",
+    detail: Detail::Samples,
     open,
 };
 

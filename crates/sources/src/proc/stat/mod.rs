@@ -27,7 +27,7 @@ use run::Sink;
 use run::rows::TableId;
 
 use crate::read::{Kept, advance, fields, number};
-use crate::{Availability, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Source};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     reads: "/proc/stat, /proc/loadavg; names of interrupts from /sys/kernel/irq or \
             /proc/interrupts",
     link: "https://docs.kernel.org/filesystems/proc.html#miscellaneous-kernel-statistics-in-proc-stat",
+    detail: Detail::Samples,
     open,
 };
 

@@ -1,0 +1,82 @@
+//! Histograms that a program keeps: rows of cells, one row a lane.
+//!
+//! A cell holds a count in its lower half and an amount in its upper, so that one addition
+//! counts both. Differences of such cells are exact as long as neither half grows by more
+//! than 2^32 between two readings: borrows cancel out.
+
+use aya::maps::{Array, MapData};
+
+/// Cells of a row, as in `kernel.h`.
+pub(super) const CELLS: usize = 2048;
+
+/// A row as the kernel keeps it.
+pub(super) type Row = [u64; CELLS];
+
+/// Rows by their number.
+pub(super) struct Rows {
+    map: Array<MapData, Row>,
+    lanes: u32,
+    before: Vec<Option<Box<Row>>>,
+}
+
+impl Rows {
+    pub(super) fn new(map: Array<MapData, Row>, lanes: u32) -> Rows {
+        Rows {
+            map,
+            lanes,
+            before: Vec::new(),
+        }
+    }
+
+    /// What row `number` grew by since it was read last, cell by cell: calls `each` with the
+    /// cell's place and the difference, where there is one.
+    pub(super) fn growth(&mut self, number: u32, mut each: impl FnMut(u32, u64)) {
+        let place = number as usize;
+        if self.before.len() <= place {
+            self.before.resize_with(place + 1, || None);
+        }
+        let before = self.before[place].get_or_insert_with(|| Box::new([0; CELLS]));
+        let mut now = [0_u64; CELLS];
+        for lane in 0..self.lanes {
+            let Ok(row) = self.map.get(&(number * self.lanes + lane), 0) else {
+                return;
+            };
+            for (sum, cell) in now.iter_mut().zip(&row) {
+                *sum = sum.wrapping_add(*cell);
+            }
+        }
+        for (cell, (now, before)) in now.iter().zip(before.iter_mut()).enumerate() {
+            if now != before {
+                each(cell as u32, now.wrapping_sub(*before));
+                *before = *now;
+            }
+        }
+    }
+}
+
+/// The count of a difference.
+pub(super) fn count(difference: u64) -> f64 {
+    (difference & 0xffff_ffff) as f64
+}
+
+/// The amount of a difference.
+pub(super) fn amount(difference: u64) -> f64 {
+    (difference >> 32) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_a_difference_survive_a_carry() {
+        let before = (7_u64 << 32) | 0xffff_fffe;
+        let now = before.wrapping_add(5 | (40 << 32));
+        let grown = now.wrapping_sub(before);
+        assert_eq!((count(grown), amount(grown)), (5.0, 40.0));
+        let before = u64::MAX - 2;
+        let now = before.wrapping_add(9 | (3 << 32));
+        let grown = now.wrapping_sub(before);
+        assert_eq!((count(grown), amount(grown)), (9.0, 3.0));
+    }
+}

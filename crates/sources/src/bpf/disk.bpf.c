@@ -1,0 +1,758 @@
+/*
+ * Block I/O: where its time goes, how large, how far apart, how deep.
+ *
+ * insert (into the scheduler) - issue (to the device) - complete. Stamps lie in an array, in
+ * the place of the request's tag, not in a hash: that is what makes it cheap. Everything is
+ * counted at completion, so that all histograms of a device and operation have the same sum,
+ * which is that of /proc/diskstats.
+ */
+#include "who.h"
+
+/* ---- what is read of the kernel's structs ---- */
+
+struct blk_mq_tags {
+    u32 nr_tags;
+} KERNEL;
+struct request_queue;
+struct blk_mq_hw_ctx {
+    struct request_queue *queue;
+    u32 queue_num;
+    struct blk_mq_tags *tags;
+} KERNEL;
+struct gendisk {
+    int major;
+    int first_minor;
+    char disk_name[32];
+    struct request_queue *queue;
+} KERNEL;
+struct request_queue {
+    const void *mq_ops;
+    u32 nr_hw_queues;
+    struct gendisk *disk;
+} KERNEL;
+struct block_device {
+    struct gendisk *bd_disk;
+    u64 bd_start_sect;
+} KERNEL;
+struct blkcg {
+    struct cgroup_subsys_state css;
+} KERNEL;
+struct blkcg_gq {
+    struct blkcg *blkcg;
+} KERNEL;
+struct address_space {
+    struct inode *host;
+} KERNEL;
+struct page {
+    struct address_space *mapping;
+} KERNEL;
+struct bio_vec {
+    struct page *bv_page;
+} KERNEL;
+struct bvec_iter {
+    u64 bi_sector;
+    u32 bi_size;
+} KERNEL;
+struct bio {
+    struct block_device *bi_bdev;
+    u32 bi_opf;
+    u8 bi_status;
+    struct bvec_iter bi_iter;
+    struct blkcg_gq *bi_blkg;
+    struct bio_vec *bi_io_vec;
+} KERNEL;
+struct request {
+    struct request_queue *q;
+    struct blk_mq_hw_ctx *mq_hctx;
+    u32 cmd_flags;
+    int tag;
+    int internal_tag;
+    u32 __data_len;
+    u64 __sector;
+    struct bio *bio;
+} KERNEL;
+/* Before Linux 5.17. */
+struct request___old {
+    struct gendisk *rq_disk;
+} KERNEL;
+struct file {
+    struct inode *f_inode;
+} KERNEL;
+struct kiocb {
+    struct file *ki_filp;
+} KERNEL;
+
+/* ---- what is kept ---- */
+
+#define DEVICES 128
+enum op { READ, WRITE, DISCARD, FLUSH, OPS };
+/* Histograms of a device and operation, each a row. */
+enum row_kind { LATENCY, QUEUE, SERVICE, SIZE, AHEAD, BEHIND, NEAR_AHEAD, NEAR_BEHIND, DEPTH, ROWS };
+/* Rows of time at a depth: issue and completion each write their own. */
+enum weight_row { AT_ISSUE, AT_COMPLETE, WEIGHTS };
+#define ENDS 16
+
+struct row {
+    u64 cell[CELLS];
+};
+
+struct device {
+    /* Read at each I/O, written once. */
+    u64 key; /* device number and 1 */
+    u32 slots; /* first slot and 1 */
+    u32 capacity; /* slots of a hardware queue, a power of two */
+    u32 rows[OPS]; /* first row and 1 */
+    u32 weights; /* first row and 1 */
+    char name[20];
+    /* Written at each I/O. */
+    u64 state __attribute__((aligned(64))); /* ns << 16 | I/Os under way */
+    u64 end;
+    u32 turn;
+    u32 unused;
+    u64 ends[ENDS];
+};
+
+/* One value, so that one call reads them all. */
+struct all_devices {
+    struct device device[DEVICES];
+};
+
+/* What is known of a request between insertion and completion. */
+struct slot {
+    u64 first; /* inserted, or issued without */
+    u64 issued;
+    s64 distance; /* sectors */
+    s64 nearest;
+    u64 group;
+    u64 file;
+    u32 request; /* the lower half of its address */
+    u32 bytes;
+    u16 depth;
+    u16 requeued;
+    u32 tgid;
+} __attribute__((aligned(64)));
+
+struct sums {
+    u64 ios;
+    u64 queue;
+    u64 service;
+    u64 errors;
+    u64 random;
+    u64 bytes;
+    u64 requeues;
+    u64 unused;
+};
+
+struct all_sums {
+    struct sums op[OPS];
+};
+
+struct counters {
+    u32 rows;
+    u32 slots;
+};
+
+/* An I/O that was completed. */
+struct disk_event {
+    u32 record;
+    u16 device;
+    u8 op;
+    u8 flags;
+    u64 done;
+    u64 queue;
+    u64 service;
+    u64 sector;
+    s64 distance;
+    s64 nearest;
+    u32 bytes;
+    u32 depth;
+    u64 group;
+    u64 file;
+    u32 tgid;
+    u32 weight;
+};
+#define SYNC 1
+#define META 2
+#define UNKNOWN_WHO 4
+
+MAP(devices, ARRAY, u32, struct all_devices, 1);
+/* Most I/Os under way, in even and odd intervals. */
+MAP(peaks, ARRAY, u32, u32, DEVICES * 2);
+MAP(rows, ARRAY, u32, struct row, 64);
+MAP(totals, ARRAY, u32, struct all_sums, DEVICES);
+MAP(slots, ARRAY, u32, struct slot, 1 << 14);
+MAP(counters, ARRAY, u32, struct counters, 1);
+
+const volatile u32 lanes = 1;
+const volatile u32 all_rows = 64;
+const volatile u32 slot_mask = (1 << 14) - 1;
+/* Whether events are told; one in so many. The recorder changes it while events come too
+ * fast. */
+const volatile bool with_events = 0;
+struct control {
+    u32 one_in;
+    u32 interval; /* counts the intervals, for `peaks` */
+};
+MAP(control, ARRAY, u32, struct control, 1);
+
+/* ---- devices ---- */
+
+INLINE u32 op_of(u32 flags)
+{
+    u32 op = flags & 0xff;
+    if (op == 0)
+        return READ;
+    if (op == 2)
+        return FLUSH;
+    if (op == 3)
+        return DISCARD;
+    if (op >= 34)
+        return OPS; /* passed through: not I/O of the device's content */
+    return op & 1 ? WRITE : READ;
+}
+
+/* What of a request is needed, read at once (see HERE). */
+struct io {
+    struct request *rq;
+    struct gendisk *disk;
+    struct blk_mq_hw_ctx *hctx;
+    struct device *device;
+    struct slot *slot;
+    u32 index;
+    u32 op;
+};
+
+INLINE bool is_io(struct io *io, struct request *rq)
+{
+    struct request_queue *q = rq->q;
+    struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
+    HERE(q);
+    HERE(hctx);
+    io->rq = rq;
+    io->hctx = hctx;
+    if (HAS(((struct request___old *)0)->rq_disk))
+        io->disk = ((struct request___old *)rq)->rq_disk;
+    else
+        io->disk = q->disk;
+    io->op = op_of(rq->cmd_flags);
+    return io->disk && io->op != OPS;
+}
+
+/* The entry of a disk, made if it is new; its place in `index`. */
+INLINE struct device *device_of(struct gendisk *disk, u32 *index)
+{
+    u64 key = (((u64)(u32)disk->major << 20) | (u32)disk->first_minor) + 1;
+    u32 place = ((u32)key * 2654435761u) >> 25, zero = 0;
+    struct all_devices *all = map_lookup(&devices, &zero);
+    if (!all)
+        return NULL;
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        struct device *device = &all->device[place & (DEVICES - 1)];
+        if (device->key == key) {
+            *index = place;
+            return device;
+        }
+        if (!device->key) {
+            u64 was = __sync_val_compare_and_swap(&device->key, 0, key);
+            if (!was || was == key) {
+                read_kernel_text(device->name, sizeof(device->name), disk->disk_name);
+                *index = place;
+                return device;
+            }
+        }
+        place = (place + 1) & (DEVICES - 1);
+    }
+    return NULL;
+}
+
+/* Rows for `count` histograms, whose place is kept in `at`; 0: there are none left. */
+INLINE u32 rows_at(u32 *at, u32 count)
+{
+    u32 zero = 0, first, was;
+    struct counters *all;
+    if (*at)
+        return *at;
+    all = map_lookup(&counters, &zero);
+    if (!all || all->rows + count > all_rows)
+        return 0;
+    first = __sync_fetch_and_add(&all->rows, count) + 1;
+    if (first + count > all_rows + 1)
+        return 0;
+    was = __sync_val_compare_and_swap(at, 0, first);
+    return was ? was : first;
+}
+
+ONCE int tally(u32 first, u32 kind, u32 cell, u64 amount)
+{
+    u32 place = (first - 1 + kind) * lanes + (cpu_number() & lane_mask);
+    struct row *row = map_lookup(&rows, &place);
+    if (row)
+        ADD(row->cell[cell & (CELLS - 1)], amount);
+    return 0;
+}
+
+/* Finds the device and the slot of an I/O, and makes them if they are new. */
+INLINE bool find(struct io *io)
+{
+    int tag = io->rq->internal_tag;
+    struct device *device = device_of(io->disk, &io->index);
+    u32 place;
+    if (!device)
+        return 0;
+    io->device = device;
+    if (tag < 0)
+        tag = io->rq->tag;
+    if (!device->slots) {
+        u32 capacity = 256, zero = 0, first;
+        u32 tags = io->hctx->tags->nr_tags * 2;
+        struct counters *all = map_lookup(&counters, &zero);
+        if (!all)
+            return 0;
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            if (capacity < tags)
+                capacity <<= 1;
+        device->capacity = capacity;
+        first = __sync_fetch_and_add(&all->slots, capacity * io->hctx->queue->nr_hw_queues);
+        __sync_val_compare_and_swap(&device->slots, 0, first + 1);
+    }
+    place = io->hctx->queue_num * device->capacity + ((u32)tag & (device->capacity - 1));
+    place = (place + device->slots - 1) & slot_mask;
+    io->slot = map_lookup(&slots, &place);
+    return io->slot;
+}
+
+INLINE u32 mark_of(struct io *io)
+{
+    return (u32)(u64)io->rq;
+}
+
+/*
+ * One more or less under way. Whoever changes the number owns the time since the last
+ * change, and adds it to the row of the depth that was: so the times add up to the whole,
+ * however many processors change it at once.
+ */
+INLINE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
+{
+    const u64 mask = (1ULL << 48) - 1;
+    u32 first = rows_at(&device->weights, WEIGHTS);
+    volatile u64 *state = &device->state;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        u64 old = *state;
+        u32 depth = old & 0xffff;
+        u64 passed = ((now & mask) - (old >> 16)) & mask;
+        u64 stamp = now & mask;
+        u32 next = by > 0 ? depth + 1 : depth ? depth - 1 : 0;
+        if (passed >> 47) {
+            /* Another processor's clock was ahead: its stamp stays. */
+            passed = 0;
+            stamp = old >> 16;
+        }
+        if (__sync_val_compare_and_swap(state, old, stamp << 16 | (next & 0xffff)) == old) {
+            if (depth && first)
+                tally(first, weight, depth < CELLS ? depth : CELLS - 1, passed);
+            return next;
+        }
+    }
+    return 0;
+}
+
+/* Signed distance from the end before, and the least to the last ends. */
+INLINE void measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
+{
+    s64 nearest = sector - device->end, least = nearest < 0 ? -nearest : nearest;
+#pragma unroll
+    for (int i = 0; i < ENDS; i++) {
+        s64 distance = sector - device->ends[i];
+        s64 size = distance < 0 ? -distance : distance;
+        if (size < least) {
+            least = size;
+            nearest = distance;
+        }
+    }
+    slot->distance = sector - device->end;
+    slot->nearest = nearest;
+    device->end = sector + sectors;
+    device->ends[device->turn & (ENDS - 1)] = sector + sectors;
+    device->turn++;
+}
+
+INLINE struct sums *sums_of(u32 index, u32 op)
+{
+    u32 place = index * lanes + (cpu_number() & lane_mask);
+    struct all_sums *all = map_lookup(&totals, &place);
+    return all ? &all->op[op & 3] : NULL;
+}
+
+/* Remembers the greatest depth. Two processors may overtake each other: the greater value is
+ * then lost only if both are new greatest ones. */
+INLINE void note_peak(u32 index, u32 depth)
+{
+    u32 zero = 0, place;
+    u32 *peak;
+    struct control *c = map_lookup(&control, &zero);
+    if (!c)
+        return;
+    place = index * 2 + (c->interval & 1);
+    peak = map_lookup(&peaks, &place);
+    if (peak && depth > *peak)
+        *peak = depth;
+}
+
+INLINE void untracked(void)
+{
+    struct lost *lost = lost_here();
+    if (lost)
+        ADD(lost->untracked, 1);
+}
+
+INLINE void forget(struct slot *slot)
+{
+    slot->first = 0;
+    slot->issued = 0;
+    slot->requeued = 0;
+    slot->tgid = 0;
+    slot->group = 0;
+    slot->file = 0;
+}
+
+/* ---- requests ---- */
+
+/* Where the number of arguments differs: before 5.11 the queue came first. */
+const volatile u32 request_argument = 0;
+
+INLINE struct request *request_of(u64 *ctx)
+{
+    return request_argument ? (void *)ctx[1] : (void *)ctx[0];
+}
+
+SEC("tp_btf/block_rq_insert")
+int disk_insert(u64 *ctx)
+{
+    struct io io;
+    if (!is_io(&io, request_of(ctx)) || !find(&io))
+        return 0;
+    if (io.slot->request != mark_of(&io))
+        forget(io.slot);
+    io.slot->request = mark_of(&io);
+    if (!io.slot->requeued)
+        io.slot->first = ktime();
+    return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int disk_issue(u64 *ctx)
+{
+    struct io io;
+    struct slot *slot;
+    u64 now;
+    if (!is_io(&io, request_of(ctx)))
+        return 0;
+    if (!find(&io)) {
+        untracked();
+        return 0;
+    }
+    slot = io.slot;
+    now = ktime();
+    if (slot->request != mark_of(&io))
+        forget(slot);
+    slot->request = mark_of(&io);
+    if (!slot->first)
+        slot->first = now;
+    slot->issued = now;
+    slot->bytes = io.rq->__data_len;
+    slot->depth = change_depth(io.device, now, 1, AT_ISSUE);
+    note_peak(io.index, slot->depth);
+    if (io.op != FLUSH)
+        measure(io.device, slot, io.rq->__sector, slot->bytes >> 9);
+    else
+        slot->distance = slot->nearest = 0;
+    return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int disk_requeue(u64 *ctx)
+{
+    struct io io;
+    struct sums *sums;
+    if (!is_io(&io, request_of(ctx)) || !find(&io))
+        return 0;
+    if (io.slot->request != mark_of(&io) || !io.slot->issued)
+        return 0;
+    io.slot->issued = 0;
+    io.slot->requeued = 1;
+    change_depth(io.device, ktime(), -1, AT_ISSUE);
+    sums = sums_of(io.index, io.op);
+    if (sums)
+        ADD(sums->requeues, 1);
+    return 0;
+}
+
+/* It became part of another request: it will neither be issued nor completed. */
+SEC("tp_btf/block_rq_merge")
+int disk_merge(u64 *ctx)
+{
+    struct io io;
+    if (is_io(&io, request_of(ctx)) && find(&io) && io.slot->request == mark_of(&io))
+        io.slot->request = 0;
+    return 0;
+}
+
+/* Of one in `one_in` I/Os an event is told, by chance: every n-th could beat in time with
+ * the load. Answers with how many the event stands for; 0: it is not told. */
+INLINE u32 chosen(u64 now)
+{
+    u32 zero = 0;
+    struct control *c = map_lookup(&control, &zero);
+    u32 one_in;
+    if (!c)
+        return 1;
+    one_in = c->one_in;
+    if (one_in <= 1)
+        return 1;
+    return (((now * 0x9e3779b97f4a7c15ULL) >> 32) * one_in) >> 32 ? 0 : one_in;
+}
+
+INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u64 now, u32 weight)
+{
+    struct disk_event *event = ring_reserve(&ring, sizeof(*event), 0);
+    if (!event) {
+        count_lost();
+        return;
+    }
+    event->record = EVENT;
+    event->device = index;
+    event->op = op;
+    /* REQ_SYNC, REQ_META and REQ_PRIO: bits 11, 12, 13 since Linux 4.10. */
+    event->flags = (flags >> 11 & 1 ? SYNC : 0) | (flags >> 12 & 1 ? META : 0) |
+                   (slot->tgid || slot->group ? 0 : UNKNOWN_WHO);
+    event->done = now;
+    event->queue = slot->issued - slot->first;
+    event->service = now - slot->issued;
+    event->sector = sector;
+    event->distance = slot->distance;
+    event->nearest = slot->nearest;
+    event->bytes = slot->bytes;
+    event->depth = slot->depth;
+    event->group = slot->group;
+    event->file = slot->file;
+    event->tgid = slot->tgid;
+    event->weight = weight;
+    ring_submit(event, ring_flags());
+}
+
+INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u64 now, bool error)
+{
+    u64 service = now - slot->issued, queue = slot->issued - slot->first;
+    u64 one = 1 | (u64)(slot->bytes >> 9) << 32;
+    u32 first = rows_at(&device->rows[op & 3], ROWS);
+    u32 cell;
+    struct sums *sums = sums_of(index, op);
+    if ((s64)service < 0)
+        service = 0;
+    if (sums) {
+        ADD(sums->ios, 1);
+        ADD(sums->bytes, slot->bytes);
+        ADD(sums->queue, queue);
+        ADD(sums->service, service);
+        if (error)
+            ADD(sums->errors, 1);
+        if (slot->nearest && op != FLUSH)
+            ADD(sums->random, 1);
+    }
+    if (!first) {
+        untracked();
+        return;
+    }
+    cell = grid(service);
+    tally(first, SERVICE, cell, one);
+    tally(first, QUEUE, queue ? grid(queue) : 0, one);
+    tally(first, LATENCY, queue ? grid(queue + service) : cell, one);
+    tally(first, DEPTH, slot->depth < CELLS ? slot->depth : CELLS - 1, one);
+    if (op == FLUSH)
+        return;
+    tally(first, SIZE, grid(slot->bytes >> 9), one);
+    if (slot->distance >= 0)
+        tally(first, AHEAD, grid(slot->distance), one);
+    else
+        tally(first, BEHIND, grid(-slot->distance), one);
+    if (slot->nearest >= 0)
+        tally(first, NEAR_AHEAD, grid(slot->nearest), one);
+    else
+        tally(first, NEAR_BEHIND, grid(-slot->nearest), one);
+}
+
+SEC("tp_btf/block_rq_complete")
+int disk_complete(u64 *ctx)
+{
+    u32 error = ctx[1], bytes = ctx[2];
+    struct io io;
+    u64 now;
+    if (!is_io(&io, (void *)ctx[0]))
+        return 0;
+    /* A part of it: the rest is still under way. */
+    if (bytes < io.rq->__data_len)
+        return 0;
+    /* Not of this request: issued before we came. */
+    if (!find(&io) || io.slot->request != mark_of(&io) || !io.slot->issued)
+        return 0;
+    now = ktime();
+    io.slot->request = 0;
+    change_depth(io.device, now, -1, AT_COMPLETE);
+    count(io.device, io.slot, io.index, io.op, now, error & 0xff);
+    if (with_events) {
+        u32 weight = chosen(now);
+        /* Parts that were completed before moved its start on. */
+        u64 sector = io.rq->__sector - ((io.slot->bytes - bytes) >> 9);
+        if (weight)
+            tell(io.slot, io.index, io.op, io.rq->cmd_flags, sector, now, weight);
+    }
+    return 0;
+}
+
+/* ---- who (only with events) ---- */
+
+struct direct {
+    u32 pid;
+    u32 unused;
+    u64 file;
+    u64 device; /* the block device of its file system */
+};
+MAP(directs, ARRAY, u32, struct direct, TOLD);
+
+/* Direct I/O on a file: its pages are the program's, so the file is remembered for the task
+ * while it submits. */
+SEC("tp_btf/iomap_dio_rw_begin")
+int disk_direct(u64 *ctx)
+{
+    struct kiocb *call = (void *)ctx[0];
+    struct inode *inode = call->ki_filp->f_inode;
+    u32 pid = current_task()->pid, place = pid & (TOLD - 1);
+    struct direct *direct = map_lookup(&directs, &place);
+    if (!direct)
+        return 0;
+    direct->file = tell_file(inode);
+    direct->device = (u64)inode->i_sb->s_bdev;
+    direct->pid = pid;
+    return 0;
+}
+
+INLINE u64 file_of(struct bio *bio, struct task_struct *task)
+{
+    struct page *page;
+    u64 mapping;
+    u32 pid = task->pid, place = pid & (TOLD - 1);
+    struct direct *direct;
+    if (!bio || !bio->bi_io_vec)
+        return 0;
+    page = bio->bi_io_vec->bv_page;
+    if (!page || read_kernel(&mapping, sizeof(mapping), &page->mapping))
+        return 0;
+    /* The lowest bits tell pages of programs apart. */
+    if (mapping && !(mapping & 3)) {
+        struct inode *inode = page->mapping->host;
+        /* The pages of a block device are the file system's own. */
+        if (inode && inode->i_sb->s_bdev == bio->bi_bdev)
+            return tell_file(inode);
+        return 0;
+    }
+    direct = map_lookup(&directs, &place);
+    if (direct && direct->pid == pid && direct->device == (u64)bio->bi_bdev)
+        return direct->file;
+    return 0;
+}
+
+INLINE void know(struct slot *slot, struct bio *bio, struct task_struct *task)
+{
+    slot->tgid = tell_process(task);
+    if (bio && bio->bi_blkg)
+        slot->group = tell_group(bio->bi_blkg->blkcg->css.cgroup);
+    else
+        slot->group = tell_group(group_of(task));
+    slot->file = file_of(bio, task);
+}
+
+/* In the task that submitted it; later it may be a worker of the kernel. */
+SEC("tp_btf/block_io_start")
+int disk_start(u64 *ctx)
+{
+    struct request *rq = (void *)ctx[0];
+    struct bio *bio = rq->bio;
+    struct task_struct *task = current_task();
+    struct io io;
+    HERE(bio);
+    if (!is_io(&io, rq) || !find(&io))
+        return 0;
+    forget(io.slot);
+    io.slot->request = mark_of(&io);
+    know(io.slot, bio, task);
+    return 0;
+}
+
+/* ---- devices without requests: dm, md, zram ---- */
+
+struct bio_slot {
+    struct slot slot;
+    u64 sector; /* where it starts; the bio itself moves on */
+};
+MAP(bios, HASH, u64, struct bio_slot, 16384);
+
+SEC("tp_btf/block_bio_queue")
+int disk_bio_queue(u64 *ctx)
+{
+    struct bio *bio = (void *)ctx[0];
+    struct gendisk *disk = bio->bi_bdev->bd_disk;
+    struct device *device;
+    struct bio_slot bs = {};
+    struct slot *slot = &bs.slot;
+    u64 key = (u64)bio;
+    u32 index, op = op_of(bio->bi_opf);
+    if (!disk || disk->queue->mq_ops || op == OPS)
+        return 0;
+    device = device_of(disk, &index);
+    if (!device)
+        return 0;
+    slot->first = slot->issued = ktime();
+    slot->bytes = bio->bi_iter.bi_size;
+    slot->depth = change_depth(device, slot->issued, 1, AT_ISSUE);
+    note_peak(index, slot->depth);
+    bs.sector = bio->bi_iter.bi_sector;
+    if (op != FLUSH)
+        measure(device, slot, bs.sector, slot->bytes >> 9);
+    if (with_events)
+        know(slot, bio, current_task());
+    if (map_update(&bios, &key, &bs, 0))
+        untracked();
+    return 0;
+}
+
+SEC("tp_btf/block_bio_complete")
+int disk_bio_complete(u64 *ctx)
+{
+    struct bio *bio = (void *)ctx[1];
+    struct gendisk *disk = bio->bi_bdev->bd_disk;
+    struct device *device;
+    struct bio_slot *bs;
+    u64 key = (u64)bio, now;
+    u32 index, flags = bio->bi_opf, op = op_of(flags);
+    if (!disk || disk->queue->mq_ops || op == OPS)
+        return 0;
+    bs = map_lookup(&bios, &key);
+    device = device_of(disk, &index);
+    if (!bs || !device)
+        return 0;
+    now = ktime();
+    change_depth(device, now, -1, AT_COMPLETE);
+    count(device, &bs->slot, index, op, now, bio->bi_status);
+    if (with_events) {
+        u32 weight = chosen(now);
+        if (weight)
+            tell(&bs->slot, index, op, flags, bs->sector, now, weight);
+    }
+    map_delete(&bios, &key);
+    return 0;
+}
+
+char gpl[] SEC("license") = "GPL";

@@ -1,0 +1,166 @@
+//! Each I/O as an event.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use aya::maps::{MapData, RingBuf};
+use run::rows::{Rows, TableId};
+use run::{Nanos, Sink, Word};
+
+use super::{OPS, SECTOR};
+use crate::Host;
+use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+
+/// Bytes of `struct disk_event`.
+const SIZE: usize = 88;
+const SYNC: u8 = 1;
+const META: u8 = 2;
+
+/// The ring and what came through it.
+pub(super) struct Events {
+    ring: RingBuf<MapData>,
+    who: Who,
+    table: TableId,
+    words: Option<Fixed>,
+    /// What the last event referred to: the next is mostly of the same.
+    last: Option<Last>,
+}
+
+#[derive(Clone, Copy)]
+struct Fixed {
+    yes: Word,
+    no: Word,
+    sync: Word,
+    asynchronous: Word,
+    unknown: Word,
+}
+
+#[derive(Clone, Copy)]
+struct Last {
+    pid: u32,
+    group: u64,
+    file: u64,
+    process: [Word; 2],
+    group_word: Word,
+    file_word: Word,
+}
+
+impl Events {
+    pub(super) fn new(host: &Host, ring: RingBuf<MapData>) -> Events {
+        Events {
+            ring,
+            who: Who::new(host),
+            table: TableId::of("disk_event"),
+            words: None,
+            last: None,
+        }
+    }
+
+    /// Readable when much waits.
+    pub(super) fn ready(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
+    }
+
+    /// Takes all that waits.
+    pub(super) fn drain(
+        &mut self,
+        offset: Nanos,
+        devices: &[(usize, [Word; 2])],
+        ops: [Word; OPS],
+        out: &mut Sink,
+    ) -> u64 {
+        let mut taken = 0;
+        let fixed = *self.words.get_or_insert_with(|| Fixed {
+            yes: out.word("yes"),
+            no: out.word("no"),
+            sync: out.word("sync"),
+            asynchronous: out.word("async"),
+            unknown: out.word("(unknown)"),
+        });
+        while let Some(item) = self.ring.next() {
+            let record: &[u8] = &item;
+            if u32_at(record, 0) != EVENT {
+                self.who.take(record, out);
+                self.last = None;
+                continue;
+            }
+            let Some(record) = record.first_chunk::<SIZE>() else {
+                continue;
+            };
+            let (pid, group, file) = (u32_at(record, 80), u64_at(record, 64), u64_at(record, 72));
+            let last = match self.last {
+                Some(last) if last.pid == pid && last.group == group && last.file == file => last,
+                _ => *self.last.insert(Last {
+                    pid,
+                    group,
+                    file,
+                    process: self.who.process_words(pid, out),
+                    group_word: self.who.group_word(group, out),
+                    file_word: self.who.file_word(file, out),
+                }),
+            };
+            taken += 1;
+            push(
+                record,
+                offset,
+                devices,
+                ops,
+                fixed,
+                last,
+                out.events(self.table),
+            );
+        }
+        taken
+    }
+}
+
+/// Appends a row for the event in `record`.
+fn push(
+    record: &[u8; SIZE],
+    offset: Nanos,
+    devices: &[(usize, [Word; 2])],
+    ops: [Word; OPS],
+    fixed: Fixed,
+    last: Last,
+    rows: &mut Rows,
+) {
+    let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
+    let known = devices.iter().find(|d| d.0 == place);
+    let [device, layer] = known.map_or([fixed.unknown; 2], |d| d.1);
+    let op = ops[usize::from(record[6]) % OPS];
+    let flag = |bit: u8, yes: Word, no: Word| if record[7] & bit > 0 { yes } else { no };
+    let signed = |at: usize| u64_at(record, at) as i64 as f64 * SECTOR;
+    let seconds = |at: usize| u64_at(record, at) as f64 / 1e9;
+    let words = [
+        device,
+        layer,
+        op,
+        flag(SYNC, fixed.sync, fixed.asynchronous),
+        flag(META, fixed.yes, fixed.no),
+        if u64_at(record, 48) == 0 {
+            fixed.yes
+        } else {
+            fixed.no
+        },
+        last.process[0],
+        last.process[1],
+        last.group_word,
+        last.file_word,
+    ];
+    let numbers = [
+        seconds(16),
+        seconds(24),
+        f64::from(u32_at(record, 56)),
+        signed(32),
+        signed(40),
+        signed(48),
+        f64::from(u32_at(record, 60)),
+        f64::from(u32_at(record, 84)),
+    ];
+    rows.times.push(u64_at(record, 8) as Nanos + offset);
+    for (column, word) in rows.words.iter_mut().zip(words) {
+        column.push(word);
+    }
+    for (column, number) in rows.values.iter_mut().zip(numbers) {
+        column.push(number);
+    }
+}

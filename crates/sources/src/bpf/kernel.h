@@ -1,0 +1,124 @@
+/*
+ * What the programs share: types, the kernel's helpers by number, maps, the histogram grid.
+ *
+ * No generated vmlinux.h: each program declares the few fields it reads; the loader finds
+ * where they are on the running kernel (CO-RE).
+ */
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed int s32;
+typedef signed long long s64;
+typedef _Bool bool;
+
+#define SEC(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+/* A struct of the kernel: the places of its fields are found when loading. */
+#define KERNEL __attribute__((preserve_access_index))
+#define NULL ((void *)0)
+/* A function that the kernel checks once, not at each call: loading is several times faster. */
+#define ONCE __attribute__((noinline))
+
+/* Helpers: numbers as in the kernel's include/uapi/linux/bpf.h. */
+static void *(*map_lookup)(void *map, const void *key) = (void *)1;
+static long (*map_update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
+static long (*map_delete)(void *map, const void *key) = (void *)3;
+/* Nanoseconds since boot, sleep included: the clock of a run. */
+static u64 (*ktime)(void) = (void *)125;
+static u32 (*cpu_number)(void) = (void *)8;
+static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
+static long (*read_kernel_text)(void *to, u32 size, const void *from) = (void *)115;
+static void *(*ring_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
+static void (*ring_submit)(void *data, u64 flags) = (void *)132;
+static u64 (*ring_query)(void *ring, u64 what) = (void *)134;
+static struct task_struct *(*current_task)(void) = (void *)158;
+
+/* Kinds of maps. */
+#define HASH 1
+#define ARRAY 2
+#define LRU_HASH 9
+#define RING 27
+
+#define UINT(name, value) int(*name)[value]
+#define TYPE(name, value) typeof(value) *name
+
+/* A map of `count` values; the loader may make it larger. */
+#define MAP(name, kind, key_type, value_type, count)                                              \
+    struct {                                                                                      \
+        UINT(type, kind);                                                                         \
+        UINT(max_entries, count);                                                                 \
+        TYPE(key, key_type);                                                                      \
+        TYPE(value, value_type);                                                                  \
+    } name SEC(".maps")
+
+/*
+ * Keeps the compiler from reading the pointer later, where many paths meet. The kernel checks
+ * each reading of a pointer from an argument of the hook by a search through all names of its
+ * types (1.5 ms on Linux 6.18), once for every path that leads there.
+ */
+#define HERE(pointer) asm volatile("" : "+r"(pointer))
+
+/* Whether the running kernel has the field. */
+#define HAS(field) __builtin_preserve_field_info(field, 2)
+
+/*
+ * Cells are written by one program of one lane only: a lane is a processor, or several where
+ * there are many (then additions are atomic). A program cannot interrupt itself on its
+ * processor (the kernel leaves the inner one out and counts it as missed).
+ */
+const volatile u32 lane_mask = 0;
+const volatile bool lanes_shared = 1;
+
+#define ADD(place, amount)                                                                        \
+    do {                                                                                          \
+        if (lanes_shared)                                                                         \
+            __sync_fetch_and_add(&(place), amount);                                               \
+        else                                                                                      \
+            (place) += (amount);                                                                  \
+    } while (0)
+
+/* Cells of a histogram; the last takes all that is larger. 2,048 end at 2^37. */
+#define CELLS 2048
+
+/*
+ * The grid of crates/run/src/grid.rs: below 128 exact, then 64 steps a power of two. There is
+ * no instruction for the logarithm; six comparisons find it.
+ */
+ONCE u32 grid(u64 value)
+{
+    u64 rest = value;
+    u32 shift = 0;
+    if (value < 128)
+        return value;
+    if (rest >> 37)
+        return CELLS - 1;
+    if (rest >> 23) {
+        rest >>= 16;
+        shift = 16;
+    }
+    if (rest >> 15) {
+        rest >>= 8;
+        shift += 8;
+    }
+    if (rest >> 11) {
+        rest >>= 4;
+        shift += 4;
+    }
+    if (rest >> 9) {
+        rest >>= 2;
+        shift += 2;
+    }
+    if (rest >> 8) {
+        rest >>= 1;
+        shift += 1;
+    }
+    /* rest is in 64..255 now: one step more where it is above 127. */
+    if (rest >> 7) {
+        rest >>= 1;
+        shift += 1;
+    }
+    return ((shift << 6) + (u32)rest) & (CELLS - 1);
+}

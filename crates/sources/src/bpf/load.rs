@@ -1,0 +1,289 @@
+//! Loading and attaching the programs, and what the kernel says of them.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::{Arc, Mutex, Weak};
+
+use aya::maps::{Array, MapData, RingBuf};
+use aya::programs::{BtfTracePoint, ProgramError};
+use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod, VerifierLogLevel};
+use run::manifest::Program;
+
+use crate::{Availability, Host};
+
+/// A program and the hook it waits at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hook {
+    /// Name of the function in the object.
+    pub(super) program: &'static str,
+    /// Name of the kernel's tracepoint.
+    pub(super) event: &'static str,
+    /// Whether without it the source has nothing to tell.
+    pub(super) needed: bool,
+}
+
+impl Hook {
+    pub(super) const fn needed(program: &'static str, event: &'static str) -> Hook {
+        Hook {
+            program,
+            event,
+            needed: true,
+        }
+    }
+
+    pub(super) const fn useful(program: &'static str, event: &'static str) -> Hook {
+        Hook {
+            needed: false,
+            ..Hook::needed(program, event)
+        }
+    }
+}
+
+/// What REMEDY says is what it takes to load anything.
+const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
+
+/// The types of the running kernel. Reading them takes 20 ms, so sources that open at the
+/// same time share them; they take 15 MB, so nobody keeps them.
+fn kernel_types() -> Result<Arc<Btf>, Availability> {
+    static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(types) = shared.upgrade() {
+        return Ok(types);
+    }
+    let types = Btf::from_sys_fs().map_err(|e| Availability::Unsupported {
+        needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({e})"),
+    })?;
+    let types = Arc::new(types);
+    *shared = Arc::downgrade(&types);
+    Ok(types)
+}
+
+/// An object whose programs are attached. Dropping it detaches them and frees its maps; the
+/// kernel does the same when the process dies.
+pub(super) struct Loaded {
+    ebpf: Ebpf,
+    programs: Vec<Attached>,
+}
+
+struct Attached {
+    state: Program,
+    /// `/proc/self/fdinfo` of the program.
+    info: Option<File>,
+    /// Hits and nanoseconds as last read.
+    before: [u64; 2],
+}
+
+/// How the programs spread what they count over the processors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lanes {
+    /// How many there are: a power of two.
+    pub(super) count: u32,
+    /// Whether processors share them, so that additions are atomic.
+    pub(super) shared: bool,
+}
+
+impl Lanes {
+    /// More than eight would take more memory than the contention is worth.
+    pub(super) fn of_this_machine() -> Lanes {
+        let processors = aya::util::nr_cpus().map_or(64, |n| n as u32);
+        let count = processors.next_power_of_two().min(8);
+        Lanes {
+            count,
+            shared: processors > count,
+        }
+    }
+}
+
+/// A constant of an object: its name and its value.
+pub(super) enum Constant {
+    /// A `u32` or `int`.
+    Word(&'static str, u32),
+    /// A `bool`.
+    Flag(&'static str, bool),
+}
+
+/// Loads `object` with these sizes of maps and constants, and attaches its programs.
+///
+/// A hook that this kernel lacks, or refuses, costs only what depends on it.
+pub(super) fn load(
+    host: &Host,
+    object: &[u8],
+    sizes: &[(&'static str, u32)],
+    constants: &[Constant],
+    hooks: &[Hook],
+) -> Result<Loaded, Availability> {
+    let types = kernel_types()?;
+    let mut loader = EbpfLoader::new();
+    loader
+        .btf(Some(&types))
+        .verifier_log_level(VerifierLogLevel::DISABLE);
+    for (map, size) in sizes {
+        loader.map_max_entries(map, *size);
+    }
+    let flags: Vec<(&'static str, u8)> = constants
+        .iter()
+        .filter_map(|c| match c {
+            Constant::Flag(name, value) => Some((*name, u8::from(*value))),
+            Constant::Word(..) => None,
+        })
+        .collect();
+    for (name, value) in &flags {
+        loader.override_global(name, value, true);
+    }
+    for constant in constants {
+        if let Constant::Word(name, value) = constant {
+            loader.override_global(name, value, true);
+        }
+    }
+    let mut ebpf = loader.load(object).map_err(|e| refused(&e))?;
+    let mut programs = Vec::new();
+    for hook in hooks {
+        let attached = attach(host, &mut ebpf, *hook, &types);
+        if hook.needed && attached.state.state != "attached" {
+            let why = format!("{}: {}", hook.event, attached.state.detail);
+            return Err(match attached.state.state.as_str() {
+                "denied" => Availability::Denied {
+                    remedy: REMEDY.into(),
+                },
+                "unsupported" => Availability::Unsupported {
+                    needs: format!("the kernel's tracepoint {}", hook.event),
+                },
+                _ => Availability::Failed { why },
+            });
+        }
+        programs.push(attached);
+    }
+    Ok(Loaded { ebpf, programs })
+}
+
+fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
+    let mut state = Program {
+        name: hook.program.into(),
+        hook: hook.event.into(),
+        state: "attached".into(),
+        ..Program::default()
+    };
+    let absent = host.without_hooks.iter().any(|h| h == hook.event);
+    let result = if absent {
+        Err(("unsupported", "left out as asked".to_owned()))
+    } else {
+        try_attach(ebpf, hook, types)
+    };
+    let mut info = None;
+    match result {
+        Ok(file) => info = file,
+        Err((name, detail)) => {
+            state.state = name.into();
+            state.detail = detail;
+        }
+    }
+    Attached {
+        state,
+        info,
+        before: [0; 2],
+    }
+}
+
+type Refusal = (&'static str, String);
+
+fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
+    let failed = |e: &dyn std::fmt::Display| ("failed", e.to_string());
+    let program: &mut BtfTracePoint = ebpf
+        .program_mut(hook.program)
+        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
+        .try_into()
+        .map_err(|e: ProgramError| failed(&e))?;
+    program.load(hook.event, types).map_err(|e| match e {
+        ProgramError::Btf(_) => ("unsupported", "this kernel has no such tracepoint".into()),
+        ProgramError::LoadError { io_error, .. }
+            if io_error.kind() == std::io::ErrorKind::PermissionDenied
+                && io_error.raw_os_error() == Some(1) =>
+        {
+            ("denied", REMEDY.into())
+        }
+        other => failed(&other),
+    })?;
+    program.attach().map_err(|e| failed(&e))?;
+    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+}
+
+/// What an error of loading says of this host.
+fn refused(error: &EbpfError) -> Availability {
+    let mut causes = String::new();
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    let mut denied = false;
+    while let Some(e) = cause {
+        let io = e.downcast_ref::<std::io::Error>();
+        denied |= io.is_some_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
+        causes = format!("{causes}{}{e}", if causes.is_empty() { "" } else { ": " });
+        cause = e.source();
+    }
+    if denied {
+        Availability::Denied {
+            remedy: REMEDY.into(),
+        }
+    } else {
+        Availability::Failed { why: causes }
+    }
+}
+
+impl Loaded {
+    /// An array of the object.
+    ///
+    /// # Errors
+    /// Where the object has no such map, or its values are of another size.
+    pub(super) fn array<V: Pod>(&mut self, name: &str) -> Result<Array<MapData, V>, Availability> {
+        let failed = |why: String| Availability::Failed {
+            why: format!("map {name}: {why}"),
+        };
+        let map = self
+            .ebpf
+            .take_map(name)
+            .ok_or_else(|| failed("not in the object".into()))?;
+        Array::try_from(map).map_err(|e| failed(e.to_string()))
+    }
+
+    /// The ring of the object.
+    pub(super) fn ring(&mut self) -> Result<RingBuf<MapData>, Availability> {
+        let failed = |why: String| Availability::Failed { why };
+        let map = self
+            .ebpf
+            .take_map("ring")
+            .ok_or_else(|| failed("no ring in the object".into()))?;
+        RingBuf::try_from(map).map_err(|e| failed(format!("the ring: {e}")))
+    }
+
+    /// Reads what the kernel counted of the programs. While it measures them
+    /// (`kernel.bpf_stats_enabled`), hits and their time grow.
+    pub(super) fn read_programs(&mut self, measured_seconds: f64) {
+        let mut text = String::new();
+        for program in &mut self.programs {
+            let Some(info) = &mut program.info else {
+                continue;
+            };
+            text.clear();
+            let read = std::io::Seek::rewind(info).and_then(|()| info.read_to_string(&mut text));
+            if read.is_err() {
+                continue;
+            }
+            let field = |name: &str| {
+                let line = text.lines().find_map(|l| l.strip_prefix(name));
+                line.and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0)
+            };
+            let now = [field("run_cnt:"), field("run_time_ns:")];
+            let state = &mut program.state;
+            state.missed = field("recursion_misses:");
+            state.hits += now[0].saturating_sub(program.before[0]);
+            state.time_seconds += now[1].saturating_sub(program.before[1]) as f64 / 1e9;
+            state.measured_seconds += measured_seconds;
+            program.before = now;
+        }
+    }
+
+    /// What became of each program.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.programs.iter().map(|p| &p.state)
+    }
+}

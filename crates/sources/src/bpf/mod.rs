@@ -1,0 +1,29 @@
+//! What the kernel tells of each I/O, packet, time slice and file operation, through eBPF.
+//!
+//! Each source here is a program in C (`<name>.bpf.c`) and a file of the same name that
+//! loads it and makes rows of what it counted. [`load`] has what they share on the way in,
+//! [`who`] and [`cells`] on the way out.
+
+mod cells;
+pub mod disk;
+mod load;
+mod who;
+
+/// Compiled by `build.rs`.
+macro_rules! object {
+    ($name:literal) => {
+        aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/", $name, ".o"))
+    };
+}
+use object;
+
+/// While this lives, the kernel measures the time of all programs (`kernel.bpf_stats_enabled`
+/// for as long as somebody holds it).
+pub struct Measuring(#[expect(dead_code, reason = "held, not read")] std::os::fd::OwnedFd);
+
+/// Starts measuring, where that is allowed.
+pub fn measure() -> Option<Measuring> {
+    aya::sys::enable_stats(aya::sys::Stats::RunTime)
+        .ok()
+        .map(Measuring)
+}

@@ -1,0 +1,221 @@
+//! Names of processes, control groups and files that events refer to by number.
+//!
+//! A program tells each once, through its ring, before the first event that refers to it
+//! (`who.h`). What the ring had no room for is not known: `(unknown)`.
+
+use std::collections::HashMap;
+
+use run::{Sink, Word};
+
+use crate::Host;
+use crate::read::{fields, lines, printable};
+
+/// Kinds of records; the first word of each.
+pub(super) const EVENT: u32 = 1;
+const PROCESS: u32 = 2;
+const GROUP: u32 = 3;
+const FILE: u32 = 4;
+
+const NAMES: usize = 12;
+const NAME_BYTES: usize = 56;
+
+/// What events refer to.
+pub(super) struct Who {
+    host: Host,
+    processes: HashMap<u32, [Word; 2]>,
+    groups: HashMap<u64, Word>,
+    files: HashMap<u64, Word>,
+    /// Mount points by device number.
+    mounts: HashMap<u32, String>,
+    unknown: Option<Word>,
+    tick: u64,
+}
+
+/// A field of a record.
+pub(super) fn u32_at(record: &[u8], at: usize) -> u32 {
+    record
+        .get(at..at + 4)
+        .map_or(0, |b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+/// A field of a record.
+pub(super) fn u64_at(record: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(record, at)) | u64::from(u32_at(record, at + 4)) << 32
+}
+
+fn name(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+    printable(&bytes[..end])
+}
+
+impl Who {
+    pub(super) fn new(host: &Host) -> Who {
+        Who {
+            host: host.clone(),
+            processes: HashMap::new(),
+            groups: HashMap::new(),
+            files: HashMap::new(),
+            mounts: HashMap::new(),
+            unknown: None,
+            tick: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
+        }
+    }
+
+    /// Takes a record, if it is one of these.
+    pub(super) fn take(&mut self, record: &[u8], out: &mut Sink) {
+        match u32_at(record, 0) {
+            PROCESS => self.process(record, out),
+            GROUP => {
+                let path = format!("/{}", path_of(record));
+                self.groups.insert(u64_at(record, 8), out.word(&path));
+            }
+            FILE => self.file(record, out),
+            _ => {}
+        }
+    }
+
+    fn process(&mut self, record: &[u8], out: &mut Sink) {
+        let pid = u32_at(record, 4);
+        let ticks = u64_at(record, 8) / self.tick;
+        let per_second = 1_000_000_000 / self.tick;
+        let (seconds, hundredths) = (ticks / per_second, ticks % per_second * 100 / per_second);
+        let command = name(record.get(16..32).unwrap_or_default());
+        let full = format!("{command}[{pid}@{seconds}.{hundredths:02}]");
+        let words = [out.word(&full), out.word(&command)];
+        self.processes.insert(pid, words);
+    }
+
+    fn file(&mut self, record: &[u8], out: &mut Sink) {
+        let device = u64_at(record, 16) as u32;
+        if !self.mounts.contains_key(&device) {
+            self.mounts = mounts(&self.host);
+        }
+        let mount = self
+            .mounts
+            .get(&device)
+            .map_or("(no mount)", |m| m.as_str());
+        let path = format!("{}/{}", mount.trim_end_matches('/'), path_of(record));
+        self.files.insert(u64_at(record, 8), out.word(&path));
+    }
+
+    /// `(unknown)`.
+    pub(super) fn unknown(&mut self, out: &mut Sink) -> Word {
+        *self.unknown.get_or_insert_with(|| out.word("(unknown)"))
+    }
+
+    /// Name and program of the process of that number.
+    pub(super) fn process_words(&mut self, pid: u32, out: &mut Sink) -> [Word; 2] {
+        match self.processes.get(&pid) {
+            Some(words) => *words,
+            None => [self.unknown(out); 2],
+        }
+    }
+
+    /// Path of that control group.
+    pub(super) fn group_word(&mut self, id: u64, out: &mut Sink) -> Word {
+        match self.groups.get(&id) {
+            Some(word) => *word,
+            None => self.unknown(out),
+        }
+    }
+
+    /// Path of that file.
+    pub(super) fn file_word(&mut self, id: u64, out: &mut Sink) -> Word {
+        match self.files.get(&id) {
+            Some(word) => *word,
+            None => self.unknown(out),
+        }
+    }
+}
+
+/// The names of a record, which has them from the inside out. A path deeper than a record
+/// has room for starts with an ellipsis.
+fn path_of(record: &[u8]) -> String {
+    let count = (u32_at(record, 4) as usize).min(NAMES);
+    let mut path = String::new();
+    if count == NAMES {
+        path.push_str("…/");
+    }
+    for i in (0..count).rev() {
+        let at = 24 + i * NAME_BYTES;
+        path += &name(record.get(at..at + NAME_BYTES).unwrap_or_default());
+        if i > 0 {
+            path.push('/');
+        }
+    }
+    path
+}
+
+/// Place of the subsystem whose groups are charged for processor time, in a task's set of
+/// groups: the controller `cpuacct`, where it is mounted in version 1. As the program's `int`;
+/// -1: groups are those of version 2.
+pub(super) fn group_subsystem(host: &Host) -> u32 {
+    // `cpuacct 3 14 1`: name, hierarchy (0: version 2), groups, enabled; in the kernel's order.
+    let bytes = std::fs::read(host.proc("cgroups")).unwrap_or_default();
+    let mut controllers = lines(&bytes).filter(|l| !l.starts_with(b"#"));
+    let place = controllers.position(|l| {
+        let mut fields = fields(l);
+        fields.next() == Some(b"cpuacct") && fields.next() != Some(b"0")
+    });
+    place.map_or(u32::MAX, |p| p as u32)
+}
+
+/// Where each file system is mounted, by its device number as the kernel keeps it. Of several
+/// mounts the first that shows all of it.
+fn mounts(host: &Host) -> HashMap<u32, String> {
+    let bytes = std::fs::read(host.proc("self/mountinfo")).unwrap_or_default();
+    parse_mounts(&bytes)
+}
+
+/// `36 35 254:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw`
+fn parse_mounts(bytes: &[u8]) -> HashMap<u32, String> {
+    let mut found: HashMap<u32, (bool, String)> = HashMap::new();
+    for line in lines(bytes) {
+        let mut fields = fields(line).skip(2);
+        let (Some(device), Some(root), Some(mount)) = (fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let mut numbers = device
+            .split(|b| *b == b':')
+            .filter_map(|n| std::str::from_utf8(n).ok()?.parse::<u32>().ok());
+        let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else {
+            continue;
+        };
+        // dev_t inside the kernel: 12 bits of major, 20 of minor.
+        let key = major << 20 | minor;
+        let whole = root == b"/";
+        let known = found.get(&key);
+        if known.is_none_or(|(known_whole, _)| whole && !known_whole) {
+            found.insert(key, (whole, printable(mount)));
+        }
+    }
+    found.into_iter().map(|(k, (_, m))| (k, m)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_by_device() {
+        let text = b"1 0 254:0 /sub /bound rw - ext4 /dev/vda rw\n\
+            36 35 254:0 / /data rw,noatime shared:1 - ext4 /dev/vda rw\n\
+            37 35 254:0 / /again rw - ext4 /dev/vda rw\n\
+            38 35 0:21 / /dev/shm rw - tmpfs tmpfs rw\nbroken\n";
+        let found = parse_mounts(text);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[&(254 << 20)], "/data");
+        assert_eq!(found[&21], "/dev/shm");
+    }
+
+    #[test]
+    fn a_path_from_the_inside_out() {
+        let mut record = vec![0_u8; 24 + NAMES * NAME_BYTES];
+        record[4] = 2;
+        record[24..28].copy_from_slice(b"leaf");
+        record[24 + NAME_BYTES..24 + NAME_BYTES + 3].copy_from_slice(b"top");
+        assert_eq!(path_of(&record), "top/leaf");
+        assert_eq!(path_of(&[]), "");
+    }
+}

@@ -1,0 +1,93 @@
+//! What events may cost, and what the programs in the kernel do.
+
+use run::Nanos;
+use run::manifest::Program;
+use sources::Host;
+
+use super::sampler::Observed;
+
+/// Keeps the cost of events within what the user allows: over it they are told one in N, each
+/// with its weight, until there is room again.
+pub(super) struct Budget {
+    /// Share of a processor that taking and keeping events may take.
+    share: f64,
+    /// Events a second.
+    rate: f64,
+    /// Processor time that taking events took in this interval, in seconds.
+    pub(super) spent: f64,
+    /// Events taken in this interval.
+    pub(super) taken: u64,
+    one_in: u32,
+}
+
+/// Keeping an event (compressing, writing) costs about as much as taking it; measured, see
+/// `bench/see.sh`.
+const KEEPING: f64 = 2.0;
+
+impl Budget {
+    pub(super) fn new(host: &Host) -> Budget {
+        Budget {
+            share: host.look.event_share,
+            rate: host.look.event_rate,
+            spent: 0.0,
+            taken: 0,
+            one_in: 1,
+        }
+    }
+
+    /// At the end of an interval of that many seconds: answers with the N of the next, if it
+    /// changes.
+    pub(super) fn next(&mut self, seconds: f64) -> Option<u32> {
+        let seconds = seconds.max(1e-3);
+        let cost = std::mem::take(&mut self.spent) * KEEPING / seconds / self.share;
+        let rate = std::mem::take(&mut self.taken) as f64 / seconds / self.rate;
+        // What it would be with every event told, against what it may be.
+        let over = cost.max(rate) * f64::from(self.one_in);
+        let wanted = over.ceil().clamp(1.0, 1e6) as u32;
+        // Back to more events only when there is clearly room, so that it does not swing.
+        let change = wanted > self.one_in || f64::from(wanted) < 0.7 * f64::from(self.one_in);
+        if !change {
+            return None;
+        }
+        self.one_in = wanted;
+        Some(wanted)
+    }
+}
+
+/// Short spells in which the kernel measures the programs: measuring costs some 50 ns each
+/// time one runs, so it is on for one sample in many.
+#[derive(Default)]
+pub(super) struct Spells {
+    pub(super) last: Nanos,
+    samples: u64,
+    measuring: Option<sources::bpf::Measuring>,
+}
+
+/// One sample in so many is measured; the first is the third, when things have settled.
+const MEASURED_EVERY: u64 = 30;
+
+impl Spells {
+    /// At each sample.
+    pub(super) fn next(&mut self, time: Nanos, observed: &mut [Observed]) {
+        let seconds = (time - self.last) as f64 / 1e9;
+        self.last = time;
+        self.samples += 1;
+        if self.measuring.take().is_some() {
+            read(observed, seconds);
+        } else if self.samples % MEASURED_EVERY == 2 {
+            read(observed, 0.0);
+            self.measuring = sources::bpf::measure();
+        }
+    }
+
+    /// At the end.
+    pub(super) fn end(&mut self, observed: &mut [Observed]) -> Vec<Program> {
+        self.measuring = None;
+        read(observed, 0.0)
+    }
+}
+
+fn read(observed: &mut [Observed], seconds: f64) -> Vec<Program> {
+    let sources = observed.iter_mut().filter_map(|o| o.source.as_mut());
+    sources.flat_map(|s| s.measured(seconds)).collect()
+}
