@@ -19,6 +19,8 @@ fn main() {
     }
     let out = env::var_os("OUT_DIR").expect("cargo names the directory");
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
+    let structs = structs(Path::new("src/bpf"));
+    std::fs::write(Path::new(&out).join("structs.txt"), structs).expect("OUT_DIR takes files");
     for name in PROGRAMS {
         compile(&clang, name, Path::new(&out));
     }
@@ -47,4 +49,27 @@ fn compile(clang: &str, name: &str, out: &Path) {
              cargo build --release --no-default-features"
         ),
     }
+}
+
+/// Names of all structs in the sources, a line each: among them are those of the kernel that
+/// the programs read (`src/bpf/types.rs`). What follows three underscores tells versions of a
+/// struct apart.
+fn structs(sources: &Path) -> String {
+    let mut names = std::collections::BTreeSet::new();
+    for file in std::fs::read_dir(sources).expect("the sources are there") {
+        let path = file.expect("the sources can be listed").path();
+        if !path.extension().is_some_and(|e| e == "c" || e == "h") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("the sources are text");
+        for rest in text.split("struct ").skip(1) {
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let name = &rest[..end.unwrap_or(rest.len())];
+            let name = name.split("___").next().unwrap_or(name);
+            if !name.is_empty() {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    names.into_iter().collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Histograms that a program keeps: rows of cells, one row a lane.
+//! Histograms that a program keeps: blocks of cells, one block a lane.
 //!
 //! A cell holds a count in its lower half and an amount in its upper, so that one addition
 //! counts both. Differences of such cells are exact as long as neither half grows by more
@@ -9,48 +9,45 @@ use aya::maps::{Array, MapData};
 /// Cells of a row, as in `kernel.h`.
 pub(super) const CELLS: usize = 2048;
 
-/// A row as the kernel keeps it.
-pub(super) type Row = [u64; CELLS];
-
-/// Rows by their number.
-pub(super) struct Rows {
-    map: Array<MapData, Row>,
+/// Blocks of `N` cells, several lanes each, as an array of the kernel.
+pub(super) struct Blocks<const N: usize> {
+    map: Array<MapData, [u64; N]>,
     lanes: u32,
-    before: Vec<Option<Box<Row>>>,
+    before: Vec<Option<Box<[u64; N]>>>,
 }
 
-impl Rows {
-    pub(super) fn new(map: Array<MapData, Row>, lanes: u32) -> Rows {
-        Rows {
+impl<const N: usize> Blocks<N> {
+    pub(super) fn new(map: Array<MapData, [u64; N]>, lanes: u32) -> Blocks<N> {
+        Blocks {
             map,
             lanes,
             before: Vec::new(),
         }
     }
 
-    /// What row `number` grew by since it was read last, cell by cell: calls `each` with the
-    /// cell's place and the difference, where there is one.
-    pub(super) fn growth(&mut self, number: u32, mut each: impl FnMut(u32, u64)) {
+    /// What block `number` grew by since it was read last: calls `each` with the cell's place
+    /// and the difference, where there is one.
+    pub(super) fn growth(&mut self, number: u32, mut each: impl FnMut(usize, u64)) {
         let place = number as usize;
         if self.before.len() <= place {
             self.before.resize_with(place + 1, || None);
         }
-        let before = self.before[place].get_or_insert_with(|| Box::new([0; CELLS]));
-        let mut now = [0_u64; CELLS];
+        let before = self.before[place].get_or_insert_with(|| Box::new([0; N]));
+        let mut now = Box::new([0_u64; N]);
         for lane in 0..self.lanes {
-            let Ok(row) = self.map.get(&(number * self.lanes + lane), 0) else {
+            let Ok(block) = self.map.get(&(number * self.lanes + lane), 0) else {
                 return;
             };
-            for (sum, cell) in now.iter_mut().zip(&row) {
+            for (sum, cell) in now.iter_mut().zip(&block) {
                 *sum = sum.wrapping_add(*cell);
             }
         }
-        for (cell, (now, before)) in now.iter().zip(before.iter_mut()).enumerate() {
+        for (cell, (now, before)) in now.iter().zip(before.iter()).enumerate() {
             if now != before {
-                each(cell as u32, now.wrapping_sub(*before));
-                *before = *now;
+                each(cell, now.wrapping_sub(*before));
             }
         }
+        self.before[place] = Some(now);
     }
 }
 

@@ -10,15 +10,6 @@
 
 /* ---- what is read of the kernel's structs ---- */
 
-struct blk_mq_tags {
-    u32 nr_tags;
-} KERNEL;
-struct request_queue;
-struct blk_mq_hw_ctx {
-    struct request_queue *queue;
-    u32 queue_num;
-    struct blk_mq_tags *tags;
-} KERNEL;
 struct gendisk {
     int major;
     int first_minor;
@@ -27,7 +18,6 @@ struct gendisk {
 } KERNEL;
 struct request_queue {
     const void *mq_ops;
-    u32 nr_hw_queues;
     struct gendisk *disk;
 } KERNEL;
 struct block_device {
@@ -63,10 +53,7 @@ struct bio {
 } KERNEL;
 struct request {
     struct request_queue *q;
-    struct blk_mq_hw_ctx *mq_hctx;
     u32 cmd_flags;
-    int tag;
-    int internal_tag;
     u32 __data_len;
     u64 __sector;
     struct bio *bio;
@@ -86,29 +73,34 @@ struct kiocb {
 
 #define DEVICES 128
 enum op { READ, WRITE, DISCARD, FLUSH, OPS };
-/* Histograms of a device and operation, each a row. */
-enum row_kind { LATENCY, QUEUE, SERVICE, SIZE, AHEAD, BEHIND, NEAR_AHEAD, NEAR_BEHIND, DEPTH, ROWS };
-/* Rows of time at a depth: issue and completion each write their own. */
+/*
+ * Histograms of a device and operation. What was issued without waiting has a row of its own:
+ * its queue time is 0 and its latency its service time, so one cell tells all three.
+ */
+enum row_kind { DIRECT, SERVICE, QUEUE, LATENCY, SIZE, AHEAD, BEHIND, NEAR_AHEAD, NEAR_BEHIND,
+                DEPTH, ROWS };
+/* Time at a depth: issue and completion each write their own row. */
 enum weight_row { AT_ISSUE, AT_COMPLETE, WEIGHTS };
 #define ENDS 16
 
-struct row {
-    u64 cell[CELLS];
+struct block {
+    u64 cell[ROWS][CELLS];
+};
+struct weights {
+    u64 cell[WEIGHTS][CELLS];
 };
 
 struct device {
     /* Read at each I/O, written once. */
     u64 key; /* device number and 1 */
-    u32 slots; /* first slot and 1 */
-    u32 capacity; /* slots of a hardware queue, a power of two */
-    u32 rows[OPS]; /* first row and 1 */
-    u32 weights; /* first row and 1 */
+    u64 unused;
+    u32 blocks[OPS]; /* number of the block and 1 */
+    u32 weights; /* number of the weights and 1 */
     char name[20];
     /* Written at each I/O. */
     u64 state __attribute__((aligned(64))); /* ns << 16 | I/Os under way */
     u64 end;
-    u32 turn;
-    u32 unused;
+    u64 turn;
     u64 ends[ENDS];
 };
 
@@ -125,22 +117,19 @@ struct slot {
     s64 nearest;
     u64 group;
     u64 file;
-    u32 request; /* the lower half of its address */
+    u32 request; /* tells requests apart: see `mark` */
     u32 bytes;
     u16 depth;
-    u16 requeued;
+    u8 index; /* of the device */
+    u8 requeued;
     u32 tgid;
 } __attribute__((aligned(64)));
 
 struct sums {
-    u64 ios;
     u64 queue;
     u64 service;
     u64 errors;
-    u64 random;
-    u64 bytes;
     u64 requeues;
-    u64 unused;
 };
 
 struct all_sums {
@@ -148,8 +137,8 @@ struct all_sums {
 };
 
 struct counters {
-    u32 rows;
-    u32 slots;
+    u32 blocks;
+    u32 weights;
 };
 
 /* An I/O that was completed. */
@@ -176,22 +165,22 @@ struct disk_event {
 #define UNKNOWN_WHO 4
 
 MAP(devices, ARRAY, u32, struct all_devices, 1);
-/* Most I/Os under way, in even and odd intervals. */
-MAP(peaks, ARRAY, u32, u32, DEVICES * 2);
-MAP(rows, ARRAY, u32, struct row, 64);
+MAP(blocks, ARRAY, u32, struct block, 1);
+MAP(weights, ARRAY, u32, struct weights, 1);
 MAP(totals, ARRAY, u32, struct all_sums, DEVICES);
 MAP(slots, ARRAY, u32, struct slot, 1 << 14);
 MAP(counters, ARRAY, u32, struct counters, 1);
 
 const volatile u32 lanes = 1;
-const volatile u32 all_rows = 64;
+const volatile u32 all_blocks = 1;
+const volatile u32 all_weights = 1;
 const volatile u32 slot_mask = (1 << 14) - 1;
 /* Whether events are told; one in so many. The recorder changes it while events come too
  * fast. */
 const volatile bool with_events = 0;
 struct control {
     u32 one_in;
-    u32 interval; /* counts the intervals, for `peaks` */
+    u32 unused;
 };
 MAP(control, ARRAY, u32, struct control, 1);
 
@@ -211,31 +200,13 @@ INLINE u32 op_of(u32 flags)
     return op & 1 ? WRITE : READ;
 }
 
-/* What of a request is needed, read at once (see HERE). */
-struct io {
-    struct request *rq;
-    struct gendisk *disk;
-    struct blk_mq_hw_ctx *hctx;
-    struct device *device;
-    struct slot *slot;
-    u32 index;
-    u32 op;
-};
-
-INLINE bool is_io(struct io *io, struct request *rq)
+INLINE struct gendisk *disk_of(struct request *rq)
 {
     struct request_queue *q = rq->q;
-    struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
     HERE(q);
-    HERE(hctx);
-    io->rq = rq;
-    io->hctx = hctx;
     if (HAS(((struct request___old *)0)->rq_disk))
-        io->disk = ((struct request___old *)rq)->rq_disk;
-    else
-        io->disk = q->disk;
-    io->op = op_of(rq->cmd_flags);
-    return io->disk && io->op != OPS;
+        return ((struct request___old *)rq)->rq_disk;
+    return q->disk;
 }
 
 /* The entry of a disk, made if it is new; its place in `index`. */
@@ -266,146 +237,81 @@ INLINE struct device *device_of(struct gendisk *disk, u32 *index)
     return NULL;
 }
 
-/* Rows for `count` histograms, whose place is kept in `at`; 0: there are none left. */
-INLINE u32 rows_at(u32 *at, u32 count)
+/* Takes the next of `all` from `next`, and keeps its number and 1 in `at`; 0: none is left. */
+INLINE u32 take(u32 *at, u32 *next, u32 all)
 {
-    u32 zero = 0, first, was;
-    struct counters *all;
-    if (*at)
-        return *at;
-    all = map_lookup(&counters, &zero);
-    if (!all || all->rows + count > all_rows)
+    u32 mine, was;
+    if (*next >= all)
         return 0;
-    first = __sync_fetch_and_add(&all->rows, count) + 1;
-    if (first + count > all_rows + 1)
+    mine = __sync_fetch_and_add(next, 1) + 1;
+    if (mine > all)
         return 0;
-    was = __sync_val_compare_and_swap(at, 0, first);
-    return was ? was : first;
+    was = __sync_val_compare_and_swap(at, 0, mine);
+    return was ? was : mine;
 }
 
-ONCE int tally(u32 first, u32 kind, u32 cell, u64 amount)
+INLINE struct block *block_of(struct device *device, u32 op)
 {
-    u32 place = (first - 1 + kind) * lanes + (cpu_number() & lane_mask);
-    struct row *row = map_lookup(&rows, &place);
-    if (row)
-        ADD(row->cell[cell & (CELLS - 1)], amount);
-    return 0;
-}
-
-/* Finds the device and the slot of an I/O, and makes them if they are new. */
-INLINE bool find(struct io *io)
-{
-    int tag = io->rq->internal_tag;
-    struct device *device = device_of(io->disk, &io->index);
-    u32 place;
-    if (!device)
-        return 0;
-    io->device = device;
-    if (tag < 0)
-        tag = io->rq->tag;
-    if (!device->slots) {
-        u32 capacity = 256, zero = 0, first;
-        u32 tags = io->hctx->tags->nr_tags * 2;
+    u32 zero = 0, number = device->blocks[op & 3], place;
+    if (!number) {
         struct counters *all = map_lookup(&counters, &zero);
         if (!all)
-            return 0;
-#pragma unroll
-        for (int i = 0; i < 6; i++)
-            if (capacity < tags)
-                capacity <<= 1;
-        device->capacity = capacity;
-        first = __sync_fetch_and_add(&all->slots, capacity * io->hctx->queue->nr_hw_queues);
-        __sync_val_compare_and_swap(&device->slots, 0, first + 1);
+            return NULL;
+        number = take(&device->blocks[op & 3], &all->blocks, all_blocks);
+        if (!number)
+            return NULL;
     }
-    place = io->hctx->queue_num * device->capacity + ((u32)tag & (device->capacity - 1));
-    place = (place + device->slots - 1) & slot_mask;
-    io->slot = map_lookup(&slots, &place);
-    return io->slot;
+    place = (number - 1) * lanes + (cpu_number() & lane_mask);
+    return map_lookup(&blocks, &place);
 }
 
-INLINE u32 mark_of(struct io *io)
+INLINE struct weights *weights_of(struct device *device)
 {
-    return (u32)(u64)io->rq;
+    u32 zero = 0, number = device->weights, place;
+    if (!number) {
+        struct counters *all = map_lookup(&counters, &zero);
+        if (!all)
+            return NULL;
+        number = take(&device->weights, &all->weights, all_weights);
+        if (!number)
+            return NULL;
+    }
+    place = (number - 1) * lanes + (cpu_number() & lane_mask);
+    return map_lookup(&weights, &place);
 }
 
 /*
- * One more or less under way. Whoever changes the number owns the time since the last
- * change, and adds it to the row of the depth that was: so the times add up to the whole,
- * however many processors change it at once.
+ * The place of a request in `slots`, by its address. Requests lie in arrays, each as long as
+ * another, so addresses spread well over a table that has many times more places than
+ * requests can be under way; where two meet, the second takes the next place.
  */
-INLINE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
+INLINE u32 mark(struct request *rq)
 {
-    const u64 mask = (1ULL << 48) - 1;
-    u32 first = rows_at(&device->weights, WEIGHTS);
-    volatile u64 *state = &device->state;
+    /* The lower half of the address, which may be calculated with; 0 stands for nobody. */
+    u32 address;
+    asm volatile("%0 = %1" : "=w"(address) : "w"((u32)(u64)rq));
+    return address | 1;
+}
+
+INLINE struct slot *slot_at(u32 mark, u32 step)
+{
+    u32 place = (((mark >> 5) * 2654435761u >> 12) + step) & slot_mask;
+    return map_lookup(&slots, &place);
+}
+
+#define WAYS 4
+
+/* The slot that is the request's. */
+INLINE struct slot *slot_of(struct request *rq)
+{
+    u32 wanted = mark(rq);
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        u64 old = *state;
-        u32 depth = old & 0xffff;
-        u64 passed = ((now & mask) - (old >> 16)) & mask;
-        u64 stamp = now & mask;
-        u32 next = by > 0 ? depth + 1 : depth ? depth - 1 : 0;
-        if (passed >> 47) {
-            /* Another processor's clock was ahead: its stamp stays. */
-            passed = 0;
-            stamp = old >> 16;
-        }
-        if (__sync_val_compare_and_swap(state, old, stamp << 16 | (next & 0xffff)) == old) {
-            if (depth && first)
-                tally(first, weight, depth < CELLS ? depth : CELLS - 1, passed);
-            return next;
-        }
+    for (int i = 0; i < WAYS; i++) {
+        struct slot *slot = slot_at(wanted, i);
+        if (slot && slot->request == wanted)
+            return slot;
     }
-    return 0;
-}
-
-/* Signed distance from the end before, and the least to the last ends. */
-INLINE void measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
-{
-    s64 nearest = sector - device->end, least = nearest < 0 ? -nearest : nearest;
-#pragma unroll
-    for (int i = 0; i < ENDS; i++) {
-        s64 distance = sector - device->ends[i];
-        s64 size = distance < 0 ? -distance : distance;
-        if (size < least) {
-            least = size;
-            nearest = distance;
-        }
-    }
-    slot->distance = sector - device->end;
-    slot->nearest = nearest;
-    device->end = sector + sectors;
-    device->ends[device->turn & (ENDS - 1)] = sector + sectors;
-    device->turn++;
-}
-
-INLINE struct sums *sums_of(u32 index, u32 op)
-{
-    u32 place = index * lanes + (cpu_number() & lane_mask);
-    struct all_sums *all = map_lookup(&totals, &place);
-    return all ? &all->op[op & 3] : NULL;
-}
-
-/* Remembers the greatest depth. Two processors may overtake each other: the greater value is
- * then lost only if both are new greatest ones. */
-INLINE void note_peak(u32 index, u32 depth)
-{
-    u32 zero = 0, place;
-    u32 *peak;
-    struct control *c = map_lookup(&control, &zero);
-    if (!c)
-        return;
-    place = index * 2 + (c->interval & 1);
-    peak = map_lookup(&peaks, &place);
-    if (peak && depth > *peak)
-        *peak = depth;
-}
-
-INLINE void untracked(void)
-{
-    struct lost *lost = lost_here();
-    if (lost)
-        ADD(lost->untracked, 1);
+    return NULL;
 }
 
 INLINE void forget(struct slot *slot)
@@ -416,6 +322,92 @@ INLINE void forget(struct slot *slot)
     slot->tgid = 0;
     slot->group = 0;
     slot->file = 0;
+}
+
+/* The slot that is the request's, or a free one made its own. Two processors may take the
+ * same free one at the same moment: only one of them gets it. */
+INLINE struct slot *own_slot(struct request *rq)
+{
+    u32 wanted = mark(rq);
+    struct slot *slot = slot_of(rq);
+    if (slot)
+        return slot;
+#pragma unroll
+    for (int i = 0; i < WAYS; i++) {
+        slot = slot_at(wanted, i);
+        if (slot && !slot->request && !__sync_val_compare_and_swap(&slot->request, 0, wanted)) {
+            forget(slot);
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * One more or less under way. Whoever changes the number owns the time since the last
+ * change, and adds it to the row of the depth that was: so the times add up to the whole,
+ * however many processors change it at once.
+ */
+INLINE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
+{
+    const u64 mask = (1ULL << 48) - 1;
+    struct weights *weights = weights_of(device);
+    volatile u64 *state = &device->state;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        u64 old = *state;
+        u32 depth = old & 0xffff;
+        u64 passed = ((now & mask) - (old >> 16)) & mask;
+        u64 stamp = now & mask;
+        u32 next = by >= 0 ? depth + by : depth ? depth - 1 : 0;
+        if (passed >> 47) {
+            /* Another processor's clock was ahead: its stamp stays. */
+            passed = 0;
+            stamp = old >> 16;
+        }
+        if (__sync_val_compare_and_swap(state, old, stamp << 16 | (next & 0xffff)) == old) {
+            if (depth && weights)
+                ADD(weights->cell[weight][depth < CELLS ? depth : CELLS - 1], passed);
+            return next;
+        }
+    }
+    return 0;
+}
+
+/* Signed distance from the end before, and the least to the last ends. */
+INLINE void measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
+{
+    s64 distance = sector - device->end, nearest = distance;
+    u64 least = nearest < 0 ? -nearest : nearest;
+#pragma unroll
+    for (int i = 0; i < ENDS; i++) {
+        s64 other = sector - device->ends[i];
+        /* The size without a branch: half of them would be mispredicted. */
+        s64 sign = other >> 63;
+        u64 size = (other ^ sign) - sign;
+        if (size < least) {
+            least = size;
+            nearest = other;
+        }
+    }
+    slot->distance = distance;
+    slot->nearest = nearest;
+    device->end = sector + sectors;
+    device->ends[device->turn++ & (ENDS - 1)] = sector + sectors;
+}
+
+INLINE struct sums *sums_of(u32 index, u32 op)
+{
+    u32 place = index * lanes + (cpu_number() & lane_mask);
+    struct all_sums *all = map_lookup(&totals, &place);
+    return all ? &all->op[op & 3] : NULL;
+}
+
+INLINE void untracked(void)
+{
+    struct lost *lost = lost_here();
+    if (lost)
+        ADD(lost->untracked, 1);
 }
 
 /* ---- requests ---- */
@@ -431,60 +423,81 @@ INLINE struct request *request_of(u64 *ctx)
 SEC("tp_btf/block_rq_insert")
 int disk_insert(u64 *ctx)
 {
-    struct io io;
-    if (!is_io(&io, request_of(ctx)) || !find(&io))
+    struct request *rq = request_of(ctx);
+    struct slot *slot;
+    if (op_of(rq->cmd_flags) == OPS)
         return 0;
-    if (io.slot->request != mark_of(&io))
-        forget(io.slot);
-    io.slot->request = mark_of(&io);
-    if (!io.slot->requeued)
-        io.slot->first = ktime();
+    slot = own_slot(rq);
+    if (slot && !slot->requeued)
+        slot->first = ktime();
     return 0;
 }
 
 SEC("tp_btf/block_rq_issue")
 int disk_issue(u64 *ctx)
 {
-    struct io io;
+    struct request *rq = request_of(ctx);
+    struct gendisk *disk = disk_of(rq);
+    u32 index = 0, op = op_of(rq->cmd_flags);
+    struct device *device;
     struct slot *slot;
     u64 now;
-    if (!is_io(&io, request_of(ctx)))
+    if (!disk || op == OPS)
         return 0;
-    if (!find(&io)) {
+    device = device_of(disk, &index);
+    slot = own_slot(rq);
+    if (!device || !slot) {
         untracked();
         return 0;
     }
-    slot = io.slot;
     now = ktime();
-    if (slot->request != mark_of(&io))
-        forget(slot);
-    slot->request = mark_of(&io);
-    if (!slot->first)
+    if (slot->issued) {
+        /*
+         * It was issued before, and its completion never seen: the kernel may leave a
+         * program out for the moment in which another is attached to the same hook.
+         */
+        untracked();
         slot->first = now;
+        slot->depth = change_depth(device, now, 0, AT_ISSUE);
+    } else {
+        if (!slot->first)
+            slot->first = now;
+        slot->depth = change_depth(device, now, 1, AT_ISSUE);
+    }
     slot->issued = now;
-    slot->bytes = io.rq->__data_len;
-    slot->depth = change_depth(io.device, now, 1, AT_ISSUE);
-    note_peak(io.index, slot->depth);
-    if (io.op != FLUSH)
-        measure(io.device, slot, io.rq->__sector, slot->bytes >> 9);
+    slot->bytes = rq->__data_len;
+    slot->index = index;
+    if (op != FLUSH)
+        measure(device, slot, rq->__sector, slot->bytes >> 9);
     else
         slot->distance = slot->nearest = 0;
     return 0;
 }
 
+INLINE struct device *device_at(u32 index)
+{
+    u32 zero = 0;
+    struct all_devices *all = map_lookup(&devices, &zero);
+    return all ? &all->device[index & (DEVICES - 1)] : NULL;
+}
+
 SEC("tp_btf/block_rq_requeue")
 int disk_requeue(u64 *ctx)
 {
-    struct io io;
+    struct request *rq = request_of(ctx);
+    struct slot *slot = slot_of(rq);
+    struct device *device;
     struct sums *sums;
-    if (!is_io(&io, request_of(ctx)) || !find(&io))
+    u32 op = op_of(rq->cmd_flags);
+    if (!slot || !slot->issued || op == OPS)
         return 0;
-    if (io.slot->request != mark_of(&io) || !io.slot->issued)
+    device = device_at(slot->index);
+    if (!device)
         return 0;
-    io.slot->issued = 0;
-    io.slot->requeued = 1;
-    change_depth(io.device, ktime(), -1, AT_ISSUE);
-    sums = sums_of(io.index, io.op);
+    slot->issued = 0;
+    slot->requeued = 1;
+    change_depth(device, ktime(), -1, AT_ISSUE);
+    sums = sums_of(slot->index, op);
     if (sums)
         ADD(sums->requeues, 1);
     return 0;
@@ -494,9 +507,9 @@ int disk_requeue(u64 *ctx)
 SEC("tp_btf/block_rq_merge")
 int disk_merge(u64 *ctx)
 {
-    struct io io;
-    if (is_io(&io, request_of(ctx)) && find(&io) && io.slot->request == mark_of(&io))
-        io.slot->request = 0;
+    struct slot *slot = slot_of(request_of(ctx));
+    if (slot)
+        slot->request = 0;
     return 0;
 }
 
@@ -543,72 +556,87 @@ INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u6
     ring_submit(event, ring_flags());
 }
 
+INLINE u32 cell_of(u64 value)
+{
+    return value < 128 ? value : grid(value);
+}
+
 INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u64 now, bool error)
 {
-    u64 service = now - slot->issued, queue = slot->issued - slot->first;
+    s64 service = now - slot->issued, queue = slot->issued - slot->first;
     u64 one = 1 | (u64)(slot->bytes >> 9) << 32;
-    u32 first = rows_at(&device->rows[op & 3], ROWS);
-    u32 cell;
+    struct block *block = block_of(device, op);
     struct sums *sums = sums_of(index, op);
-    if ((s64)service < 0)
+    u32 cell;
+    /* Clocks of two processors may differ by a little. */
+    if (service < 0)
         service = 0;
-    if (sums) {
-        ADD(sums->ios, 1);
-        ADD(sums->bytes, slot->bytes);
-        ADD(sums->queue, queue);
-        ADD(sums->service, service);
-        if (error)
-            ADD(sums->errors, 1);
-        if (slot->nearest && op != FLUSH)
-            ADD(sums->random, 1);
-    }
-    if (!first) {
+    if (queue < 0)
+        queue = 0;
+    if (!block || !sums) {
         untracked();
         return;
     }
-    cell = grid(service);
-    tally(first, SERVICE, cell, one);
-    tally(first, QUEUE, queue ? grid(queue) : 0, one);
-    tally(first, LATENCY, queue ? grid(queue + service) : cell, one);
-    tally(first, DEPTH, slot->depth < CELLS ? slot->depth : CELLS - 1, one);
+    ADD(sums->service, service);
+    if (error)
+        ADD(sums->errors, 1);
+    cell = grid(service) & (CELLS - 1);
+    if (!queue) {
+        ADD(block->cell[DIRECT][cell], one);
+    } else {
+        ADD(sums->queue, queue);
+        ADD(block->cell[SERVICE][cell], one);
+        ADD(block->cell[QUEUE][grid(queue) & (CELLS - 1)], one);
+        ADD(block->cell[LATENCY][grid(queue + service) & (CELLS - 1)], one);
+    }
+    ADD(block->cell[DEPTH][slot->depth < CELLS ? slot->depth : CELLS - 1], one);
     if (op == FLUSH)
         return;
-    tally(first, SIZE, grid(slot->bytes >> 9), one);
+    ADD(block->cell[SIZE][cell_of(slot->bytes >> 9) & (CELLS - 1)], one);
     if (slot->distance >= 0)
-        tally(first, AHEAD, grid(slot->distance), one);
+        ADD(block->cell[AHEAD][cell_of(slot->distance) & (CELLS - 1)], one);
     else
-        tally(first, BEHIND, grid(-slot->distance), one);
+        ADD(block->cell[BEHIND][cell_of(-slot->distance) & (CELLS - 1)], one);
     if (slot->nearest >= 0)
-        tally(first, NEAR_AHEAD, grid(slot->nearest), one);
+        ADD(block->cell[NEAR_AHEAD][cell_of(slot->nearest) & (CELLS - 1)], one);
     else
-        tally(first, NEAR_BEHIND, grid(-slot->nearest), one);
+        ADD(block->cell[NEAR_BEHIND][cell_of(-slot->nearest) & (CELLS - 1)], one);
 }
 
 SEC("tp_btf/block_rq_complete")
 int disk_complete(u64 *ctx)
 {
-    u32 error = ctx[1], bytes = ctx[2];
-    struct io io;
+    struct request *rq = (void *)ctx[0];
+    u32 error = ctx[1], bytes = ctx[2], flags, op;
+    struct slot *slot;
+    struct device *device;
     u64 now;
-    if (!is_io(&io, (void *)ctx[0]))
-        return 0;
     /* A part of it: the rest is still under way. */
-    if (bytes < io.rq->__data_len)
+    if (bytes < rq->__data_len)
         return 0;
-    /* Not of this request: issued before we came. */
-    if (!find(&io) || io.slot->request != mark_of(&io) || !io.slot->issued)
+    slot = slot_of(rq);
+    flags = rq->cmd_flags;
+    op = op_of(flags);
+    if (!slot || !slot->issued) {
+        /* Issued before we came. */
+        if (op != OPS && rq->__data_len)
+            untracked();
+        return 0;
+    }
+    device = device_at(slot->index);
+    if (!device)
         return 0;
     now = ktime();
-    io.slot->request = 0;
-    change_depth(io.device, now, -1, AT_COMPLETE);
-    count(io.device, io.slot, io.index, io.op, now, error & 0xff);
+    change_depth(device, now, -1, AT_COMPLETE);
+    count(device, slot, slot->index, op, now, error & 0xff);
     if (with_events) {
         u32 weight = chosen(now);
         /* Parts that were completed before moved its start on. */
-        u64 sector = io.rq->__sector - ((io.slot->bytes - bytes) >> 9);
+        u64 sector = rq->__sector - ((slot->bytes - bytes) >> 9);
         if (weight)
-            tell(io.slot, io.index, io.op, io.rq->cmd_flags, sector, now, weight);
+            tell(slot, slot->index, op, flags, sector, now, weight);
     }
+    slot->request = 0;
     return 0;
 }
 
@@ -681,13 +709,16 @@ int disk_start(u64 *ctx)
     struct request *rq = (void *)ctx[0];
     struct bio *bio = rq->bio;
     struct task_struct *task = current_task();
-    struct io io;
+    struct slot *slot;
     HERE(bio);
-    if (!is_io(&io, rq) || !find(&io))
+    if (op_of(rq->cmd_flags) == OPS)
         return 0;
-    forget(io.slot);
-    io.slot->request = mark_of(&io);
-    know(io.slot, bio, task);
+    slot = own_slot(rq);
+    if (!slot)
+        return 0;
+    /* What a request before it left, that was never completed. */
+    forget(slot);
+    know(slot, bio, task);
     return 0;
 }
 
@@ -708,7 +739,7 @@ int disk_bio_queue(u64 *ctx)
     struct bio_slot bs = {};
     struct slot *slot = &bs.slot;
     u64 key = (u64)bio;
-    u32 index, op = op_of(bio->bi_opf);
+    u32 index = 0, op = op_of(bio->bi_opf);
     if (!disk || disk->queue->mq_ops || op == OPS)
         return 0;
     device = device_of(disk, &index);
@@ -717,7 +748,6 @@ int disk_bio_queue(u64 *ctx)
     slot->first = slot->issued = ktime();
     slot->bytes = bio->bi_iter.bi_size;
     slot->depth = change_depth(device, slot->issued, 1, AT_ISSUE);
-    note_peak(index, slot->depth);
     bs.sector = bio->bi_iter.bi_sector;
     if (op != FLUSH)
         measure(device, slot, bs.sector, slot->bytes >> 9);
@@ -736,7 +766,7 @@ int disk_bio_complete(u64 *ctx)
     struct device *device;
     struct bio_slot *bs;
     u64 key = (u64)bio, now;
-    u32 index, flags = bio->bi_opf, op = op_of(flags);
+    u32 index = 0, flags = bio->bi_opf, op = op_of(flags);
     if (!disk || disk->queue->mq_ops || op == OPS)
         return 0;
     bs = map_lookup(&bios, &key);

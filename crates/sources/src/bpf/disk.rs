@@ -8,6 +8,7 @@
 //! <https://docs.kernel.org/trace/events.html>
 
 mod events;
+mod merge;
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -17,11 +18,12 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
-use super::cells::{Rows, amount, count};
+use super::cells::{Blocks, CELLS};
 use super::load::{Constant, Hook, Lanes, Loaded, load};
 use crate::proc::disk::layer;
 use crate::{Availability, Detail, Entry, Host, Source};
 use events::Events;
+use merge::{Cell, Merge};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -42,13 +44,29 @@ const SECTOR: f64 = 512.0;
 const DEVICE_WORDS: usize = 32;
 const DEVICE_NAME: std::ops::Range<usize> = 36..56;
 /// Numbers of the sums of an operation, and which is which.
-const SUMS: usize = 8;
-const IOS: usize = 0;
-const QUEUE: usize = 1;
-const SERVICE: usize = 2;
-const ERRORS: usize = 3;
-const RANDOM: usize = 4;
-const REQUEUES: usize = 6;
+const SUMS: usize = 4;
+const QUEUE: usize = 0;
+const SERVICE: usize = 1;
+const ERRORS: usize = 2;
+const REQUEUES: usize = 3;
+
+/// Rows of a block: `enum row_kind` of the program.
+mod row {
+    pub(super) const DIRECT: usize = 0;
+    pub(super) const SERVICE: usize = 1;
+    pub(super) const QUEUE: usize = 2;
+    pub(super) const LATENCY: usize = 3;
+    pub(super) const SIZE: usize = 4;
+    pub(super) const AHEAD: usize = 5;
+    pub(super) const BEHIND: usize = 6;
+    pub(super) const NEAR_AHEAD: usize = 7;
+    pub(super) const NEAR_BEHIND: usize = 8;
+    pub(super) const DEPTH: usize = 9;
+    pub(super) const ALL: usize = 10;
+}
+const BLOCK: usize = row::ALL * CELLS;
+/// Issue and completion each keep the time at a depth.
+const WEIGHTS: usize = 2 * CELLS;
 
 type Devices = [u64; DEVICES * DEVICE_WORDS];
 type Sums = [u64; OPS * SUMS];
@@ -69,13 +87,18 @@ const EVENT_HOOKS: [Hook; 2] = [
     Hook::useful("disk_direct", "iomap_dio_rw_begin"),
 ];
 
-/// A histogram of the program: its rows, and the table it fills.
-struct Histogram {
-    table: TableId,
-    /// Row of values from zero up, and of those below zero.
-    rows: (u32, Option<u32>),
-    /// What a value of the grid is worth, in base units.
-    unit: f64,
+/// Tables of histograms.
+struct Tables {
+    latency: TableId,
+    queue_time: TableId,
+    service_time: TableId,
+    size: TableId,
+    distance: TableId,
+    nearest: TableId,
+    depth: TableId,
+    at_depth: TableId,
+    io: TableId,
+    peak: TableId,
 }
 
 struct Disk {
@@ -83,18 +106,15 @@ struct Disk {
     loaded: Loaded,
     devices: Array<MapData, Devices>,
     totals: Array<MapData, Sums>,
-    peaks: Array<MapData, u32>,
     control: Array<MapData, [u32; 2]>,
-    rows: Rows,
+    blocks: Blocks<BLOCK>,
+    weights: Blocks<WEIGHTS>,
     lanes: u32,
-    interval: u32,
-    histograms: [Histogram; 7],
-    at_depth: TableId,
-    io: TableId,
-    peak: TableId,
+    tables: Tables,
     known: Vec<Known>,
     ops: Option<[Word; OPS]>,
     events: Option<Events>,
+    merge: Merge,
 }
 
 /// A device that was seen.
@@ -116,21 +136,23 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     if with_events {
         hooks.extend(EVENT_HOOKS);
     }
-    // Each device has two rows, and nine an operation: room for reads and writes of all, and
-    // for some that come later.
-    let rows = 20 * (devices as u32).clamp(4, 64) + 80;
+    // A block an operation: room for reads and writes of all, and for some that come later.
+    let devices = (devices as u32).clamp(4, 64);
+    let (blocks, weights) = (2 * devices + 8, devices + 8);
     let slots = slots_needed(host);
     let constants = [
         Constant::Word("lanes", lanes.count),
         Constant::Word("lane_mask", lanes.count - 1),
         Constant::Flag("lanes_shared", lanes.shared),
-        Constant::Word("all_rows", rows),
+        Constant::Word("all_blocks", blocks),
+        Constant::Word("all_weights", weights),
         Constant::Word("slot_mask", slots - 1),
         Constant::Flag("with_events", with_events),
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
     let sizes = [
-        ("rows", rows * lanes.count),
+        ("blocks", blocks * lanes.count),
+        ("weights", weights * lanes.count),
         ("totals", DEVICES as u32 * lanes.count),
         ("slots", slots),
         (
@@ -143,16 +165,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ),
     ];
     let mut loaded = load(host, super::object!("disk"), &sizes, &constants, &hooks)?;
-    let time = |table, row| Histogram {
-        table: TableId::of(table),
-        rows: (row, None),
-        unit: 1e-9,
-    };
-    let sectors = |table, row, below| Histogram {
-        table: TableId::of(table),
-        rows: (row, below),
-        unit: SECTOR,
-    };
     let events = if with_events {
         Some(Events::new(host, loaded.ring()?))
     } else {
@@ -162,30 +174,26 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         host: host.clone(),
         devices: loaded.array("devices")?,
         totals: loaded.array("totals")?,
-        peaks: loaded.array("peaks")?,
         control: loaded.array("control")?,
-        rows: Rows::new(loaded.array("rows")?, lanes.count),
+        blocks: Blocks::new(loaded.array("blocks")?, lanes.count),
+        weights: Blocks::new(loaded.array("weights")?, lanes.count),
         lanes: lanes.count,
-        interval: 0,
-        // The order of `enum row_kind`.
-        histograms: [
-            time("disk_latency", 0),
-            time("disk_queue_time", 1),
-            time("disk_service_time", 2),
-            sectors("disk_size", 3, None),
-            sectors("disk_distance", 4, Some(5)),
-            sectors("disk_nearest", 6, Some(7)),
-            Histogram {
-                unit: 1.0,
-                ..sectors("disk_depth", 8, None)
-            },
-        ],
-        at_depth: TableId::of("disk_at_depth"),
-        io: TableId::of("disk_io"),
-        peak: TableId::of("disk_peak"),
+        tables: Tables {
+            latency: TableId::of("disk_latency"),
+            queue_time: TableId::of("disk_queue_time"),
+            service_time: TableId::of("disk_service_time"),
+            size: TableId::of("disk_size"),
+            distance: TableId::of("disk_distance"),
+            nearest: TableId::of("disk_nearest"),
+            depth: TableId::of("disk_depth"),
+            at_depth: TableId::of("disk_at_depth"),
+            io: TableId::of("disk_io"),
+            peak: TableId::of("disk_peak"),
+        },
         known: Vec::new(),
         ops: None,
         events,
+        merge: Merge::default(),
         loaded,
     }))
 }
@@ -204,33 +212,25 @@ fn any_without_requests(host: &Host) -> bool {
     })
 }
 
-/// Places for all requests that the devices can have under way, as a power of two; the
-/// program takes at least 256 a hardware queue, and twice the tags.
+/// Places for requests under way, as a power of two: many times more than the devices can
+/// have, so that two hardly ever meet at one place.
 fn slots_needed(host: &Host) -> u32 {
-    let mut all = 1 << 13;
-    for device in std::fs::read_dir(host.sys("block"))
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        for queue in std::fs::read_dir(device.path().join("mq"))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+    let mut all = 1 << 10;
+    let devices = std::fs::read_dir(host.sys("block"));
+    for device in devices.into_iter().flatten().flatten() {
+        let queues = std::fs::read_dir(device.path().join("mq"));
+        for queue in queues.into_iter().flatten().flatten() {
             let tags = crate::read::once(&queue.path().join("nr_tags"));
-            let tags = tags.and_then(|t| t.parse::<u32>().ok()).unwrap_or(128);
-            all += (tags * 2).next_power_of_two().max(256);
+            all += tags.and_then(|t| t.parse::<u32>().ok()).unwrap_or(128);
         }
     }
-    all.next_power_of_two().min(1 << 20)
+    (all * 8).next_power_of_two().min(1 << 20)
 }
 
 impl Source for Disk {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let ops = *self.ops.get_or_insert_with(|| NAMES.map(|n| out.word(n)));
         let devices = self.devices.get(&0, 0).map_err(io::Error::other)?;
-        self.turn()?;
         for place in 0..DEVICES {
             let device = &devices[place * DEVICE_WORDS..][..DEVICE_WORDS];
             if device[0] == 0 {
@@ -262,20 +262,11 @@ impl Source for Disk {
     }
 
     fn one_in(&mut self, n: u32) {
-        let _ = self.control.set(0, [n, self.interval], 0);
+        let _ = self.control.set(0, [n, 0], 0);
     }
 }
 
 impl Disk {
-    /// Starts the next interval of the greatest depths.
-    fn turn(&mut self) -> io::Result<()> {
-        self.interval = self.interval.wrapping_add(1);
-        let [one_in, _] = self.control.get(&0, 0).map_err(io::Error::other)?;
-        self.control
-            .set(0, [one_in, self.interval], 0)
-            .map_err(io::Error::other)
-    }
-
     /// Learns the name of a device; answers with its place in `known`.
     fn meet(&mut self, place: usize, device: &[u64], out: &mut Sink) -> usize {
         let bytes: Vec<u8> = device.iter().flat_map(|w| w.to_ne_bytes()).collect();
@@ -317,90 +308,98 @@ impl Disk {
         let write = interval.is_some();
         let mut active = false;
         for (op, word) in ops.into_iter().enumerate() {
-            if grown(op, IOS) == 0 && grown(op, REQUEUES) == 0 {
+            if grown(op, SERVICE) == 0 && grown(op, REQUEUES) == 0 {
                 continue;
             }
             active = true;
+            // The block of each operation, and one; two numbers share a word of 64 bits.
+            let block = (device[2 + op / 2] >> (32 * (op % 2))) as u32;
+            let words = [words[0], words[1], word];
+            let random = match block {
+                0 => 0.0,
+                _ => self.histograms(block - 1, words, op, write, out),
+            };
             if write {
                 let values = [
                     grown(op, QUEUE) as f64 / 1e9,
                     grown(op, SERVICE) as f64 / 1e9,
                     grown(op, ERRORS) as f64,
                     grown(op, REQUEUES) as f64,
-                    grown(op, RANDOM) as f64,
+                    random,
                 ];
-                out.row(self.io, &[words[0], words[1], word], &values);
-            }
-            // The first row of each operation, and one; two numbers share a word of 64 bits.
-            let first = (device[2 + op / 2] >> (32 * (op % 2))) as u32;
-            if first > 0 {
-                self.histograms(first - 1, [words[0], words[1], word], op, write, out);
+                out.row(self.tables.io, &words, &values);
             }
         }
-        if active || device[8] & 0xffff > 0 {
-            self.depths(place, device, words, write, out);
+        let (depth, weights) = ((device[8] & 0xffff) as u32, device[4] as u32);
+        if weights > 0 && (active || depth > 0) {
+            self.depths(weights - 1, depth, words, write, out);
         }
         Ok(())
     }
 
-    fn histograms(&mut self, first: u32, words: [Word; 3], op: usize, write: bool, out: &mut Sink) {
+    /// Writes the histograms of a device and operation; answers with how many I/Os were random.
+    fn histograms(
+        &mut self,
+        block: u32,
+        words: [Word; 3],
+        op: usize,
+        write: bool,
+        out: &mut Sink,
+    ) -> f64 {
+        let merge = &mut self.merge;
+        merge.clear();
+        self.blocks.growth(block, |place, grown| {
+            merge.take(place / CELLS, (place % CELLS) as u32, grown);
+        });
+        if !write {
+            return 0.0;
+        }
         // A discard moves nothing.
         let sector = if op == DISCARD { 0.0 } else { SECTOR };
-        for h in &self.histograms {
-            let mut tell = |cell: u32, grown: u64, sign: f64| {
-                if write {
-                    let value = grid::lower(cell) as f64 * h.unit * sign;
-                    let values = [value, count(grown), amount(grown) * sector];
-                    out.row(h.table, &words, &values);
-                }
-            };
-            self.rows
-                .growth(first + h.rows.0, |cell, grown| tell(cell, grown, 1.0));
-            if let Some(below) = h.rows.1 {
-                self.rows
-                    .growth(first + below, |cell, grown| tell(cell, grown, -1.0));
+        let t = &self.tables;
+        let mut tell = |table: TableId, cells: &[Cell], unit: f64| {
+            for cell in cells {
+                let sign = if cell.below { -unit } else { unit };
+                let value = grid::lower(grid::index(cell.value)) as f64 * sign;
+                out.row(table, &words, &[value, cell.count, cell.sectors * sector]);
             }
-        }
+        };
+        tell(t.latency, merge.sorted(&[row::LATENCY, row::DIRECT]), 1e-9);
+        tell(
+            t.service_time,
+            merge.sorted(&[row::SERVICE, row::DIRECT]),
+            1e-9,
+        );
+        tell(t.queue_time, merge.queue(), 1e-9);
+        tell(t.size, merge.sorted(&[row::SIZE]), SECTOR);
+        tell(t.distance, merge.sorted(&[row::AHEAD, row::BEHIND]), SECTOR);
+        tell(
+            t.nearest,
+            merge.sorted(&[row::NEAR_AHEAD, row::NEAR_BEHIND]),
+            SECTOR,
+        );
+        tell(t.depth, merge.sorted(&[row::DEPTH]), 1.0);
+        merge.random()
     }
 
     /// Time at each depth, and the greatest.
-    fn depths(
-        &mut self,
-        place: usize,
-        device: &[u64],
-        words: [Word; 2],
-        write: bool,
-        out: &mut Sink,
-    ) {
-        let weights = device[4] as u32;
-        if weights > 0 {
-            let mut seconds: Vec<(u32, f64)> = Vec::new();
-            for row in [weights - 1, weights] {
-                self.rows.growth(row, |cell, grown| {
-                    seconds.push((cell, grown as f64 / 1e9));
-                });
-            }
-            seconds.sort_by_key(|s| s.0);
-            for both in seconds.chunk_by(|a, b| a.0 == b.0) {
-                let sum: f64 = both.iter().map(|s| s.1).sum();
-                if write {
-                    out.row(self.at_depth, &words, &[grid_of(both[0].0), sum]);
-                }
-            }
+    fn depths(&mut self, weights: u32, now: u32, words: [Word; 2], write: bool, out: &mut Sink) {
+        let mut seconds: Vec<(u32, f64)> = Vec::new();
+        self.weights.growth(weights, |place, grown| {
+            seconds.push(((place % CELLS) as u32, grown as f64 / 1e9));
+        });
+        if !write {
+            return;
         }
-        let slot = place as u32 * 2 + (self.interval.wrapping_sub(1) & 1);
-        let most = self.peaks.get(&slot, 0).unwrap_or(0);
-        let _ = self.peaks.set(slot, 0_u32, 0);
-        // It may have been deep before the interval and only got less deep since.
-        let now = (device[8] & 0xffff) as u32;
-        if write {
-            out.row(self.peak, &words, &[f64::from(most.max(now))]);
+        // From 128 on a bucket of the grid has several depths.
+        let bucket = |depth: u32| grid::index(u64::from(depth));
+        seconds.sort_by_key(|s| s.0);
+        for same in seconds.chunk_by(|a, b| bucket(a.0) == bucket(b.0)) {
+            let value = grid::lower(bucket(same[0].0)) as f64;
+            let sum: f64 = same.iter().map(|s| s.1).sum();
+            out.row(self.tables.at_depth, &words, &[value, sum]);
         }
+        let most = seconds.last().map_or(0, |s| s.0).max(now);
+        out.row(self.tables.peak, &words, &[f64::from(most)]);
     }
-}
-
-/// Depths have a cell each; as a dimension they are on the grid, whose buckets are wider from
-/// 128 on.
-fn grid_of(depth: u32) -> f64 {
-    grid::lower(grid::index(u64::from(depth))) as f64
 }

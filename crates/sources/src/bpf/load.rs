@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use aya::maps::{Array, MapData, RingBuf};
 use aya::programs::{BtfTracePoint, ProgramError};
-use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod, VerifierLogLevel};
+use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Endianness, Pod, VerifierLogLevel};
 use run::manifest::Program;
 
+use super::types;
 use crate::{Availability, Host};
 
 /// A program and the hook it waits at.
@@ -43,20 +44,33 @@ impl Hook {
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
-/// The types of the running kernel. Reading them takes 20 ms, so sources that open at the
-/// same time share them; they take 15 MB, so nobody keeps them.
-fn kernel_types() -> Result<Arc<Btf>, Availability> {
-    static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(types) = shared.upgrade() {
-        return Ok(types);
+/// What sources that open at the same time share, because it takes time and memory; nobody
+/// keeps it.
+struct Shared {
+    /// All types of the kernel: 15 MB.
+    types: Btf,
+    /// Those that the programs read.
+    few: Btf,
+}
+
+fn shared() -> Result<Arc<Shared>, Availability> {
+    static SHARED: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(there) = shared.upgrade() {
+        return Ok(there);
     }
-    let types = Btf::from_sys_fs().map_err(|e| Availability::Unsupported {
-        needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({e})"),
-    })?;
-    let types = Arc::new(types);
-    *shared = Arc::downgrade(&types);
-    Ok(types)
+    let unsupported = |why: &dyn std::fmt::Display| Availability::Unsupported {
+        needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
+    };
+    let bytes = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|e| unsupported(&e))?;
+    let names: Vec<&str> = types::NAMES.lines().collect();
+    let few = types::reduced(&bytes, &names).ok_or_else(|| unsupported(&"of another format"))?;
+    let there = Arc::new(Shared {
+        types: Btf::parse(&bytes, Endianness::default()).map_err(|e| unsupported(&e))?,
+        few: Btf::parse(&few, Endianness::default()).map_err(|e| unsupported(&e))?,
+    });
+    *shared = Arc::downgrade(&there);
+    Ok(there)
 }
 
 /// An object whose programs are attached. Dropping it detaches them and frees its maps; the
@@ -113,11 +127,17 @@ pub(super) fn load(
     constants: &[Constant],
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
-    let types = kernel_types()?;
-    let mut loader = EbpfLoader::new();
-    loader
-        .btf(Some(&types))
-        .verifier_log_level(VerifierLogLevel::DISABLE);
+    let shared = shared()?;
+    let mut loader = {
+        // It reads all types again, for nothing, and drops them when it gets others: one at a
+        // time, for the memory.
+        static ONE: Mutex<()> = Mutex::new(());
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loader = EbpfLoader::new();
+        loader.btf(Some(&shared.few));
+        loader
+    };
+    loader.verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in sizes {
         loader.map_max_entries(map, *size);
     }
@@ -139,7 +159,7 @@ pub(super) fn load(
     let mut ebpf = loader.load(object).map_err(|e| refused(&e))?;
     let mut programs = Vec::new();
     for hook in hooks {
-        let attached = attach(host, &mut ebpf, *hook, &types);
+        let attached = attach(host, &mut ebpf, *hook, &shared.types);
         if hook.needed && attached.state.state != "attached" {
             let why = format!("{}: {}", hook.event, attached.state.detail);
             return Err(match attached.state.state.as_str() {

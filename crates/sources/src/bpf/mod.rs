@@ -7,6 +7,7 @@
 mod cells;
 pub mod disk;
 mod load;
+mod types;
 mod who;
 
 /// Compiled by `build.rs`.
