@@ -46,6 +46,11 @@ pub trait Source: Send {
         None
     }
 
+    /// What was lost of its events, all in all.
+    fn lost(&mut self) -> Option<Lost> {
+        None
+    }
+
     /// Of events that come too fast, tell one in `n` from now on.
     fn one_in(&mut self, _n: u32) {}
 
@@ -54,6 +59,17 @@ pub trait Source: Send {
     fn measured(&mut self, _seconds: f64) -> Vec<Program> {
         vec![]
     }
+}
+
+/// What a source in the kernel could not keep, since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// The table of its events.
+    pub table: &'static str,
+    /// Events for which there was no room.
+    pub dropped: u64,
+    /// What the program could not follow, and counted nowhere else.
+    pub unseen: u64,
 }
 
 /// What [`SOURCES`] says of a source.

@@ -19,9 +19,9 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
 use super::cells::{Blocks, CELLS};
-use super::load::{Constant, Hook, Lanes, Loaded, load};
+use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
 use crate::proc::disk::layer;
-use crate::{Availability, Detail, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
 use merge::{Cell, Merge};
 
@@ -115,6 +115,7 @@ struct Disk {
     ops: Option<[Word; OPS]>,
     events: Option<Events>,
     merge: Merge,
+    losses: Losses,
 }
 
 /// A device that was seen.
@@ -194,6 +195,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ops: None,
         events,
         merge: Merge::default(),
+        losses: loaded.losses()?,
         loaded,
     }))
 }
@@ -259,6 +261,10 @@ impl Source for Disk {
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
         self.loaded.read_programs(seconds);
         self.loaded.programs().cloned().collect()
+    }
+
+    fn lost(&mut self) -> Option<Lost> {
+        Some(self.losses.read("disk_event", self.lanes))
     }
 
     fn one_in(&mut self, n: u32) {

@@ -11,7 +11,7 @@ use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Endianness, Pod, VerifierLogLevel};
 use run::manifest::Program;
 
 use super::types;
-use crate::{Availability, Host};
+use crate::{Availability, Host, Lost};
 
 /// A program and the hook it waits at.
 #[derive(Clone, Copy, Debug)]
@@ -44,17 +44,10 @@ impl Hook {
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
-/// What sources that open at the same time share, because it takes time and memory; nobody
-/// keeps it.
-struct Shared {
-    /// All types of the kernel: 15 MB.
-    types: Btf,
-    /// Those that the programs read.
-    few: Btf,
-}
-
-fn shared() -> Result<Arc<Shared>, Availability> {
-    static SHARED: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+/// The types of the running kernel that the programs need. Sources that open at the same time
+/// share them; nobody keeps them.
+fn kernel_types() -> Result<Arc<Btf>, Availability> {
+    static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(there) = shared.upgrade() {
         return Ok(there);
@@ -65,10 +58,9 @@ fn shared() -> Result<Arc<Shared>, Availability> {
     let bytes = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|e| unsupported(&e))?;
     let names: Vec<&str> = types::NAMES.lines().collect();
     let few = types::reduced(&bytes, &names).ok_or_else(|| unsupported(&"of another format"))?;
-    let there = Arc::new(Shared {
-        types: Btf::parse(&bytes, Endianness::default()).map_err(|e| unsupported(&e))?,
-        few: Btf::parse(&few, Endianness::default()).map_err(|e| unsupported(&e))?,
-    });
+    drop(bytes);
+    let there = Btf::parse(&few, Endianness::default()).map_err(|e| unsupported(&e))?;
+    let there = Arc::new(there);
     *shared = Arc::downgrade(&there);
     Ok(there)
 }
@@ -127,14 +119,14 @@ pub(super) fn load(
     constants: &[Constant],
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
-    let shared = shared()?;
+    let types = kernel_types()?;
     let mut loader = {
         // It reads all types again, for nothing, and drops them when it gets others: one at a
         // time, for the memory.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loader = EbpfLoader::new();
-        loader.btf(Some(&shared.few));
+        loader.btf(Some(&types));
         loader
     };
     loader.verifier_log_level(VerifierLogLevel::DISABLE);
@@ -159,7 +151,7 @@ pub(super) fn load(
     let mut ebpf = loader.load(object).map_err(|e| refused(&e))?;
     let mut programs = Vec::new();
     for hook in hooks {
-        let attached = attach(host, &mut ebpf, *hook, &shared.types);
+        let attached = attach(host, &mut ebpf, *hook, &types);
         if hook.needed && attached.state.state != "attached" {
             let why = format!("{}: {}", hook.event, attached.state.detail);
             return Err(match attached.state.state.as_str() {
@@ -265,6 +257,11 @@ impl Loaded {
         Array::try_from(map).map_err(|e| failed(e.to_string()))
     }
 
+    /// What the object could not keep: reads it lane by lane.
+    pub(super) fn losses(&mut self) -> Result<Losses, Availability> {
+        Ok(Losses(self.array("losses")?))
+    }
+
     /// The ring of the object.
     pub(super) fn ring(&mut self) -> Result<RingBuf<MapData>, Availability> {
         let failed = |why: String| Availability::Failed { why };
@@ -305,5 +302,23 @@ impl Loaded {
     /// What became of each program.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter().map(|p| &p.state)
+    }
+}
+
+/// What a program could not keep (`struct lost`).
+pub(super) struct Losses(Array<MapData, [u64; 8]>);
+
+impl Losses {
+    /// All so far.
+    pub(super) fn read(&self, table: &'static str, lanes: u32) -> Lost {
+        let mut lost = Lost {
+            table,
+            ..Lost::default()
+        };
+        for lane in (0..lanes).filter_map(|lane| self.0.get(&lane, 0).ok()) {
+            lost.dropped += lane[0];
+            lost.unseen += lane[1];
+        }
+        lost
     }
 }
