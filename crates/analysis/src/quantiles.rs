@@ -7,16 +7,12 @@
 //! below 128 of the grid's unit are exact. Of bytes or seconds by a number, amounts take the
 //! place of events: half of the bytes had at most that latency.
 
-use std::collections::HashMap;
+mod spread;
 
-use run::catalog::{self, Detail, Kind, Stored, WEIGHT};
-use run::read::{ReadError, Values};
+use run::grid;
 use run::unit::Unit;
-use run::{Run, grid};
 
-use crate::answer::{Answer, Group};
-use crate::scan::KeyValue;
-use crate::syntax::parse;
+pub use spread::{Spread, Spreads, of};
 
 /// The quantiles that are shown.
 pub const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
@@ -25,6 +21,19 @@ pub const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), 
 /// gives another number.
 pub const LEAST_BEYOND: f64 = 10.0;
 
+/// What an answer says of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Its key (see [`crate::scan::KeyValue::Number`]).
+    pub key: f64,
+    /// How much is in it.
+    pub amount: f64,
+    /// How many events that is; `None` where events are not counted.
+    pub events: Option<f64>,
+    /// The events' numbers added up, where the table keeps that: the bytes of I/Os by size.
+    pub sum: Option<f64>,
+}
+
 /// A bucket that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
@@ -32,30 +41,29 @@ pub struct Bucket {
     pub least: f64,
     /// The greatest value that fits it.
     pub most: f64,
-    /// How much is in it.
-    pub amount: f64,
-    /// How many events that is; `None` where events are not counted.
-    pub events: Option<f64>,
+    /// What is in it.
+    pub cell: Cell,
 }
 
 impl Bucket {
-    /// The bucket with this key (see [`KeyValue::Number`]). The grid is over whole numbers,
-    /// so that its upper bound belongs to the next.
-    fn new(key: f64, unit: Unit, amount: f64, events: Option<f64>) -> Bucket {
+    /// The grid is over whole numbers, so that a bucket's upper bound belongs to the next.
+    fn new(cell: Cell, unit: Unit) -> Bucket {
         let whole = if unit == Unit::Seconds { 1e9 } else { 1.0 };
         // Zero has no sign here.
-        let (from, to) = grid::bounds(key + 0.0, unit);
-        let (least, most) = if key < 0.0 {
+        let (from, to) = grid::bounds(cell.key + 0.0, unit);
+        let (least, mut most) = if cell.key < 0.0 {
             (((from * whole).round() + 1.0) / whole, to)
         } else {
             (from, ((to * whole).round() - 1.0) / whole)
         };
-        Bucket {
-            least,
-            most,
-            amount,
-            events,
+        if let (Some(events), Some(sum)) = (cell.events, cell.sum)
+            && (sum - events * least).abs() <= sum * 1e-9
+        {
+            // None lies below the least, so where the mean does, all do: I/Os of 64 KiB are
+            // not said to be as large as the largest that shares their bucket.
+            most = least;
         }
+        Bucket { least, most, cell }
     }
 }
 
@@ -73,26 +81,18 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// From the keys of buckets, their amounts and their events. `heaviest` is 1 unless events
-    /// were sampled.
-    pub fn new(
-        cells: impl Iterator<Item = (f64, f64, Option<f64>)>,
-        unit: Unit,
-        heaviest: f64,
-    ) -> Distribution {
+    /// From its buckets. `heaviest` is 1 unless events were sampled.
+    pub fn new(cells: impl Iterator<Item = Cell>, unit: Unit, heaviest: f64) -> Distribution {
         let mut out = Distribution {
             heaviest: heaviest.max(1.0),
             ..Distribution::default()
         };
-        for (key, amount, events) in cells {
-            if !(amount > 0.0 && amount.is_finite()) {
-                continue;
-            }
-            if key.is_finite() {
-                out.total += amount;
-                out.buckets.push(Bucket::new(key, unit, amount, events));
+        for cell in cells.filter(|c| c.amount > 0.0 && c.amount.is_finite()) {
+            if cell.key.is_finite() {
+                out.total += cell.amount;
+                out.buckets.push(Bucket::new(cell, unit));
             } else {
-                out.unknown += amount;
+                out.unknown += cell.amount;
             }
         }
         out.buckets.sort_by(|a, b| a.least.total_cmp(&b.least));
@@ -101,33 +101,37 @@ impl Distribution {
 
     /// How many events there are, where they are counted.
     pub fn events(&self) -> Option<f64> {
-        self.buckets.iter().map(|b| b.events).sum()
+        self.buckets.iter().map(|b| b.cell.events).sum()
     }
 
     /// The quantile `q`; `None` if too few events lie beyond it.
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        // Less than a thousandth of an event: the product may be just above a whole number.
+        // The product may be a rounding error above a whole number.
         let rank = q * self.total * (1.0 - 1e-14);
         let mut reached = 0.0;
         let mut buckets = self.buckets.iter();
         let found = buckets.find(|b| {
-            reached += b.amount;
+            reached += b.cell.amount;
             reached >= rank
         })?;
-        let above: Option<f64> = buckets.map(|b| b.events).sum();
-        let (Some(above), Some(here)) = (above, found.events) else {
+        let above: Option<f64> = buckets.map(|b| b.cell.events).sum();
+        let (Some(above), Some(here)) = (above, found.cell.events) else {
             // What has no events is measured all the time, as the time at a depth.
             return Some(found.most);
         };
-        let part = ((reached - rank) / found.amount).clamp(0.0, 1.0);
+        let part = ((reached - rank) / found.cell.amount).clamp(0.0, 1.0);
         let beyond = (above + here * part) / self.heaviest;
         (beyond >= LEAST_BEYOND * (1.0 - 1e-9)).then_some(found.most)
     }
 
-    /// The mean, with each event in the middle of its bucket: within 0.8 %.
+    /// The mean: exact where the table keeps the sums, else with each event in the middle of
+    /// its bucket, within 0.8 %.
     pub fn mean(&self) -> Option<f64> {
-        let middle = |b: &Bucket| b.amount * b.least.midpoint(b.most);
-        let sum: f64 = self.buckets.iter().map(middle).sum();
+        let value = |b: &Bucket| match (b.cell.sum, b.cell.events) {
+            (Some(sum), Some(events)) if events > 0.0 => sum / events,
+            _ => b.least.midpoint(b.most),
+        };
+        let sum: f64 = self.buckets.iter().map(|b| b.cell.amount * value(b)).sum();
         (self.total > 0.0).then(|| sum / self.total)
     }
 
@@ -140,242 +144,6 @@ impl Distribution {
     pub fn max(&self) -> Option<f64> {
         self.buckets.last().map(|b| b.most)
     }
-}
-
-/// The distributions of one group of words.
-#[derive(Clone, Debug)]
-pub struct Spread {
-    /// A word for each word dimension of the answer.
-    pub key: Vec<String>,
-    /// Over all intervals.
-    pub whole: Distribution,
-    /// By interval, as places in [`Answer::slots`]; none if the answer has no series.
-    pub intervals: Vec<(u32, Distribution)>,
-}
-
-/// Where the events behind the amounts of an answer are counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Events {
-    /// The amounts are counts of events.
-    Same,
-    /// By this expression.
-    By(String),
-    /// Nowhere: the amounts are no events.
-    Uncounted,
-}
-
-/// The one number dimension of an answer whose amounts can be spread over it.
-pub fn dimension(answer: &Answer) -> Option<usize> {
-    let mut numbers = answer
-        .by
-        .iter()
-        .enumerate()
-        .filter(|b| b.1.number.is_some());
-    let (place, _) = numbers.next()?;
-    (numbers.next().is_none() && answer.kind == Some(Kind::Sum)).then_some(place)
-}
-
-/// Where the events of `answer` are counted.
-pub fn events(answer: &Answer) -> Events {
-    let (Ok(expression), Some((subject, table))) =
-        (parse(&answer.text), catalog::table(answer.table))
-    else {
-        return Events::Uncounted;
-    };
-    let measure = expression.measure.text.as_str();
-    let counts = |name: &str| {
-        let one = |(_, stored): &(&str, Stored)| !matches!(stored, Stored::Dimension(_));
-        match table.made.iter().find(|(made, _)| *made == name) {
-            Some(made) => one(made),
-            None => {
-                let measure = subject.measure(name);
-                measure.is_some_and(|m| m.unit == Unit::Count && m.kind == Kind::Sum)
-            }
-        }
-    };
-    if counts(measure) {
-        return Events::Same;
-    }
-    let whole = table.made.iter().find(|(_, s)| *s == Stored::One);
-    let counted = table.measures.iter().find(|m| counts(m));
-    match counted.copied().or(whole.map(|w| w.0)) {
-        Some(name) => {
-            let (from, to) = expression.measure.span;
-            let text = &answer.text;
-            Events::By(format!("{}{name}{}", &text[..from], &text[to..]))
-        }
-        None => Events::Uncounted,
-    }
-}
-
-/// How many events one row of `table` may stand for: more than 1 where events came faster
-/// than the budget allowed.
-pub fn heaviest(run: &Run, table: &str) -> Result<f64, ReadError> {
-    let is_event = catalog::table(table).is_some_and(|(_, t)| t.detail == Detail::Event);
-    let Some(table) = run.table(table)?.filter(|_| is_event) else {
-        return Ok(1.0);
-    };
-    let mut most = 1.0_f64;
-    for part in &table.parts {
-        table.read(part, &[WEIGHT.name], |batch| {
-            if let Some(Values::Numbers(weights)) = batch.columns.first() {
-                // `max` passes over NaN.
-                most = weights.iter().fold(most, |most, weight| most.max(*weight));
-            }
-        })?;
-    }
-    Ok(most)
-}
-
-/// `answer` as a distribution for each group of words, by falling totals; `None` if its
-/// amounts cannot be spread over one number. `counted` is the answer to the expression of
-/// [`Events::By`].
-pub fn spreads(
-    answer: &Answer,
-    events: &Events,
-    counted: Option<&Answer>,
-    heaviest: f64,
-) -> Option<Vec<Spread>> {
-    let place = dimension(answer)?;
-    let unit = answer.by[place].number?;
-    let beside = Beside::new(answer, events, counted);
-    let mut parts: Vec<Part> = Vec::new();
-    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
-    for group in &answer.groups {
-        let (key, number) = split(&group.key, place);
-        let at = *places.entry(key.clone()).or_insert_with(|| {
-            parts.push(Part::new(key));
-            parts.len() - 1
-        });
-        parts[at].add(answer, group, number, &beside);
-    }
-    let spread = |part: Part| {
-        let of = |cells: Vec<Cell>| Distribution::new(cells.into_iter(), unit, heaviest);
-        let intervals = part.intervals.into_iter().enumerate();
-        Spread {
-            key: part.key,
-            whole: of(part.whole),
-            intervals: intervals
-                .filter_map(|(slot, cells)| Some((slot as u32, of(cells?))))
-                .collect(),
-        }
-    };
-    let mut spreads: Vec<Spread> = parts.into_iter().map(spread).collect();
-    spreads.sort_by(|a, b| {
-        let larger = b.whole.total.total_cmp(&a.whole.total);
-        larger.then_with(|| a.key.cmp(&b.key))
-    });
-    Some(spreads)
-}
-
-/// The words of a key, and its number.
-fn split(key: &[KeyValue], place: usize) -> (Vec<String>, f64) {
-    let mut words = Vec::with_capacity(key.len());
-    let mut number = f64::NAN;
-    for (i, value) in key.iter().enumerate() {
-        match value {
-            KeyValue::Number(value) if i == place => number = *value,
-            KeyValue::Number(value) => words.push(value.to_string()),
-            KeyValue::Word(word) => words.push(word.clone()),
-        }
-    }
-    (words, number)
-}
-
-/// Key, amount and events of a bucket.
-type Cell = (f64, f64, Option<f64>);
-
-/// A group of words in the making.
-struct Part {
-    key: Vec<String>,
-    whole: Vec<Cell>,
-    /// By slot; `None` where no bucket has a value.
-    intervals: Vec<Option<Vec<Cell>>>,
-}
-
-impl Part {
-    fn new(key: Vec<String>) -> Part {
-        Part {
-            key,
-            whole: vec![],
-            intervals: vec![],
-        }
-    }
-
-    fn add(&mut self, answer: &Answer, group: &Group, number: f64, beside: &Beside<'_>) {
-        let total = group.total.unwrap_or(0.0);
-        let counted = beside.of(group);
-        let events = beside.events(total, || counted.and_then(|c| c.total));
-        self.whole.push((number, total, events));
-        if self.intervals.is_empty() && !group.series.is_empty() {
-            self.intervals.resize(answer.slots.len(), None);
-        }
-        for &(slot, value) in &group.series {
-            let Some(cells) = self.intervals.get_mut(slot as usize) else {
-                continue;
-            };
-            let cells = cells.get_or_insert_default();
-            let amount = in_interval(answer, slot, value);
-            if amount == 0.0 {
-                continue;
-            }
-            let events = beside.events(amount, || {
-                let series = &counted?.series;
-                let at = series.binary_search_by_key(&slot, |point| point.0).ok()?;
-                Some(in_interval(beside.answer?, slot, series[at].1))
-            });
-            cells.push((number, amount, events));
-        }
-    }
-}
-
-/// The amount behind a value per second.
-fn in_interval(answer: &Answer, slot: u32, value: f64) -> f64 {
-    let interval = answer.slots.get(slot as usize).map_or(0.0, |s| s.interval);
-    let amount = value * interval;
-    if answer.unit.is_whole() {
-        amount.round()
-    } else {
-        amount
-    }
-}
-
-/// Counts of events beside the amounts.
-struct Beside<'a> {
-    kind: &'a Events,
-    answer: Option<&'a Answer>,
-    groups: HashMap<String, &'a Group>,
-}
-
-impl<'a> Beside<'a> {
-    fn new(answer: &Answer, kind: &'a Events, counted: Option<&'a Answer>) -> Beside<'a> {
-        // Of other intervals nothing could be said interval by interval.
-        let same = |c: &&Answer| c.slots.len() == answer.slots.len();
-        let counted = counted.filter(same);
-        let groups = counted.map_or(&[][..], |c| &c.groups);
-        Beside {
-            kind,
-            answer: counted,
-            groups: groups.iter().map(|g| (text(&g.key), g)).collect(),
-        }
-    }
-
-    fn of(&self, group: &Group) -> Option<&'a Group> {
-        self.groups.get(&text(&group.key)).copied()
-    }
-
-    /// The events behind `amount`; what was not found counts as none.
-    fn events(&self, amount: f64, counted: impl Fn() -> Option<f64>) -> Option<f64> {
-        match self.kind {
-            Events::Same => Some(amount),
-            Events::By(_) => Some(counted().unwrap_or(0.0)),
-            Events::Uncounted => None,
-        }
-    }
-}
-
-fn text(key: &[KeyValue]) -> String {
-    format!("{key:?}")
 }
 
 #[cfg(test)]
@@ -405,8 +173,17 @@ mod tests {
                 None => counts.push((key, 1.0)),
             }
         }
-        let cells = counts.into_iter().map(|(key, n)| (key, n, Some(n)));
+        let cells = counts.into_iter().map(|(key, n)| cell(key, n, Some(n)));
         Distribution::new(cells, unit, heaviest)
+    }
+
+    fn cell(key: f64, amount: f64, events: Option<f64>) -> Cell {
+        Cell {
+            key,
+            amount,
+            events,
+            sum: None,
+        }
     }
 
     #[test]
@@ -420,7 +197,7 @@ mod tests {
                 .map(|_| {
                     let bits = random.next() % widest;
                     let value = (random.next() & ((1 << bits) - 1)) as i64;
-                    if signed && random.next() % 2 == 0 {
+                    if signed && random.next().is_multiple_of(2) {
                         -value
                     } else {
                         value
@@ -490,7 +267,7 @@ mod tests {
         assert_eq!(back.quantile(0.9), Some(0.0));
         assert_eq!((back.min(), back.max()), (Some(-4159.0), Some(0.0)));
         assert_eq!(of_values(&[0; 30], Unit::Bytes, 1.0).buckets[0].least, 0.0);
-        let zero = Distribution::new([(-0.0, 30.0, None)].into_iter(), Unit::Bytes, 1.0);
+        let zero = Distribution::new([cell(-0.0, 30.0, None)].into_iter(), Unit::Bytes, 1.0);
         assert_eq!((zero.min(), zero.max()), (Some(0.0), Some(0.0)));
     }
 
@@ -505,8 +282,31 @@ mod tests {
             (f64::MAX, 100.0, Some(100.0)),
             (f64::MIN, 100.0, Some(100.0)),
         ];
-        let odd = Distribution::new(cells.into_iter(), Unit::Seconds, f64::NAN);
+        let odd = Distribution::new(
+            cells.into_iter().map(|(k, a, e)| cell(k, a, e)),
+            Unit::Seconds,
+            f64::NAN,
+        );
         assert_eq!((odd.total, odd.unknown), (200.0, 5.0));
         assert!(odd.quantile(0.5).is_some_and(|v| v <= 0.0));
+    }
+
+    /// 64 KiB begins a bucket of 1 KiB: the bytes tell whether all are of that size.
+    #[test]
+    fn known_sums_make_sizes_and_means_exact() {
+        let of = |extra: f64| {
+            let one = Cell {
+                sum: Some(65536.0 * 100.0 + extra),
+                ..cell(65536.0, 100.0, Some(100.0))
+            };
+            Distribution::new([one].into_iter(), Unit::Bytes, 1.0)
+        };
+        assert_eq!(
+            (of(0.0).quantile(0.5), of(0.0).max()),
+            (Some(65536.0), Some(65536.0))
+        );
+        assert_eq!(of(0.0).mean(), Some(65536.0));
+        assert_eq!(of(512.0).max(), Some(66559.0));
+        assert_eq!(of(512.0).mean(), Some(65536.0 + 5.12));
     }
 }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use analysis::quantiles::{Events, Spread, events, heaviest, spreads};
-use analysis::{Answer, evaluate, summarise};
+use analysis::quantiles::{Spread, of};
+use analysis::{evaluate, summarise};
 use run::Run;
 use support::{Runs, runs};
 
@@ -30,30 +30,17 @@ fn latencies() -> Runs {
     })
 }
 
-fn spread_of(run: &Run, text: &str, series: bool) -> (Answer, Vec<Spread>) {
-    let ask = |text: &str| {
-        if series {
-            evaluate(run, text)
-        } else {
-            summarise(run, text)
-        }
-    };
-    let answer = ask(text).unwrap();
-    let kind = events(&answer);
-    let counted = match &kind {
-        Events::By(text) => Some(ask(text).unwrap()),
-        _ => None,
-    };
-    let weight = heaviest(run, answer.table).unwrap();
-    let spreads = spreads(&answer, &kind, counted.as_ref(), weight).unwrap();
-    (answer, spreads)
+fn spread_of(run: &Run, text: &str, series: bool) -> Vec<Spread> {
+    let ask = if series { evaluate } else { summarise };
+    let spreads = of(run, &ask(run, text).unwrap()).unwrap();
+    spreads.expect("a number dimension").groups
 }
 
 #[test]
 fn each_group_of_words_has_its_own() {
     let runs = latencies();
     for run in [&runs.sealed, &runs.killed] {
-        let (_, found) = spread_of(run, "disk.ios by device, op, latency", false);
+        let found = spread_of(run, "disk.ios by device, op, latency", false);
         let keys: Vec<_> = found.iter().map(|s| s.key.join(" ")).collect();
         assert_eq!(keys, ["vda read", "sda write"]);
         let reads = &found[0].whole;
@@ -64,7 +51,7 @@ fn each_group_of_words_has_its_own() {
         assert_eq!(reads.quantile(0.99), None);
         assert!(found[0].intervals.is_empty());
         // The place of the number does not matter.
-        let (_, other) = spread_of(run, "disk.ios by device, latency, op", false);
+        let other = spread_of(run, "disk.ios by device, latency, op", false);
         assert_eq!(other[0].key, found[0].key);
         assert_eq!(other[0].whole, found[0].whole);
     }
@@ -75,7 +62,7 @@ fn each_interval_has_its_own() {
     let runs = latencies();
     for run in [&runs.sealed, &runs.killed] {
         let expression = "disk.ios by latency where op = read";
-        let (_, found) = spread_of(run, expression, true);
+        let found = spread_of(run, expression, true);
         let totals: Vec<_> = found[0].intervals.iter().map(|(_, d)| d.total).collect();
         assert_eq!(totals, [120.0, 20.0]);
         let (first, second) = (&found[0].intervals[0].1, &found[0].intervals[1].1);
@@ -92,11 +79,7 @@ fn each_interval_has_its_own() {
 fn bytes_are_spread_with_the_events_behind_them() {
     let runs = latencies();
     for run in [&runs.sealed, &runs.killed] {
-        let (answer, found) = spread_of(run, "disk.bytes by latency where op = read", true);
-        assert_eq!(
-            events(&answer),
-            Events::By("disk.ios by latency where op = read".into())
-        );
+        let found = spread_of(run, "disk.bytes by latency where op = read", true);
         let whole = &found[0].whole;
         assert_eq!(whole.total, 120.0 * 4096.0 + 20.0 * 409_600.0);
         assert_eq!(whole.events(), Some(140.0));
@@ -110,8 +93,7 @@ fn bytes_are_spread_with_the_events_behind_them() {
 fn time_at_a_depth_needs_no_events() {
     let runs = latencies();
     for run in [&runs.sealed, &runs.killed] {
-        let (answer, found) = spread_of(run, "disk.at_depth by depth", false);
-        assert_eq!(events(&answer), Events::Uncounted);
+        let found = spread_of(run, "disk.at_depth by depth", false);
         let depth = &found[0].whole;
         assert_eq!(depth.quantile(0.5), Some(1.0));
         assert_eq!(depth.quantile(0.9), Some(32.0));
@@ -127,13 +109,43 @@ fn ratios_and_words_have_no_distribution() {
         "disk.ios by latency, op where latency > 0s",
     ] {
         let answer = summarise(&runs.sealed, text).unwrap();
-        let spread = spreads(&answer, &Events::Same, None, 1.0);
-        assert_eq!(spread.is_some(), text.starts_with("disk.ios"), "{text}");
+        let spreads = of(&runs.sealed, &answer).unwrap();
+        assert_eq!(spreads.is_some(), text.starts_with("disk.ios"), "{text}");
     }
 }
 
+/// Two sizes that share buckets with larger ones, and one bucket of several sizes.
 #[test]
-fn the_heaviest_event_tells_how_far_they_were_sampled() {
+fn sizes_are_exact_where_the_bytes_tell() {
+    let runs = runs(&[], |s| {
+        for second in [1.0, 2.0] {
+            s.at(second, 1.0).own();
+            let write = ["vda", "disk", "write"];
+            s.row("disk_size", &write, &[65536.0, 80.0, 80.0 * 65536.0]);
+            s.row("disk_size", &write, &[1048576.0, 15.0, 15.0 * 1048576.0]);
+            s.row("disk_size", &write, &[2097152.0, 5.0, 5.0 * 2100000.0]);
+        }
+    });
+    for run in [&runs.sealed, &runs.killed] {
+        let found = spread_of(run, "disk.ios by size", true);
+        let (whole, second) = (&found[0].whole, &found[0].intervals[1].1);
+        for one in [whole, second] {
+            assert_eq!(one.quantile(0.5), Some(65536.0));
+            assert_eq!(one.quantile(0.9), Some(1048576.0));
+            assert_eq!(one.max(), Some(2097152.0 + 32767.0));
+            let mean = 0.8 * 65536.0 + 0.15 * 1048576.0 + 0.05 * 2100000.0;
+            assert!((one.mean().unwrap() - mean).abs() < 1e-6);
+        }
+        let bytes = spread_of(run, "disk.bytes by size", false);
+        assert_eq!(bytes[0].whole.events(), Some(200.0));
+        assert_eq!(bytes[0].whole.quantile(0.5), Some(1048576.0));
+    }
+}
+
+/// 300 events, of which some rows stand for eight: 30 beyond are less than four that were
+/// seen.
+#[test]
+fn sampled_events_refuse_more() {
     let words = [
         "vda", "disk", "read", "sync", "no", "yes", "a[1@2]", "a", "/", "",
     ];
@@ -143,12 +155,18 @@ fn the_heaviest_event_tells_how_far_they_were_sampled() {
             let numbers = [0.0, 1e-4, 4096.0, 0.0, 0.0, 0.0, 1.0, weight];
             s.row("disk_event", &words, &numbers);
         }
-        let latency = ["vda", "disk", "read"];
-        s.row("disk_latency", &latency, &[1e-4, 300.0, 0.0]);
+        let read = ["vda", "disk", "read"];
+        s.row("disk_size", &read, &[4096.0, 300.0, 300.0 * 4096.0]);
     });
     for run in [&runs.sealed, &runs.killed] {
-        assert_eq!(heaviest(run, "disk_event").unwrap(), 8.0);
-        assert_eq!(heaviest(run, "disk_latency").unwrap(), 1.0);
-        assert_eq!(heaviest(run, "net_event").unwrap(), 1.0);
+        let mut answer = summarise(run, "disk.ios by size").unwrap();
+        let exact = of(run, &answer).unwrap().unwrap();
+        assert_eq!(exact.heaviest, 1.0);
+        assert!(exact.groups[0].whole.quantile(0.9).is_some());
+        answer.table = "disk_event";
+        let sampled = of(run, &answer).unwrap().unwrap();
+        assert_eq!(sampled.heaviest, 8.0);
+        assert!(sampled.groups[0].whole.quantile(0.5).is_some());
+        assert_eq!(sampled.groups[0].whole.quantile(0.9), None);
     }
 }
