@@ -53,7 +53,11 @@ fn arguments(command: Command) -> Command {
                 .value_hint(clap::ValueHint::FilePath)
                 .help("Write FILE.png or FILE.svg instead of drawing in the terminal"),
         )
-        .arg(flag("log", "Logarithmic left axis"))
+        .arg(flag("log", "Logarithmic left axis").conflicts_with("linear"))
+        .arg(flag(
+            "linear",
+            "Linear left axis, also of latencies and sizes",
+        ))
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
         .arg(
             option(
@@ -120,7 +124,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let shown = to.unwrap_or_else(|| super::list::length(&run)) - from.unwrap_or(0.0);
     let look = Look {
         title: matches.get_one::<String>("title").cloned(),
-        log: matches.get_flag("log"),
+        log: (matches.get_flag("log") || matches.get_flag("linear"))
+            .then(|| matches.get_flag("log")),
         stack: matches.get_flag("stack"),
         smooth: smooth.map(|s| s.seconds(shown)),
         from,

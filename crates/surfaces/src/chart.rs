@@ -107,8 +107,11 @@ pub enum BandKind {
 pub struct Heat {
     /// What the amounts count; they are summed where cells are merged, so no rates.
     pub amount: Axis,
-    /// Whether the rows are on a log scale; `None`: if they span more than a factor of 100.
+    /// Whether the rows are on a log scale, to both sides of zero if they lie there; `None`: if
+    /// they span more than a factor of 100.
     pub log: Option<bool>,
+    /// Rows are places, not amounts: a linear axis need not begin at zero.
+    pub places: bool,
     /// Lower and upper bound of each bucket, ascending.
     pub rows: Vec<(f64, f64)>,
     /// From and to of each interval, seconds since the run's start, ascending.

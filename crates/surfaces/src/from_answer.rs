@@ -17,8 +17,8 @@ const MOST_LINES: usize = 7;
 pub struct Look {
     /// Title; the expressions if `None`.
     pub title: Option<String>,
-    /// Logarithmic left axis.
-    pub log: bool,
+    /// Whether the left axis is logarithmic; `None`: as suits what is on it.
+    pub log: Option<bool>,
     /// Areas on top of each other.
     pub stack: bool,
     /// Seconds over which values are averaged.
@@ -65,7 +65,7 @@ pub fn chart(
         title: look.title.clone().unwrap_or_else(|| title(left, right)),
         seconds: (from, to),
         start: Some(run.manifest.started),
-        left: axis(left, look.log),
+        left: axis(left, look.log == Some(true)),
         right: right.map(|r| axis(r, false)),
         stacked: look.stack,
         bands: bands(run, end),
@@ -296,6 +296,16 @@ fn smoothed(points: &[(Point, f64)], window: f64) -> Vec<(Point, f64)> {
     out
 }
 
+/// Times and sizes reach over many powers of ten, and their factors matter. Of a place on the
+/// device and of a number of things, the differences do.
+fn is_log(dimension: &str, unit: run::Unit) -> bool {
+    match unit {
+        run::Unit::Bytes => dimension != "offset",
+        run::Unit::Seconds => true,
+        _ => false,
+    }
+}
+
 fn heat(
     answer: &Answer,
     since: &dyn Fn(i64) -> f64,
@@ -349,7 +359,8 @@ fn heat(
             rate: false,
             log: false,
         },
-        log: look.log.then_some(true),
+        log: Some(look.log.unwrap_or_else(|| is_log(&dimension.name, unit))),
+        places: dimension.name == "offset",
         rows,
         columns,
         cells,

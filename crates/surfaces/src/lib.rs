@@ -12,6 +12,7 @@ mod plan;
 pub mod png;
 #[cfg(test)]
 mod random;
+mod scale;
 mod sparkline;
 mod stack;
 pub mod svg;

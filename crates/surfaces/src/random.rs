@@ -121,6 +121,7 @@ impl Random {
         Heat {
             amount: self.axis(),
             log: [None, Some(true), Some(false)][self.below(3)],
+            places: self.below(2) == 0,
             rows: (0..rows)
                 .map(|r| {
                     if self.below(200) == 0 {

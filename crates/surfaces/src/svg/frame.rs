@@ -57,7 +57,13 @@ impl Frame {
         let above = plan.extent.as_ref().is_some_and(|e| e.above > 0.0);
         let strip = heading + em * if above { 1.1 } else { 0.6 };
         let phases = chart.bands.iter().any(|b| b.kind == BandKind::Phase);
-        let top = (strip + if phases && roomy { em * 1.6 } else { 0.0 }).round();
+        let names = match (phases && roomy, above) {
+            (false, _) => 0.0,
+            (true, false) => 1.6,
+            // The marks have a line of their own below the names.
+            (true, true) => 2.05,
+        };
+        let top = (strip + names * em).round();
 
         let end = height - margin * 0.7;
         let notes_top = end - note_lines as f64 * em * 1.35;

@@ -166,7 +166,8 @@ fn axes(svg: &mut Svg, frame: &Frame, plan: &Plan) {
         heading(frame.width - frame.margin, Anchor::End, right);
     }
     let zero = plan.left.share(0.0);
-    let zero = if (0.0..=1.0).contains(&zero) {
+    // Zero's row of a heat map is not to be struck through.
+    let zero = if (0.0..=1.0).contains(&zero) && plan.extent.is_none() {
         zero
     } else {
         0.0
@@ -370,6 +371,7 @@ mod tests {
         };
         heat.cells.push((7, 399, 12.0));
         heat.outliers = 0.0001;
+        heat.log = Some(false);
         heat.amount.label = "I/Os".into();
         let chart = Chart {
             seconds: (0.0, 600.0),
