@@ -58,6 +58,13 @@ fn arguments(command: Command) -> Command {
             "linear",
             "Linear left axis, also of latencies and sizes",
         ))
+        .arg(
+            flag(
+                "fold",
+                "Of a number dimension one distribution, with its quantiles",
+            )
+            .conflicts_with_all(["stack", "right", "smooth"]),
+        )
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
         .arg(
             option(
@@ -98,6 +105,7 @@ fn arguments(command: Command) -> Command {
         .after_help(
             "Examples:\n  sonde plot RUN 'cpu.utilisation by mode' --stack\n  \
              sonde plot RUN 'disk.bytes by op' --right disk.utilisation -o disk.png\n  \
+             sonde plot RUN 'disk.ios by latency where op = read' --fold\n  \
              sonde plot RUN 'disk.mean_latency by op' --log --smooth=5s",
         )
 }
@@ -116,7 +124,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let narrow = (from.is_some() || to.is_some())
         .then(|| (from.unwrap_or(0.0), to.unwrap_or(f64::from(u32::MAX))));
     let expression = matches.get_one::<String>("expression").expect("required");
-    let left = answer(&run, expression, narrow)?;
+    let fold = matches.get_flag("fold");
+    let left = match narrow {
+        Some(part) if fold => evaluate(&run, &within(expression, part)?)?,
+        _ => answer(&run, expression, narrow)?,
+    };
     let right = matches
         .get_one::<String>("right")
         .map(|e| answer(&run, e, narrow))
@@ -127,6 +139,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         log: (matches.get_flag("log") || matches.get_flag("linear"))
             .then(|| matches.get_flag("log")),
         stack: matches.get_flag("stack"),
+        fold,
         smooth: smooth.map(|s| s.seconds(shown)),
         from,
         to,
@@ -144,21 +157,26 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 /// part: of a ratio they do not follow from the series.
 fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Result<Answer, Failure> {
     let mut answer = evaluate(run, expression)?;
-    let Some((from, to)) = narrow else {
+    let Some(part) = narrow else {
         return Ok(answer);
     };
+    let part = evaluate(run, &within(expression, part)?)?;
+    for group in &mut answer.groups {
+        let same = part.groups.iter().find(|g| g.key == group.key);
+        group.mean = same.map_or(f64::NAN, |g| g.mean);
+    }
+    Ok(answer)
+}
+
+/// `expression` in a part of the time, from second to second.
+fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, Failure> {
     let parsed = analysis::parse(expression).map_err(analysis::Error::from)?;
     let word = if parsed.predicates.is_empty() {
         "where"
     } else {
         "and"
     };
-    let part = evaluate(run, &format!("{expression} {word} time in {from}s..{to}s"))?;
-    for group in &mut answer.groups {
-        let same = part.groups.iter().find(|g| g.key == group.key);
-        group.mean = same.map_or(f64::NAN, |g| g.mean);
-    }
-    Ok(answer)
+    Ok(format!("{expression} {word} time in {from}s..{to}s"))
 }
 
 type Format = fn(&Chart, (u32, u32)) -> Result<Vec<u8>, Failure>;

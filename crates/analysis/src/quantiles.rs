@@ -12,7 +12,7 @@ mod spread;
 use run::grid;
 use run::unit::Unit;
 
-pub use spread::{Spread, Spreads, of};
+pub use spread::{Spread, Spreads, heaviest, of};
 
 /// The quantiles that are shown.
 pub const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];

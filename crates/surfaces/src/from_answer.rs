@@ -2,11 +2,12 @@
 //! a heat map.
 
 use analysis::scan::{KeyValue, Slot};
-use analysis::{Answer, Group};
+use analysis::{Answer, Group, quantiles};
 use run::Run;
 use run::catalog::Kind;
 
 use crate::chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+use crate::from_spread::fold;
 use crate::text::clean;
 
 /// Groups with a line of their own; the rest are `other`.
@@ -27,18 +28,33 @@ pub struct Look {
     pub from: Option<f64>,
     /// Last second shown.
     pub to: Option<f64>,
+    /// One distribution over all time, instead of a heat map.
+    pub fold: bool,
     /// Share of a heat map's amount that may lie above its axis.
     pub outliers: f64,
 }
 
 /// Why answers cannot be drawn together.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ChartError {
     /// A number dimension beside others.
     #[error(
         "a heat map has one dimension, a number; `{0}` has others too\nhint: choose them with `where` instead of `by`"
     )]
     Mixed(String),
+    /// Cells could not be added.
+    #[error(
+        "`{0}` is no sum: its parts do not add up to anything, as those of a heat map do\nhint: `sonde get` prints it bucket by bucket"
+    )]
+    NoSum(String),
+    /// Nothing to fold.
+    #[error(
+        "`{0}` has no number dimension, so it has no distribution\nhint: for example disk.ios by latency"
+    )]
+    NoNumber(String),
+    /// What stands behind the numbers could not be read.
+    #[error(transparent)]
+    Behind(#[from] analysis::Error),
     /// A heat map with something else.
     #[error("a heat map has no second axis and no stacked areas")]
     HeatWithMore,
@@ -76,8 +92,27 @@ pub fn chart(
         if right.is_some() || look.stack {
             return Err(ChartError::HeatWithMore);
         }
+        if left.kind != Some(Kind::Sum) {
+            return Err(ChartError::NoSum(left.text.clone()));
+        }
         chart.heat = Some(heat(left, &since, (from, to), look)?);
+        let heaviest = quantiles::heaviest(run, left.table).map_err(analysis::Error::from)?;
+        if heaviest > 1.0 {
+            chart.notes.push(format!(
+                "some events stand for up to {heaviest:.0}: amounts are estimates"
+            ));
+        }
+        if look.fold
+            && let Some(spreads) = quantiles::of(run, left)?
+        {
+            let (fold, notes) = fold(left, &spreads);
+            chart.fold = Some(fold);
+            chart.notes.extend(notes);
+        }
         return Ok(chart);
+    }
+    if look.fold {
+        return Err(ChartError::NoNumber(left.text.clone()));
     }
     for (answer, is_right) in [(Some(left), false), (right, true)] {
         let Some(answer) = answer else { continue };

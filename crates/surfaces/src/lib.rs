@@ -5,7 +5,9 @@
 
 mod axis;
 pub mod chart;
+mod fold;
 pub mod from_answer;
+mod from_spread;
 mod heat;
 pub mod palette;
 mod plan;
@@ -22,5 +24,5 @@ mod text;
 mod time;
 mod trace;
 
-pub use chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+pub use chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point};
 pub use sparkline::sparkline;

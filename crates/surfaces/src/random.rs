@@ -2,7 +2,7 @@
 
 use run::Unit;
 
-use crate::chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+use crate::chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point};
 
 /// A linear congruential generator (Knuth, MMIX).
 pub(crate) struct Random(pub(crate) u64);
@@ -141,6 +141,21 @@ impl Random {
         }
     }
 
+    fn fold(&mut self) -> Fold {
+        Fold {
+            marks: (0..self.below(6))
+                .map(|_| Mark {
+                    name: self.text(),
+                    value: self.value(),
+                    text: self.text(),
+                })
+                .collect(),
+            numbers: (0..self.below(9))
+                .map(|_| (self.text(), self.text()))
+                .collect(),
+        }
+    }
+
     /// Any chart, sane in most parts.
     pub(crate) fn chart(&mut self) -> Chart {
         Chart {
@@ -156,6 +171,7 @@ impl Random {
             lines: (0..self.below(12)).map(|_| self.line()).collect(),
             stacked: self.below(3) == 0,
             heat: (self.below(3) == 0).then(|| self.heat()),
+            fold: (self.below(3) == 0).then(|| self.fold()),
             bands: (0..self.below(5))
                 .map(|_| {
                     let (from, to) = self.span();

@@ -94,8 +94,9 @@ fn number_place(answer: &Answer) -> Option<usize> {
     (numbers.next().is_none() && answer.kind == Some(Kind::Sum)).then_some(place)
 }
 
-/// How many events one row of `table` may stand for.
-fn heaviest(run: &Run, table: &str) -> Result<f64, ReadError> {
+/// How many events one row of `table` may stand for: more than 1 where events came faster
+/// than the budget allowed.
+pub fn heaviest(run: &Run, table: &str) -> Result<f64, ReadError> {
     let is_event = catalog::table(table).is_some_and(|(_, t)| t.detail == Detail::Event);
     let Some(table) = run.table(table)?.filter(|_| is_event) else {
         return Ok(1.0);
