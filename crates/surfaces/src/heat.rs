@@ -140,7 +140,8 @@ impl Cells {
             let cell = |b: &(f64, f64)| (b.0, b.1.max(b.0 + least));
             return Cells::Given(first, seen.iter().map(cell).collect());
         }
-        Cells::Even((1.0 / least).floor().clamp(1.0, 8192.0) as usize)
+        // A rounding error is not to cost a cell.
+        Cells::Even((1.0 / least + 1e-6).floor().clamp(1.0, 8192.0) as usize)
     }
 
     fn count(&self) -> usize {

@@ -65,7 +65,7 @@ pub(crate) struct Span {
 /// A log axis spans at least this factor: a single bucket is not to fill the picture.
 const LEAST_FACTOR: f64 = 10.0;
 /// Zero's band takes this share of the axis, on each side that there is.
-const ZERO_SHARE: f64 = 0.05;
+const ZERO_SHARE: f64 = 0.07;
 
 impl Span {
     /// The span of buckets that rise, of which there is at least one. `log`: on a log scale, or
