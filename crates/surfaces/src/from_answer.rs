@@ -6,8 +6,8 @@ use analysis::{Answer, Group, quantiles};
 use run::Run;
 use run::catalog::Kind;
 
-use crate::chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
-use crate::from_spread::fold;
+use crate::chart::{Axis, Band, BandKind, Chart, Line, Point};
+use crate::from_numbers::{fold, heat};
 use crate::text::clean;
 
 /// Groups with a line of their own; the rest are `other`.
@@ -329,78 +329,6 @@ fn smoothed(points: &[(Point, f64)], window: f64) -> Vec<(Point, f64)> {
         out.push((Point { value, ..p.0 }, p.1));
     }
     out
-}
-
-/// Times and sizes reach over many powers of ten, and their factors matter. Of a place on the
-/// device and of a number of things, the differences do.
-fn is_log(dimension: &str, unit: run::Unit) -> bool {
-    match unit {
-        run::Unit::Bytes => dimension != "offset",
-        run::Unit::Seconds => true,
-        _ => false,
-    }
-}
-
-fn heat(
-    answer: &Answer,
-    since: &dyn Fn(i64) -> f64,
-    shown: (f64, f64),
-    look: &Look,
-) -> Result<Heat, ChartError> {
-    let [dimension] = answer.by.as_slice() else {
-        return Err(ChartError::Mixed(answer.text.clone()));
-    };
-    let unit = dimension.number.unwrap_or(run::Unit::Count);
-    let columns: Vec<(f64, f64)> = answer
-        .slots
-        .iter()
-        .map(|slot| (since(slot.time) - slot.interval, since(slot.time)))
-        .collect();
-    let inside = |column: u32| {
-        let (from, to) = columns[column as usize];
-        to > shown.0 && from < shown.1
-    };
-    let mut rows = Vec::with_capacity(answer.groups.len());
-    let mut cells = Vec::new();
-    for (row, group) in answer.groups.iter().enumerate() {
-        let lower = match group.key.first() {
-            Some(KeyValue::Number(lower)) => *lower,
-            _ => f64::NAN,
-        };
-        rows.push(run::grid::bounds(lower, unit));
-        for (place, value) in group.series.iter().filter(|(place, _)| inside(*place)) {
-            // Back from per second to the amount: cells are added when they are merged.
-            let amount = value
-                * if answer.is_rate() {
-                    answer.slots[*place as usize].interval
-                } else {
-                    1.0
-                };
-            if amount != 0.0 {
-                cells.push((*place, row as u32, amount));
-            }
-        }
-    }
-    let label = answer
-        .text
-        .split_whitespace()
-        .next()
-        .unwrap_or("")
-        .to_owned();
-    Ok(Heat {
-        amount: Axis {
-            label,
-            unit: answer.unit,
-            rate: false,
-            log: false,
-        },
-        log: Some(look.log.unwrap_or_else(|| is_log(&dimension.name, unit))),
-        places: dimension.name == "offset",
-        rows,
-        columns,
-        cells,
-        outliers: look.outliers,
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod axis;
 pub mod chart;
 mod fold;
 pub mod from_answer;
-mod from_spread;
+mod from_numbers;
 mod heat;
 pub mod palette;
 mod plan;

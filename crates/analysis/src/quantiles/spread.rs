@@ -58,8 +58,9 @@ pub fn of(run: &Run, answer: &Answer) -> Result<Option<Spreads>, Error> {
     };
     let heaviest = heaviest(run, answer.table)?;
     let (events, sums) = sources(answer, &name);
-    let events = Beside::ask(run, answer, events)?;
-    let sums = Beside::ask(run, answer, sums)?;
+    // Events that were not found are none, so that nothing is told by mistake.
+    let events = Beside::ask(run, answer, events, Some(0.0))?;
+    let sums = Beside::ask(run, answer, sums, None)?;
     let mut parts: Vec<Part> = Vec::new();
     let mut places: HashMap<Vec<String>, usize> = HashMap::new();
     for group in &answer.groups {
@@ -255,14 +256,21 @@ fn in_interval(answer: &Answer, slot: u32, value: f64) -> f64 {
 enum Beside {
     Same,
     Answer {
-        answer: Answer,
+        answer: Box<Answer>,
         groups: HashMap<String, usize>,
+        /// What stands for what is not there.
+        missing: Option<f64>,
     },
     Nowhere,
 }
 
 impl Beside {
-    fn ask(run: &Run, beside: &Answer, source: Source) -> Result<Beside, Error> {
+    fn ask(
+        run: &Run,
+        beside: &Answer,
+        source: Source,
+        missing: Option<f64>,
+    ) -> Result<Beside, Error> {
         let text = match source {
             Source::Same => return Ok(Beside::Same),
             Source::Nowhere => return Ok(Beside::Nowhere),
@@ -274,47 +282,59 @@ impl Beside {
         } else {
             summarise(run, &text)?
         };
-        let keys = answer.groups.iter().enumerate();
+        // Another table's events are others.
+        let same = answer.table == beside.table;
+        let keys = answer.groups.iter().enumerate().filter(|_| same);
         let groups = keys.map(|(i, g)| (text_of(&g.key), i)).collect();
-        Ok(Beside::Answer { answer, groups })
+        Ok(Beside::Answer {
+            answer: Box::new(answer),
+            groups,
+            missing,
+        })
     }
 
     fn bucket(&self, group: &Group) -> InBucket<'_> {
         match self {
             Beside::Same => InBucket::Same,
-            Beside::Nowhere => InBucket::Nowhere,
-            Beside::Answer { answer, groups } => {
+            Beside::Nowhere => InBucket::Missing(None),
+            Beside::Answer {
+                answer,
+                groups,
+                missing,
+            } => {
                 let place = groups.get(&text_of(&group.key));
-                InBucket::Group(answer, place.and_then(|i| answer.groups.get(*i)))
+                match place.and_then(|i| answer.groups.get(*i)) {
+                    Some(group) => InBucket::Group(answer, group),
+                    None => InBucket::Missing(*missing),
+                }
             }
         }
     }
 }
 
-/// Something beside the amounts of one bucket; what was not found is none of it.
+/// Something beside the amounts of one bucket.
 enum InBucket<'a> {
     Same,
-    Group(&'a Answer, Option<&'a Group>),
-    Nowhere,
+    Group(&'a Answer, &'a Group),
+    Missing(Option<f64>),
 }
 
 impl InBucket<'_> {
     fn total(&self, amount: f64) -> Option<f64> {
         match self {
             InBucket::Same => Some(amount),
-            InBucket::Nowhere => None,
-            InBucket::Group(_, group) => Some(group.and_then(|g| g.total).unwrap_or(0.0)),
+            InBucket::Missing(value) => *value,
+            InBucket::Group(_, group) => group.total,
         }
     }
 
     fn interval(&self, slot: u32, amount: f64) -> Option<f64> {
         match self {
             InBucket::Same => Some(amount),
-            InBucket::Nowhere => None,
+            InBucket::Missing(value) => *value,
             InBucket::Group(answer, group) => {
-                let series = group.map_or(&[][..], |g| &g.series);
-                let at = series.binary_search_by_key(&slot, |point| point.0);
-                Some(at.map_or(0.0, |i| in_interval(answer, slot, series[i].1)))
+                let at = group.series.binary_search_by_key(&slot, |point| point.0);
+                Some(at.map_or(0.0, |i| in_interval(answer, slot, group.series[i].1)))
             }
         }
     }
