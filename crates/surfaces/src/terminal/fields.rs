@@ -127,7 +127,7 @@ fn shade(shades: &Shades, amount: f64) -> (Rgb, char) {
     let share = shades.share(amount);
     let density = (share * (DENSITIES.len() - 1) as f64).round() as usize;
     (
-        palette::heat(share),
+        palette::heat_in_terminal(share),
         DENSITIES[density.min(DENSITIES.len() - 1)],
     )
 }
