@@ -166,6 +166,27 @@ fn ratio_text(over: &str, under: &Under, times: f64) -> String {
     format!("`{over}` / {below}{times}")
 }
 
+/// The tables of a subject, for the reference page.
+fn tables_markdown(s: &Subject) -> String {
+    let mut text =
+        String::from("\n| table | a row is | measures | source |\n| --- | --- | --- | --- |\n");
+    for t in s.tables {
+        let row = match (t.detail, t.dimensions) {
+            (Detail::Event, _) => format!("an event: {}", dimensions_text(t)),
+            (_, []) => "an interval".to_owned(),
+            _ => format!("an interval by {}", dimensions_text(t)),
+        };
+        let _ = writeln!(
+            text,
+            "| `{}` | {row} | {} | {} |",
+            t.name,
+            measures_text(t),
+            t.source
+        );
+    }
+    text
+}
+
 /// `docs/reference/catalog.md`.
 fn markdown() -> String {
     let mut text = String::from(
@@ -211,21 +232,7 @@ fn markdown() -> String {
                 .map_or("word".to_owned(), |u| format!("number, {u}"));
             let _ = writeln!(text, "| `{}` | {kind} | {} |", d.name, cell(d.help));
         }
-        text += "\n| table | a row is | measures | source |\n| --- | --- | --- | --- |\n";
-        for t in s.tables {
-            let row = match (t.detail, t.dimensions) {
-                (Detail::Event, _) => format!("an event: {}", dimensions_text(t)),
-                (_, []) => "an interval".to_owned(),
-                _ => format!("an interval by {}", dimensions_text(t)),
-            };
-            let _ = writeln!(
-                text,
-                "| `{}` | {row} | {} | {} |",
-                t.name,
-                measures_text(t),
-                t.source
-            );
-        }
+        text += &tables_markdown(s);
         for a in s.also {
             let _ = write!(
                 text,

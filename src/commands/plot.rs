@@ -54,17 +54,7 @@ fn arguments(command: Command) -> Command {
                 .help("Write FILE.png or FILE.svg instead of drawing in the terminal"),
         )
         .arg(flag("log", "Logarithmic left axis").conflicts_with("linear"))
-        .arg(flag(
-            "linear",
-            "Linear left axis, also of latencies and sizes",
-        ))
-        .arg(
-            flag(
-                "fold",
-                "Of a number dimension one distribution, with its quantiles",
-            )
-            .conflicts_with_all(["stack", "right", "smooth"]),
-        )
+        .args(of_numbers())
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
         .arg(
             option(
@@ -86,14 +76,6 @@ fn arguments(command: Command) -> Command {
         .arg(option("title", "TEXT", "Title instead of the expression"))
         .arg(
             option(
-                "outliers",
-                "SHARE",
-                "Share of a heat map that may lie above its axis, 0 to 5%",
-            )
-            .default_value("0.1%"),
-        )
-        .arg(
-            option(
                 "colour",
                 "WHEN",
                 "Colours in the terminal: auto, true, 256, none",
@@ -108,6 +90,25 @@ fn arguments(command: Command) -> Command {
              sonde plot RUN 'disk.ios by latency where op = read' --fold\n  \
              sonde plot RUN 'disk.mean_latency by op' --log --smooth=5s",
         )
+}
+
+/// What only breakdowns by a number dimension have.
+fn of_numbers() -> [Arg; 3] {
+    let linear = flag("linear", "Linear left axis, also of latencies and sizes");
+    let fold = flag(
+        "fold",
+        "Of a number dimension one distribution, with its quantiles",
+    );
+    let outliers = option(
+        "outliers",
+        "SHARE",
+        "Share of a heat map that may lie above its axis, 0 to 5%",
+    );
+    [
+        linear,
+        fold.conflicts_with_all(["stack", "right", "smooth"]),
+        outliers.default_value("0.1%"),
+    ]
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {

@@ -101,7 +101,9 @@ fn table(
         .collect();
     let scales = scales(&values, columns.names.len(), spreads.unit);
     let totals: Vec<f64> = rows.iter().map(|(_, spread)| spread.total).collect();
-    let total = column_scale(&totals, answer.unit, false);
+    // Counts are known to the last event.
+    let exact = answer.unit == Unit::Count && totals.iter().all(|t| *t < 1e9);
+    let total = column_scale(if exact { &[] } else { &totals }, answer.unit, false);
 
     let mut table = Table::new();
     for (name, align) in lead {
