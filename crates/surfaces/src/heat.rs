@@ -388,6 +388,54 @@ mod tests {
         assert_eq!(exact[0].x, (0.0, 0.5));
     }
 
+    /// However many cells zero's band covers, its colour is that of all of it; and nothing is
+    /// lost on either side.
+    #[test]
+    fn zero_keeps_its_amount_on_a_log_axis() {
+        let heat = Heat {
+            rows: vec![(-8256.0, -8192.0), (0.0, 1.0), (4096.0, 4160.0)],
+            columns: vec![(0.0, 1.0)],
+            cells: vec![(0, 0, 5.0), (0, 1, 70.0), (0, 2, 9.0)],
+            log: Some(true),
+            ..Heat::default()
+        };
+        let extent = extent(&heat, (0.0, 1.0)).unwrap();
+        let ruler = extent.ruler(&Axis::default(), 5);
+        for least in [0.001, 0.02, 0.1] {
+            let tiles = tiles(&heat, &extent, &ruler, (0.0, 1.0), (1.0, least));
+            let sum: f64 = tiles.iter().map(|t| t.amount).sum();
+            assert!((sum - 84.0).abs() < 1e-9, "{least}: {tiles:?}");
+            let zero = ruler.share(0.0);
+            let at_zero = |t: &&Tile| t.y.0 <= zero && zero <= t.y.1 && t.amount == 70.0;
+            assert_eq!(tiles.iter().filter(at_zero).count(), 1, "{tiles:?}");
+            assert!(
+                tiles.iter().all(|t| t.y.0 >= 0.0 && t.y.1 <= 1.0),
+                "{tiles:?}"
+            );
+        }
+        let told: Vec<_> = ruler.ticks.iter().map(|t| t.text.as_str()).collect();
+        assert!(
+            told.contains(&"0") && told.iter().any(|t| t.starts_with('-')),
+            "{told:?}"
+        );
+    }
+
+    /// A last bucket that would take little of the axis is not left out of it.
+    #[test]
+    fn outliers_are_left_out_only_where_it_helps() {
+        let heat = |highest: f64| Heat {
+            rows: vec![(1.0, 1.01), (100.0, 101.0), (highest, highest * 1.01)],
+            columns: vec![(0.0, 1.0)],
+            cells: vec![(0, 0, 5000.0), (0, 1, 5000.0), (0, 2, 1.0)],
+            log: Some(true),
+            outliers: 0.001,
+            ..Heat::default()
+        };
+        assert_eq!(extent(&heat(120.0), (0.0, 1.0)).unwrap().above, 0.0);
+        let far = extent(&heat(10_000.0), (0.0, 1.0)).unwrap();
+        assert_eq!((far.above, far.span.upper), (1.0, 101.0));
+    }
+
     #[test]
     fn shades_end_at_the_ends() {
         let tile = |amount| Tile {

@@ -118,6 +118,7 @@ impl Random {
 
     fn heat(&mut self) -> Heat {
         let (columns, rows) = (self.below(300) as u32, self.below(300) as u32);
+        let below = f64::from([0, 0, 1, 150][self.below(4)]);
         Heat {
             amount: self.axis(),
             log: [None, Some(true), Some(false)][self.below(3)],
@@ -127,7 +128,8 @@ impl Random {
                     if self.below(200) == 0 {
                         self.span()
                     } else {
-                        (f64::from(r).powi(3), f64::from(r + 1).powi(3))
+                        let from = f64::from(r) - below;
+                        (from.powi(3), (from + 1.0).powi(3))
                     }
                 })
                 .collect(),
