@@ -148,6 +148,7 @@ fn get_prints_what_the_page_says() {
     let mut answers = ask(&run, true, &expressions);
     assert_eq!(answers.len(), expressions.len());
     answers.extend(ask(&histogram, true, &["disk.ios by latency"]));
+    answers.extend(ask(&histogram, true, &["disk.ios by op, latency"]));
     compare("get", &answers);
     // Without `--series` there is none.
     let plain = &ask(&run, false, &["self.samples"])[0];

@@ -109,7 +109,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__get)
-            opts="-h --series --json --csv --help"
+            opts="-h --series --buckets --json --csv --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -165,7 +165,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__plot)
-            opts="-o -h --right --output --log --stack --smooth --from --to --size --title --outliers --colour --help"
+            opts="-o -h --right --output --log --linear --fold --outliers --stack --smooth --from --to --size --title --colour --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,6 +205,10 @@ _sonde() {
                     fi
                     return 0
                     ;;
+                --outliers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --smooth)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -222,10 +226,6 @@ _sonde() {
                     return 0
                     ;;
                 --title)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --outliers)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

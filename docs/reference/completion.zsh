@@ -64,6 +64,7 @@ _arguments "${_arguments_options[@]}" : \
 (get)
 _arguments "${_arguments_options[@]}" : \
 '--series[Also each interval'\''s value]' \
+'--buckets[Of a number dimension the buckets, not the quantiles]' \
 '(--csv)--json[One JSON object an expression, each on a line]' \
 '--csv[Comma-separated values, in base units]' \
 '-h[Print help]' \
@@ -77,14 +78,16 @@ _arguments "${_arguments_options[@]}" : \
 '--right=[A second expression, on the right axis]:EXPR:_default' \
 '-o+[Write FILE.png or FILE.svg instead of drawing in the terminal]:FILE:_files' \
 '--output=[Write FILE.png or FILE.svg instead of drawing in the terminal]:FILE:_files' \
+'--outliers=[Share of a heat map that may lie above its axis, 0 to 5%]:SHARE:_default' \
 '--smooth=[Average over TIME around each interval \[default\: 1/40 of the time shown\]]::TIME:_default' \
 '--from=[Start there, since the run'\''s start]:TIME:_default' \
 '--to=[End there]:TIME:_default' \
 '--size=[Pixels of the picture \[default\: 1200x600\]]:WIDTHxHEIGHT:_default' \
 '--title=[Title instead of the expression]:TEXT:_default' \
-'--outliers=[Share of a heat map that may lie above its axis, 0 to 5%]:SHARE:_default' \
 '--colour=[Colours in the terminal\: auto, true, 256, none]:WHEN:(auto true 256 none)' \
-'--log[Logarithmic left axis]' \
+'(--linear)--log[Logarithmic left axis]' \
+'--linear[Linear left axis, also of latencies and sizes]' \
+'(--stack --right --smooth)--fold[Of a number dimension one distribution, with its quantiles]' \
 '(--log)--stack[Areas on top of each other]' \
 '-h[Print help]' \
 '--help[Print help]' \

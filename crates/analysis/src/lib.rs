@@ -10,6 +10,7 @@ pub mod error;
 pub mod gather;
 pub mod limit;
 pub mod plan;
+pub mod quantiles;
 pub mod scan;
 pub mod slots;
 pub mod syntax;
