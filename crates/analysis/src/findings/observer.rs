@@ -1,0 +1,122 @@
+//! The recorder itself was too dear, or missed something.
+
+use super::look::Look;
+use super::stretch::above;
+use super::text::{count, percent, time};
+use super::{Finding, Rule};
+
+pub(super) const RULE: Rule = Rule {
+    name: "observer",
+    help: "The recorder itself cost much, lost rows or came late.",
+    find,
+};
+
+const DEAR: &[&str] = &[
+    "a short interval (`--every`) on a machine with many processes, groups or devices",
+    "the table of files, or many events a second",
+];
+
+const LOST: &[&str] = &["a disk that was full, or too slow for what was recorded"];
+
+const LATE: &[&str] = &[
+    "processors that were full, so that the recorder had to wait for one",
+    "an interval shorter than a sample takes",
+    "a virtual machine that did not run",
+];
+
+/// Share of one processor. The recorder is meant to stay below 1 %; from here on a run that
+/// is short of processors is another run without it.
+const COST: f64 = 0.05;
+/// Processor seconds in all: the start, with its inventory, is dearer than the rest.
+const LEAST: f64 = 0.25;
+/// Seconds, for the same reason.
+const LONG: f64 = 2.0;
+/// Share of the samples that were late or left out.
+const UNPUNCTUAL: f64 = 0.1;
+/// Samples; with less, one slow moment is a tenth.
+const ENOUGH: f64 = 20.0;
+/// Where events or rows are missing, numbers are too small: this comes before most others.
+const LOSS_SCORE: f64 = 0.5;
+
+fn find(look: &Look<'_>) -> Vec<Finding> {
+    [dear(look), lost(look), late(look)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn dear(look: &Look<'_>) -> Option<Finding> {
+    let stretch = above(&*look.answer("self.time")?, COST)?;
+    if stretch.amount < LEAST || stretch.seconds < LONG {
+        return None;
+    }
+    let sources = look.manifest().sources.iter();
+    let dearest = sources.max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
+    let dearest = dearest.filter(|s| s.cost_seconds > 0.0);
+    let dearest = dearest.map_or(String::new(), |s| {
+        format!(
+            " Its dearest source, {}, took {} in {} readings.",
+            s.name,
+            time(s.cost_seconds),
+            s.samples
+        )
+    });
+    Some(Finding {
+        name: RULE.name,
+        score: (stretch.amount / look.seconds()).min(1.0),
+        sentence: format!(
+            "The recorder used {} of one processor, {} of all.{dearest}",
+            percent(stretch.rate()),
+            percent(stretch.rate() / look.processors()),
+        ),
+        from: stretch.from,
+        to: stretch.to,
+        expression: look.narrowed("self.time", stretch.time()),
+        causes: DEAR,
+    })
+}
+
+fn lost(look: &Look<'_>) -> Option<Finding> {
+    let losses = &look.manifest().loss;
+    let (first, last) = (losses.first()?, losses.last()?);
+    let rows: u64 = losses.iter().map(|l| l.rows).sum();
+    (rows > 0).then(|| Finding {
+        name: RULE.name,
+        score: LOSS_SCORE,
+        sentence: format!(
+            "{} rows could not be kept ({}): sums over that time are too small.",
+            count(rows as f64),
+            first.why
+        ),
+        from: first.from,
+        to: last.to.max(first.from),
+        expression: "self.lost_rows".into(),
+        causes: LOST,
+    })
+}
+
+fn late(look: &Look<'_>) -> Option<Finding> {
+    let total = |name: &str| look.total(&format!("self.{name}"));
+    let (samples, late, missed) = (total("samples")?, total("late")?, total("missed")?);
+    let due = samples + missed;
+    let share = (late + missed) / due;
+    if due < ENOUGH || share < UNPUNCTUAL || share.is_nan() {
+        return None;
+    }
+    let (from, to) = look.whole();
+    Some(Finding {
+        name: RULE.name,
+        score: share * 0.5,
+        sentence: format!(
+            "Of {} samples {} were late by more than a tenth of the interval and {} were left \
+             out; rates are right, their times are coarser.",
+            count(due),
+            count(late),
+            count(missed),
+        ),
+        from,
+        to,
+        expression: "self.late".into(),
+        causes: LATE,
+    })
+}
