@@ -13,7 +13,7 @@ pub(super) struct Bars {
     pub(super) key: Vec<String>,
     unit: Unit,
     /// Lower bound of the bucket, and the amount in it, above zero.
-    bars: Vec<(f64, f64)>,
+    list: Vec<(f64, f64)>,
 }
 
 impl Bars {
@@ -29,19 +29,19 @@ impl Bars {
                 found.entry(words).or_default().push((*lower, amount));
             }
         }
-        let sorted = found.into_iter().map(|(key, mut bars)| {
-            bars.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Bars { key, unit, bars }
+        let sorted = found.into_iter().map(|(key, mut list)| {
+            list.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Bars { key, unit, list }
         });
         sorted.collect()
     }
 
     /// Without regard to sign: distances forwards and backwards together.
     pub(super) fn folded(mut self) -> Bars {
-        for (lower, _) in &mut self.bars {
+        for (lower, _) in &mut self.list {
             *lower = lower.abs();
         }
-        self.bars.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.list.sort_by(|a, b| a.0.total_cmp(&b.0));
         self
     }
 
@@ -57,7 +57,7 @@ impl Bars {
 
     /// What lies in buckets that start at `bound` or above.
     pub(super) fn from(&self, bound: f64) -> f64 {
-        let above = self.bars.iter().filter(|b| b.0 >= bound);
+        let above = self.list.iter().filter(|b| b.0 >= bound);
         // Not `sum`, which makes -0 of nothing.
         above.fold(0.0, |sum, b| sum + b.1)
     }
@@ -66,8 +66,8 @@ impl Bars {
     pub(super) fn quantile(&self, share: f64) -> Option<(f64, f64)> {
         let wanted = share * self.total();
         let mut sum = 0.0;
-        let last = self.bars.last()?;
-        let found = self.bars.iter().find(|(_, amount)| {
+        let last = self.list.last()?;
+        let found = self.list.iter().find(|(_, amount)| {
             sum += amount;
             sum >= wanted
         });
@@ -76,16 +76,16 @@ impl Bars {
 
     /// The highest bucket: lower and upper bound.
     pub(super) fn highest(&self) -> Option<(f64, f64)> {
-        Some(grid::bounds(self.bars.last()?.0, self.unit))
+        Some(grid::bounds(self.list.last()?.0, self.unit))
     }
 
     /// Only the buckets that start at `bound` or above.
     pub(super) fn above(&self, bound: f64) -> Bars {
-        let bars = self.bars.iter().copied().filter(|b| b.0 >= bound);
+        let above = self.list.iter().copied().filter(|b| b.0 >= bound);
         Bars {
             key: self.key.clone(),
             unit: self.unit,
-            bars: bars.collect(),
+            list: above.collect(),
         }
     }
 }

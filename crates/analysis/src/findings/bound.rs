@@ -6,7 +6,7 @@ use run::unit::digits;
 use super::look::Look;
 use super::text::quoted;
 use super::{Finding, Rule};
-use crate::limit::{Limit, limits};
+use crate::limit::Limit;
 
 pub(super) const RULE: Rule = Rule {
     name: "bound",
@@ -53,13 +53,14 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
     if look.seconds() < TOO_SHORT {
         return vec![];
     }
-    let limits = limits(look.run());
+    let limits = look.limits();
     let full = || limits.iter().filter(|l| l.full);
     if full().next().is_none() {
-        return waiting(look, &limits).into_iter().collect();
+        return waiting(look, limits).into_iter().collect();
     }
-    let rest = rest(&limits);
-    full().map(|l| bound(look, l, &rest)).collect()
+    // Said once, with the fullest.
+    let rest = std::iter::once(rest(limits)).chain(std::iter::repeat(String::new()));
+    full().zip(rest).map(|(l, r)| bound(look, l, &r)).collect()
 }
 
 /// What was not full, as it speaks for what was.

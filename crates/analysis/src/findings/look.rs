@@ -11,6 +11,7 @@ use run::{Manifest, Nanos, Run};
 use super::bars::Bars;
 use crate::answer::{evaluate, summarise};
 use crate::gather::Rules;
+use crate::limit::{Limit, limits};
 use crate::plan::{Plan, plan};
 use crate::scan::{self, KeyValue};
 use crate::syntax::parse;
@@ -28,6 +29,7 @@ pub struct Look<'r> {
     settings: &'r Settings<'r>,
     ended: Nanos,
     tables: OnceCell<Vec<String>>,
+    limits: OnceCell<Vec<Limit>>,
     with_series: Answers,
     without: Answers,
     problems: RefCell<Vec<String>>,
@@ -41,6 +43,7 @@ impl<'r> Look<'r> {
             settings,
             ended: run.ended(),
             tables: OnceCell::new(),
+            limits: OnceCell::new(),
             with_series: Answers::default(),
             without: Answers::default(),
             problems: RefCell::default(),
@@ -78,6 +81,11 @@ impl<'r> Look<'r> {
     pub(super) fn number(&self, path: &[&str]) -> Option<f64> {
         let number: f64 = self.setting(path)?.parse().ok()?;
         number.is_finite().then_some(number)
+    }
+
+    /// What the run was bound by, see [`limits`].
+    pub fn limits(&self) -> &[Limit] {
+        self.limits.get_or_init(|| limits(self.run))
     }
 
     /// Tables that could not be read, a message each.

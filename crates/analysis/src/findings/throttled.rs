@@ -18,7 +18,7 @@ const CAUSES: &[&str] = &[
     "a garbage collector or start-up that takes all processors for a moment",
 ];
 
-/// Share of the periods; where the alert CPUThrottlingHigh of the Kubernetes mixin stands.
+/// Share of the periods; where the alert `CPUThrottlingHigh` of the Kubernetes mixin stands.
 const SHARE: f64 = 0.25;
 /// Periods held back; at the usual 100 ms a second's worth.
 const FEWEST: f64 = 10.0;

@@ -91,7 +91,7 @@ pub(crate) const THROTTLED: Cases = Cases {
                     } else {
                         [10.0, 0.0, 0.0]
                     }
-                })
+                });
             },
         },
     ],
@@ -202,7 +202,7 @@ pub(crate) const PROCESS_FLOOD: Cases = Cases {
             script: |s| {
                 forks(s, 0.1, 60.0, |time| {
                     (if time < 1.0 { 900.0 } else { 1.0 }, 150.0)
-                })
+                });
             },
         },
         Silent {

@@ -173,7 +173,7 @@ fn strange_numbers_do_no_harm() {
                 let words = columns.iter().filter(
                     |c| matches!(c, run::catalog::Column::Dimension(d) if d.number.is_none()),
                 );
-                let words: Vec<&str> = words.map(|c| c.name()).collect();
+                let words: Vec<&str> = words.map(run::catalog::Column::name).collect();
                 let values = vec![value; columns.len() - words.len()];
                 s.row(table.name, &words, &values);
             }
