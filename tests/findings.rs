@@ -86,7 +86,7 @@ fn the_screen_has_what_matters_most() {
     assert!(!all.contains("--all"), "{all}");
     let text = flat(&text);
     for words in [
-        "found latency-bubble, from 20.0 s to 30.0 s: 30 of 600k reads of vda took 20.0 ms or more",
+        "found latency-bubble, from 20.0 s to 30.0 s: 30 of 600k reads of vda took 40.0 ms or more",
         "vda has scheduler none, nr_requests 64.",
         "look at: disk.ios by latency where device = vda and op = read and time in 20s..30s",
         "found fsync-bound: vda was flushing its cache for 90.0 % of the time",

@@ -24,8 +24,9 @@ const CAUSES: &[&str] = &[
     "the device's own work: garbage collection, cache flushes, retries of a bad sector",
 ];
 
-/// Nobody notices less: about two turns of a 7,200 rpm disk.
-const LEAST: f64 = 0.020;
+/// So long may a driver that needs a processor (loop, FUSE, virtual disks) wait for a full
+/// one; below it, a wait says nothing of the disk.
+const LEAST: f64 = 0.040;
 /// Far: so many times what all but one in a hundred take. Tails of healthy devices reach a
 /// few times their p99.
 const TIMES: f64 = 10.0;

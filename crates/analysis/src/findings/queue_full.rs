@@ -61,15 +61,16 @@ fn pinned(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     }
     let at_limit = look.answer(&format!("disk.at_depth where {part} and depth >= {bound}"))?;
     let stretch = above(&at_limit, PINNED).filter(|s| s.amount >= LONG)?;
-    let name = known.unwrap_or_else(|| "the most it ever had".into());
+    let name = known.unwrap_or_else(|| "and hardly ever more".into());
     let mut sentence = format!(
-        "{device} had {} I/Os under way, {name}, for {} of the time it had any.",
+        "{device} had {} to {} I/Os under way, {name}, for {} of the time it had any.",
+        count(bound),
         count(limit),
         percent(share),
     );
     if let (Some(waited), Some(mean)) = (waited, mean_wait(look, &part)) {
         sentence += &format!(
-            " I/Os waited {} each before it, {} of their time.",
+            " I/Os waited {} each before they were issued, {} of their time.",
             time(mean),
             percent(waited)
         );

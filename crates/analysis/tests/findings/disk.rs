@@ -53,9 +53,9 @@ pub(crate) const LATENCY_BUBBLE: Cases = Cases {
                 }
             },
             says: &[
-                "8 of 60.0k reads of sda took 20.0 ms or more (up to ",
+                "8 of 60.0k reads of sda took 40.0 ms or more (up to ",
                 "99.0 % took less than 1.0",
-                "in the scheduler's queue, not in the device: 8 were longer than 10.0 ms in the \
+                "in the scheduler's queue, not in the device: 8 were longer than 20.0 ms in the \
                  queue, 0 in the device",
                 "sda has scheduler mq-deadline, nr_requests 256, queue_depth 32.",
             ],
@@ -89,6 +89,16 @@ pub(crate) const LATENCY_BUBBLE: Cases = Cases {
                 for n in 1..=60 {
                     s.at(f64::from(n), 1.0);
                     reads(s, 1000.0, 2.0, 0.009, true);
+                }
+            },
+        },
+        Silent {
+            what: "far from the others, and yet short: a driver that waited for a processor",
+            settings: DEADLINE,
+            script: |s| {
+                for n in 1..=60 {
+                    s.at(f64::from(n), 1.0);
+                    reads(s, 1000.0, 2.0, 0.035, false);
                 }
             },
         },
@@ -166,8 +176,8 @@ pub(crate) const QUEUE_FULL: Cases = Cases {
                 }
             },
             says: &[
-                "sda had 32 I/Os under way, its queue_depth, for 75.0 % of the time it had any.",
-                "I/Os waited 10.0 ms each before it, 25.0 % of their time.",
+                "sda had 31 to 32 I/Os under way, its queue_depth, for 75.0 % of the time it had any.",
+                "I/Os waited 10.0 ms each before they were issued, 25.0 % of their time.",
             ],
             time: (0.0, 10.0),
             expression: "disk.at_depth by depth where device = sda",
@@ -183,7 +193,7 @@ pub(crate) const QUEUE_FULL: Cases = Cases {
                     }
                 }
             },
-            says: &["sda had 32 I/Os under way, the most it ever had, for 90.0 %"],
+            says: &["sda had 31 to 32 I/Os under way, and hardly ever more, for 90.0 %"],
             time: (0.0, 10.0),
             expression: "disk.at_depth by depth where device = sda and time in 0s..10s",
         },
