@@ -21,6 +21,9 @@ use crate::{Answer, Error};
 /// "scheduler"]`. `None` where it is not known.
 pub type Settings<'r> = dyn Fn(&[&str]) -> Option<String> + 'r;
 
+/// What sources write where they know no name.
+const UNKNOWN: &str = "(unknown)";
+
 type Answers = RefCell<HashMap<String, Option<Rc<Answer>>>>;
 
 /// A run and what is known of its machine. Each expression is answered once.
@@ -182,13 +185,15 @@ impl<'r> Look<'r> {
         Some(all.iter().fold(0.0, |sum, (_, amount)| sum + amount))
     }
 
-    /// The largest part of a total by one word, and its share.
+    /// The largest part of a total by one word, and its share; `None` where that part has no
+    /// name.
     pub(super) fn largest(&self, text: &str) -> Option<(String, f64)> {
         let parts = self.totals(text);
         let sum: f64 = parts.iter().map(|(_, amount)| amount).sum();
         let (key, amount) = parts.into_iter().next()?;
         let name = key.into_iter().next()?;
-        (sum > 0.0 && !name.is_empty()).then(|| (name, amount / sum))
+        let named = !name.is_empty() && name != UNKNOWN;
+        (sum > 0.0 && named).then(|| (name, amount / sum))
     }
 
     /// The mean of the only group; `None` where there is none.

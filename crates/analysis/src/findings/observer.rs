@@ -1,8 +1,10 @@
 //! The recorder itself was too dear, or missed something.
 
+use run::manifest::Program;
+
 use super::look::Look;
 use super::stretch::above;
-use super::text::{count, percent, time};
+use super::text::{count, percent, rate, time};
 use super::{Finding, Rule};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,6 +17,14 @@ const DEAR: &[&str] = &[
     "a short interval (`--every`) on a machine with many processes, groups or devices",
     "the table of files, or many events a second",
 ];
+
+const PROBES: &[&str] = &[
+    "so many I/Os, packets or switches a second that a look at each costs",
+    "more detail than the question needs (`--detail`, `--events`, `--with`)",
+];
+
+const MISSED: &[&str] =
+    &["an event within an event of the same kind on the same processor, as of stacked devices"];
 
 const LOST: &[&str] = &["a disk that was full, or too slow for what was recorded"];
 
@@ -31,6 +41,10 @@ const COST: f64 = 0.05;
 const LEAST: f64 = 0.25;
 /// Seconds, for the same reason.
 const LONG: f64 = 2.0;
+/// Share of a program's hits that the kernel left out; less does not change a number shown.
+const MISSED_SHARE: f64 = 0.001;
+/// Hits left out; fewer do no harm.
+const FEWEST_MISSED: f64 = 10.0;
 /// Share of the samples that were late or left out.
 const UNPUNCTUAL: f64 = 0.1;
 /// Samples; with less, one slow moment is a tenth.
@@ -39,10 +53,16 @@ const ENOUGH: f64 = 20.0;
 const LOSS_SCORE: f64 = 0.5;
 
 fn find(look: &Look<'_>) -> Vec<Finding> {
-    [dear(look), lost(look), late(look)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        dear(look),
+        probes(look),
+        lost(look),
+        missed(look),
+        late(look),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn dear(look: &Look<'_>) -> Option<Finding> {
@@ -73,6 +93,65 @@ fn dear(look: &Look<'_>) -> Option<Finding> {
         to: stretch.to,
         expression: look.narrowed("self.time", stretch.time()),
         causes: DEAR,
+    })
+}
+
+/// Programs in the kernel: their time is not the recorder's, and is in no table.
+fn probes(look: &Look<'_>) -> Option<Finding> {
+    let measured = look.manifest().programs.iter();
+    let costs = measured
+        .filter(|p| p.measured_seconds > 0.0)
+        .map(|p| (p, p.time_seconds / p.measured_seconds));
+    let costs: Vec<_> = costs.filter(|(_, share)| share.is_finite()).collect();
+    let share = costs.iter().fold(0.0, |sum, (_, share)| sum + share);
+    let (dearest, of_it) = costs.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    if share < COST || dearest.hits == 0 {
+        return None;
+    }
+    let (from, to) = look.whole();
+    Some(Finding {
+        name: RULE.name,
+        score: (share / look.processors()).min(1.0),
+        sentence: format!(
+            "The programs in the kernel used {} of one processor, {} of all, with the cost of \
+             measuring them; the dearest, {}, {}: {} a hit, {}.",
+            percent(share),
+            percent(share / look.processors()),
+            dearest.name,
+            percent(*of_it),
+            time(dearest.time_seconds / dearest.hits as f64),
+            rate(dearest.hits as f64 / dearest.measured_seconds),
+        ),
+        from,
+        to,
+        expression: "self.time".into(),
+        causes: PROBES,
+    })
+}
+
+/// What programs in the kernel did not see.
+fn missed(look: &Look<'_>) -> Option<Finding> {
+    let many = |p: &&Program| {
+        // Hits are counted for a part of the run only.
+        let hits = p.hits as f64 * (look.seconds() / p.measured_seconds).max(1.0);
+        p.missed as f64 >= FEWEST_MISSED && p.missed as f64 > MISSED_SHARE * hits
+    };
+    let programs: Vec<&Program> = look.manifest().programs.iter().filter(many).collect();
+    let worst = programs.iter().max_by_key(|p| p.missed)?;
+    let (from, to) = look.whole();
+    Some(Finding {
+        name: RULE.name,
+        score: LOSS_SCORE,
+        sentence: format!(
+            "The kernel left out {} hits of the program {} ({}): what it counts is too small.",
+            count(worst.missed as f64),
+            worst.name,
+            worst.hook,
+        ),
+        from,
+        to,
+        expression: "self.time".into(),
+        causes: MISSED,
     })
 }
 

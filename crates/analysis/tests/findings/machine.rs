@@ -1,6 +1,6 @@
 //! The machine as a whole: limits, run queues, processes, the recorder.
 
-use run::manifest::{Loss, SourceState};
+use run::manifest::{Loss, Program, SourceState};
 
 use super::script::{Cases, Fires, Script, Silent, at, bucket};
 
@@ -234,6 +234,26 @@ fn loss(s: &mut Script, rows: u64) {
     }];
 }
 
+/// A program in the kernel, measured for two of ten seconds.
+fn program(s: &mut Script, hits: u64, nanoseconds: f64, missed: u64) {
+    own(s, 10, 0.01, 0.0, 0.0);
+    let program = |name: &str, hits: u64| Program {
+        name: name.into(),
+        hook: "block_rq_issue".into(),
+        state: "attached".into(),
+        hits,
+        time_seconds: hits as f64 * nanoseconds / 1e9,
+        measured_seconds: 2.0,
+        missed,
+        ..Program::default()
+    };
+    let idle = Program {
+        state: "unsupported".into(),
+        ..Program::default()
+    };
+    s.manifest.programs = vec![program("disk_issue", hits), program("rest", hits / 2), idle];
+}
+
 pub(crate) const OBSERVER: Cases = Cases {
     name: "observer",
     fires: &[
@@ -254,6 +274,25 @@ pub(crate) const OBSERVER: Cases = Cases {
                 "The recorder used 10.0 % of one processor, 5.00 % of all.",
                 "Its dearest source, process, took 800 ms in 10 readings.",
             ],
+            time: (0.0, 10.0),
+            expression: "self.time",
+        },
+        Fires {
+            what: "dear programs in the kernel",
+            settings: &[],
+            script: |s| program(s, 400_000, 300.0, 0),
+            says: &[
+                "The programs in the kernel used 9.00 % of one processor, 4.50 % of all",
+                "the dearest, disk_issue, 6.00 %: 300 ns a hit, 200k/s.",
+            ],
+            time: (0.0, 10.0),
+            expression: "self.time",
+        },
+        Fires {
+            what: "programs that the kernel left out",
+            settings: &[],
+            script: |s| program(s, 10_000, 300.0, 100),
+            says: &["The kernel left out 100 hits of the program rest (block_rq_issue)"],
             time: (0.0, 10.0),
             expression: "self.time",
         },
@@ -282,6 +321,11 @@ pub(crate) const OBSERVER: Cases = Cases {
             what: "a recorder at 4 %, a few samples late",
             settings: &[],
             script: |s| own(s, 10, 0.04, 5.0, 2.0),
+        },
+        Silent {
+            what: "cheap programs in the kernel, hits left out now and then",
+            settings: &[],
+            script: |s| program(s, 200_000, 300.0, 400),
         },
         Silent {
             what: "a dear start",

@@ -136,6 +136,7 @@ pub(crate) fn with_runs<T>(script: impl FnOnce(&mut Script), use_it: impl Fn(&Ru
         run.manifest.command = given.command;
         run.manifest.loss = given.loss;
         run.manifest.sources = given.sources;
+        run.manifest.programs = given.programs;
         run.manifest.every_seconds = given.every_seconds;
         run
     };
