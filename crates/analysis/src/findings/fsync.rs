@@ -1,9 +1,9 @@
 //! Something waits most of its time until data is safe on the device.
 
 use super::look::Look;
-use super::stretch::{above, within};
-use super::text::{percent, quoted, rate, time};
-use super::{Finding, Rule, device};
+use super::stretch::{Stretch, above, within};
+use super::text::{list, percent, quoted, rate, time};
+use super::{Finding, Rule, WORST, device};
 
 pub(super) const RULE: Rule = Rule {
     name: "fsync-bound",
@@ -23,54 +23,72 @@ const BOUND: f64 = 0.5;
 const LONG: f64 = 1.0;
 /// And so many of them: one long sync is a flush of what was written before.
 const FEWEST: f64 = 20.0;
-/// Processes looked at, those that waited longest first.
-const PROCESSES: usize = 5;
 
 fn find(look: &Look<'_>) -> Vec<Finding> {
-    let waited = look
-        .totals("file.time by process where op ~ sync")
-        .into_iter();
-    let most = waited.filter(|(_, time)| *time >= LONG).take(PROCESSES);
-    let found: Vec<Finding> = most
-        .filter_map(|(key, _)| process(look, key.first()?))
-        .collect();
+    let processes = most(look, "file", "process", "op ~ sync");
+    let found: Vec<Finding> = processes.iter().map(|p| process(look, p)).collect();
     if !found.is_empty() {
         return found;
     }
     // Who waits is not known without the table of files; that the device flushes is.
-    let asked = format!(
-        "disk.time by device where op = flush and {}",
-        device::LAYERS
-    );
-    let devices = look.totals(&asked).into_iter();
-    devices
-        .filter(|(_, time)| *time >= LONG)
-        .filter_map(|(key, _)| flushes(look, key.first()?))
-        .collect()
+    let flushing = format!("op = flush and {}", device::LAYERS);
+    let devices = most(look, "disk", "device", &flushing);
+    devices.iter().map(|d| flushes(look, d)).collect()
 }
 
-/// A stretch with much `time`, and how many operations were in it.
-fn much(look: &Look<'_>, time: &str, number: &str) -> Option<(super::stretch::Stretch, f64)> {
-    let stretch = above(&*look.answer(time)?, BOUND).filter(|s| s.amount >= LONG)?;
-    let number = within(&*look.answer(number)?, &stretch);
-    (number >= FEWEST).then_some((stretch, number))
+/// What spent most of a stretch on it.
+struct Spent {
+    name: String,
+    stretch: Stretch,
+    number: f64,
 }
 
-fn process(look: &Look<'_>, name: &str) -> Option<Finding> {
+/// Those of `dimension` that spent most of a stretch of time on operations that `test` keeps.
+fn most(look: &Look<'_>, subject: &str, dimension: &str, test: &str) -> Vec<Spent> {
+    let measure = if subject == "file" { "ops" } else { "ios" };
+    let mut named = look.totals(&format!("{subject}.time by {dimension} where {test}"));
+    named.retain(|(_, time)| *time >= LONG);
+    named.truncate(WORST);
+    if named.is_empty() {
+        return vec![];
+    }
+    let names = || named.iter().filter_map(|(key, _)| key.first());
+    let listed = list(names().map(String::as_str));
+    let ask = |measure: &str| {
+        look.series(&format!(
+            "{subject}.{measure} by {dimension} where {test} and {dimension} in {listed}"
+        ))
+    };
+    let (Some(times), Some(numbers)) = (ask("time"), ask(measure)) else {
+        return vec![];
+    };
+    let spent = names().filter_map(|name| {
+        let stretch = above(&times.of(&[name]), BOUND).filter(|s| s.amount >= LONG)?;
+        let number = within(&numbers.of(&[name]), &stretch);
+        let name = name.clone();
+        (number >= FEWEST).then_some(Spent {
+            name,
+            stretch,
+            number,
+        })
+    });
+    spent.collect()
+}
+
+fn process(look: &Look<'_>, spent: &Spent) -> Finding {
+    let Spent {
+        name,
+        stretch,
+        number,
+    } = spent;
     let part = format!("process = {}", quoted(name));
-    let syncs = format!("op ~ sync and {part}");
-    let (stretch, number) = much(
-        look,
-        &format!("file.time where {syncs}"),
-        &format!("file.ops where {syncs}"),
-    )?;
     let sentence = format!(
         "{name} waited in fsync for {} of the time (its threads added up): {}, {} each.",
         percent(stretch.rate()),
         rate(number / stretch.seconds).replace("/s", " a second"),
         time(stretch.amount / number),
     );
-    Some(Finding {
+    Finding {
         name: RULE.name,
         score: (stretch.amount / look.seconds()).min(1.0),
         sentence,
@@ -78,16 +96,16 @@ fn process(look: &Look<'_>, name: &str) -> Option<Finding> {
         to: stretch.to,
         expression: look.narrowed(&format!("file.time by op where {part}"), stretch.time()),
         causes: CAUSES,
-    })
+    }
 }
 
-fn flushes(look: &Look<'_>, name: &str) -> Option<Finding> {
+fn flushes(look: &Look<'_>, spent: &Spent) -> Finding {
+    let Spent {
+        name,
+        stretch,
+        number,
+    } = spent;
     let part = format!("device = {} and op = flush", quoted(name));
-    let (stretch, number) = much(
-        look,
-        &format!("disk.time where {part}"),
-        &format!("disk.ios where {part}"),
-    )?;
     let cache = device::setting(look, name, "write_cache");
     let cache = cache.map_or(String::new(), |c| format!(" Its write cache: {c}."));
     let sentence = format!(
@@ -96,7 +114,7 @@ fn flushes(look: &Look<'_>, name: &str) -> Option<Finding> {
         rate(number / stretch.seconds).replace("/s", " a second"),
         time(stretch.amount / number),
     );
-    Some(Finding {
+    Finding {
         name: RULE.name,
         score: (stretch.amount / look.seconds()).min(1.0),
         sentence,
@@ -104,5 +122,5 @@ fn flushes(look: &Look<'_>, name: &str) -> Option<Finding> {
         to: stretch.to,
         expression: look.narrowed(&format!("disk.mean_latency where {part}"), stretch.time()),
         causes: CAUSES,
-    })
+    }
 }

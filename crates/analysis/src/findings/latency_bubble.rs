@@ -3,13 +3,15 @@
 //! The classic case is a sorted queue that a deep stream keeps busy at one place while a
 //! request elsewhere waits for its turn. Means hide it: a handful in a hundred thousand.
 
+use std::rc::Rc;
+
 use run::Nanos;
 
 use super::bars::Bars;
 use super::look::Look;
-use super::stretch::amounts;
-use super::text::{count, percent, quoted, time};
-use super::{Finding, Rule, device};
+use super::series::Series;
+use super::text::{count, list, percent, quoted, time};
+use super::{Finding, Rule, WORST, device};
 
 pub(super) const RULE: Rule = Rule {
     name: "latency-bubble",
@@ -48,55 +50,178 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
         device::LAYERS
     );
     let all = look.bars(&asked);
-    all.iter().filter_map(|bars| bubble(look, bars)).collect()
+    let mut far: Vec<Far<'_>> = all.iter().filter_map(Far::of).collect();
+    far.sort_by(|a, b| b.lost().total_cmp(&a.lost()));
+    far.truncate(WORST);
+    let Some(looked) = Looked::at(look, &far) else {
+        return vec![];
+    };
+    let found = far.iter().filter_map(|f| f.finding(look, &looked));
+    found.collect()
 }
 
-/// In whole milliseconds, so that an expression can name it exactly.
-fn far(bars: &Bars) -> Option<(f64, u64)> {
-    let (_, most_others) = bars.quantile(OTHERS)?;
-    let milliseconds = (LEAST.max(TIMES * most_others) * 1e3).ceil();
-    // As the parser of expressions reads it.
-    Some((milliseconds * 1e-3, milliseconds as u64))
+/// A distribution with some far from the others.
+struct Far<'b> {
+    bars: &'b Bars,
+    /// Far is from here on.
+    bound: f64,
+    /// Half of them waited at least so long.
+    half: f64,
 }
 
-fn bubble(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
-    let (device, op) = (bars.word(0), bars.word(1));
-    let total = bars.total();
-    if total < ENOUGH {
-        return None;
+impl<'b> Far<'b> {
+    fn of(bars: &'b Bars) -> Option<Far<'b>> {
+        let (_, most_others) = bars.quantile(OTHERS)?;
+        let bound = LEAST.max(TIMES * most_others);
+        let far = bars.above(bound);
+        let enough = bars.total() >= ENOUGH && far.total() >= FEWEST;
+        let (half, _) = far.quantile(0.5)?;
+        enough.then_some(Far { bars, bound, half })
     }
-    let (bound, milliseconds) = far(bars)?;
-    if bars.from(bound) < FEWEST {
-        return None;
+
+    /// Seconds that they waited, about.
+    fn lost(&self) -> f64 {
+        self.bars.from(self.bound) * self.half
     }
-    let part = format!("device = {} and op = {op}", quoted(device));
-    // Half of them waited at least so long.
-    let (half, _) = bars.above(bound).quantile(0.5)?;
-    let waits = waits(look, &part, half, milliseconds)?;
-    let (_, others) = bars.quantile(OTHERS)?;
-    let (_, longest) = bars.highest()?;
-    let sentence = format!(
-        "{} of {} {op}s of {device} took {} or more (up to {}), while the device went on \
-         completing; {} took less than {}.{}{}",
-        count(waits.number),
-        count(total),
-        time(bound),
-        time(longest),
-        percent(OTHERS),
-        time(others),
-        place(look, &part, bound),
-        device::queue(look, device),
-    );
-    let expression = format!("disk.ios by latency where {part}");
-    Some(Finding {
-        name: RULE.name,
-        score: (waits.seconds / look.seconds()).min(1.0),
-        sentence,
-        from: waits.from,
-        to: waits.to,
-        expression: look.narrowed(&expression, (waits.from, waits.to)),
-        causes: CAUSES,
-    })
+
+    fn finding(&self, look: &Look<'_>, looked: &Looked) -> Option<Finding> {
+        let (device, op) = (self.bars.word(0), self.bars.word(1));
+        let waits = looked.waits(self)?;
+        let (_, others) = self.bars.quantile(OTHERS)?;
+        let (_, longest) = self.bars.highest()?;
+        let sentence = format!(
+            "{} of {} {op}s of {device} took {} or more (up to {}), while the device went on \
+             completing; {} took less than {}.{}{}",
+            count(waits.number),
+            count(self.bars.total()),
+            time(self.bound),
+            time(longest),
+            percent(OTHERS),
+            time(others),
+            looked.place(self),
+            device::queue(look, device),
+        );
+        let part = format!("device = {} and op = {op}", quoted(device));
+        let expression = format!("disk.ios by latency where {part}");
+        Some(Finding {
+            name: RULE.name,
+            score: (waits.seconds / look.seconds()).min(1.0),
+            sentence,
+            from: waits.from,
+            to: waits.to,
+            expression: look.narrowed(&expression, (waits.from, waits.to)),
+            causes: CAUSES,
+        })
+    }
+}
+
+/// What is read once for all devices that have some.
+struct Looked {
+    /// I/Os by interval, with latency where it is long.
+    far: Rc<Series>,
+    all: Rc<Series>,
+    /// By device and operation: long times in the queue, and in the device.
+    queue: Option<Vec<Bars>>,
+    service: Option<Vec<Bars>>,
+}
+
+impl Looked {
+    fn at(look: &Look<'_>, far: &[Far<'_>]) -> Option<Looked> {
+        let least = far.iter().map(|f| f.bound).fold(f64::NAN, f64::min);
+        if least.is_nan() {
+            return None;
+        }
+        let devices = list(far.iter().map(|f| f.bars.word(0)));
+        let part = format!("device in {devices} and op in read, write");
+        // Rounded down to whole microseconds, which an expression can name.
+        let micros = |seconds: f64| format!("{}us", (seconds * 1e6) as u64);
+        let half = micros(least / 2.0);
+        let halves = |dimension: &str| {
+            let asked = format!(
+                "disk.ios by device, op, {dimension} where {part} and {dimension} >= {half}"
+            );
+            look.knows(&asked).then(|| look.bars(&asked))
+        };
+        let least = micros(least);
+        Some(Looked {
+            far: look.series(&format!(
+                "disk.ios by device, op, latency where {part} and latency >= {least}"
+            ))?,
+            // Names the dimension, so that both come from the histogram, with the same
+            // intervals.
+            all: look.series(&format!(
+                "disk.ios by device, op where {part} and latency >= 0s"
+            ))?,
+            queue: halves("queue_time"),
+            service: halves("service_time"),
+        })
+    }
+
+    fn waits(&self, f: &Far<'_>) -> Option<Waits> {
+        let words = [f.bars.word(0), f.bars.word(1)];
+        let (far, all) = (self.far.from(&words, f.bound), self.all.of(&words));
+        if far.len() != all.len() {
+            return None;
+        }
+        let others: Vec<f64> = all.iter().zip(&far).map(|(a, f)| a.1 - f.1).collect();
+        let busy = || others.iter().zip(&all).filter(|(o, _)| **o > 0.0);
+        let usual =
+            busy().map(|(o, _)| o).sum::<f64>() / busy().map(|(_, a)| a.0.interval).sum::<f64>();
+        let mut found: Option<Waits> = None;
+        for (i, (slot, number)) in far.iter().enumerate().filter(|(_, f)| f.1 > 0.0) {
+            let since = slot.time.saturating_sub((f.half * 1e9) as Nanos);
+            // This interval and those before it in which they waited.
+            let before = far[..i].iter().rev().take_while(|(s, _)| s.time > since);
+            let during = i - before.count()..=i;
+            let completed = others[during.clone()].iter().sum::<f64>();
+            let late = far[during.clone()].iter().map(|f| f.1).sum::<f64>();
+            let seconds = far[during.clone()]
+                .iter()
+                .map(|f| f.0.interval)
+                .sum::<f64>();
+            if completed < OTHERS_EACH * late || completed / seconds < COMPLETING * usual {
+                continue;
+            }
+            let waits = found.get_or_insert(Waits {
+                number: 0.0,
+                seconds: 0.0,
+                from: far[*during.start()].0.from(),
+                to: slot.time,
+            });
+            waits.number += number;
+            waits.seconds += slot.interval.min(number * f.half);
+            waits.to = slot.time;
+        }
+        found.filter(|w| w.number >= FEWEST)
+    }
+
+    /// Whether they waited in the queue or in the device: one of the two took half of their
+    /// time.
+    fn place(&self, f: &Far<'_>) -> String {
+        let (Some(queue), Some(service)) = (&self.queue, &self.service) else {
+            return String::new();
+        };
+        let half = f.bound / 2.0;
+        let of = |all: &[Bars]| {
+            let found = all.iter().find(|b| b.key == f.bars.key);
+            found.map_or(0.0, |b| b.from(half))
+        };
+        let (queue, service) = (of(queue), of(service));
+        // Twice as many is clear; less is told as it is.
+        let verdict = if queue > 2.0 * service {
+            "in the scheduler's queue, not in the device"
+        } else if service > 2.0 * queue {
+            "in the device, not in the scheduler's queue"
+        } else {
+            "in the queue and in the device"
+        };
+        format!(
+            " They waited {verdict}: {} were longer than {} in the queue, {} in the device.",
+            count(queue),
+            time(half),
+            count(service),
+        )
+    }
 }
 
 /// Those that waited while the device went on.
@@ -106,72 +231,4 @@ struct Waits {
     seconds: f64,
     from: Nanos,
     to: Nanos,
-}
-
-/// `wait`: how long they waited, as a rule.
-fn waits(look: &Look<'_>, part: &str, wait: f64, milliseconds: u64) -> Option<Waits> {
-    let far = look.answer(&format!(
-        "disk.ios where {part} and latency >= {milliseconds}ms"
-    ))?;
-    // Names the dimension, so that both come from the histogram, with the same intervals.
-    let all = look.answer(&format!("disk.ios where {part} and latency >= 0s"))?;
-    let (far, all) = (amounts(&far), amounts(&all));
-    if far.len() != all.len() {
-        return None;
-    }
-    let others: Vec<f64> = all.iter().zip(&far).map(|(a, f)| a.1 - f.1).collect();
-    let busy = || others.iter().zip(&all).filter(|(o, _)| **o > 0.0);
-    let usual =
-        busy().map(|(o, _)| o).sum::<f64>() / busy().map(|(_, a)| a.0.interval).sum::<f64>();
-    let mut found: Option<Waits> = None;
-    for (i, (slot, number)) in far.iter().enumerate().filter(|(_, f)| f.1 > 0.0) {
-        let since = slot.time.saturating_sub((wait * 1e9) as Nanos);
-        // This interval and those before it in which they waited.
-        let before = far[..i].iter().rev().take_while(|(s, _)| s.time > since);
-        let during = i - before.count()..=i;
-        let completed = others[during.clone()].iter().sum::<f64>();
-        let late = far[during.clone()].iter().map(|f| f.1).sum::<f64>();
-        let seconds = far[during.clone()]
-            .iter()
-            .map(|f| f.0.interval)
-            .sum::<f64>();
-        if completed < OTHERS_EACH * late || completed / seconds < COMPLETING * usual {
-            continue;
-        }
-        let waits = found.get_or_insert(Waits {
-            number: 0.0,
-            seconds: 0.0,
-            from: far[*during.start()].0.from(),
-            to: slot.time,
-        });
-        waits.number += number;
-        waits.seconds += slot.interval.min(number * wait);
-        waits.to = slot.time;
-    }
-    found.filter(|w| w.number >= FEWEST)
-}
-
-/// Whether they waited in the queue or in the device: one of the two took half of their time.
-fn place(look: &Look<'_>, part: &str, bound: f64) -> String {
-    let half = |dimension: &str| {
-        let bars = look.bars(&format!("disk.ios by {dimension} where {part}"));
-        bars.first().map(|b| b.from(bound / 2.0))
-    };
-    let (Some(queue), Some(service)) = (half("queue_time"), half("service_time")) else {
-        return String::new();
-    };
-    // Twice as many is clear; less is told as it is.
-    let verdict = if queue > 2.0 * service {
-        "in the scheduler's queue, not in the device"
-    } else if service > 2.0 * queue {
-        "in the device, not in the scheduler's queue"
-    } else {
-        "in the queue and in the device"
-    };
-    format!(
-        " They waited {verdict}: {} were longer than {} in the queue, {} in the device.",
-        count(queue),
-        time(bound / 2.0),
-        count(service),
-    )
 }

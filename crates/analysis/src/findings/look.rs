@@ -9,11 +9,12 @@ use run::read::ReadError;
 use run::{Manifest, Nanos, Run};
 
 use super::bars::Bars;
-use crate::answer::{evaluate, summarise};
+use super::series::Series;
+use crate::answer::summarise;
 use crate::gather::Rules;
 use crate::limit::{Limit, limits};
 use crate::plan::{Plan, plan};
-use crate::scan::{self, KeyValue};
+use crate::scan::{self, KeyValue, Slot};
 use crate::syntax::parse;
 use crate::{Answer, Error};
 
@@ -24,17 +25,15 @@ pub type Settings<'r> = dyn Fn(&[&str]) -> Option<String> + 'r;
 /// What sources write where they know no name.
 const UNKNOWN: &str = "(unknown)";
 
-type Answers = RefCell<HashMap<String, Option<Rc<Answer>>>>;
-
-/// A run and what is known of its machine. Each expression is answered once.
+/// A run and what is known of its machine. An expression is answered once, however many ask.
 pub struct Look<'r> {
     run: &'r Run,
     settings: &'r Settings<'r>,
     ended: Nanos,
     tables: OnceCell<Vec<String>>,
     limits: OnceCell<Vec<Limit>>,
-    with_series: Answers,
-    without: Answers,
+    answers: RefCell<HashMap<String, Option<Rc<Answer>>>>,
+    series: RefCell<HashMap<String, Option<Rc<Series>>>>,
     problems: RefCell<Vec<String>>,
 }
 
@@ -47,8 +46,8 @@ impl<'r> Look<'r> {
             ended: run.ended(),
             tables: OnceCell::new(),
             limits: OnceCell::new(),
-            with_series: Answers::default(),
-            without: Answers::default(),
+            answers: RefCell::default(),
+            series: RefCell::default(),
             problems: RefCell::default(),
         }
     }
@@ -96,33 +95,17 @@ impl<'r> Look<'r> {
         self.problems.borrow().clone()
     }
 
-    /// The answer with its series; `None` where the run does not have it.
-    pub fn answer(&self, text: &str) -> Option<Rc<Answer>> {
-        self.cached(&self.with_series, text, evaluate)
-    }
-
-    /// The answer; it may lack its series.
+    /// The answer, without its series; `None` where the run does not have it.
     pub fn summary(&self, text: &str) -> Option<Rc<Answer>> {
-        if let Some(known) = self.with_series.borrow().get(text) {
-            return known.clone();
-        }
-        self.cached(&self.without, text, summarise)
-    }
-
-    fn cached(
-        &self,
-        answers: &Answers,
-        text: &str,
-        ask: fn(&Run, &str) -> Result<Answer, Error>,
-    ) -> Option<Rc<Answer>> {
-        if let Some(known) = answers.borrow().get(text) {
+        if let Some(known) = self.answers.borrow().get(text) {
             return known.clone();
         }
         let answer = self
             .plan(text)
-            .and_then(|_| self.kept(ask(self.run, text)))
+            .and_then(|_| self.kept(summarise(self.run, text)))
             .map(Rc::new);
-        answers.borrow_mut().insert(text.to_owned(), answer.clone());
+        let mut answers = self.answers.borrow_mut();
+        answers.insert(text.to_owned(), answer.clone());
         answer
     }
 
@@ -164,6 +147,32 @@ impl<'r> Look<'r> {
         let groups = cells.groups.into_iter();
         let known = groups.filter(|g| g.amounts.amount.is_finite());
         Some(known.map(|g| (g.key, g.amounts.amount)).collect())
+    }
+
+    /// Amounts by interval of each group of a sum. To be asked of few groups.
+    pub(super) fn series(&self, text: &str) -> Option<Rc<Series>> {
+        if let Some(known) = self.series.borrow().get(text) {
+            return known.clone();
+        }
+        let read = self.plan(text).and_then(|plan| {
+            debug_assert_eq!(plan.kind, Some(Kind::Sum), "{text}");
+            let cells = scan::scan(self.run, &plan.over).map_err(Error::Read);
+            let cells = self.kept(cells)?;
+            let groups = cells.groups.into_iter().map(|g| (g.key, g.amounts));
+            Some(Rc::new(Series {
+                slots: cells.slots,
+                groups: groups.collect(),
+                sparse: plan.over.table.sparse,
+            }))
+        });
+        let mut known = self.series.borrow_mut();
+        known.insert(text.to_owned(), read.clone());
+        read
+    }
+
+    /// Amounts by interval, all groups added.
+    pub(super) fn whole_series(&self, text: &str) -> Option<Vec<(Slot, f64)>> {
+        Some(self.series(text)?.of(&[]))
     }
 
     /// Totals over the run by words, largest first; none where the run does not have it.
@@ -215,9 +224,14 @@ impl<'r> Look<'r> {
         Bars::split(self.amounts(text).unwrap_or_default(), unit)
     }
 
+    /// Whether the run has what would answer it.
+    pub(super) fn knows(&self, text: &str) -> bool {
+        self.plan(text).is_some()
+    }
+
     /// The first of `expressions` that the run can answer; the last if none.
     pub(super) fn answerable<'e>(&self, expressions: &[&'e str]) -> &'e str {
-        let found = expressions.iter().find(|e| self.plan(e).is_some());
+        let found = expressions.iter().find(|e| self.knows(e));
         found.or(expressions.last()).copied().unwrap_or_default()
     }
 

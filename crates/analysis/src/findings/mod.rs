@@ -19,6 +19,7 @@ mod queue_full;
 mod random;
 mod retransmits;
 mod run_queue;
+mod series;
 mod small_segments;
 mod stretch;
 mod text;
@@ -79,6 +80,10 @@ pub const FINDINGS: &[Rule] = &[
 /// How many findings of a rule stand before those of others that matter less: sixteen equal
 /// disks shall not hide a lost network.
 const MOST_ALIKE: usize = 2;
+
+/// How many instances of what a rule looks at (devices, groups, paths) it looks at closely:
+/// the worst by their totals. Each costs a look at every interval.
+const WORST: usize = 8;
 
 /// All findings, those that matter most first.
 pub fn find(look: &Look<'_>) -> Vec<Finding> {

@@ -66,7 +66,7 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
 }
 
 fn dear(look: &Look<'_>) -> Option<Finding> {
-    let stretch = above(&*look.answer("self.time")?, COST)?;
+    let stretch = above(&look.whole_series("self.time")?, COST)?;
     if stretch.amount < LEAST || stretch.seconds < LONG {
         return None;
     }

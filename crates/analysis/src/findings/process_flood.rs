@@ -36,7 +36,7 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
 
 fn flood(look: &Look<'_>) -> Option<Finding> {
     let processors = look.processors();
-    let stretch = above(&*look.answer("system.forks")?, MANY * processors)?;
+    let stretch = above(&look.whole_series("system.forks")?, MANY * processors)?;
     if stretch.amount < ENOUGH || stretch.seconds < LONG {
         return None;
     }

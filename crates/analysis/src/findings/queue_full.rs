@@ -5,7 +5,7 @@ use super::bars::Bars;
 use super::look::Look;
 use super::stretch::above;
 use super::text::{count, percent, quoted, time};
-use super::{Finding, Rule, device};
+use super::{Finding, Rule, WORST, device};
 
 pub(super) const RULE: Rule = Rule {
     name: "queue-full",
@@ -34,7 +34,13 @@ const WAITING: f64 = 0.1;
 fn find(look: &Look<'_>) -> Vec<Finding> {
     let asked = format!("disk.at_depth by device, depth where {}", device::LAYERS);
     let all = look.bars(&asked).into_iter();
-    all.filter_map(|bars| pinned(look, &bars.above(1.0)))
+    // Without the time in which nothing was under way.
+    let mut active: Vec<Bars> = all.map(|bars| bars.above(1.0)).collect();
+    active.sort_by(|a, b| b.total().total_cmp(&a.total()));
+    active.truncate(WORST);
+    active
+        .iter()
+        .filter_map(|bars| pinned(look, bars))
         .collect()
 }
 
@@ -44,7 +50,7 @@ fn pinned(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     let bound = (NEAR * limit).ceil();
     let share = bars.from(bound) / bars.total();
     // One at a time is a load without concurrency.
-    if limit < 2.0 || share < PINNED {
+    if limit < 2.0 || share < PINNED || bars.total() < LONG {
         return None;
     }
     let part = format!("device = {}", quoted(&device));
@@ -59,7 +65,8 @@ fn pinned(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     if !binding {
         return None;
     }
-    let at_limit = look.answer(&format!("disk.at_depth where {part} and depth >= {bound}"))?;
+    let at_limit =
+        look.whole_series(&format!("disk.at_depth where {part} and depth >= {bound}"))?;
     let stretch = above(&at_limit, PINNED).filter(|s| s.amount >= LONG)?;
     let name = known.unwrap_or_else(|| "and hardly ever more".into());
     let mut sentence = format!(

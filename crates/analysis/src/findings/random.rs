@@ -7,7 +7,7 @@ use super::bars::Bars;
 use super::look::Look;
 use super::stretch::above;
 use super::text::{bytes, count, percent, quoted, time};
-use super::{Finding, Rule, device};
+use super::{Finding, Rule, WORST, device};
 
 pub(super) const RULE: Rule = Rule {
     name: "random",
@@ -42,7 +42,11 @@ const LONG: f64 = 1.0;
 
 fn find(look: &Look<'_>) -> Vec<Finding> {
     let all = look.bars("disk.ios by device, distance").into_iter();
-    all.filter_map(|bars| hurts(look, &bars.folded())).collect()
+    let mut all: Vec<Bars> = all.map(Bars::folded).collect();
+    all.retain(|b| b.total() >= ENOUGH && b.from(FAR) / b.total() >= FAR_SHARE);
+    all.sort_by(|a, b| b.total().total_cmp(&a.total()));
+    all.truncate(WORST);
+    all.iter().filter_map(|bars| hurts(look, bars)).collect()
 }
 
 fn hurts(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
@@ -50,13 +54,12 @@ fn hurts(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     let ios = bars.total();
     let part = format!("device = {}", quoted(device));
     let random = look.total(&format!("disk.random where {part}"))? / ios;
-    let far = bars.from(FAR) / ios;
-    if ios < ENOUGH || random < RANDOM || far < FAR_SHARE {
+    if random < RANDOM {
         return None;
     }
     let size = look.total(&format!("disk.bytes where {part}"))? / ios;
-    let busy = look.answer(&format!("disk.busy where {part}"))?;
-    let each = busy.groups.first()?.total? / ios;
+    let busy = look.whole_series(&format!("disk.busy where {part}"))?;
+    let each = busy.iter().fold(0.0, |sum, b| sum + b.1) / ios;
     if each - size / TRANSFER < SEEK {
         return None;
     }

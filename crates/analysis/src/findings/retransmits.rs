@@ -44,8 +44,8 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
 
 /// A stretch with too many of `what` among `segments`: it, and the share.
 fn too_many(look: &Look<'_>, what: &str, of: &str, limit: f64) -> Option<(Stretch, f64, f64)> {
-    let segments = look.answer(of)?;
-    let stretch = share_above(&*look.answer(what)?, &segments, limit)?;
+    let segments = look.whole_series(of)?;
+    let stretch = share_above(&look.whole_series(what)?, &segments, limit)?;
     let all = within(&segments, &stretch);
     let enough = stretch.amount >= FEWEST && all > 0.0;
     enough.then(|| (stretch, all, stretch.amount / all))
@@ -59,8 +59,7 @@ fn again(look: &Look<'_>) -> Option<Finding> {
     let sent = "tcp.segments where direction = transmit";
     let (stretch, all, share) = too_many(look, "tcp.retransmits", sent, AGAIN)?;
     let during = |name: &str| {
-        let answer = look.answer(name)?;
-        let number = within(&answer, &stretch);
+        let number = within(&look.whole_series(name)?, &stretch);
         Some(count(number))
     };
     let mut sentence = format!(

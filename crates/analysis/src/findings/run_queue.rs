@@ -30,9 +30,9 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
 }
 
 fn waiting(look: &Look<'_>) -> Option<Finding> {
-    let waited = look.answer("cpu.waited")?;
+    let waited = look.whole_series("cpu.waited")?;
     let stretch = above(&waited, WAITING).filter(|s| s.amount >= LONG)?;
-    let ran = within(&*look.answer("cpu.time")?, &stretch);
+    let ran = within(&look.whole_series("cpu.time")?, &stretch);
     let share = stretch.amount / (stretch.amount + ran);
     if share < SHARE || share.is_nan() {
         return None;

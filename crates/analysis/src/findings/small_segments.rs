@@ -56,9 +56,9 @@ fn small(look: &Look<'_>, sizes: &Bars) -> Option<Finding> {
         .filter(|mtu| *mtu > 0.0)
         .unwrap_or(USUAL_MTU);
     let part = format!("interface = {} and direction = transmit", quoted(interface));
-    let segments = look.answer(&format!("net.segments where {part}"))?;
+    let segments = look.whole_series(&format!("net.segments where {part}"))?;
     let stretch = above(&segments, MANY).filter(|s| s.seconds >= LONG)?;
-    let total = segments.groups.first()?.total?;
+    let total = segments.iter().fold(0.0, |sum, s| sum + s.1);
     let mean = sizes.total() / total;
     let (_, half) = sizes.quantile(0.5)?;
     if mean < BARE || half > SMALL_MTUS * mtu {

@@ -7,7 +7,6 @@
 
 use run::Nanos;
 
-use crate::Answer;
 use crate::scan::Slot;
 
 /// A stretch of time.
@@ -41,40 +40,26 @@ impl Stretch {
     }
 }
 
-/// Amounts of a sum's only group, interval by interval. Intervals without a value are absent.
-pub(super) fn amounts(answer: &Answer) -> Vec<(Slot, f64)> {
-    let Some(group) = answer.groups.first() else {
-        return vec![];
-    };
-    let slot = |place: u32| answer.slots.get(place as usize).copied();
-    let pairs = group
-        .series
-        .iter()
-        .filter_map(|(place, rate)| Some((slot(*place)?, *rate)));
-    pairs
-        .map(|(slot, rate)| (slot, rate * slot.interval))
-        .filter(|(slot, amount)| amount.is_finite() && slot.interval > 0.0)
-        .collect()
-}
-
-/// What `answer` sums up to within `stretch`.
-pub(super) fn within(answer: &Answer, stretch: &Stretch) -> f64 {
-    let inside = amounts(answer).into_iter().filter(|a| stretch.holds(&a.0));
+/// What `amounts` sum up to within `stretch`.
+pub(super) fn within(amounts: &[(Slot, f64)], stretch: &Stretch) -> f64 {
+    let inside = amounts.iter().filter(|a| stretch.holds(&a.0));
     // Not `sum`, which makes -0 of nothing.
     inside.fold(0.0, |sum, a| sum + a.1)
 }
 
 /// The stretch in which a sum was above `threshold` per second on the whole.
-pub(super) fn above(answer: &Answer, threshold: f64) -> Option<Stretch> {
-    let all = amounts(answer);
-    best(&all, |slot, amount| amount - threshold * slot.interval)
+pub(super) fn above(amounts: &[(Slot, f64)], threshold: f64) -> Option<Stretch> {
+    best(amounts, |slot, amount| amount - threshold * slot.interval)
 }
 
-/// The stretch in which `above` was more than `share` of `below` on the whole.
-pub(super) fn share_above(above: &Answer, below: &Answer, share: f64) -> Option<Stretch> {
-    let below = amounts(below);
-    // Both are in order of time, and of the same samples.
-    best(&amounts(above), |slot, amount| {
+/// The stretch in which `above` was more than `share` of `below` on the whole. Both are in
+/// order of time, and of the same samples.
+pub(super) fn share_above(
+    above: &[(Slot, f64)],
+    below: &[(Slot, f64)],
+    share: f64,
+) -> Option<Stretch> {
+    best(above, |slot, amount| {
         let at = below.binary_search_by_key(&slot.time, |b| b.0.time);
         amount - share * at.map_or(0.0, |i| below[i].1)
     })

@@ -14,6 +14,12 @@ pub(super) fn quoted(name: &str) -> String {
     }
 }
 
+/// Names as a list of an expression: `a, "b c"`.
+pub(super) fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let quoted: Vec<String> = names.map(quoted).collect();
+    quoted.join(", ")
+}
+
 /// `1.25 ms`.
 pub(super) fn time(seconds: f64) -> String {
     amount(seconds, Unit::Seconds, false)
@@ -63,6 +69,22 @@ mod tests {
             };
             assert_eq!(words[0].text, name);
             assert_eq!(parsed.predicates.len(), 2);
+            // First in a list it is read as a range, even quoted.
+            let names = if name == "1..2" {
+                ["x", name]
+            } else {
+                [name, "x"]
+            };
+            let parsed = parse(&format!(
+                "disk.ios where device in {}",
+                list(names.into_iter())
+            ))
+            .unwrap();
+            let Test::In(words) = &parsed.predicates[0].test else {
+                panic!("{name}");
+            };
+            let words: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+            assert_eq!(words, names);
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::look::Look;
 use super::stretch::{share_above, within};
-use super::text::{count, percent, quoted, time};
-use super::{Finding, Rule};
+use super::text::{count, list, percent, quoted, time};
+use super::{Finding, Rule, WORST};
+use crate::scan::Slot;
 
 pub(super) const RULE: Rule = Rule {
     name: "throttled",
@@ -24,23 +25,38 @@ const SHARE: f64 = 0.25;
 const FEWEST: f64 = 10.0;
 
 fn find(look: &Look<'_>) -> Vec<Finding> {
-    let groups = look
-        .totals("cgroup.throttled_periods by cgroup")
-        .into_iter();
-    let often = groups.filter(|(_, periods)| *periods >= FEWEST);
-    often
-        .filter_map(|(key, _)| throttled(look, key.first()?))
+    let mut groups = look.totals("cgroup.throttled_periods by cgroup");
+    groups.retain(|(_, periods)| *periods >= FEWEST);
+    groups.truncate(WORST);
+    let names = || groups.iter().filter_map(|(key, _)| key.first());
+    if groups.is_empty() {
+        return vec![];
+    }
+    let listed = list(names().map(String::as_str));
+    let ask = |measure: &str| {
+        look.series(&format!(
+            "cgroup.{measure} by cgroup where cgroup in {listed}"
+        ))
+    };
+    let (Some(held), Some(periods), Some(waited)) =
+        (ask("throttled_periods"), ask("periods"), ask("throttled"))
+    else {
+        return vec![];
+    };
+    let of = |name: &str| [&held, &periods, &waited].map(|series| series.of(&[name]));
+    names()
+        .filter_map(|name| throttled(look, name, &of(name)))
         .collect()
 }
 
-fn throttled(look: &Look<'_>, name: &str) -> Option<Finding> {
+/// `series`: periods held back, all periods, time held back.
+fn throttled(look: &Look<'_>, name: &str, series: &[Vec<(Slot, f64)>; 3]) -> Option<Finding> {
+    let [held, all, waited] = series;
     let part = format!("cgroup = {}", quoted(name));
-    let ask = |measure: &str| look.answer(&format!("cgroup.{measure} where {part}"));
-    let (held, all) = (ask("throttled_periods")?, ask("periods")?);
-    let stretch = share_above(&held, &all, SHARE).filter(|s| s.amount >= FEWEST)?;
-    let periods = within(&all, &stretch);
+    let stretch = share_above(held, all, SHARE).filter(|s| s.amount >= FEWEST)?;
+    let periods = within(all, &stretch);
+    let waited = within(waited, &stretch);
     let share = (stretch.amount / periods).min(1.0);
-    let waited = within(&*ask("throttled")?, &stretch);
     let limit = look.mean(&format!("cgroup.cpu_limit where {part}"));
     let limit = limit.map_or(String::new(), |limit| {
         format!(" Its limit is {} processors.", run::unit::digits(limit))
