@@ -118,7 +118,7 @@ fn bound_by(run: &Run, s: &Summary) -> String {
     }
     let bound = found::bound(&s.findings);
     if !bound.is_empty() {
-        return entry("bound by", &bound);
+        return found::paragraph("bound by", &bound);
     }
     s.limits.first().map_or(String::new(), |most| {
         let text = format!("nothing that was full; most used: {}", most.text);

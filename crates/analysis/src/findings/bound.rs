@@ -4,7 +4,7 @@
 use run::unit::digits;
 
 use super::look::Look;
-use super::text::quoted;
+use super::text::{count, quoted};
 use super::{Finding, Rule};
 use crate::limit::Limit;
 
@@ -141,12 +141,12 @@ fn cpu_against(look: &Look<'_>) -> String {
         Some(ready) if ready > processors => format!(
             " For it: {} tasks ready for {} processors.",
             digits(ready),
-            digits(processors)
+            count(processors)
         ),
         Some(ready) => format!(
             " Against it: no more tasks ready ({}) than processors ({}).",
             digits(ready),
-            digits(processors)
+            count(processors)
         ),
         None => String::new(),
     }

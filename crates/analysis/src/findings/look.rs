@@ -71,7 +71,7 @@ impl<'r> Look<'r> {
     /// Length of the run in seconds; never zero, because it is divided by.
     pub(super) fn seconds(&self) -> f64 {
         let (from, to) = self.whole();
-        ((to - from) as f64 / 1e9).max(1e-9)
+        (to.saturating_sub(from) as f64 / 1e9).max(1e-9)
     }
 
     /// A setting of the machine.
@@ -244,14 +244,14 @@ impl<'r> Look<'r> {
     /// `expression` for the time from and to only, unless that is most of the run.
     pub(super) fn narrowed(&self, expression: &str, (from, to): (Nanos, Nanos)) -> String {
         let (started, _) = self.whole();
-        if (to - from) as f64 / 1e9 >= 0.9 * self.seconds() {
+        if to.saturating_sub(from) as f64 / 1e9 >= 0.9 * self.seconds() {
             return expression.to_owned();
         }
         let tested = parse(expression).is_ok_and(|e| !e.predicates.is_empty());
         let word = if tested { "and" } else { "where" };
         // Both ends upwards: an interval belongs to a time if it ends after its start and not
         // after its end, and no interval is shorter than a millisecond.
-        let at = |time: Nanos| ((time - started) as f64 / 1e6).ceil() / 1e3;
+        let at = |time: Nanos| (time.saturating_sub(started) as f64 / 1e6).ceil() / 1e3;
         let (from, to) = (at(from), at(to));
         format!("{expression} {word} time in {from}s..{to}s")
     }

@@ -13,7 +13,7 @@ pub(crate) const BOUND: Cases = Cases {
             script: |s| processors(s, [0.98, 0.96], 5.0),
             says: &[
                 "CPU-bound: processors 97 % busy.",
-                "For it: 5.00 tasks ready for 2.00 processors.",
+                "For it: 5.00 tasks ready for 2 processors.",
             ],
             time: (0.0, 10.0),
             expression: "cpu.time by mode",
@@ -22,7 +22,7 @@ pub(crate) const BOUND: Cases = Cases {
             what: "full processors and nobody waiting",
             settings: &[],
             script: |s| processors(s, [0.98, 0.96], 2.0),
-            says: &["Against it: no more tasks ready (2.00) than processors (2.00)."],
+            says: &["Against it: no more tasks ready (2.00) than processors (2)."],
             time: (0.0, 10.0),
             expression: "cpu.time by mode",
         },
