@@ -114,9 +114,11 @@ fn probes(look: &Look<'_>) -> Option<Finding> {
         score: (share / look.processors()).min(1.0),
         sentence: format!(
             "The programs in the kernel used {} of one processor, {} of all, with the cost of \
-             measuring them; the dearest, {}, {}: {} a hit, {}.",
+             measuring them, in the {} in which they were measured; the dearest, {}, {}: {} a \
+             hit, {}.",
             percent(share),
             percent(share / look.processors()),
+            time(dearest.measured_seconds),
             dearest.name,
             percent(*of_it),
             time(dearest.time_seconds / dearest.hits as f64),

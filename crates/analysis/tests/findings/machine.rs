@@ -283,7 +283,7 @@ pub(crate) const OBSERVER: Cases = Cases {
             script: |s| program(s, 400_000, 300.0, 0),
             says: &[
                 "The programs in the kernel used 9.00 % of one processor, 4.50 % of all",
-                "the dearest, disk_issue, 6.00 %: 300 ns a hit, 200k/s.",
+                "in the 2.00 s in which they were measured; the dearest, disk_issue, 6.00 %: 300 ns a hit, 200k/s.",
             ],
             time: (0.0, 10.0),
             expression: "self.time",
