@@ -59,7 +59,7 @@ mod tests {
             "1..2",
             "",
             "postgres[12@3.5]",
-            "/tmp/a,b",
+            "/var/a,b",
             "(other)",
         ] {
             let text = format!("disk.ios where device = {} and op = read", quoted(name));
