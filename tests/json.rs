@@ -155,6 +155,28 @@ fn get_prints_what_the_page_says() {
     assert!(plain.get("series").is_none() && plain.get("started").is_none());
 }
 
+/// The same run with a group that its limit holds back: a finding.
+fn throttled(recorded: &Path, dir: &Path) -> PathBuf {
+    let text = std::fs::read(recorded.join("run.json")).unwrap();
+    let manifest: Manifest = serde_json::from_slice(&text).unwrap();
+    let path = dir.join("throttled");
+    let mut writer = Writer::create(&path, &manifest).unwrap();
+    let mut sink = Sink::new();
+    let time = manifest.started + 1_000_000_000;
+    sink.at(time, 1.0);
+    let words = [sink.word("/web")];
+    let values = [0.5, 20.0, 15.0, 1.0];
+    sink.row(TableId::of("cgroup_throttle"), &words, &values);
+    sink.row(
+        TableId::of("self"),
+        &[],
+        &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+    );
+    writer.append(&mut sink, time);
+    writer.finish(manifest).unwrap();
+    path
+}
+
 #[test]
 fn show_prints_what_the_page_says() {
     let dir = scratch("json-show");
@@ -166,6 +188,9 @@ fn show_prints_what_the_page_says() {
         parse(std::str::from_utf8(&out.stdout).unwrap())
     };
     let mut answers = show(&run);
+    let found = show(&throttled(&run, &dir));
+    assert_eq!(found[0]["findings"][0]["name"], "throttled", "{found:?}");
+    answers.extend(found);
     std::fs::write(run.join("memory_state.parquet"), "damaged").unwrap();
     answers.extend(show(&run));
     compare("show", &answers);
