@@ -49,8 +49,8 @@ fn every_kind_of_column_reads_back() {
             &words,
             &[7.0 * n, 2e15 + n, f64::NAN, 0.1 * n, 0.0],
         );
-        sink.row(TableId::of("disk_latency"), &words, &[0.001 * n, n]);
-        sink.row(TableId::of("disk_latency"), &words, &[0.002, 3.0]);
+        sink.row(TableId::of("disk_latency"), &words, &[0.001 * n, n, 4096.0 * n]);
+        sink.row(TableId::of("disk_latency"), &words, &[0.002, 3.0, 0.0]);
         sink.at(START + sample, 1.5);
         let device = [sink.word("sda"), sink.word("disk")];
         sink.row(TableId::of("disk_device"), &device, &[f64::NAN, -0.5, 2.5]);
