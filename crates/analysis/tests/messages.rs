@@ -113,7 +113,11 @@ fn errors_name_the_word_and_what_to_do() {
         s.at(1.0, 1.0).own();
         s.row("disk", &["sda", "disk", "read"], &[1.0; 5]);
         s.row("disk_device", &["sda", "disk"], &[1.0; 3]);
-        s.row("disk_latency", &["sda", "disk", "read"], &[0.01, 1.0, 4096.0]);
+        s.row(
+            "disk_latency",
+            &["sda", "disk", "read"],
+            &[0.01, 1.0, 4096.0],
+        );
     });
     for (text, word, what, hint) in WRONG {
         let problem = match evaluate(&r.sealed, text) {

@@ -4,12 +4,17 @@
 //! dimension named, the planner takes the cheapest that the run has. `host`, `phase` and
 //! `time` are dimensions of everything: they come from the manifest, not from columns.
 
+mod checks;
+mod messages;
+
 use run::catalog::{self, Derived, Detail, Kind, Measure, Subject, Table, Under};
 use run::unit::Unit;
 use run::{CATALOG, Manifest, Nanos};
 
 use crate::error::{Problem, near_or_all};
-use crate::syntax::{Expression, Predicate, Spanned, Test};
+use crate::syntax::{Expression, Spanned, Test};
+
+pub use checks::{holds, holds_number};
 
 /// What is to be read, and what to make of it.
 #[derive(Clone, Debug)]
@@ -402,184 +407,4 @@ impl Planner<'_> {
             }
         }
     }
-
-    fn no_table(
-        &self,
-        subject: &'static Subject,
-        measure: &Measure,
-        all: &[Candidate],
-        needed: &[&Spanned],
-    ) -> Problem {
-        let full = format!("{}.{}", subject.name, measure.name);
-        // The word to point at: the first dimension that no table has with the others before.
-        let mut have = Vec::new();
-        for d in needed {
-            have.push(d.text.as_str());
-            let some = all
-                .iter()
-                .any(|c| have.iter().all(|h| c.table.dimensions.contains(h)));
-            if !some {
-                let mut offers: Vec<String> = all
-                    .iter()
-                    .map(|c| match c.table.dimensions {
-                        [] => "(whole)".into(),
-                        dimensions => dimensions.join(", "),
-                    })
-                    .collect();
-                offers.dedup();
-                let together = if have.len() > 1 {
-                    " together with the others"
-                } else {
-                    ""
-                };
-                let what = format!("{full} is not kept by `{}`{together}", d.text);
-                let hint = format!("it is kept by: {}", offers.join("; or by: "));
-                return self.problem(d.span, what).hint(hint);
-            }
-        }
-        self.problem(
-            self.expression.measure.span,
-            format!("{full} is in no table"),
-        )
-    }
-
-    /// The run does not have the table: says what to record.
-    fn not_recorded(&self, candidate: &Candidate) -> Problem {
-        let span = (
-            self.expression.subject.span.0,
-            self.expression.measure.span.1,
-        );
-        let source = candidate.table.source;
-        let what = format!(
-            "this run has no table `{}`, which would answer it",
-            candidate.table.name
-        );
-        let state = self.manifest.sources.iter().find(|s| s.name == source);
-        let hint = match state {
-            Some(s) if s.state == "available" => {
-                format!("the source `{source}` was recorded and had nothing to say")
-            }
-            Some(s) => format!("the source `{source}` was {}: {}", s.state, s.detail),
-            None if candidate.table.detail != Detail::Sample => {
-                "distributions are recorded by eBPF, which this version does not have yet".into()
-            }
-            None => format!(
-                "record with the source `{source}` (`sonde doctor` tells whether this host has it)"
-            ),
-        };
-        self.problem(span, what).hint(hint)
-    }
-
-    /// A test whose values are texts.
-    fn word_test(&self, p: &Predicate) -> Result<Test, Problem> {
-        match &p.test {
-            Test::In(_) | Test::NotIn(_) | Test::Matches(..) => Ok(p.test.clone()),
-            // A word that looks like a range (`2..3`) or is compared as a number.
-            Test::Compare(..) | Test::Range(..) => Err(self
-                .problem(
-                    p.span,
-                    format!("`{}` is a word, not a number", p.dimension.text),
-                )
-                .hint("words are tested with =  !=  ~  !~  in a, b")),
-        }
-    }
-
-    fn number_check(&self, p: &Predicate, unit: Unit) -> Result<Check, Problem> {
-        let in_unit = |amount: run::unit::Amount, span: (usize, usize)| match amount.unit {
-            Some(u) if u == unit => Ok(amount.value),
-            // Seconds are seldom meant by a bare number; bytes and counts always.
-            None if unit != Unit::Seconds || amount.value == 0.0 => Ok(amount.value),
-            // Of the run's time people speak in seconds, as of --from and --every.
-            None if p.dimension.text == "time" => Ok(amount.value),
-            None => Err(self
-                .problem(span, format!("`{}` needs a unit", p.dimension.text))
-                .hint("for example 500us, 10ms, 2s")),
-            Some(u) => Err(self.problem(
-                span,
-                format!("`{}` is in {unit}, this value in {u}", p.dimension.text),
-            )),
-        };
-        let mut listed = Vec::new();
-        let test = match &p.test {
-            Test::Compare(order, a) => {
-                let value = in_unit(*a, p.span)?;
-                Test::Compare(*order, run::unit::Amount { value, unit: None })
-            }
-            Test::Range(a, b) => {
-                let low = run::unit::Amount {
-                    value: in_unit(*a, p.span)?,
-                    unit: None,
-                };
-                let high = run::unit::Amount {
-                    value: in_unit(*b, p.span)?,
-                    unit: None,
-                };
-                Test::Range(low, high)
-            }
-            Test::In(values) | Test::NotIn(values) => {
-                for v in values {
-                    let amount = run::unit::parse_amount(&v.text)
-                        .map_err(|e| self.problem(v.span, e.to_string()))?;
-                    // A value stands for the bucket that holds it.
-                    listed.push(run::grid::floor(in_unit(amount, v.span)?, unit));
-                }
-                p.test.clone()
-            }
-            Test::Matches(..) => {
-                let what = format!("`{}` is a number, not a word", p.dimension.text);
-                return Err(self
-                    .problem(p.span, what)
-                    .hint("numbers: <  <=  >  >=  =  in 1ms..2ms"));
-            }
-        };
-        Ok(Check::Number(test, listed))
-    }
-
-    /// Times are seconds since the run's start.
-    fn time_check(&self, p: &Predicate) -> Result<TimeCheck, Problem> {
-        use crate::syntax::Order::{AtLeast, AtMost, Less, More};
-        let Check::Number(test, _) = self.number_check(p, Unit::Seconds)? else {
-            unreachable!("number_check makes number checks")
-        };
-        let at = |seconds: f64| {
-            self.manifest
-                .started
-                .saturating_add((seconds * 1e9).min(9e18) as Nanos)
-        };
-        match test {
-            Test::Range(a, b) => Ok(TimeCheck::Within(at(a.value), at(b.value))),
-            Test::Compare(Less | AtMost, a) => Ok(TimeCheck::Within(Nanos::MIN, at(a.value))),
-            Test::Compare(More | AtLeast, a) => Ok(TimeCheck::Within(at(a.value), Nanos::MAX)),
-            _ => Err(self
-                .problem(p.span, "time is tested with `in`, `<` or `>`")
-                .hint("for example: where time in 10s..40s (since the run's start)")),
-        }
-    }
-}
-
-/// Whether the word `value` passes `test`.
-pub fn holds(test: &Test, value: &str) -> bool {
-    match test {
-        Test::In(words) => words.iter().any(|w| w.text == value),
-        Test::NotIn(words) => words.iter().all(|w| w.text != value),
-        Test::Matches(regex, wanted) => regex.is_match(value) == *wanted,
-        Test::Compare(..) | Test::Range(..) => false,
-    }
-}
-
-/// Whether the number `value` passes `test` (`listed`: the values of `=` and `in`).
-pub fn holds_number(test: &Test, listed: &[f64], value: f64) -> bool {
-    match test {
-        Test::In(_) => listed.iter().any(|v| same_bucket(*v, value)),
-        Test::NotIn(_) => !listed.iter().any(|v| same_bucket(*v, value)),
-        Test::Compare(order, bound) => order.holds(value, bound.value),
-        Test::Range(low, high) => low.value <= value && value <= high.value,
-        Test::Matches(..) => false,
-    }
-}
-
-/// Whether two lower bounds are the same, but for the rounding of their base unit. Buckets are
-/// never closer than a billionth of a second, or a 64th.
-fn same_bucket(a: f64, b: f64) -> bool {
-    (a - b).abs() <= a.abs() * 1e-6
 }
