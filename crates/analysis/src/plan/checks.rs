@@ -1,11 +1,13 @@
 //! Tests of an expression, with units and names resolved.
 
-use run::Nanos;
+use run::catalog::Detail;
 use run::unit::Unit;
+use run::whole::Step;
+use run::{Nanos, grid};
 
 use super::{Check, Planner, TimeCheck};
 use crate::error::Problem;
-use crate::syntax::{Predicate, Test};
+use crate::syntax::{Order, Predicate, Test};
 
 impl Planner<'_> {
     /// A test whose values are texts.
@@ -22,7 +24,15 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn number_check(&self, p: &Predicate, unit: Unit) -> Result<Check, Problem> {
+    /// Amounts in the base unit. In a list, a value stands for the bucket that holds it; of
+    /// events only a time does: no two are equal to the nanosecond.
+    pub(super) fn number_check(
+        &self,
+        p: &Predicate,
+        unit: Unit,
+        detail: Detail,
+    ) -> Result<Check, Problem> {
+        let exact = detail == Detail::Event && unit != Unit::Seconds;
         let in_unit = |amount: run::unit::Amount, span: (usize, usize)| match amount.unit {
             Some(u) if u == unit => Ok(amount.value),
             // Seconds are seldom meant by a bare number; bytes and counts always.
@@ -58,8 +68,12 @@ impl Planner<'_> {
                 for v in values {
                     let amount = run::unit::parse_amount(&v.text)
                         .map_err(|e| self.problem(v.span, e.to_string()))?;
-                    // A value stands for the bucket that holds it.
-                    listed.push(run::grid::floor(in_unit(amount, v.span)?, unit));
+                    let value = in_unit(amount, v.span)?;
+                    listed.push(if exact {
+                        value
+                    } else {
+                        grid::floor(value, unit)
+                    });
                 }
                 p.test.clone()
             }
@@ -76,7 +90,7 @@ impl Planner<'_> {
     /// Times are seconds since the run's start.
     pub(super) fn time_check(&self, p: &Predicate) -> Result<TimeCheck, Problem> {
         use crate::syntax::Order::{AtLeast, AtMost, Less, More};
-        let Check::Number(test, _) = self.number_check(p, Unit::Seconds)? else {
+        let Check::Number(test, _) = self.number_check(p, Unit::Seconds, Detail::Sample)? else {
             unreachable!("number_check makes number checks")
         };
         let at = |seconds: f64| {
@@ -113,6 +127,22 @@ pub fn holds_number(test: &Test, listed: &[f64], value: f64) -> bool {
         Test::Compare(order, bound) => order.holds(value, bound.value),
         Test::Range(low, high) => low.value <= value && value <= high.value,
         Test::Matches(..) => false,
+    }
+}
+
+/// Whether a bound of `test` divides a bucket, so that a histogram cannot tell.
+pub(super) fn cuts(test: &Test, unit: Unit) -> bool {
+    let at_start = |bound: f64| same_bucket(grid::floor(bound, unit), bound);
+    // A bucket of one value has no inside.
+    let single = |bound: f64| {
+        let (low, high) = grid::bounds(grid::floor(bound, unit), unit);
+        at_start(bound) && (high - low) * Step::of(unit).per_unit() < 1.5
+    };
+    match test {
+        Test::Compare(Order::Less | Order::AtLeast, bound) => !at_start(bound.value),
+        Test::Compare(Order::More | Order::AtMost, bound) => !single(bound.value),
+        Test::Range(low, high) => !at_start(low.value) || !single(high.value),
+        Test::In(_) | Test::NotIn(_) | Test::Matches(..) => false,
     }
 }
 

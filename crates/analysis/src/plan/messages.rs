@@ -1,6 +1,6 @@
 //! Why no table answers: what to ask instead, or what to record.
 
-use run::catalog::{Detail, Measure, Subject};
+use run::catalog::{self, Detail, Measure, Subject, Table};
 
 use super::{Candidate, Planner};
 use crate::error::Problem;
@@ -21,7 +21,7 @@ impl Planner<'_> {
             have.push(d.text.as_str());
             let some = all
                 .iter()
-                .any(|c| have.iter().all(|h| c.table.dimensions.contains(h)));
+                .any(|c| have.iter().all(|h| c.table.has_dimension(h)));
             if !some {
                 let mut offers: Vec<String> = all
                     .iter()
@@ -59,18 +59,43 @@ impl Planner<'_> {
             candidate.table.name
         );
         let state = self.manifest.sources.iter().find(|s| s.name == source);
-        let hint = match state {
-            Some(s) if s.state == "available" => {
+        let flags = flags(candidate.subject, candidate.table);
+        let hint = match (state, flags) {
+            (Some(s), Some(flags)) if s.state == "available" && self.was_busy(candidate.table) => {
+                format!("it is recorded with `{flags}`")
+            }
+            (Some(s), _) if s.state == "available" => {
                 format!("the source `{source}` was recorded and had nothing to say")
             }
-            Some(s) => format!("the source `{source}` was {}: {}", s.state, s.detail),
-            None if candidate.table.detail != Detail::Sample => {
-                "distributions are recorded by eBPF, which this version does not have yet".into()
-            }
-            None => format!(
+            (Some(s), _) => format!("the source `{source}` was {}: {}", s.state, s.detail),
+            (None, Some(flags)) => format!(
+                "it is recorded with `{flags}`, by eBPF, which needs root (`sonde doctor` tells \
+                 whether this host has it)"
+            ),
+            (None, None) => format!(
                 "record with the source `{source}` (`sonde doctor` tells whether this host has it)"
             ),
         };
         self.problem(span, what).hint(hint)
+    }
+
+    /// Whether another table of the same source has rows, though `table`, of events, has none:
+    /// then there were events, and nobody asked to keep them.
+    fn was_busy(&self, table: &Table) -> bool {
+        let same = |t: &&Table| t.source == table.source && t.detail == Detail::Histogram;
+        let mut others = catalog::tables().map(|(_, t)| t).filter(same);
+        table.detail == Detail::Event && others.any(|t| (self.has)(t.name))
+    }
+}
+
+/// The flags of `sonde record` that fill a table of an eBPF source.
+fn flags(subject: &Subject, table: &Table) -> Option<String> {
+    let file = subject.name == "file";
+    match table.detail {
+        Detail::Event if file => Some("--with file --detail events --events file".into()),
+        Detail::Event => Some(format!("--detail events --events {}", subject.name)),
+        _ if file => Some("--with file".into()),
+        _ if table.source.starts_with("bpf-") => Some("--detail distributions".into()),
+        _ => None,
     }
 }

@@ -7,13 +7,14 @@
 mod checks;
 mod messages;
 
-use run::catalog::{self, Derived, Detail, Kind, Measure, Subject, Table, Under};
+use run::catalog::{self, Derived, Detail, Kind, Measure, Stored, Subject, Table, Under};
 use run::unit::Unit;
 use run::{CATALOG, Manifest, Nanos};
 
 use crate::error::{Problem, near_or_all};
 use crate::syntax::{Expression, Spanned, Test};
 
+use checks::cuts;
 pub use checks::{holds, holds_number};
 
 /// What is to be read, and what to make of it.
@@ -55,6 +56,8 @@ pub struct ScanPlan {
     pub column: Option<&'static str>,
     /// Add up the length of the interval of each row that has a value, not the value.
     pub seconds: bool,
+    /// Of a table of events: what the amount is made of.
+    pub made: Option<Stored>,
     /// How amounts combine.
     pub kind: Kind,
     /// Dimensions to group by, by their place in [`Plan::by`].
@@ -100,6 +103,10 @@ pub enum TimeCheck {
     Never,
 }
 
+/// What a histogram cannot tell.
+const CUT: &str = "a histogram has whole buckets, at most 1.6 % wide: a bound of `where` within \
+                   a bucket counts as that bucket's far end";
+
 /// The dimensions that everything has.
 const EVERYWHERE: [&str; 3] = ["host", "phase", "time"];
 
@@ -121,7 +128,7 @@ pub fn plan(
     let by = planner.by_dimensions();
     let text = expression.text.clone();
     if let Some(m) = subject.measure(name) {
-        let over = planner.scan(subject, m, &|_| true)?;
+        let over = planner.scan(subject, m, None, &|_| true)?;
         let (unit, kind) = (m.unit, Some(m.kind));
         return Ok(Plan {
             text,
@@ -172,10 +179,25 @@ struct Candidate {
     caveat: Option<&'static str>,
 }
 
+impl Candidate {
+    /// Whether the table has all of those dimensions.
+    fn fits(&self, needed: &[&Spanned]) -> bool {
+        needed.iter().all(|d| self.table.has_dimension(&d.text))
+    }
+
+    /// What the measure is made of, in a table of events.
+    fn made(&self) -> Option<Stored> {
+        let mut made = self.table.made.iter();
+        made.find(|(name, _)| *name == self.column).map(|m| m.1)
+    }
+}
+
 /// Every table that serves `measure` of `subject`, cheapest first.
 fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candidate> {
     let own = subject.tables.iter().filter_map(|table| {
-        let column = table.measures.iter().find(|m| **m == measure)?;
+        let stored = table.measures.iter().copied();
+        let mut all = stored.chain(table.made.iter().map(|(name, _)| *name));
+        let column = all.find(|m| *m == measure)?;
         Some(Candidate {
             subject,
             table,
@@ -273,27 +295,32 @@ impl Planner<'_> {
             )
         };
         let (subject, measure) = find(d.over);
-        let over = self.scan(subject, measure, &|_| true)?;
+        let mut parts = vec![(subject, measure)];
+        if let Under::Sum(names) = d.under {
+            parts.extend(names.iter().map(|name| find(name)));
+        }
+        let only = self.shared(&parts);
+        let over = self.scan(subject, measure, only, &|_| true)?;
         let under = match d.under {
             Under::Elapsed => vec![ScanPlan {
                 seconds: true,
                 kind: Kind::Sum,
                 ..over.clone()
             }],
-            Under::Sum(names) => {
-                let parts: Vec<_> = names.iter().map(|name| find(name)).collect();
+            Under::Sum(_) => {
+                let parts = &parts[1..];
                 // Below the line stands one sum. It is taken over the dimensions that all of
                 // its parts have: with idle time, which has no mode, a mode's share would
                 // otherwise be one of its own time and the idle time only.
                 let has = |dimension: &str| {
                     parts.iter().all(|(subject, measure)| {
                         let all = candidates(subject, measure.name);
-                        all.iter().any(|c| c.table.dimensions.contains(&dimension))
+                        all.iter().any(|c| c.table.has_dimension(dimension))
                     })
                 };
                 let mut under = Vec::with_capacity(parts.len());
-                for (subject, measure) in &parts {
-                    under.push(self.scan(subject, measure, &has)?);
+                for (subject, measure) in parts {
+                    under.push(self.scan(subject, measure, only, &has)?);
                 }
                 under
             }
@@ -301,29 +328,50 @@ impl Planner<'_> {
         Ok((over, under))
     }
 
+    /// The dimensions named that a table must have, of those that `keep` accepts.
+    fn needed(&self, keep: &dyn Fn(&str) -> bool) -> Vec<&Spanned> {
+        let column = |d: &&Spanned| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text);
+        self.named().filter(column).collect()
+    }
+
+    /// The cheapest recorded table that has all of `parts` by all that is named. A ratio of two
+    /// tables may be of two different things: bytes charged to who dirtied a page, by I/Os of
+    /// who wrote it back.
+    fn shared(&self, parts: &[(&'static Subject, &'static Measure)]) -> Option<&'static Table> {
+        let needed = self.needed(&|_| true);
+        let serves = |(subject, measure): &(&'static Subject, &'static Measure), name: &str| {
+            let all = candidates(subject, measure.name);
+            all.iter().any(|c| c.table.name == name)
+        };
+        let (subject, measure) = parts.first()?;
+        candidates(subject, measure.name)
+            .iter()
+            .filter(|c| (self.has)(c.table.name) && c.fits(&needed))
+            .map(|c| c.table)
+            .find(|table| parts.iter().all(|part| serves(part, table.name)))
+    }
+
     /// Chooses the table for `measure` of `subject` with the named dimensions that `keep`
-    /// accepts.
+    /// accepts; it is `only` that one, if there is one.
     fn scan(
         &self,
         subject: &'static Subject,
         measure: &'static Measure,
+        only: Option<&'static Table>,
         keep: &dyn Fn(&str) -> bool,
     ) -> Result<ScanPlan, Problem> {
-        let needed: Vec<&Spanned> = self
-            .named()
-            .filter(|d| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text))
-            .collect();
+        let needed = self.needed(keep);
         let all = candidates(subject, measure.name);
-        let fits = |c: &&Candidate| {
-            needed
-                .iter()
-                .all(|d| c.table.dimensions.contains(&d.text.as_str()))
-        };
-        let fitting: Vec<&Candidate> = all.iter().filter(fits).collect();
+        let fitting: Vec<&Candidate> = all.iter().filter(|c| c.fits(&needed)).collect();
         let Some(first) = fitting.first() else {
             return Err(self.no_table(subject, measure, &all, &needed));
         };
-        let Some(chosen) = fitting.iter().find(|c| (self.has)(c.table.name)) else {
+        let mut recorded = fitting.iter().filter(|c| (self.has)(c.table.name));
+        let chosen = match only {
+            Some(table) => recorded.find(|c| c.table.name == table.name),
+            None => recorded.next(),
+        };
+        let Some(chosen) = chosen else {
             return Err(self.not_recorded(first));
         };
         self.scan_of(chosen, measure, keep)
@@ -354,6 +402,7 @@ impl Planner<'_> {
             table: chosen.table,
             column: Some(chosen.column),
             seconds: false,
+            made: chosen.made(),
             kind: measure.kind,
             by,
             tests: vec![],
@@ -373,9 +422,15 @@ impl Planner<'_> {
                 name => {
                     if let Some(d) = chosen.subject.dimension(name) {
                         let check = match d.number {
-                            Some(unit) => self.number_check(p, unit)?,
+                            Some(unit) => self.number_check(p, unit, chosen.table.detail)?,
                             None => Check::Word(self.word_test(p)?),
                         };
+                        if let (Check::Number(test, _), Some(unit)) = (&check, d.number)
+                            && chosen.table.detail == Detail::Histogram
+                            && cuts(test, unit)
+                        {
+                            scan.caveat = Some(CUT);
+                        }
                         scan.tests.push((d.name, check));
                     }
                 }

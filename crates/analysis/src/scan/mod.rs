@@ -3,18 +3,22 @@
 //! Several threads read parts of a table side by side; rows come in order of time, so each
 //! thread's cells are in order too and are joined end to end.
 
+mod event_rows;
+mod events;
+mod frame;
+mod numbers;
 mod samples;
 mod tree;
 mod words;
 
 use std::collections::HashMap;
 
-use run::catalog::{self, Kind};
+use run::catalog::{self, Detail, Kind};
 use run::read::{Part, ReadError};
 use run::{Manifest, Nanos, Run};
 
 use crate::gather::{Gather, Points, Rules, Totals};
-use crate::plan::{ScanPlan, TimeCheck};
+use crate::plan::{ScanPlan, TimeCheck, holds};
 use samples::scan_parts;
 
 /// An interval in which the table was sampled.
@@ -79,6 +83,13 @@ pub enum Under<C = &'static str> {
 /// Reads what `plan` asks for, interval by interval. The slots of a sparse table are all
 /// intervals in which it was sampled, also those in which no instance had anything to say.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+    if plan.table.detail == Detail::Event {
+        let every = ScanPlan {
+            times: Vec::new(),
+            ..plan.clone()
+        };
+        return events::scan(run, plan, sampled(run, &every)?);
+    }
     let cells = points(run, plan)?;
     if !plan.table.sparse {
         return Ok(cells);
@@ -104,6 +115,7 @@ fn sampled(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
         table,
         column: None,
         seconds: false,
+        made: None,
         kind: Kind::Sum,
         by: vec![],
         tests: vec![],
@@ -223,6 +235,15 @@ fn join<G: Gather>(cells: &mut Cells<G>, more: Cells<G>, rules: &Rules) {
         let target = &mut cells.groups[place].amounts;
         target.join(group.amounts, offset, rules);
     }
+}
+
+/// Whether the tests of time hold for an interval.
+fn passes(plan: &ScanPlan, manifest: &Manifest, slot: &Slot) -> bool {
+    plan.times.iter().all(|check| match check {
+        TimeCheck::Within(from, to) => *from < slot.time && slot.time <= *to,
+        TimeCheck::Phase(test) => holds(test, phase_name(manifest, slot.phase)),
+        TimeCheck::Never => false,
+    })
 }
 
 /// The phase of an interval that ends at `time`.

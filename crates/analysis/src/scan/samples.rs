@@ -9,9 +9,9 @@ use run::{Manifest, Nanos};
 
 use super::tree::{Tree, UNKNOWN};
 use super::words::WordColumn;
-use super::{Cells, GroupCells, KeyValue, Slot, Under, phase_at, phase_name};
+use super::{Cells, GroupCells, KeyValue, Slot, Under, passes, phase_at, phase_name};
 use crate::gather::{At, Gather, Rules};
-use crate::plan::{Check, Key, ScanPlan, TimeCheck, holds, holds_number};
+use crate::plan::{Check, Key, ScanPlan, holds_number};
 
 /// The columns a scan reads, and what each is for.
 struct Columns {
@@ -263,19 +263,15 @@ impl<'p, G: Gather> Scanner<'p, G> {
             return;
         }
         self.current = time;
-        let phase = phase_at(self.manifest, time);
-        self.current_passes = self.plan.times.iter().all(|check| match check {
-            TimeCheck::Within(from, to) => *from < time && time <= *to,
-            TimeCheck::Phase(test) => holds(test, phase_name(self.manifest, phase)),
-            TimeCheck::Never => false,
-        });
+        let slot = Slot {
+            time,
+            interval,
+            phase: phase_at(self.manifest, time),
+        };
+        self.current_passes = passes(self.plan, self.manifest, &slot);
         if self.current_passes {
-            self.cells.slots.push(Slot {
-                time,
-                interval,
-                phase,
-            });
-            self.current_phase = phase.map_or(0, |p| p + 1);
+            self.cells.slots.push(slot);
+            self.current_phase = slot.phase.map_or(0, |p| p + 1);
         }
     }
 

@@ -54,4 +54,9 @@ impl WordColumn {
             .copied()
             .unwrap_or(UNKNOWN)
     }
+
+    /// The place of a word, if it was there.
+    pub(super) fn place_of(&self, word: &str) -> Option<u32> {
+        self.places.get(word).copied()
+    }
 }

@@ -1,0 +1,396 @@
+//! Grouping events.
+//!
+//! A batch of them is taken column by column: which interval, which pass the tests, which
+//! group, how much. Amounts are added up in the groups of the interval that is under way, and
+//! put away when another comes. Whole numbers add without error, so that the order of events
+//! does not matter.
+
+use run::catalog::{self, Stored, Subject, Table, WEIGHT};
+use run::read::{Batch, Values};
+use run::whole::Step;
+use run::{Manifest, Nanos};
+
+use super::frame::Frame;
+use super::numbers::{Exact, Number, bucket, bucket_key};
+use super::tree::{Tree, UNKNOWN};
+use super::words::WordColumn;
+use super::{GroupCells, KeyValue, phase_name};
+use crate::gather::Points;
+use crate::plan::{Check, Key, ScanPlan};
+
+/// What one thread found: groups with amounts by place in the frame, in any order.
+pub(super) struct Tally {
+    pub(super) groups: Vec<GroupCells>,
+    /// Which intervals had events, whatever the tests say.
+    pub(super) seen: Vec<bool>,
+    /// When the last event was.
+    pub(super) last: Nanos,
+}
+
+/// The columns to be read, and the numbers made of them.
+struct Columns {
+    subject: Option<&'static Subject>,
+    table: &'static Table,
+    names: Vec<&'static str>,
+    numbers: Vec<(&'static str, Number)>,
+}
+
+impl Columns {
+    fn column(&mut self, name: &'static str) -> usize {
+        let known = self.names.iter().position(|n| *n == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        })
+    }
+
+    fn number(&mut self, name: &'static str) -> usize {
+        if let Some(known) = self.numbers.iter().position(|(n, _)| *n == name) {
+            return known;
+        }
+        let sum = self.table.sums.iter().find(|(sum, _)| *sum == name);
+        let parts = sum.map_or(vec![name], |(_, parts)| parts.to_vec());
+        let columns = parts.into_iter().map(|part| self.column(part)).collect();
+        let unit = self.subject.and_then(|s| s.dimension(name)?.number);
+        let number = Number::new(unit.map_or(Step::One, Step::of), columns);
+        self.numbers.push((name, number));
+        self.numbers.len() - 1
+    }
+}
+
+/// Where the value of a level of groups comes from.
+enum Level {
+    Word(usize),
+    Number(usize),
+    Phase,
+    Host,
+}
+
+/// What an event adds, before its weight.
+#[derive(Clone, Copy)]
+enum Amount {
+    One,
+    Number(usize),
+    /// One if the word of that column is this one, or with `false` if it is not.
+    Word(usize, &'static str, bool),
+}
+
+/// What one thread keeps while scanning.
+pub(super) struct Scanner<'p> {
+    frame: &'p Frame,
+    columns: Columns,
+    words: Vec<WordColumn>,
+    word_tests: Vec<(usize, &'p Check)>,
+    number_tests: Vec<(usize, Exact<'p>)>,
+    levels: Vec<Level>,
+    amount: Amount,
+    weight: usize,
+    tree: Tree,
+    /// Of each row of a batch: its interval, and whether it is wanted.
+    places: Vec<u32>,
+    keep: Vec<bool>,
+    /// The rows that are wanted, and group and amount of each of them.
+    rows: Vec<u32>,
+    groups: Vec<u32>,
+    amounts: Vec<f64>,
+    sums: Sums,
+    seen: Vec<bool>,
+    last: Nanos,
+}
+
+impl<'p> Scanner<'p> {
+    pub(super) fn new(plan: &'p ScanPlan, frame: &'p Frame) -> Scanner<'p> {
+        let mut columns = Columns {
+            subject: catalog::table(plan.table.name).map(|(subject, _)| subject),
+            table: plan.table,
+            names: Vec::new(),
+            numbers: Vec::new(),
+        };
+        let (mut word_tests, mut number_tests) = (Vec::new(), Vec::new());
+        for (name, check) in &plan.tests {
+            match check {
+                Check::Word(_) => word_tests.push((columns.column(name), check)),
+                Check::Number(test, listed) => {
+                    let at = columns.number(name);
+                    let step = columns.numbers[at].1.step;
+                    number_tests.push((at, Exact::new(test, listed, step)));
+                }
+            }
+        }
+        let level = |(_, key): &(usize, Key)| match key {
+            Key::Word(name) => Level::Word(columns.column(name)),
+            Key::Number(name) => Level::Number(columns.number(name)),
+            Key::Phase => Level::Phase,
+            Key::Host => Level::Host,
+        };
+        let levels: Vec<Level> = plan.by.iter().map(level).collect();
+        let amount = match plan.made {
+            Some(Stored::Dimension(name)) => Amount::Number(columns.number(name)),
+            Some(Stored::If(name, word)) => Amount::Word(columns.column(name), word, true),
+            Some(Stored::IfNot(name, word)) => Amount::Word(columns.column(name), word, false),
+            Some(Stored::One) | None => Amount::One,
+        };
+        let weight = columns.column(WEIGHT.name);
+        Scanner {
+            frame,
+            words: columns
+                .names
+                .iter()
+                .map(|_| WordColumn::default())
+                .collect(),
+            columns,
+            word_tests,
+            number_tests,
+            tree: Tree::new(levels.len()),
+            levels,
+            amount,
+            weight,
+            places: Vec::new(),
+            keep: Vec::new(),
+            rows: Vec::new(),
+            groups: Vec::new(),
+            amounts: Vec::new(),
+            sums: Sums::default(),
+            seen: vec![false; frame.len()],
+            last: Nanos::MIN,
+        }
+    }
+
+    /// The columns to be read.
+    pub(super) fn columns(&self) -> Vec<&'static str> {
+        self.columns.names.clone()
+    }
+
+    /// Takes a batch of events.
+    pub(super) fn batch(&mut self, batch: &Batch<'_>) {
+        self.find_intervals(batch.times);
+        self.test_words(batch);
+        if !self.keep.contains(&true) {
+            return;
+        }
+        for (_, number) in &mut self.columns.numbers {
+            number.load(batch);
+        }
+        for (at, test) in &self.number_tests {
+            test.test(&self.columns.numbers[*at].1, &mut self.keep);
+        }
+        self.rows.clear();
+        let kept = self.keep.iter().enumerate().filter(|(_, keep)| **keep);
+        self.rows.extend(kept.map(|(row, _)| row as u32));
+        self.group(batch);
+        self.add(batch);
+    }
+
+    fn find_intervals(&mut self, times: &[Nanos]) {
+        self.places.clear();
+        self.keep.clear();
+        let (mut place, mut after, mut to) = (0, Nanos::MAX, Nanos::MIN);
+        let mut wanted = false;
+        for &time in times {
+            if time <= after || time > to {
+                (place, after, to) = self.frame.at(time);
+                wanted = self.frame.wants(place);
+                self.seen[place as usize] = true;
+            }
+            self.last = self.last.max(time);
+            self.places.push(place);
+            self.keep.push(wanted);
+        }
+    }
+
+    fn test_words(&mut self, batch: &Batch<'_>) {
+        for (column, values) in batch.columns.iter().enumerate() {
+            if let Values::Words { texts, .. } = values {
+                let tests = self.word_tests.iter().filter(|(c, _)| *c == column);
+                let checks: Vec<&Check> = tests.map(|(_, check)| *check).collect();
+                self.words[column].prepare(*texts, &checks);
+            }
+        }
+        for (column, _) in &self.word_tests {
+            let words = &self.words[*column];
+            match &batch.columns[*column] {
+                Values::Words { codes, .. } => {
+                    let rows = self.keep.iter_mut().zip(*codes);
+                    rows.for_each(|(keep, code)| *keep &= words.passes(*code));
+                }
+                // A column of another version.
+                Values::Numbers(_) | Values::Whole(..) => self.keep.fill(false),
+            }
+        }
+    }
+
+    /// Finds the group of each row that is wanted.
+    fn group(&mut self, batch: &Batch<'_>) {
+        self.groups.clear();
+        self.groups.resize(self.rows.len(), 0);
+        for (level, of) in self.levels.iter().enumerate() {
+            let mut each = Each {
+                tree: &mut self.tree,
+                level,
+                rows: &self.rows,
+                groups: &mut self.groups,
+            };
+            match of {
+                Level::Word(column) => match &batch.columns[*column] {
+                    Values::Words { codes, .. } => {
+                        let words = &self.words[*column];
+                        each.descend(|row| words.place(codes[row]));
+                    }
+                    Values::Numbers(_) | Values::Whole(..) => each.descend(|_| UNKNOWN),
+                },
+                Level::Number(at) => {
+                    let steps = &self.columns.numbers[*at].1.steps;
+                    each.descend(|row| bucket(steps[row]));
+                }
+                Level::Phase => {
+                    let phase = |row: usize| self.frame.phase(self.places[row]);
+                    each.descend(|row| phase(row).map_or(0, |p| p + 1));
+                }
+                Level::Host => each.descend(|_| 0),
+            }
+        }
+        self.sums.grow(self.tree.groups());
+    }
+
+    /// Adds the amounts of the rows that are wanted.
+    fn add(&mut self, batch: &Batch<'_>) {
+        let rows = || self.rows.iter().map(|row| *row as usize);
+        let amounts = &mut self.amounts;
+        amounts.clear();
+        match &batch.columns[self.weight] {
+            Values::Whole(weights, _) => amounts.extend(rows().map(|row| weights[row] as f64)),
+            Values::Numbers(weights) => amounts.extend(rows().map(|row| weights[row])),
+            Values::Words { .. } => return,
+        }
+        let each = amounts.iter_mut().zip(rows());
+        match self.amount {
+            Amount::One => {}
+            Amount::Number(at) => {
+                let steps = &self.columns.numbers[at].1.steps;
+                each.for_each(|(amount, row)| *amount *= steps[row]);
+            }
+            Amount::Word(column, word, wanted) => {
+                let Values::Words { codes, .. } = &batch.columns[column] else {
+                    return;
+                };
+                let words = &self.words[column];
+                let place = words.place_of(word);
+                let is = |row: usize| Some(words.place(codes[row])) == place;
+                each.for_each(|(amount, row)| {
+                    if is(row) != wanted {
+                        *amount = 0.0;
+                    }
+                });
+            }
+        }
+        for ((amount, group), row) in amounts.iter().zip(&self.groups).zip(rows()) {
+            // What is not known is not counted.
+            if !amount.is_nan() {
+                self.sums.add(self.places[row], *group, *amount);
+            }
+        }
+    }
+
+    /// What was found, in base units.
+    pub(super) fn finish(mut self, manifest: &Manifest) -> Tally {
+        self.sums.put_away();
+        let step = match self.amount {
+            Amount::Number(at) => self.columns.numbers[at].1.step,
+            Amount::One | Amount::Word(..) => Step::One,
+        };
+        let keys: Vec<Vec<KeyValue>> = if self.levels.is_empty() {
+            vec![Vec::new()]
+        } else {
+            let keys = self.tree.keys();
+            keys.map(|places| self.key(places, manifest)).collect()
+        };
+        let both = keys.into_iter().zip(self.sums.points);
+        let mut groups: Vec<GroupCells> = both
+            .map(|(key, amounts)| GroupCells { key, amounts })
+            .filter(|group| !group.amounts.slots.is_empty())
+            .collect();
+        let values = groups.iter_mut().flat_map(|g| &mut g.amounts.values);
+        values.for_each(|value| *value /= step.per_unit());
+        Tally {
+            groups,
+            seen: self.seen,
+            last: self.last,
+        }
+    }
+
+    fn key(&self, places: &[u32], manifest: &Manifest) -> Vec<KeyValue> {
+        let value = |(place, level): (&u32, &Level)| match level {
+            Level::Word(column) => {
+                let texts = &self.words[*column].texts;
+                KeyValue::Word(texts.get(*place as usize).cloned().unwrap_or_default())
+            }
+            Level::Number(at) => bucket_key(*place, self.columns.numbers[*at].1.step),
+            Level::Phase => {
+                let name = phase_name(manifest, place.checked_sub(1));
+                KeyValue::Word(name.to_owned())
+            }
+            Level::Host => KeyValue::Word(manifest.host.clone()),
+        };
+        places.iter().zip(&self.levels).map(value).collect()
+    }
+}
+
+/// The rows of a batch on their way through a level of groups.
+struct Each<'s> {
+    tree: &'s mut Tree,
+    level: usize,
+    rows: &'s [u32],
+    groups: &'s mut [u32],
+}
+
+impl Each<'_> {
+    #[inline]
+    fn descend(&mut self, place: impl Fn(usize) -> u32) {
+        for (group, row) in self.groups.iter_mut().zip(self.rows) {
+            *group = self.tree.descend(self.level, *group, place(*row as usize));
+        }
+    }
+}
+
+/// Amounts by group: of the interval under way, and of those before.
+#[derive(Default)]
+struct Sums {
+    place: u32,
+    open: Vec<f64>,
+    /// Which groups have an amount in the interval under way.
+    touched: Vec<u32>,
+    is_touched: Vec<bool>,
+    points: Vec<Points>,
+}
+
+impl Sums {
+    fn grow(&mut self, groups: usize) {
+        self.open.resize(groups, 0.0);
+        self.is_touched.resize(groups, false);
+        self.points.resize_with(groups, Points::default);
+    }
+
+    #[inline]
+    fn add(&mut self, place: u32, group: u32, amount: f64) {
+        if place != self.place {
+            self.put_away();
+            self.place = place;
+        }
+        let at = group as usize;
+        if !self.is_touched[at] {
+            self.is_touched[at] = true;
+            self.touched.push(group);
+        }
+        self.open[at] += amount;
+    }
+
+    fn put_away(&mut self) {
+        for group in self.touched.drain(..) {
+            let at = group as usize;
+            self.is_touched[at] = false;
+            let points = &mut self.points[at];
+            points.slots.push(self.place);
+            points.values.push(std::mem::take(&mut self.open[at]));
+        }
+    }
+}
