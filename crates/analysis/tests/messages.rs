@@ -105,6 +105,42 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "no table `power`",
         "record with the source `power`",
     ),
+    (
+        "disk.ios by file",
+        "disk.ios",
+        "no table `disk_event`",
+        "recorded with `--detail events --events disk`",
+    ),
+    (
+        "disk.ios by depth",
+        "disk.ios",
+        "no table `disk_depth`",
+        "had nothing to say",
+    ),
+    (
+        "net.segments by size",
+        "net.segments",
+        "no table `net_size`",
+        "denied: run it as root",
+    ),
+    (
+        "cpu.slices by slice",
+        "cpu.slices",
+        "no table `cpu_slice`",
+        "`--detail distributions`, by eBPF, which needs root",
+    ),
+    (
+        "file.ops by op",
+        "file.ops",
+        "no table `file_path`",
+        "`--with file`",
+    ),
+    (
+        "file.ops by file, latency",
+        "file.ops",
+        "no table `file_event`",
+        "`--with file --detail events --events file`",
+    ),
 ];
 
 #[test]
