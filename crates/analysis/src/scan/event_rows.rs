@@ -175,8 +175,12 @@ impl<'p> Scanner<'p> {
             test.test(&self.columns.numbers[*at].1, &mut self.keep);
         }
         self.rows.clear();
-        let kept = self.keep.iter().enumerate().filter(|(_, keep)| **keep);
-        self.rows.extend(kept.map(|(row, _)| row as u32));
+        let all = 0..self.keep.len() as u32;
+        if self.keep.contains(&false) {
+            self.rows.extend(all.filter(|row| self.keep[*row as usize]));
+        } else {
+            self.rows.extend(all);
+        }
         self.group(batch);
         self.add(batch);
     }
@@ -184,15 +188,27 @@ impl<'p> Scanner<'p> {
     fn find_intervals(&mut self, times: &[Nanos]) {
         self.places.clear();
         self.keep.clear();
-        let (mut place, mut after, mut to) = (0, Nanos::MAX, Nanos::MIN);
-        let mut wanted = false;
+        let (least, most) = times
+            .iter()
+            .fold((Nanos::MAX, Nanos::MIN), |(least, most), time| {
+                (least.min(*time), most.max(*time))
+            });
+        self.last = self.last.max(most);
+        let (mut place, mut after, mut to) = self.frame.at(least);
+        let mut wanted = self.frame.wants(place);
+        // Most batches are shorter than an interval.
+        if most <= to {
+            self.seen[place as usize] |= !times.is_empty();
+            self.places.resize(times.len(), place);
+            self.keep.resize(times.len(), wanted);
+            return;
+        }
         for &time in times {
             if time <= after || time > to {
                 (place, after, to) = self.frame.at(time);
                 wanted = self.frame.wants(place);
-                self.seen[place as usize] = true;
             }
-            self.last = self.last.max(time);
+            self.seen[place as usize] = true;
             self.places.push(place);
             self.keep.push(wanted);
         }
@@ -209,10 +225,7 @@ impl<'p> Scanner<'p> {
         for (column, _) in &self.word_tests {
             let words = &self.words[*column];
             match &batch.columns[*column] {
-                Values::Words { codes, .. } => {
-                    let rows = self.keep.iter_mut().zip(*codes);
-                    rows.for_each(|(keep, code)| *keep &= words.passes(*code));
-                }
+                Values::Words { codes, .. } => words.test(codes, &mut self.keep),
                 // A column of another version.
                 Values::Numbers(_) | Values::Whole(..) => self.keep.fill(false),
             }
@@ -224,29 +237,29 @@ impl<'p> Scanner<'p> {
         self.groups.clear();
         self.groups.resize(self.rows.len(), 0);
         for (level, of) in self.levels.iter().enumerate() {
-            let mut each = Each {
-                tree: &mut self.tree,
-                level,
-                rows: &self.rows,
-                groups: &mut self.groups,
-            };
+            let (rows, groups) = (&self.rows, &mut self.groups);
             match of {
                 Level::Word(column) => match &batch.columns[*column] {
                     Values::Words { codes, .. } => {
                         let words = &self.words[*column];
-                        each.descend(|row| words.place(codes[row]));
+                        self.tree
+                            .descend_all(level, rows, groups, |row| words.place(codes[row]));
                     }
-                    Values::Numbers(_) | Values::Whole(..) => each.descend(|_| UNKNOWN),
+                    Values::Numbers(_) | Values::Whole(..) => {
+                        self.tree.descend_all(level, rows, groups, |_| UNKNOWN);
+                    }
                 },
                 Level::Number(at) => {
                     let steps = &self.columns.numbers[*at].1.steps;
-                    each.descend(|row| bucket(steps[row]));
+                    self.tree
+                        .descend_all(level, rows, groups, |row| bucket(steps[row]));
                 }
                 Level::Phase => {
                     let phase = |row: usize| self.frame.phase(self.places[row]);
-                    each.descend(|row| phase(row).map_or(0, |p| p + 1));
+                    self.tree
+                        .descend_all(level, rows, groups, |row| phase(row).map_or(0, |p| p + 1));
                 }
-                Level::Host => each.descend(|_| 0),
+                Level::Host => self.tree.descend_all(level, rows, groups, |_| 0),
             }
         }
         self.sums.grow(self.tree.groups());
@@ -332,23 +345,6 @@ impl<'p> Scanner<'p> {
             Level::Host => KeyValue::Word(manifest.host.clone()),
         };
         places.iter().zip(&self.levels).map(value).collect()
-    }
-}
-
-/// The rows of a batch on their way through a level of groups.
-struct Each<'s> {
-    tree: &'s mut Tree,
-    level: usize,
-    rows: &'s [u32],
-    groups: &'s mut [u32],
-}
-
-impl Each<'_> {
-    #[inline]
-    fn descend(&mut self, place: impl Fn(usize) -> u32) {
-        for (group, row) in self.groups.iter_mut().zip(self.rows) {
-            *group = self.tree.descend(self.level, *group, place(*row as usize));
-        }
     }
 }
 

@@ -40,6 +40,22 @@ impl Tree {
         }
     }
 
+    /// The same for many rows: `place` of each gives its value's place.
+    #[inline]
+    pub(super) fn descend_all(
+        &mut self,
+        level: usize,
+        rows: &[u32],
+        groups: &mut [u32],
+        place: impl Fn(usize) -> u32,
+    ) {
+        for (group, row) in groups.iter_mut().zip(rows) {
+            let place = place(*row as usize);
+            *group = self.descend(level, *group, place);
+        }
+    }
+
+    #[cold]
     fn new_group(&mut self, level: usize, group: u32, place: u32, at: usize) -> u32 {
         let children = &mut self.below[level][group as usize];
         if children.len() <= at {

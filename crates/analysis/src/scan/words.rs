@@ -55,6 +55,32 @@ impl WordColumn {
             .unwrap_or(UNKNOWN)
     }
 
+    /// Takes rows out of `keep` whose word does not pass.
+    pub(super) fn test(&self, codes: &[i32], keep: &mut [bool]) {
+        // Most often the batch has one word, or only words that pass.
+        let known = self.are_known(codes);
+        let passes: Vec<bool> = self
+            .codes
+            .iter()
+            .map(|p| self.passing[*p as usize])
+            .collect();
+        if known && !passes.contains(&false) {
+            return;
+        }
+        let rows = keep.iter_mut().zip(codes);
+        rows.for_each(|(keep, code)| {
+            *keep &= passes.get(*code as usize).copied().unwrap_or(false);
+        });
+    }
+
+    /// Whether all of `codes` have a word.
+    pub(super) fn are_known(&self, codes: &[i32]) -> bool {
+        let count = self.codes.len() as u32;
+        codes
+            .iter()
+            .fold(true, |all, code| all & ((*code as u32) < count))
+    }
+
     /// The place of a word, if it was there.
     pub(super) fn place_of(&self, word: &str) -> Option<u32> {
         self.places.get(word).copied()
