@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod error;
+mod fold;
 pub mod gather;
 pub mod limit;
 pub mod plan;
