@@ -7,7 +7,7 @@
 //! 32 of them under way, log-normal times in queue and device. Through the same writer as a
 //! recording, a tenth of a second at a time, with a row of `self` each second. The seed is
 //! fixed, so that every measurement reads the same run. `paced`: in real time, so that the
-//! memory is that of a recording.
+//! memory is that of a recording. Results are lines of name, unit and value.
 
 #![allow(
     clippy::disallowed_macros,
@@ -76,28 +76,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-    println!("memory while recording: {}", peak());
+    told("recording.memory", "MB", peak());
     let from = Instant::now();
     let finished = writer.finish(manifest)?;
+    let sealing = from.elapsed();
     if let Some(why) = finished.not_sealed {
         return Err(why.into());
     }
-    let per = |nanos: f64| nanos / events as f64;
-    println!(
-        "seal: {:.0} ns an event",
-        per(from.elapsed().as_nanos() as f64)
+    told("sealing.memory", "MB", peak());
+    let per = |amount: f64| amount / events as f64;
+    told(
+        "sealing.time",
+        "ns an event",
+        per(sealing.as_nanos() as f64),
     );
-    println!("memory with sealing: {}", peak());
     let written = finished.manifest.own.written_bytes as f64;
-    println!("journal: {:.2} bytes an event", per(written));
+    told("journal.size", "bytes an event", per(written));
     let table = Path::new(&path).join("disk_event.parquet");
-    println!(
-        "sealed: {:.2} bytes an event",
-        per(table.metadata()?.len() as f64)
-    );
-    println!("{events} events");
-    columns(&table, events)?;
-    Ok(())
+    let size = table.metadata()?.len() as f64;
+    told("sealed.size", "bytes an event", per(size));
+    told("events", "events", events as f64);
+    columns(&table, events)
 }
 
 /// Prints what each column of a sealed table takes.
@@ -116,10 +115,8 @@ fn columns(table: &Path, events: u64) -> Result<(), Box<dyn std::error::Error>> 
         }
     }
     for (name, size) in sizes {
-        println!(
-            "  {name}: {:.3} bytes an event",
-            size as f64 / events as f64
-        );
+        let each = size as f64 / events as f64;
+        told(&format!("column.{name}"), "bytes an event", each);
     }
     Ok(())
 }
@@ -153,21 +150,23 @@ fn journal_cost(mut device: Device, sink: &mut Sink) -> std::io::Result<()> {
         }
     }
     let per = |time: Duration| time.as_nanos() as f64 / events as f64;
-    println!(
-        "encode: {:.1} ns and {:.2} bytes an event; compress: {:.1} ns, {:.2} bytes",
-        per(encode),
-        raw as f64 / events as f64,
-        per(compress),
-        journal.written() as f64 / events as f64
-    );
+    told("encode.time", "ns an event", per(encode));
+    told("encode.size", "bytes an event", raw as f64 / events as f64);
+    told("compress.time", "ns an event", per(compress));
     Ok(())
 }
 
-/// Largest resident memory so far.
-fn peak() -> String {
+/// Prints a result: name, unit, value.
+fn told(name: &str, unit: &str, value: f64) {
+    println!("{name}\t{unit}\t{value:.4}");
+}
+
+/// Largest resident memory so far, in MB.
+fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"));
-    line.map_or("?", |l| l["VmHWM:".len()..].trim()).to_owned()
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let number = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
+    number.map_or(f64::NAN, |kib| kib * 1.024 / 1000.0)
 }
 
 /// A read under way; the one that ends first is the least.
