@@ -12,6 +12,7 @@
 //! nothing about the run. Where so much happened in short ones that the mean lies outside,
 //! all intervals count.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use run::catalog::Kind;
@@ -198,6 +199,12 @@ fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -
 }
 
 fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
+    if let [under] = plan.under.as_slice()
+        && let Some((over, below)) = scan::scan_both(run, &plan.over, under)?
+    {
+        let below = [(under, below)];
+        return Ok(ratio(plan_head(plan), plan, over, &below, &run.manifest));
+    }
     let over = scan(run, &plan.over)?;
     if plan.kind.is_none() {
         let mut under = Vec::with_capacity(plan.under.len());
@@ -300,10 +307,23 @@ fn sort(answer: &mut Answer) {
             (Some(KeyValue::Number(a)), Some(KeyValue::Number(b))) if numbers => a.total_cmp(b),
             _ => size(b)
                 .total_cmp(&size(a))
-                .then_with(|| order(&a.key).cmp(&order(&b.key))),
+                .then_with(|| in_order(&a.key, &b.key)),
         });
 }
 
+/// Words by name, numbers by size.
+fn in_order(a: &[KeyValue], b: &[KeyValue]) -> Ordering {
+    let one = |(a, b): (&KeyValue, &KeyValue)| match (a, b) {
+        (KeyValue::Word(a), KeyValue::Word(b)) => a.cmp(b),
+        (KeyValue::Number(a), KeyValue::Number(b)) => a.total_cmp(b),
+        (KeyValue::Word(_), KeyValue::Number(_)) => Ordering::Less,
+        (KeyValue::Number(_), KeyValue::Word(_)) => Ordering::Greater,
+    };
+    let mut unequal = a.iter().zip(b).map(one).filter(|o| o.is_ne());
+    unequal.next().unwrap_or(a.len().cmp(&b.len()))
+}
+
+/// A key to look a group up by.
 fn order(key: &[KeyValue]) -> String {
     key.iter().map(|k| format!("{k:?}\u{1}")).collect()
 }

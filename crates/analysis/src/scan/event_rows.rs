@@ -20,7 +20,8 @@ use crate::plan::{Check, Key, ScanPlan};
 
 /// What one thread found: groups with amounts by place in the frame, in any order.
 pub(super) struct Tally {
-    pub(super) groups: Vec<GroupCells>,
+    /// Of each amount asked for.
+    pub(super) groups: Vec<Vec<GroupCells>>,
     /// Which intervals had events, whatever the tests say.
     pub(super) seen: Vec<bool>,
     /// When the last event was.
@@ -83,7 +84,8 @@ pub(super) struct Scanner<'p> {
     word_tests: Vec<(usize, &'p Check)>,
     number_tests: Vec<(usize, Exact<'p>)>,
     levels: Vec<Level>,
-    amount: Amount,
+    /// What is added up, and the sums of it.
+    wanted: Vec<(Amount, Sums)>,
     weight: usize,
     tree: Tree,
     /// Of each row of a batch: its interval, and whether it is wanted.
@@ -93,13 +95,17 @@ pub(super) struct Scanner<'p> {
     rows: Vec<u32>,
     groups: Vec<u32>,
     amounts: Vec<f64>,
-    sums: Sums,
     seen: Vec<bool>,
     last: Nanos,
 }
 
 impl<'p> Scanner<'p> {
-    pub(super) fn new(plan: &'p ScanPlan, frame: &'p Frame) -> Scanner<'p> {
+    /// Adds up each of `made`, of the events that `plan` wants.
+    pub(super) fn new(
+        plan: &'p ScanPlan,
+        made: &[Option<Stored>],
+        frame: &'p Frame,
+    ) -> Scanner<'p> {
         let mut columns = Columns {
             subject: catalog::table(plan.table.name).map(|(subject, _)| subject),
             table: plan.table,
@@ -124,12 +130,14 @@ impl<'p> Scanner<'p> {
             Key::Host => Level::Host,
         };
         let levels: Vec<Level> = plan.by.iter().map(level).collect();
-        let amount = match plan.made {
+        let amount = |made: &Option<Stored>| match *made {
             Some(Stored::Dimension(name)) => Amount::Number(columns.number(name)),
             Some(Stored::If(name, word)) => Amount::Word(columns.column(name), word, true),
             Some(Stored::IfNot(name, word)) => Amount::Word(columns.column(name), word, false),
             Some(Stored::One) | None => Amount::One,
         };
+        let amounts: Vec<Amount> = made.iter().map(amount).collect();
+        let wanted = amounts.into_iter().map(|a| (a, Sums::default())).collect();
         let weight = columns.column(WEIGHT.name);
         Scanner {
             frame,
@@ -143,14 +151,13 @@ impl<'p> Scanner<'p> {
             number_tests,
             tree: Tree::new(levels.len()),
             levels,
-            amount,
+            wanted,
             weight,
             places: Vec::new(),
             keep: Vec::new(),
             rows: Vec::new(),
             groups: Vec::new(),
             amounts: Vec::new(),
-            sums: Sums::default(),
             seen: vec![false; frame.len()],
             last: Nanos::MIN,
         }
@@ -182,7 +189,10 @@ impl<'p> Scanner<'p> {
             self.rows.extend(all);
         }
         self.group(batch);
-        self.add(batch);
+        for which in 0..self.wanted.len() {
+            self.weigh(batch, which);
+            self.add(which);
+        }
     }
 
     fn find_intervals(&mut self, times: &[Nanos]) {
@@ -262,11 +272,14 @@ impl<'p> Scanner<'p> {
                 Level::Host => self.tree.descend_all(level, rows, groups, |_| 0),
             }
         }
-        self.sums.grow(self.tree.groups());
+        let groups = self.tree.groups();
+        self.wanted
+            .iter_mut()
+            .for_each(|(_, sums)| sums.grow(groups));
     }
 
-    /// Adds the amounts of the rows that are wanted.
-    fn add(&mut self, batch: &Batch<'_>) {
+    /// Fills `amounts`: what each row that is wanted adds, times its weight.
+    fn weigh(&mut self, batch: &Batch<'_>, which: usize) {
         let rows = || self.rows.iter().map(|row| *row as usize);
         let amounts = &mut self.amounts;
         amounts.clear();
@@ -276,7 +289,7 @@ impl<'p> Scanner<'p> {
             Values::Words { .. } => return,
         }
         let each = amounts.iter_mut().zip(rows());
-        match self.amount {
+        match self.wanted[which].0 {
             Amount::One => {}
             Amount::Number(at) => {
                 let steps = &self.columns.numbers[at].1.steps;
@@ -284,6 +297,7 @@ impl<'p> Scanner<'p> {
             }
             Amount::Word(column, word, wanted) => {
                 let Values::Words { codes, .. } = &batch.columns[column] else {
+                    amounts.clear();
                     return;
                 };
                 let words = &self.words[column];
@@ -296,39 +310,52 @@ impl<'p> Scanner<'p> {
                 });
             }
         }
-        for ((amount, group), row) in amounts.iter().zip(&self.groups).zip(rows()) {
+    }
+
+    fn add(&mut self, which: usize) {
+        let sums = &mut self.wanted[which].1;
+        let rows = self.groups.iter().zip(&self.rows);
+        for (amount, (group, row)) in self.amounts.iter().zip(rows) {
             // What is not known is not counted.
             if !amount.is_nan() {
-                self.sums.add(self.places[row], *group, *amount);
+                sums.add(self.places[*row as usize], *group, *amount);
             }
         }
     }
 
     /// What was found, in base units.
     pub(super) fn finish(mut self, manifest: &Manifest) -> Tally {
-        self.sums.put_away();
-        let step = match self.amount {
-            Amount::Number(at) => self.columns.numbers[at].1.step,
-            Amount::One | Amount::Word(..) => Step::One,
-        };
-        let keys: Vec<Vec<KeyValue>> = if self.levels.is_empty() {
-            vec![Vec::new()]
-        } else {
-            let keys = self.tree.keys();
-            keys.map(|places| self.key(places, manifest)).collect()
-        };
-        let both = keys.into_iter().zip(self.sums.points);
-        let mut groups: Vec<GroupCells> = both
-            .map(|(key, amounts)| GroupCells { key, amounts })
-            .filter(|group| !group.amounts.slots.is_empty())
+        let wanted = std::mem::take(&mut self.wanted);
+        let groups = wanted
+            .into_iter()
+            .map(|(amount, sums)| self.groups_of(amount, sums, manifest))
             .collect();
-        let values = groups.iter_mut().flat_map(|g| &mut g.amounts.values);
-        values.for_each(|value| *value /= step.per_unit());
         Tally {
             groups,
             seen: self.seen,
             last: self.last,
         }
+    }
+
+    fn groups_of(&self, amount: Amount, mut sums: Sums, manifest: &Manifest) -> Vec<GroupCells> {
+        sums.put_away();
+        let per_unit = match amount {
+            Amount::Number(at) => self.columns.numbers[at].1.step.per_unit(),
+            Amount::One | Amount::Word(..) => 1.0,
+        };
+        let key = |group: usize| match self.tree.key(group) {
+            Some(places) => self.key(places, manifest),
+            None => Vec::new(),
+        };
+        let points = sums.points.into_iter().enumerate();
+        let filled = points.filter(|(_, points)| !points.slots.is_empty());
+        filled
+            .map(|(group, mut amounts)| {
+                amounts.values.iter_mut().for_each(|v| *v /= per_unit);
+                let key = key(group);
+                GroupCells { key, amounts }
+            })
+            .collect()
     }
 
     fn key(&self, places: &[u32], manifest: &Manifest) -> Vec<KeyValue> {

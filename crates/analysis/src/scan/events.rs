@@ -4,10 +4,12 @@
 //! and interval.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use run::read::{Opened, Part, ReadError};
-use run::{Manifest, Nanos, Run};
+use run::catalog::Stored;
+use run::read::{Part, ReadError};
+use run::{Nanos, Run};
 
 use super::event_rows::{Scanner, Tally};
 use super::frame::Frame;
@@ -15,10 +17,16 @@ use super::{Cells, GroupCells, KeyValue, Slot};
 use crate::gather::Points;
 use crate::plan::ScanPlan;
 
-/// Reads what `plan` asks for; `sampled` are all intervals of the run.
-pub(super) fn scan(run: &Run, plan: &ScanPlan, sampled: Vec<Slot>) -> Result<Cells, ReadError> {
+/// Reads each of `made`, of the events that `plan` asks for; `sampled` are all intervals of
+/// the run.
+pub(super) fn scan(
+    run: &Run,
+    plan: &ScanPlan,
+    made: &[Option<Stored>],
+    sampled: Vec<Slot>,
+) -> Result<Vec<Cells>, ReadError> {
     let Some(table) = run.table(plan.table.name)? else {
-        return Ok(Cells::default());
+        return Ok(made.iter().map(|_| Cells::default()).collect());
     };
     let frame = Frame::new(run, plan, sampled);
     let (first, last) = frame.bounds();
@@ -30,7 +38,14 @@ pub(super) fn scan(run: &Run, plan: &ScanPlan, sampled: Vec<Slot>) -> Result<Cel
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.min(parts.len()).max(1);
     let next = AtomicUsize::new(0);
-    let work = || read_parts(&table, &parts, &next, plan, &frame, &run.manifest);
+    let work = || {
+        let mut scanner = Scanner::new(plan, made, &frame);
+        let columns = scanner.columns();
+        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            table.read(part, &columns, |batch| scanner.batch(batch))?;
+        }
+        Ok(scanner.finish(&run.manifest))
+    };
     let results: Vec<Result<Tally, ReadError>> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut results = vec![work()];
@@ -46,57 +61,52 @@ pub(super) fn scan(run: &Run, plan: &ScanPlan, sampled: Vec<Slot>) -> Result<Cel
     Ok(join(tallies, frame, run.manifest.started))
 }
 
-/// Takes one part after the other, as long as there are any.
-fn read_parts(
-    table: &Opened<'_>,
-    parts: &[Part],
-    next: &AtomicUsize,
-    plan: &ScanPlan,
-    frame: &Frame,
-    manifest: &Manifest,
-) -> Result<Tally, ReadError> {
-    let mut scanner = Scanner::new(plan, frame);
-    let columns = scanner.columns();
-    while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-        table.read(part, &columns, |batch| scanner.batch(batch))?;
-    }
-    Ok(scanner.finish(manifest))
-}
-
-/// Puts the groups of all threads together.
-fn join(tallies: Vec<Tally>, frame: Frame, started: Nanos) -> Cells {
+/// Puts together what all threads found, for each amount.
+fn join(tallies: Vec<Tally>, frame: Frame, started: Nanos) -> Vec<Cells> {
     let mut seen = vec![false; frame.len()];
     let mut last = Nanos::MIN;
-    let mut places: HashMap<Vec<KeyPart>, usize> = HashMap::new();
-    let mut groups: Vec<GroupCells> = Vec::new();
+    let mut found: Vec<Vec<Vec<GroupCells>>> = Vec::new();
     for tally in tallies {
         last = last.max(tally.last);
-        seen.iter_mut()
-            .zip(tally.seen)
-            .for_each(|(all, one)| *all |= one);
-        for group in tally.groups {
-            let key = group.key.iter().map(KeyPart::of).collect();
-            match places.entry(key) {
-                std::collections::hash_map::Entry::Occupied(at) => {
-                    let known = &mut groups[*at.get()].amounts;
-                    known.slots.extend(group.amounts.slots);
-                    known.values.extend(group.amounts.values);
-                }
-                std::collections::hash_map::Entry::Vacant(at) => {
-                    at.insert(groups.len());
-                    groups.push(group);
-                }
+        let both = seen.iter_mut().zip(tally.seen);
+        both.for_each(|(all, one)| *all |= one);
+        found.resize_with(tally.groups.len(), Vec::new);
+        let both = found.iter_mut().zip(tally.groups);
+        both.for_each(|(all, one)| all.push(one));
+    }
+    let (slots, places) = frame.finish(&seen, started, last);
+    let cells = |threads| Cells {
+        slots: slots.clone(),
+        groups: join_groups(threads, &places),
+    };
+    found.into_iter().map(cells).collect()
+}
+
+/// Puts the groups of all threads together, and intervals at their `places`.
+fn join_groups(threads: Vec<Vec<GroupCells>>, places: &[u32]) -> Vec<GroupCells> {
+    let mut known: HashMap<Vec<KeyPart>, usize> = HashMap::new();
+    let mut groups: Vec<GroupCells> = Vec::new();
+    for group in threads.into_iter().flatten() {
+        let key = group.key.iter().map(KeyPart::of).collect();
+        match known.entry(key) {
+            Entry::Occupied(at) => {
+                let amounts = &mut groups[*at.get()].amounts;
+                amounts.slots.extend(group.amounts.slots);
+                amounts.values.extend(group.amounts.values);
+            }
+            Entry::Vacant(at) => {
+                at.insert(groups.len());
+                groups.push(group);
             }
         }
     }
-    let (slots, places) = frame.finish(&seen, started, last);
     for group in &mut groups {
         in_order(&mut group.amounts);
         for place in &mut group.amounts.slots {
             *place = places[*place as usize];
         }
     }
-    Cells { slots, groups }
+    groups
 }
 
 /// A key's value, to look it up by.

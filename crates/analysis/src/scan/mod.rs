@@ -13,7 +13,7 @@ mod words;
 
 use std::collections::HashMap;
 
-use run::catalog::{self, Detail, Kind};
+use run::catalog::{self, Detail, Kind, Stored};
 use run::read::{Part, ReadError};
 use run::{Manifest, Nanos, Run};
 
@@ -84,11 +84,8 @@ pub enum Under<C = &'static str> {
 /// intervals in which it was sampled, also those in which no instance had anything to say.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
     if plan.table.detail == Detail::Event {
-        let every = ScanPlan {
-            times: Vec::new(),
-            ..plan.clone()
-        };
-        return events::scan(run, plan, sampled(run, &every)?);
+        let cells = scan_events(run, plan, &[plan.made])?;
+        return Ok(cells.into_iter().next().unwrap_or_default());
     }
     let cells = points(run, plan)?;
     if !plan.table.sparse {
@@ -96,6 +93,39 @@ pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
     }
     let sampled = sampled(run, plan)?;
     Ok(crate::slots::widen(cells, sampled))
+}
+
+/// Reads two plans in one pass, if they are of the same events by the same dimensions: what
+/// is above and below the line of a ratio.
+pub(crate) fn scan_both(
+    run: &Run,
+    over: &ScanPlan,
+    under: &ScanPlan,
+) -> Result<Option<(Cells, Cells)>, ReadError> {
+    // The tests come from one expression; they differ where tables differ.
+    let same = over.table.detail == Detail::Event
+        && over.table.name == under.table.name
+        && over.by == under.by
+        && over.tests.len() == under.tests.len()
+        && over.times.len() == under.times.len();
+    if !same {
+        return Ok(None);
+    }
+    let mut cells = scan_events(run, over, &[over.made, under.made])?.into_iter();
+    Ok(cells.next().zip(cells.next()))
+}
+
+fn scan_events(
+    run: &Run,
+    plan: &ScanPlan,
+    made: &[Option<Stored>],
+) -> Result<Vec<Cells>, ReadError> {
+    // Which intervals are wanted is looked at when all are known.
+    let every = ScanPlan {
+        times: Vec::new(),
+        ..plan.clone()
+    };
+    events::scan(run, plan, made, sampled(run, &every)?)
 }
 
 /// The intervals in which the source of a sparse table was read, by its smallest dense table;

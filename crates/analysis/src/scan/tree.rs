@@ -29,6 +29,11 @@ impl Tree {
         self.keys.last().into_iter().flatten()
     }
 
+    /// The key of one of the last level's groups.
+    pub(super) fn key(&self, group: usize) -> Option<&[u32]> {
+        self.keys.last()?.get(group).map(Vec::as_slice)
+    }
+
     /// The group of value `place` below `group`, made if it is new.
     #[inline]
     pub(super) fn descend(&mut self, level: usize, group: u32, place: u32) -> u32 {

@@ -75,10 +75,8 @@ impl WordColumn {
 
     /// Whether all of `codes` have a word.
     pub(super) fn are_known(&self, codes: &[i32]) -> bool {
-        let count = self.codes.len() as u32;
-        codes
-            .iter()
-            .fold(true, |all, code| all & ((*code as u32) < count))
+        let largest = codes.iter().map(|code| *code as u32).max();
+        largest.is_none_or(|code| code < self.codes.len() as u32)
     }
 
     /// The place of a word, if it was there.
