@@ -132,7 +132,12 @@ fn check(run: &Run) {
     assert!(run.table("quantum").unwrap().is_none());
     let names = ["device", "queue_time", "weight", "offset", "depth"];
     let event = |time, device: &str, queue, offset| {
-        row(START + time, 0.0, &[device], &[queue, 7.0, offset, f64::NAN])
+        row(
+            START + time,
+            0.0,
+            &[device],
+            &[queue, 7.0, offset, f64::NAN],
+        )
     };
     let expected = [
         event(300, "free", 1000e-9, 4096.0),

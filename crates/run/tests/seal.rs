@@ -294,6 +294,30 @@ fn events_read_back_exactly() {
     assert_eq!(range, (START, START + (5 * EACH - 1) * 100));
 }
 
+/// More distinct paths than a dictionary of a row group may hold.
+#[test]
+fn events_of_very_many_files_keep_them() {
+    const EACH: i64 = 20_000;
+    let scratch = Scratch::new();
+    let path = |number: i64| format!("/srv/{:040}/{number}", number * 7919);
+    let runs = both(&scratch, 6, |sink, sample| {
+        for i in 0..EACH {
+            let number = (sample - 1) * EACH + i;
+            event(sink, START + number, &path(number), [0.0, 0.0, 1.0]);
+        }
+    });
+    for run in &runs {
+        let all = rows(run, "disk_event", &["process", "command"]);
+        assert_eq!(all.len() as i64, 6 * EACH);
+        for (number, found) in all.iter().enumerate() {
+            let number = number as i64;
+            let words = [path(number), "x".into()];
+            let words = words.each_ref().map(String::as_str);
+            assert_eq!(*found, row(START + number, 0.0, &words, &[]));
+        }
+    }
+}
+
 #[test]
 fn what_is_not_known_of_an_event_stays_so() {
     let scratch = Scratch::new();
