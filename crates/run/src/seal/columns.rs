@@ -111,16 +111,21 @@ impl Kept {
 fn dictionary(codes: &[i32], words: &[Arc<str>]) -> ArrayRef {
     let mut local: HashMap<i32, i32> = HashMap::new();
     let mut texts: Vec<&str> = Vec::new();
-    let keys: Vec<i32> = codes
-        .iter()
-        .map(|&code| {
-            *local.entry(code).or_insert_with(|| {
+    // Most rows have the word of the one before.
+    let mut last: Option<(i32, i32)> = None;
+    let mut key = |code: i32| match last {
+        Some((same, key)) if same == code => key,
+        _ => {
+            let key = *local.entry(code).or_insert_with(|| {
                 let text = usize::try_from(code).ok().and_then(|c| words.get(c));
                 texts.push(text.map_or("", |t| t));
                 texts.len() as i32 - 1
-            })
-        })
-        .collect();
+            });
+            last = Some((code, key));
+            key
+        }
+    };
+    let keys: Vec<i32> = codes.iter().map(|code| key(*code)).collect();
     let values = Arc::new(StringArray::from(texts));
     Arc::new(DictionaryArray::<Int32Type>::new(
         Int32Array::from(keys),
