@@ -117,7 +117,7 @@ fn histogram(recorded: &Path, dir: &Path) -> PathBuf {
     let time = manifest.started + 100_000_000;
     sink.at(time, 0.1);
     let words = ["sda", "disk", "read"].map(|w| sink.word(w));
-    sink.row(TableId::of("disk_latency"), &words, &[0.001, 5.0]);
+    sink.row(TableId::of("disk_latency"), &words, &[0.001, 5.0, 20480.0]);
     writer.append(&mut sink, time);
     writer.finish(manifest).unwrap();
     path

@@ -40,7 +40,7 @@ fn heat_run(name: &str) -> PathBuf {
         sink.at(STARTED + second as i64 * SECOND, 1.0);
         let mut add = |nanoseconds: u64, ios: f64| {
             let lower = run::grid::lower(run::grid::index(nanoseconds)) as f64 / 1e9;
-            sink.row(table, &words, &[lower, ios]);
+            sink.row(table, &words, &[lower, ios, ios * 4096.0]);
         };
         for step in 0..40 {
             add(

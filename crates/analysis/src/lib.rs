@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod error;
 pub mod findings;
+mod fold;
 pub mod gather;
 pub mod limit;
 pub mod plan;

@@ -108,6 +108,9 @@ pub fn heaviest(run: &Run, table: &str) -> Result<f64, ReadError> {
             most = match batch.columns.first() {
                 // `max` passes over NaN.
                 Some(Values::Numbers(weights)) => weights.iter().copied().fold(most, f64::max),
+                Some(Values::Whole(weights, _)) => {
+                    weights.iter().map(|w| *w as f64).fold(most, f64::max)
+                }
                 // What cannot be read is not taken to be 1: nothing is told then.
                 _ => f64::INFINITY,
             };
