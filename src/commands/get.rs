@@ -166,6 +166,12 @@ fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool)
     if let Some(caveat) = answer.caveat {
         text += &format!("note: {caveat}\n");
     }
+    if let Ok(heaviest) = analysis::quantiles::heaviest(run, answer.table)
+        && heaviest > 1.0
+    {
+        text +=
+            &format!("note: some events stand for up to {heaviest:.0}: amounts are estimates\n");
+    }
     if series {
         text += &series_tables(run, answer, values);
     }
@@ -288,6 +294,11 @@ fn json_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) 
     }
     if let Some(caveat) = answer.caveat {
         object["caveat"] = json!(caveat);
+    }
+    if let Ok(heaviest) = analysis::quantiles::heaviest(run, answer.table)
+        && heaviest > 1.0
+    {
+        object["stands_for"] = json!(heaviest);
     }
     if let Some(spreads) = spreads {
         object["quantiles"] = spread::json(run, answer, spreads);

@@ -88,6 +88,12 @@ pub fn chart(
         notes: notes(left, right, look),
         ..Chart::default()
     };
+    let heaviest = quantiles::heaviest(run, left.table).map_err(analysis::Error::from)?;
+    if heaviest > 1.0 {
+        chart.notes.push(format!(
+            "some events stand for up to {heaviest:.0}: amounts are estimates"
+        ));
+    }
     if left.by.iter().any(|b| b.number.is_some()) {
         if right.is_some() || look.stack {
             return Err(ChartError::HeatWithMore);
@@ -96,12 +102,6 @@ pub fn chart(
             return Err(ChartError::NoSum(left.text.clone()));
         }
         chart.heat = Some(heat(left, &since, (from, to), look)?);
-        let heaviest = quantiles::heaviest(run, left.table).map_err(analysis::Error::from)?;
-        if heaviest > 1.0 {
-            chart.notes.push(format!(
-                "some events stand for up to {heaviest:.0}: amounts are estimates"
-            ));
-        }
         if look.fold
             && let Some(spreads) = quantiles::of(run, left)?
         {

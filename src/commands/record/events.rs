@@ -1,5 +1,7 @@
 //! What events may cost, and what the programs in the kernel do.
 
+use std::collections::BTreeMap;
+
 use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink};
@@ -19,6 +21,8 @@ pub(super) struct Budget {
     /// Events taken in this interval.
     pub(super) taken: u64,
     one_in: u32,
+    /// The greatest that was.
+    most: u32,
     table: TableId,
     /// What was lost of each table until the last sample.
     before: Vec<Lost>,
@@ -36,6 +40,7 @@ impl Budget {
             spent: 0.0,
             taken: 0,
             one_in: 1,
+            most: 1,
             table: TableId::of("self_events"),
             before: vec![],
         }
@@ -60,6 +65,12 @@ impl Budget {
         }
     }
 
+    /// Tables that were sampled, and how many events a row stands for at most.
+    pub(super) fn sampled(&self) -> BTreeMap<String, u32> {
+        let tables = self.before.iter().filter(|_| self.most > 1);
+        tables.map(|l| (l.table.to_owned(), self.most)).collect()
+    }
+
     /// What was lost of each table, all in all.
     pub(super) fn lost(&self) -> &[Lost] {
         &self.before
@@ -80,6 +91,7 @@ impl Budget {
             return None;
         }
         self.one_in = wanted;
+        self.most = self.most.max(wanted);
         Some(wanted)
     }
 }

@@ -367,6 +367,7 @@ impl Recording {
         self.manifest.changes = changes;
         self.manifest.sources = self.sampler.states();
         self.manifest.programs = self.sampler.programs();
+        self.manifest.sampled = Some(self.sampler.sampled());
         let span = (self.manifest.started, self.clock.now());
         self.manifest
             .loss

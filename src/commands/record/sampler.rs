@@ -1,5 +1,6 @@
 //! The sampling itself: reads the sources at each tick and hands rows to the writer.
 
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
 use run::manifest::{Program, SourceState};
@@ -185,6 +186,11 @@ impl Sampler {
     /// Events that could not be kept, by table.
     pub(super) fn lost(&self) -> &[Lost] {
         self.events.lost()
+    }
+
+    /// Tables of events that were sampled.
+    pub(super) fn sampled(&self) -> BTreeMap<String, u32> {
+        self.events.sampled()
     }
 
     /// What became of the programs in the kernel.

@@ -99,6 +99,9 @@ fn number_place(answer: &Answer) -> Option<usize> {
 /// than the budget allowed.
 pub fn heaviest(run: &Run, table: &str) -> Result<f64, ReadError> {
     let is_event = catalog::table(table).is_some_and(|(_, t)| t.detail == Detail::Event);
+    if let Some(sampled) = &run.manifest.sampled {
+        return Ok(sampled.get(table).map_or(1.0, |n| f64::from(*n)));
+    }
     let Some(table) = run.table(table)?.filter(|_| is_event) else {
         return Ok(1.0);
     };

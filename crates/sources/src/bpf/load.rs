@@ -119,16 +119,17 @@ pub(super) fn load(
     constants: &[Constant],
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
-    let types = kernel_types()?;
+    // It reads all types by itself, 20 MB for a moment; so first, before there is more, and one
+    // source at a time.
     let mut loader = {
-        // It reads all types again, for nothing, and drops them when it gets others: one at a
-        // time, for the memory.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loader = EbpfLoader::new();
-        loader.btf(Some(&types));
+        loader.btf(None);
         loader
     };
+    let types = kernel_types()?;
+    loader.btf(Some(&types));
     loader.verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in sizes {
         loader.map_max_entries(map, *size);
