@@ -115,7 +115,7 @@ fn a_run_without_the_table_says_what_to_record() {
             .arg("record")
             .arg("-o")
             .arg(&run)
-            .args(["--for", "0.1s", "-q"]),
+            .args(["--for", "0.1s", "-q", "--detail", "samples"]),
     );
     let out = output(sonde().arg("plot").arg(&run).arg("disk.ios by latency"));
     assert_eq!(out.status.code(), Some(2));

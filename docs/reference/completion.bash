@@ -241,7 +241,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__record)
-            opts="-o -q -h --output --every --for --name --note --sources --top --with-arguments --quiet --help"
+            opts="-o -q -h --output --every --for --name --note --sources --top --detail --events --with --event-budget --event-rate --with-arguments --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -285,6 +285,26 @@ _sonde() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --detail)
+                    COMPREPLY=($(compgen -W "samples distributions events" -- "${cur}"))
+                    return 0
+                    ;;
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --with)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -293,7 +313,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__show)
-            opts="-h --json --help"
+            opts="-h --json --all --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -43,11 +43,19 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -l name -d 'Title of
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l note -d 'Keep a note with the run; may be given again' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l sources -d 'Only these sources, separated by commas (see `sonde doctor`)' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l top -d 'How many processes to name, by each of CPU, disk bytes and memory' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l detail -d 'How deep to look: samples, distributions (histograms from the kernel), events (each one too)' -r -f -a "samples\t''
+distributions\t''
+events\t''"
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l events -d 'Whose events to keep, separated by commas: disk, net, tcp, file, or all' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l with -d 'Observe this too, which costs every system call: file' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-budget -d 'What events may cost, of one processor; over it they are sampled' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-rate -d 'Events a second to keep at most; over it they are sampled' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l with-arguments -d 'Keep the arguments of running processes in the inventory; they may hold secrets'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No progress line and no closing words on stderr'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand mark" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand show" -l all -d 'All findings, not only those that matter most'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand get" -l series -d 'Also each interval\'s value'
 complete -c sonde -n "__fish_sonde_using_subcommand get" -l buckets -d 'Of a number dimension the buckets, not the quantiles'

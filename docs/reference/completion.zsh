@@ -38,6 +38,11 @@ _arguments "${_arguments_options[@]}" : \
 '*--note=[Keep a note with the run; may be given again]:KEY=VALUE:_default' \
 '--sources=[Only these sources, separated by commas (see \`sonde doctor\`)]:LIST:_default' \
 '--top=[How many processes to name, by each of CPU, disk bytes and memory]:N:_default' \
+'--detail=[How deep to look\: samples, distributions (histograms from the kernel), events (each one too)]:LEVEL:(samples distributions events)' \
+'--events=[Whose events to keep, separated by commas\: disk, net, tcp, file, or all]:LIST:_default' \
+'--with=[Observe this too, which costs every system call\: file]:LIST:_default' \
+'--event-budget=[What events may cost, of one processor; over it they are sampled]:SHARE:_default' \
+'--event-rate=[Events a second to keep at most; over it they are sampled]:N:_default' \
 '--with-arguments[Keep the arguments of running processes in the inventory; they may hold secrets]' \
 '-q[No progress line and no closing words on stderr]' \
 '--quiet[No progress line and no closing words on stderr]' \
@@ -56,6 +61,7 @@ _arguments "${_arguments_options[@]}" : \
 (show)
 _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
+'--all[All findings, not only those that matter most]' \
 '-h[Print help]' \
 '--help[Print help]' \
 ':run -- Directory of the run:_files -/' \
