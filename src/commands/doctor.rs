@@ -39,6 +39,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             events: vec!["disk".into(), "net".into(), "tcp".into()],
             ..Look::default()
         },
+        without_hooks: super::record::without_hooks(),
         ..Host::default()
     };
     let seen = look_at(&host);

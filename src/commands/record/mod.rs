@@ -171,9 +171,7 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         top: usize::from(*matches.get_one::<u16>("top").expect("has a default")),
         with_arguments: matches.get_flag("with-arguments"),
         look: look(matches)?,
-        without_hooks: std::env::var("SONDE_WITHOUT_HOOKS")
-            .map(|v| v.split(',').map(str::to_owned).collect())
-            .unwrap_or_default(),
+        without_hooks: without_hooks(),
         ..Host::default()
     };
     Ok(Wanted {
@@ -187,6 +185,13 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         host,
         quiet: matches.get_flag("quiet"),
     })
+}
+
+/// Tracepoints to do without, as if the kernel lacked them: for tests.
+pub(crate) fn without_hooks() -> Vec<String> {
+    std::env::var("SONDE_WITHOUT_HOOKS")
+        .map(|v| v.split(',').map(str::to_owned).collect())
+        .unwrap_or_default()
 }
 
 /// Subjects that have events, and those that are observed only if asked for.
