@@ -70,15 +70,16 @@ fn quiet_device(name: &str) -> (File, LoopDevice) {
 
 /// A direct fio job on a device; `options` as in `rw=read bs=4k`. They may name several jobs.
 fn fio(target: &Path, options: &str) -> Vec<String> {
-    let mut arguments = vec![
-        "fio".to_owned(),
-        format!("--filename={}", target.display()),
-    ];
+    let mut arguments = vec!["fio".to_owned(), format!("--filename={}", target.display())];
     let fixed = "direct=1 thread output-format=json";
     let named = options.contains("name=");
     let name = if named { "" } else { "name=truth" };
     let words = [fixed, options, name].into_iter();
-    arguments.extend(words.flat_map(str::split_whitespace).map(|w| format!("--{w}")));
+    arguments.extend(
+        words
+            .flat_map(str::split_whitespace)
+            .map(|w| format!("--{w}")),
+    );
     arguments
 }
 

@@ -43,14 +43,13 @@ impl Delay {
     /// The sleep of read number `n`, from 0.
     fn of(self, n: u64) -> Duration {
         match self {
-            Delay::None => Duration::ZERO,
             Delay::Each(time) => time,
             Delay::OneIn(all, time) if n % all == all / 2 => time,
-            Delay::OneIn(..) => Duration::ZERO,
+            Delay::None | Delay::OneIn(..) => Duration::ZERO,
             // Steps of the golden ratio: any part of the range is hit evenly.
             Delay::Between(from, to) => {
                 let place = (n as f64 * 0.618_033_988_749_895).fract();
-                from + (to - from).mul_f64(place)
+                from + to.saturating_sub(from).mul_f64(place)
             }
         }
     }
@@ -213,7 +212,10 @@ impl Drop for SlowDisk {
         *self.state.delay.lock().expect("nobody panics") = Delay::None;
         // The device is gone when its last user is, and only then can the file system go.
         self.lock = None;
-        let detach = Command::new("losetup").arg("--detach").arg(&self.path).output();
+        let detach = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.path)
+            .output();
         let gone = Path::new("/sys/block").join(self.name()).join("loop");
         for _ in 0..2000 {
             if !gone.exists() {

@@ -19,9 +19,7 @@ fn depth_is_what_fio_keeps_under_way() {
     for (depth, sleep) in [(1.0, 20), (8.0, 2), (32.0, 2)] {
         disk.sleeps(Delay::Each(Duration::from_millis(sleep)));
         let run = scratch(&format!("depth-{depth}")).join("run");
-        let job = format!(
-            "rw=randread bs=4k ioengine=libaio iodepth={depth} time_based runtime=2"
-        );
+        let job = format!("rw=randread bs=4k ioengine=libaio iodepth={depth} time_based runtime=2");
         let before = DiskLine::now(&disk.name());
         record_script_with(&run, "100ms", LOOK, &fio(&disk.path, &job).join(" "));
         let counted = DiskLine::now(&disk.name()).since(&before);
@@ -32,7 +30,11 @@ fn depth_is_what_fio_keeps_under_way() {
         same("the usual depth", most.expect("I/Os").from, depth);
         same("the greatest", at.last().expect("I/Os").from, depth);
         let peak = get(&run, &format!("disk.peak_depth {part}"));
-        same("the peak", peak["groups"][0]["max"].as_f64().unwrap(), depth);
+        same(
+            "the peak",
+            peak["groups"][0]["max"].as_f64().unwrap(),
+            depth,
+        );
 
         let busy = sum(&buckets(&run, &format!("disk.at_depth by depth {part}")));
         let [expected, _] = counted.busy();

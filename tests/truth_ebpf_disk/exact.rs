@@ -129,7 +129,10 @@ fn writes_with_flushes_around_them_are_counted_once() {
             let part = format!("where device = {} and op = {name}", device.name());
             let [ios, bytes, ..] = counted.of(op);
             let of = |measure: &str| {
-                sum(&buckets(&run, &format!("disk.{measure} by {dimension} {part}")))
+                sum(&buckets(
+                    &run,
+                    &format!("disk.{measure} by {dimension} {part}"),
+                ))
             };
             same(&format!("bytes by {dimension} {part}"), of("bytes"), bytes);
             if with_empty {
@@ -200,4 +203,44 @@ fn attached_while_others_read_it_lacks_what_was_under_way() {
     }
     let peak = get(&run, &format!("disk.peak_depth {part}"));
     same("depth", peak["groups"][0]["max"].as_f64().unwrap(), 16.0);
+}
+
+/// A device of memory that has no requests, only bios. Discards are left out: its driver does
+/// not count them.
+#[test]
+fn a_device_without_requests_agrees() {
+    let control = Path::new("/sys/class/zram-control");
+    let needs = [NEEDS, &[Need::Path("/sys/class/zram-control/hot_add")]].concat();
+    if !can_run("a_device_without_requests_agrees", &needs) {
+        return;
+    }
+    let _alone = alone();
+    let number = std::fs::read_to_string(control.join("hot_add")).expect("a new device");
+    let name = format!("zram{}", number.trim());
+    let _end = AtEnd(|| {
+        let _ = std::fs::write(format!("/sys/block/{name}/reset"), "1");
+        let _ = std::fs::write(control.join("hot_remove"), number.trim());
+    });
+    std::fs::write(format!("/sys/block/{name}/disksize"), "64M").expect("a size");
+    let device = Path::new("/dev").join(&name);
+    wait("the device", || device.exists());
+    let run = scratch("zram").join("run");
+    let job = "rw=randrw bsrange=4k-64k ioengine=psync numjobs=2 size=32m";
+    let job = fio(&device, job).join(" ");
+    let path = device.display();
+    let script = format!("{job} >&2; dd if={path} of=/dev/null bs=20k count=499");
+    let before = DiskLine::now(&name);
+    record_script_with(&run, "100ms", LOOK, &script);
+    let counted = DiskLine::now(&name).since(&before);
+    for (dimension, _) in HISTOGRAMS {
+        for (op, word) in ["read", "write"].into_iter().enumerate() {
+            let part = format!("where device = {name} and op = {word}");
+            for (place, measure) in ["ios", "bytes"].into_iter().enumerate() {
+                let expression = format!("disk.{measure} by {dimension} {part}");
+                let expected = counted.of(op)[place];
+                assert!(expected > 0.0, "no {word} was counted");
+                same(&expression, sum(&buckets(&run, &expression)), expected);
+            }
+        }
+    }
 }

@@ -15,7 +15,9 @@ fn entry(run: &Path, list: &str, name: &str) -> Value {
     let manifest = manifest(run);
     let entries = manifest[list].as_array().expect("a list");
     let found = entries.iter().find(|e| e["name"] == name);
-    found.unwrap_or_else(|| panic!("no {name} in {manifest}")).clone()
+    found
+        .unwrap_or_else(|| panic!("no {name} in {manifest}"))
+        .clone()
 }
 
 /// Records a read of `device` by a kernel that seems to lack `hook`; with what it said.
@@ -23,7 +25,9 @@ fn recorded_without(hook: &str, device: &Path) -> (PathBuf, String) {
     let run = scratch(&format!("without-{hook}")).join("run");
     let mut record = sonde();
     record.args(["record", "--every", "100ms", "-o"]).arg(&run);
-    record.args(LOOK).args(["--", "dd", "of=/dev/null", "bs=4k"]);
+    record
+        .args(LOOK)
+        .args(["--", "dd", "of=/dev/null", "bs=4k"]);
     record.args(["count=1000", "iflag=direct"]);
     record.arg(format!("if={}", device.display()));
     let out = output(record.env("SONDE_WITHOUT_HOOKS", hook));
@@ -85,9 +89,18 @@ fn without_root_it_is_denied_and_says_the_remedy() {
     std::fs::copy(env!("CARGO_BIN_EXE_sonde"), dir.join("sonde")).expect("a copy");
     std::os::unix::fs::chown(&dir, Some(65534), Some(65534)).expect("root may");
     let mut record = Command::new("setpriv");
-    record.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
+    record.args([
+        "--reuid",
+        "65534",
+        "--regid",
+        "65534",
+        "--clear-groups",
+        "--",
+    ]);
     record.arg(dir.join("sonde")).current_dir(&dir);
-    record.args(["record", "--every", "100ms", "-o", "run"]).args(LOOK);
+    record
+        .args(["record", "--every", "100ms", "-o", "run"])
+        .args(LOOK);
     record.args(["--", "sh", "-c", "sleep 0.3; exit 7"]);
     let out = output(record.env_remove("SONDE_RUN"));
     let said = String::from_utf8_lossy(&out.stderr);
@@ -96,6 +109,9 @@ fn without_root_it_is_denied_and_says_the_remedy() {
     let state = entry(&run, "sources", "bpf-disk");
     assert_eq!(state["state"], "denied", "{state}");
     let remedy = state["detail"].as_str().expect("a remedy");
-    assert!(remedy.contains("sudo sonde") && remedy.contains("CAP_BPF"), "{remedy}");
+    assert!(
+        remedy.contains("sudo sonde") && remedy.contains("CAP_BPF"),
+        "{remedy}"
+    );
     assert!(total(&run, "cpu.time") > 0.0, "the rest is recorded");
 }

@@ -1,7 +1,7 @@
 //! Programs that come and go, alone and beside others.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use sources::{Detail, Host, Look};
@@ -86,8 +86,11 @@ fn two_hundred_times_attached_nothing_is_left() {
 }
 
 /// The share of the I/Os of a device that `run` has.
-fn seen(run: &PathBuf, device: &str, of: f64) -> f64 {
-    sum(&buckets(run, &format!("disk.ios by latency where device = {device}"))) / of
+fn seen(run: &Path, device: &str, of: f64) -> f64 {
+    sum(&buckets(
+        run,
+        &format!("disk.ios by latency where device = {device}"),
+    )) / of
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::slow_fuse::{Delay, SlowDisk};
 use crate::support::{can_run, get, scratch};
 use crate::truth::record_script_with;
-use crate::{Bucket, LOOK, MIB, NEEDS, NEEDS_FUSE, alone, buckets, fio, quantile, quiet_device, sum};
+use crate::{
+    Bucket, LOOK, MIB, NEEDS, NEEDS_FUSE, alone, buckets, fio, quantile, quiet_device, sum,
+};
 
 /// `disk.random_share` of a device.
 fn random_share(run: &Path, device: &str) -> f64 {
@@ -16,7 +18,10 @@ fn random_share(run: &Path, device: &str) -> f64 {
 
 /// The share of the I/Os of a device for which `what` holds.
 fn share(run: &Path, device: &str, dimension: &str, what: impl Fn(&Bucket) -> bool) -> f64 {
-    let all = buckets(run, &format!("disk.ios by {dimension} where device = {device}"));
+    let all = buckets(
+        run,
+        &format!("disk.ios by {dimension} where device = {device}"),
+    );
     let some: Vec<Bucket> = all.iter().copied().filter(what).collect();
     sum(&some) / sum(&all)
 }

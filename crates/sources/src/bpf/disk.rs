@@ -5,6 +5,10 @@
 //! histograms when it completes, so that they have the same sum, which is that of
 //! `/proc/diskstats`. An I/O issued before the program was attached is in none of them.
 //!
+//! A flush, and a write that only asks for one, have no data: they are in the histograms of
+//! time and depth (the write at depth 0: it is never issued itself), and not in those of size
+//! and distance. Their time runs from the making of the write to the end of the flush.
+//!
 //! <https://docs.kernel.org/trace/events.html>
 
 mod events;
