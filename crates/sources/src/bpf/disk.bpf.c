@@ -57,6 +57,9 @@ struct request {
     u32 __data_len;
     u64 __sector;
     struct bio *bio;
+    u64 start_time_ns;
+    void *end_io;
+    void *end_io_data;
 } KERNEL;
 /* Before Linux 5.17. */
 struct request___old {
@@ -121,9 +124,12 @@ struct slot {
     u32 bytes;
     u16 depth;
     u8 index; /* of the device */
-    u8 requeued;
+    u8 marks;
     u32 tgid;
 } __attribute__((aligned(64)));
+
+#define REQUEUED 1
+#define HELD 2 /* its data is done, the flush around it is not */
 
 struct sums {
     u64 queue;
@@ -318,7 +324,7 @@ INLINE void forget(struct slot *slot)
 {
     slot->first = 0;
     slot->issued = 0;
-    slot->requeued = 0;
+    slot->marks = 0;
     slot->tgid = 0;
     slot->group = 0;
     slot->file = 0;
@@ -330,8 +336,12 @@ INLINE struct slot *own_slot(struct request *rq)
 {
     u32 wanted = mark(rq);
     struct slot *slot = slot_of(rq);
-    if (slot)
+    if (slot) {
+        /* The end of its flush was never seen. */
+        if (slot->marks & HELD)
+            forget(slot);
         return slot;
+    }
 #pragma unroll
     for (int i = 0; i < WAYS; i++) {
         slot = slot_at(wanted, i);
@@ -428,7 +438,7 @@ int disk_insert(u64 *ctx)
     if (op_of(rq->cmd_flags) == OPS)
         return 0;
     slot = own_slot(rq);
-    if (slot && !slot->requeued)
+    if (slot && !slot->marks)
         slot->first = ktime();
     return 0;
 }
@@ -495,7 +505,7 @@ int disk_requeue(u64 *ctx)
     if (!device)
         return 0;
     slot->issued = 0;
-    slot->requeued = 1;
+    slot->marks = REQUEUED;
     change_depth(device, ktime(), -1, AT_ISSUE);
     sums = sums_of(slot->index, op);
     if (sums)
@@ -590,7 +600,8 @@ INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u
         ADD(block->cell[LATENCY][grid(queue + service) & (CELLS - 1)], one);
     }
     ADD(block->cell[DEPTH][slot->depth < CELLS ? slot->depth : CELLS - 1], one);
-    if (op == FLUSH)
+    /* Without data it has no size and no place. */
+    if (op == FLUSH || !slot->bytes)
         return;
     ADD(block->cell[SIZE][cell_of(slot->bytes >> 9) & (CELLS - 1)], one);
     if (slot->distance >= 0)
@@ -601,6 +612,39 @@ INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u
         ADD(block->cell[NEAR_AHEAD][cell_of(slot->nearest) & (CELLS - 1)], one);
     else
         ADD(block->cell[NEAR_BEHIND][cell_of(-slot->nearest) & (CELLS - 1)], one);
+}
+
+/*
+ * A flush. Who asks for one makes a write, with or without data, that completes when the
+ * flush has: the kernel issues its data, if it has any, as a part of that, and the flush as a
+ * request of its own. The write is counted once, when all of it has completed, as
+ * /proc/diskstats does.
+ */
+
+/* Whether only the data of such a write has completed: until the rest has, the kernel itself
+ * waits for the end. (Others that do so, as device mapper, leave a word for themselves.) */
+INLINE bool is_part_of_flush(struct request *rq, u32 op)
+{
+    return op == WRITE && rq->end_io && !rq->end_io_data;
+}
+
+/* Counts a write without data: it was never issued, and its time is that of the flush. */
+INLINE void count_empty(struct request *rq, u64 now)
+{
+    struct gendisk *disk = disk_of(rq);
+    struct slot slot = {};
+    struct device *device;
+    u64 start = rq->start_time_ns;
+    u32 index = 0;
+    if (!disk)
+        return;
+    device = device_of(disk, &index);
+    if (!device) {
+        untracked();
+        return;
+    }
+    slot.first = slot.issued = start ? start : now;
+    count(device, &slot, index, WRITE, now, 0);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -618,21 +662,40 @@ int disk_complete(u64 *ctx)
     flags = rq->cmd_flags;
     op = op_of(flags);
     if (!slot || !slot->issued) {
-        /* Issued before we came. */
-        if (op != OPS && rq->__data_len)
-            untracked();
+        if (op == WRITE && !rq->__data_len && !rq->__sector)
+            count_empty(rq, ktime());
+        else if (op != OPS && rq->__data_len)
+            untracked(); /* issued before we came */
+        if (slot)
+            slot->request = 0;
         return 0;
     }
     device = device_at(slot->index);
     if (!device)
         return 0;
     now = ktime();
-    change_depth(device, now, -1, AT_COMPLETE);
+    if (!(slot->marks & HELD)) {
+        change_depth(device, now, -1, AT_COMPLETE);
+        if (is_part_of_flush(rq, op)) {
+            slot->marks = HELD;
+            return 0;
+        }
+    } else if (rq->start_time_ns && rq->start_time_ns < slot->first) {
+        /* It waited for a flush before it was issued. */
+        slot->first = rq->start_time_ns;
+    }
     count(device, slot, slot->index, op, now, error & 0xff);
     if (with_events) {
         u32 weight = chosen(now);
-        /* Parts that were completed before moved its start on. */
-        u64 sector = rq->__sector - ((slot->bytes - bytes) >> 9);
+        u64 sector;
+        if (slot->marks & HELD) {
+            struct bio *bio = rq->bio;
+            /* It stands at its end. */
+            sector = bio ? bio->bi_iter.bi_sector - (slot->bytes >> 9) : 0;
+        } else {
+            /* Parts that were completed before moved its start on. */
+            sector = rq->__sector - ((slot->bytes - bytes) >> 9);
+        }
         if (weight)
             tell(slot, slot->index, op, flags, sector, now, weight);
     }
@@ -728,6 +791,9 @@ struct bio_slot {
     struct slot slot;
     u64 sector; /* where it starts; the bio itself moves on */
 };
+/* Of `map_update`. */
+#define NEW_ONLY 1
+#define OLD_ONLY 2
 MAP(bios, HASH, u64, struct bio_slot, 16384);
 
 SEC("tp_btf/block_bio_queue")
@@ -753,8 +819,12 @@ int disk_bio_queue(u64 *ctx)
         measure(device, slot, bs.sector, slot->bytes >> 9);
     if (with_events)
         know(slot, bio, current_task());
-    if (map_update(&bios, &key, &bs, 0))
+    if (map_update(&bios, &key, &bs, NEW_ONLY)) {
+        /* There is no room, or the completion of the one before was never seen. */
         untracked();
+        change_depth(device, ktime(), -1, AT_ISSUE);
+        map_update(&bios, &key, &bs, OLD_ONLY);
+    }
     return 0;
 }
 

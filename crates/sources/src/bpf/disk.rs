@@ -5,6 +5,10 @@
 //! histograms when it completes, so that they have the same sum, which is that of
 //! `/proc/diskstats`. An I/O issued before the program was attached is in none of them.
 //!
+//! A flush, and a write that only asks for one, have no data: they are in the histograms of
+//! time and depth (the write at depth 0: it is never issued itself), and not in those of size
+//! and distance. Their time runs from the making of the write to the end of the flush.
+//!
 //! <https://docs.kernel.org/trace/events.html>
 
 mod events;
@@ -71,16 +75,18 @@ const WEIGHTS: usize = 2 * CELLS;
 type Devices = [u64; DEVICES * DEVICE_WORDS];
 type Sums = [u64; OPS * SUMS];
 
+/// In the order in which they are attached: what ends an I/O comes first, so that none is
+/// taken for under way whose end was never seen.
 const HOOKS: [Hook; 5] = [
-    Hook::needed("disk_issue", "block_rq_issue"),
     Hook::needed("disk_complete", "block_rq_complete"),
-    Hook::useful("disk_insert", "block_rq_insert"),
     Hook::useful("disk_requeue", "block_rq_requeue"),
     Hook::useful("disk_merge", "block_rq_merge"),
+    Hook::useful("disk_insert", "block_rq_insert"),
+    Hook::needed("disk_issue", "block_rq_issue"),
 ];
 const BIO_HOOKS: [Hook; 2] = [
-    Hook::useful("disk_bio_queue", "block_bio_queue"),
     Hook::useful("disk_bio_complete", "block_bio_complete"),
+    Hook::useful("disk_bio_queue", "block_bio_queue"),
 ];
 const EVENT_HOOKS: [Hook; 2] = [
     Hook::useful("disk_start", "block_io_start"),

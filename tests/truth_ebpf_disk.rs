@@ -1,0 +1,129 @@
+//! What the programs in the kernel tell of block I/O, against instruments that know nothing
+//! of them: `/proc/diskstats` as the test reads it, fio, and a disk that sleeps and counts.
+//!
+//! While another recorder attaches to a tracepoint, the kernel may leave out a program there
+//! for a moment. So that what is compared exactly is exact, the tests here run one at a time.
+#![cfg(feature = "ebpf")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write settings and look at the clock"
+)]
+
+#[path = "truth_ebpf_disk/depth.rs"]
+mod depth;
+#[path = "truth_ebpf_disk/exact.rs"]
+mod exact;
+#[path = "truth_ebpf_disk/lacking.rs"]
+mod lacking;
+#[path = "truth_ebpf_disk/life.rs"]
+mod life;
+#[path = "support/recorder.rs"]
+mod recorder;
+#[path = "truth_ebpf_disk/seeks.rs"]
+mod seeks;
+#[path = "truth_ebpf_disk/slow.rs"]
+mod slow;
+#[path = "support/slow_fuse.rs"]
+mod slow_fuse;
+mod support;
+mod truth;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::FlockOperation;
+use serde_json::Value;
+use support::{LoopDevice, Need, get};
+
+const MIB: u64 = 1 << 20;
+const NEEDS: &[Need] = &[
+    Need::Root,
+    Need::Path("/sys/kernel/btf/vmlinux"),
+    Need::Program("losetup"),
+    Need::Program("fio"),
+];
+const NEEDS_FUSE: &[Need] = &[
+    Need::Root,
+    Need::Path("/sys/kernel/btf/vmlinux"),
+    Need::Path("/dev/fuse"),
+    Need::Program("losetup"),
+    Need::Program("fio"),
+];
+/// How deep the recordings of these tests look.
+const LOOK: &[&str] = &["--detail", "distributions"];
+
+/// Keeps the other tests of this file out while it lives.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A loop device over tmpfs that nobody else reads: device managers leave a locked one alone.
+fn quiet_device(name: &str) -> (File, LoopDevice) {
+    let device = LoopDevice::new(name, 64 * MIB);
+    let file = File::open(&device.path).expect("the device opens");
+    rustix::fs::flock(&file, FlockOperation::LockExclusive).expect("the device locks");
+    (file, device)
+}
+
+/// A direct fio job on a device; `options` as in `rw=read bs=4k`. They may name several jobs.
+fn fio(target: &Path, options: &str) -> Vec<String> {
+    let mut arguments = vec!["fio".to_owned(), format!("--filename={}", target.display())];
+    let fixed = "direct=1 thread output-format=json";
+    let named = options.contains("name=");
+    let name = if named { "" } else { "name=truth" };
+    let words = [fixed, options, name].into_iter();
+    arguments.extend(
+        words
+            .flat_map(str::split_whitespace)
+            .map(|w| format!("--{w}")),
+    );
+    arguments
+}
+
+/// A bucket of a breakdown by a number.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    from: f64,
+    to: f64,
+    total: f64,
+}
+
+/// The answer to `disk.MEASURE by NUMBER …`, in order.
+fn buckets(run: &Path, expression: &str) -> Vec<Bucket> {
+    let answer = get(run, expression);
+    let number = |v: &Value| v.as_f64().expect("a number");
+    let groups = answer["groups"].as_array().expect("groups").iter();
+    let mut buckets: Vec<Bucket> = groups
+        .map(|group| {
+            let key = group["key"].as_object().expect("a key").values().next();
+            let key = key.expect("one dimension");
+            Bucket {
+                from: number(&key["from"]),
+                to: number(&key["to"]),
+                total: number(&group["total"]),
+            }
+        })
+        .collect();
+    buckets.sort_by(|a, b| a.from.total_cmp(&b.from));
+    buckets
+}
+
+/// All of them together.
+fn sum(buckets: &[Bucket]) -> f64 {
+    buckets.iter().map(|b| b.total).sum()
+}
+
+/// The value below which `share` of the amount is, evenly spread within a bucket.
+fn quantile(buckets: &[Bucket], share: f64) -> f64 {
+    let mut left = sum(buckets) * share;
+    for bucket in buckets {
+        if left <= bucket.total {
+            return bucket.from + (bucket.to - bucket.from) * left / bucket.total;
+        }
+        left -= bucket.total;
+    }
+    panic!("nothing was counted");
+}
