@@ -7,6 +7,7 @@
 mod cells;
 pub mod disk;
 mod load;
+pub mod net;
 mod who;
 
 /// Compiled by `build.rs`.
