@@ -92,4 +92,5 @@ pub const SOURCES: &[Entry] = &[
     cgroup::ENTRY,
     bpf::disk::ENTRY,
     bpf::net::ENTRY,
+    bpf::tcp::ENTRY,
 ];

@@ -25,6 +25,7 @@ macro_rules! absent {
 
 absent!(disk, "bpf-disk");
 absent!(net, "bpf-net");
+absent!(tcp, "bpf-tcp");
 
 /// There is nothing to measure.
 pub struct Measuring;

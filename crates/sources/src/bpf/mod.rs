@@ -8,6 +8,7 @@ mod cells;
 pub mod disk;
 mod load;
 pub mod net;
+pub mod tcp;
 mod who;
 
 /// Compiled by `build.rs`.
