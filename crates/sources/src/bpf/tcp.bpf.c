@@ -25,7 +25,6 @@ struct in6_addr {
 struct sock_common {
     u32 skc_daddr;
     u16 skc_dport;
-    u16 skc_num;
     u16 skc_family;
     volatile unsigned char skc_state;
     struct possible_net skc_net;
@@ -35,6 +34,9 @@ struct sock_common {
 struct sock {
     struct sock_common __sk_common;
     u16 sk_protocol;
+} KERNEL;
+struct inet_sock {
+    u16 inet_sport;
 } KERNEL;
 struct tcp_sock {
     u32 segs_out;
@@ -77,7 +79,7 @@ enum kind { RTT, CONNECT_TIME, KINDS };
 
 /* Its place is its own until two samples have seen that it ended. */
 struct connection {
-    u64 socket; /* address, and 1 when it has ended */
+    u64 key; /* of socket and ports; and 1 when it has ended */
     u32 serial; /* of the connections that had this place; the rest is there */
     u32 ended; /* interval in which it ended */
     u8 remote[16];
@@ -85,16 +87,16 @@ struct connection {
     u16 remote_port;
     u16 local_port;
     u8 from_start; /* it was seen from its first segment on */
-    u8 active; /* connecting began here */
+    u8 active; /* it was connected from here */
     u32 tgid;
     u32 retransmits;
-    u64 started; /* when connecting began */
+    u64 unused;
     u64 group;
     u64 acked; /* bytes of data */
     u64 received;
     u32 sent_segments;
     u32 received_segments;
-    u64 unused;
+    u64 more_unused;
 };
 struct chunk {
     struct connection connection[CHUNK];
@@ -103,6 +105,17 @@ struct chunk {
 struct all_touched {
     u32 chunk[CHUNKS];
 };
+
+/* A connection that is being made. It has a place only when it is there: its own port is not
+ * chosen yet. */
+struct attempt {
+    u64 socket;
+    u64 began;
+    u64 group;
+    u32 tgid;
+    u32 unused;
+};
+#define ATTEMPTS 4096
 
 struct remote {
     u64 key;
@@ -150,6 +163,7 @@ struct tcp_event {
 };
 
 MAP(connections, ARRAY, u32, struct chunk, CHUNKS);
+MAP(attempts, ARRAY, u32, struct attempt, ATTEMPTS);
 MAP(touched, ARRAY, u32, struct all_touched, 1);
 MAP(remotes, ARRAY, u32, struct all_remotes, 1);
 MAP(others, ARRAY, u32, struct others, 64);
@@ -178,38 +192,51 @@ INLINE struct connection *connection_at(u32 place)
     return &chunk->connection[place & (CHUNK - 1)];
 }
 
-INLINE u32 home_of(u64 socket)
+INLINE u64 mix(u64 key)
 {
-    return (u32)((socket * 0x9e3779b97f4a7c15ULL) >> 40) & (CHUNKS * CHUNK - 1);
+    key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ULL;
+    return key ^ key >> 32;
+}
+
+/* The kernel uses a socket's memory again at once: the ports tell connections apart. `at` is
+ * where the address of the socket is. */
+INLINE u64 key_of(void *at, struct sock_common *common)
+{
+    u64 socket = 0;
+    u16 port = 0;
+    read_kernel(&socket, sizeof(socket), at);
+    read_kernel(&port, sizeof(port), &((struct inet_sock *)common)->inet_sport);
+    socket = mix(mix(socket) + ((u32)port << 16 | common->skc_dport));
+    return (socket | 2) & ~1ULL;
 }
 
 #define NOWHERE 0xffffffff
 
-/* The place of the connection of that socket, or NOWHERE. Those of a chunk share its places. */
-ONCE u32 find(u64 socket)
+/* The place of the connection of that key, or NOWHERE. Those of a chunk share its places. */
+ONCE u32 find(u64 key)
 {
-    u32 home = home_of(socket);
+    u32 home = (u32)(key >> 40) & (CHUNKS * CHUNK - 1);
 #pragma unroll
     for (u32 i = 0; i < 8; i++) {
         u32 place = (home & ~(CHUNK - 1)) | ((home + i) & (CHUNK - 1));
         struct connection *c = connection_at(place);
-        if (c && c->socket == socket)
+        if (c && c->key == key)
             return place;
     }
     return NOWHERE;
 }
 
 /* A place for a new connection. */
-ONCE u32 make(u64 socket)
+ONCE u32 make(u64 key)
 {
-    u32 home = home_of(socket), now = interval_now();
+    u32 home = (u32)(key >> 40) & (CHUNKS * CHUNK - 1), now = interval_now();
 #pragma unroll
     for (u32 i = 0; i < 8; i++) {
         u32 place = (home & ~(CHUNK - 1)) | ((home + i) & (CHUNK - 1));
         struct connection *c = connection_at(place);
-        u64 was = c ? c->socket : 2;
+        u64 was = c ? c->key : 2;
         bool free = !was || ((was & 1) && now - c->ended >= 2);
-        if (c && free && __sync_val_compare_and_swap(&c->socket, was, socket) == was)
+        if (c && free && __sync_val_compare_and_swap(&c->key, was, key) == was)
             return place;
     }
     return NOWHERE;
@@ -231,7 +258,7 @@ INLINE void identify(struct connection *c, struct sock_common *common)
 {
     c->family = common->skc_family;
     c->remote_port = common->skc_dport;
-    c->local_port = common->skc_num;
+    read_kernel(&c->local_port, sizeof(u16), &((struct inet_sock *)common)->inet_sport);
     if (common->skc_family == INET)
         read_kernel(c->remote, 4, &common->skc_daddr);
     else
@@ -239,9 +266,9 @@ INLINE void identify(struct connection *c, struct sock_common *common)
 }
 
 /* Begins a connection; its place, or NOWHERE. */
-INLINE u32 begin(u64 socket, struct sock_common *common, bool from_start)
+INLINE u32 begin(u64 key, struct sock_common *common, bool from_start)
 {
-    u32 place = make(socket);
+    u32 place = make(key);
     struct connection *c;
     if (place == NOWHERE) {
         u32 lane = cpu_number() & lane_mask;
@@ -257,7 +284,6 @@ INLINE u32 begin(u64 socket, struct sock_common *common, bool from_start)
     identify(c, common);
     c->from_start = from_start;
     c->active = 0;
-    c->started = 0;
     c->tgid = 0;
     c->group = 0;
     c->acked = c->received = 0;
@@ -310,13 +336,29 @@ INLINE bool store(struct connection *c, struct counted *n)
 
 /* ---- whose connection it is ---- */
 
-/* Whoever connected; of an accepted one who first received, or else closed it. */
-ONCE int own(u32 place)
+INLINE struct attempt *attempt_of(u64 socket)
+{
+    u32 place = (u32)(mix(socket) >> 40) & (ATTEMPTS - 1);
+    return map_lookup(&attempts, &place);
+}
+
+/* Whoever connected; of an accepted one who first received, or else closed it. Tells who runs
+ * now, for the attempt of that socket or the connection at that place. */
+ONCE int own(u32 place, u64 socket)
 {
     struct task_struct *task = current_task();
     u64 group = tell_group(group_of(task));
     u32 tgid = tell_process(task);
-    struct connection *c = connection_at(place);
+    struct connection *c;
+    if (socket) {
+        struct attempt *a = attempt_of(socket);
+        if (a) {
+            a->group = group;
+            a->tgid = tgid;
+        }
+        return 0;
+    }
+    c = connection_at(place);
     if (!c)
         return 0;
     c->group = group;
@@ -329,26 +371,18 @@ ONCE int own(u32 place)
 SEC("tp_btf/tcp_rcv_space_adjust")
 int tcp_read(u64 *ctx)
 {
-    u64 socket = 0;
-    u32 place;
+    struct sock *sk = (void *)ctx[0];
+    u32 place = find(key_of(ctx, &sk->__sk_common));
     struct connection *c;
-    read_kernel(&socket, sizeof(socket), ctx);
-    place = find(socket);
     if (place == NOWHERE)
         return 0;
     c = connection_at(place);
     if (c && !c->tgid)
-        own(place);
+        own(place, 0);
     return 0;
 }
 
 /* ---- distributions by remote ---- */
-
-INLINE u64 mix(u64 key)
-{
-    key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ULL;
-    return key ^ key >> 32;
-}
 
 /* The place of what belongs to that remote, or REMOTES. */
 ONCE u32 find_remote(u64 high, u64 low, u32 port, u32 kind)
@@ -431,10 +465,21 @@ int tcp_segment(u64 *ctx)
 
 /* ---- changes of state ---- */
 
-INLINE void tell(struct sock_common *common, struct connection *c, u64 now, u32 change,
-                 u64 connect_time, u32 rtt)
+/* Where a change of state leads from: all that more than one branch needs. */
+struct change {
+    u32 from;
+    u32 to;
+    u64 socket;
+    u64 now;
+    u64 took; /* time to connect */
+    u64 group; /* whose connection it is */
+    u32 tgid;
+    bool seen; /* the attempt was seen from its start */
+};
+
+INLINE void tell(struct sock_common *common, struct change *x, u32 rtt)
 {
-    u32 weight = chosen(now);
+    u32 weight = chosen(x->now);
     struct tcp_event *event;
     if (!weight)
         return;
@@ -445,46 +490,87 @@ INLINE void tell(struct sock_common *common, struct connection *c, u64 now, u32 
     }
     event->record = EVENT;
     event->family = common->skc_family;
-    event->from = change >> 4;
-    event->to = change & 15;
-    event->time = now;
-    event->connect_time = connect_time;
+    event->from = x->from;
+    event->to = x->to;
+    event->time = x->now;
+    event->connect_time = x->took;
     event->rtt = rtt;
     event->remote_port = common->skc_dport;
-    event->local_port = common->skc_num;
+    read_kernel(&event->local_port, sizeof(u16), &((struct inet_sock *)common)->inet_sport);
     if (common->skc_family == INET)
         read_kernel(event->remote, 4, &common->skc_daddr);
     else
         read_kernel(event->remote, 16, &common->skc_v6_daddr);
-    event->group = c ? c->group : 0;
-    event->tgid = c ? c->tgid : 0;
+    event->group = x->group;
+    event->tgid = x->tgid;
     event->weight = weight;
     ring_submit(event, ring_flags());
 }
 
-INLINE void end(struct connection *c, u32 place, struct sock_common *common, struct tcp_sock *tp,
-                u32 state)
+/* Adds what a socket without a place did. */
+INLINE void end_without(struct others *o, struct counted *n)
 {
+    ADD(o->acked, n->acked);
+    ADD(o->received, n->received);
+    ADD(o->sent_segments, n->sent);
+    ADD(o->received_segments, n->got);
+    ADD(o->retransmits, n->again);
+}
+
+/* Connecting begins, or ends. */
+INLINE u32 attempt(struct change *x, struct sock_common *common, u64 *ctx)
+{
+    struct attempt *a = attempt_of(x->socket);
+    struct connection *c;
+    u32 place;
+    if (!a)
+        return NOWHERE;
+    if (x->to == SYN_SENT) {
+        a->socket = x->socket;
+        a->began = x->now;
+        own(0, x->socket);
+        x->tgid = a->tgid;
+        x->group = a->group;
+        return NOWHERE;
+    }
+    if (a->socket == x->socket) {
+        a->socket = 0;
+        x->seen = 1;
+        x->took = x->now - a->began;
+        x->tgid = a->tgid;
+        x->group = a->group;
+    }
+    if (x->to != ESTABLISHED)
+        return NOWHERE;
+    place = begin(key_of(ctx, common), common, 1);
+    c = place == NOWHERE ? NULL : connection_at(place);
+    if (c) {
+        c->active = 1;
+        c->group = x->group;
+        c->tgid = x->tgid;
+    }
+    return place;
+}
+
+INLINE void end(u32 place, struct change *x, struct sock_common *common, struct tcp_sock *tp)
+{
+    struct connection *c = place == NOWHERE ? NULL : connection_at(place);
     struct counted n;
     if (c) {
-        count(&n, common, tp, state, c->active);
+        count(&n, common, tp, x->from, c->active);
         store(c, &n);
         c->ended = interval_now();
         /* Last: another connection may then take the place. */
-        __sync_fetch_and_or(&c->socket, 1);
+        __sync_fetch_and_or(&c->key, 1);
         touch(place);
     } else {
         u32 lane = cpu_number() & lane_mask;
         struct others *o = map_lookup(&others, &lane);
         /* One that is not known although there was room began before we came. */
-        if (!o || !o->without_place)
+        if (!o || (!o->without_place && !x->seen))
             return;
-        count(&n, common, tp, state, 0);
-        ADD(o->acked, n.acked);
-        ADD(o->received, n.received);
-        ADD(o->sent_segments, n.sent);
-        ADD(o->received_segments, n.got);
-        ADD(o->retransmits, n.again);
+        count(&n, common, tp, x->from, 0);
+        end_without(o, &n);
     }
 }
 
@@ -493,46 +579,43 @@ int tcp_change(u64 *ctx)
 {
     struct sock *sk = (void *)ctx[0];
     struct sock_common *common = &sk->__sk_common;
-    u32 from = ctx[1] & 15, to = ctx[2] & 15, place;
-    u32 lane = cpu_number() & lane_mask;
-    struct tcp_sock *tp;
+    struct change x = {.from = ctx[1] & 15, .to = ctx[2] & 15, .now = ktime()};
+    u32 lane = cpu_number() & lane_mask, place;
     struct changes *all = map_lookup(&changes, &lane);
     struct connection *c = NULL;
-    u64 socket = 0, now = ktime(), took = 0;
+    struct tcp_sock *tp;
     if (sk->sk_protocol != TCP || !is_ours(common) || !all)
         return 0;
     tp = tcp_of(sk);
     if (!tp)
         return 0;
     HERE(tp);
-    ADD(all->count[from << 4 | to], 1);
-    read_kernel(&socket, sizeof(socket), ctx);
-    place = find(socket);
-    if (place == NOWHERE && (to == SYN_SENT || to == ESTABLISHED))
-        place = begin(socket, common, 1);
+    ADD(all->count[WITHIN(x.from << 4 | x.to, 256)], 1);
+    read_kernel(&x.socket, sizeof(x.socket), ctx);
+    if (x.from == SYN_SENT || x.to == SYN_SENT) {
+        place = attempt(&x, common, ctx);
+    } else {
+        u64 key = key_of(ctx, common);
+        place = find(key);
+        if (place == NOWHERE && x.to == ESTABLISHED)
+            place = begin(key, common, 1);
+    }
     if (place != NOWHERE)
         c = connection_at(place);
-    if (c && to == SYN_SENT) {
-        c->active = 1;
-        c->started = now;
-    } else if (c && to == ESTABLISHED) {
-        /* A port of this side is chosen after connecting began. */
-        identify(c, common);
-        if (from == SYN_SENT)
-            c->active = 1;
-        if (from == SYN_SENT && c->started)
-            took = now - c->started;
+    /* A process closes it. */
+    if (c && !c->tgid && ((x.from == ESTABLISHED && x.to == FIN_WAIT1) ||
+                          (x.from == CLOSE_WAIT && x.to == LAST_ACK)))
+        own(place, 0);
+    if (c) {
+        x.tgid = c->tgid;
+        x.group = c->group;
     }
-    /* What a process does by itself: connecting and closing. */
-    if (c && !c->tgid && (to == SYN_SENT || (from == ESTABLISHED && to == FIN_WAIT1) ||
-                          (from == CLOSE_WAIT && to == LAST_ACK)))
-        own(place);
-    if (took)
-        spread(common, CONNECT_TIME, common->skc_dport, grid(took));
+    if (x.took && x.to == ESTABLISHED)
+        spread(common, CONNECT_TIME, common->skc_dport, grid(x.took));
     if (with_events)
-        tell(common, c, now, from << 4 | to, took, 0);
-    if (to == CLOSE && from != LISTEN)
-        end(c, place, common, tp, from);
+        tell(common, &x, 0);
+    if (x.to == CLOSE && x.from != LISTEN)
+        end(place, &x, common, tp);
     return 0;
 }
 
@@ -542,14 +625,18 @@ int tcp_again(u64 *ctx)
 {
     struct sock *sk = (void *)ctx[0];
     struct tcp_sock *tp = tcp_of(sk);
-    u64 socket = 0;
+    struct change x = {.now = ktime()};
+    struct connection *c;
     u32 place;
     if (!tp || !is_ours(&sk->__sk_common))
         return 0;
-    read_kernel(&socket, sizeof(socket), ctx);
-    place = find(socket);
-    tell(&sk->__sk_common, place == NOWHERE ? NULL : connection_at(place), ktime(), 0, 0,
-         tp->srtt_us >> 3);
+    place = find(key_of(ctx, &sk->__sk_common));
+    c = place == NOWHERE ? NULL : connection_at(place);
+    if (c) {
+        x.tgid = c->tgid;
+        x.group = c->group;
+    }
+    tell(&sk->__sk_common, &x, tp->srtt_us >> 3);
     return 0;
 }
 
@@ -563,20 +650,20 @@ int tcp_each(u64 *ctx)
     struct tcp_sock *tp;
     struct connection *c = NULL;
     struct counted n;
-    u64 socket = 0;
+    u64 key;
     u32 place, state;
     if (!common)
         return 0;
     state = common->skc_state & 15;
-    if (state == LISTEN || state == CLOSE || state == SYN_RECV)
+    if (state == LISTEN || state == CLOSE || state == SYN_RECV || state == SYN_SENT)
         return 0;
     tp = tcp_of(common);
     if (!tp)
         return 0;
-    read_kernel(&socket, sizeof(socket), &ctx[1]);
-    place = find(socket);
+    key = key_of(&ctx[1], common);
+    place = find(key);
     if (place == NOWHERE)
-        place = begin(socket, common, 0);
+        place = begin(key, common, 0);
     c = place == NOWHERE ? NULL : connection_at(place);
     if (!c)
         return 0;

@@ -61,7 +61,7 @@ impl Amounts {
 /// A connection as the program keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kept {
-    socket: u64,
+    key: u64,
     serial: u32,
     remote: [u8; 16],
     family: u16,
@@ -87,12 +87,12 @@ impl Kept {
         remote.copy_from_slice(&bytes[16..32]);
         (serial > 0).then(|| Kept {
             // The lowest bit says that it has ended.
-            socket: words[0] & !1,
+            key: words[0] & !1,
             serial,
             remote,
             family: short(32),
             remote_port: u16::from_be(short(34)),
-            local_port: short(36),
+            local_port: u16::from_be(short(36)),
             from_start: bytes[38] > 0,
             tgid: half(40),
             group: words[7],
@@ -109,7 +109,7 @@ impl Kept {
 
 /// What was read of a place last.
 struct Seen {
-    socket: u64,
+    key: u64,
     serial: u32,
     amounts: Amounts,
     /// Process, command and group, once they are known.
@@ -149,7 +149,7 @@ impl Connections {
 
     fn take_one(&mut self, place: usize, kept: Kept, first: bool) {
         let before = match self.seen.get(&place) {
-            Some(seen) if seen.serial == kept.serial && seen.socket == kept.socket => seen.amounts,
+            Some(seen) if seen.serial == kept.serial && seen.key == kept.key => seen.amounts,
             // A new one that is not all there yet: the next reading has it.
             Some(seen) if seen.serial == kept.serial => return,
             _ if kept.from_start && !first => Amounts::default(),
@@ -162,7 +162,7 @@ impl Connections {
             .filter(|s| same(s))
             .and_then(|s| s.who);
         let seen = Seen {
-            socket: kept.socket,
+            key: kept.key,
             serial: kept.serial,
             amounts: kept.amounts,
             who,
@@ -246,7 +246,10 @@ mod tests {
         words[0] = 0xffff_8880_0000_1000 + u64::from(serial) * 0x1000;
         words[1] = u64::from(serial);
         words[2] = u64::from(u32::from_ne_bytes([10, 0, 0, 9]));
-        words[4] = 2 | u64::from(port.to_be()) << 16 | 4000 << 32 | u64::from(from_start) << 48;
+        words[4] = 2
+            | u64::from(port.to_be()) << 16
+            | u64::from(4000_u16.to_be()) << 32
+            | u64::from(from_start) << 48;
         (words[8], words[9]) = (sent, 7);
         (words[10], words[5]) = (3 | 2 << 32, 1 << 32);
         words

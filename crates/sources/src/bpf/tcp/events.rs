@@ -64,7 +64,7 @@ fn words(record: &[u8; SIZE], who: &mut Who, out: &mut Sink) -> [Word; 7] {
     [
         out.word(&address::text(short(4), remote)),
         out.word(&u16::from_be(short(28)).to_string()),
-        out.word(&short(30).to_string()),
+        out.word(&u16::from_be(short(30)).to_string()),
         process,
         command,
         who.group_word(u64_at(record, 48), out),
