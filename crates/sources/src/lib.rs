@@ -107,4 +107,6 @@ pub const SOURCES: &[Entry] = &[
     proc::process::ENTRY,
     cgroup::ENTRY,
     bpf::disk::ENTRY,
+    bpf::net::ENTRY,
+    bpf::tcp::ENTRY,
 ];

@@ -24,6 +24,8 @@ macro_rules! absent {
 }
 
 absent!(disk, "bpf-disk");
+absent!(net, "bpf-net");
+absent!(tcp, "bpf-tcp");
 
 /// There is nothing to measure.
 pub struct Measuring;

@@ -9,6 +9,9 @@ use aya::maps::{Array, MapData};
 /// Cells of a row, as in `kernel.h`.
 pub(super) const CELLS: usize = 2048;
 
+/// Single rows.
+pub(super) type Rows = Blocks<CELLS>;
+
 /// Blocks of `N` cells, several lanes each, as an array of the kernel.
 pub(super) struct Blocks<const N: usize> {
     map: Array<MapData, [u64; N]>,

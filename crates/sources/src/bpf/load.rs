@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use aya::maps::{Array, MapData, RingBuf};
-use aya::programs::{BtfTracePoint, ProgramError};
+use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Endianness, Pod, VerifierLogLevel};
 use run::manifest::Program;
 
@@ -46,7 +46,7 @@ const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and C
 
 /// The types of the running kernel that the programs need. Sources that open at the same time
 /// share them; nobody keeps them.
-fn kernel_types() -> Result<Arc<Btf>, Availability> {
+pub(super) fn kernel_types() -> Result<Arc<Btf>, Availability> {
     static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(there) = shared.upgrade() {
@@ -222,6 +222,21 @@ fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, 
     Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
 }
 
+/// Reads `file` to its end. An iterator that writes nothing ends a reading after a million
+/// things and goes on with the next.
+fn read_through(file: &mut File) -> std::io::Result<()> {
+    let mut buffer = [0; 64];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 /// What an error of loading says of this host.
 fn refused(error: &EbpfError) -> Availability {
     let mut causes = String::new();
@@ -261,6 +276,52 @@ impl Loaded {
     /// What the object could not keep: reads it lane by lane.
     pub(super) fn losses(&mut self) -> Result<Losses, Availability> {
         Ok(Losses(self.array("losses")?))
+    }
+
+    /// Loads a program that [`iterate`](Loaded::iterate) runs for each thing of a kind, as
+    /// `tcp`.
+    pub(super) fn iterator(
+        &mut self,
+        name: &'static str,
+        kind: &str,
+        types: &Btf,
+    ) -> Result<(), Availability> {
+        let failed = |e: &dyn std::fmt::Display| Availability::Failed {
+            why: format!("iter/{kind}: {e}"),
+        };
+        let program = self.iterator_of(name).map_err(|e| failed(&e))?;
+        program.load(kind, types).map_err(|e| match e {
+            ProgramError::Btf(_) => Availability::Unsupported {
+                needs: format!("a kernel with the iterator iter/{kind} (Linux 5.9)"),
+            },
+            other => failed(&other),
+        })?;
+        let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+        self.programs.push(Attached {
+            state: Program {
+                name: name.into(),
+                hook: format!("iter/{kind}"),
+                state: "attached".into(),
+                ..Program::default()
+            },
+            info: File::open(format!("/proc/self/fdinfo/{fd}")).ok(),
+            before: [0; 2],
+        });
+        Ok(())
+    }
+
+    fn iterator_of(&mut self, name: &str) -> std::io::Result<&mut Iter> {
+        let program = self.ebpf.program_mut(name);
+        let program = program.ok_or_else(|| std::io::Error::other("not in the object"))?;
+        program.try_into().map_err(std::io::Error::other)
+    }
+
+    /// Runs the program of that name for each thing that there is now.
+    pub(super) fn iterate(&mut self, name: &str) -> std::io::Result<()> {
+        let program = self.iterator_of(name)?;
+        let link = program.attach().map_err(std::io::Error::other)?;
+        let link = program.take_link(link).map_err(std::io::Error::other)?;
+        read_through(&mut link.into_file().map_err(std::io::Error::other)?)
     }
 
     /// The ring of the object.

@@ -7,6 +7,8 @@
 mod cells;
 pub mod disk;
 mod load;
+pub mod net;
+pub mod tcp;
 mod types;
 mod who;
 

@@ -22,6 +22,7 @@ mod kind {
     pub(super) const ENUM: u32 = 6;
     pub(super) const FWD: u32 = 7;
     pub(super) const TYPEDEF: u32 = 8;
+    pub(super) const FUNC: u32 = 12;
     pub(super) const FUNC_PROTO: u32 = 13;
     pub(super) const VAR: u32 = 14;
     pub(super) const DATASEC: u32 = 15;
@@ -102,12 +103,15 @@ fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
     for id in 1..all.starts.len() as u32 {
         let at = all.starts[id as usize] as usize;
         let kind = word(all.types, at + 4)? >> 24 & 31;
-        if !matches!(kind, kind::STRUCT | kind::UNION | kind::TYPEDEF) {
+        if !matches!(
+            kind,
+            kind::STRUCT | kind::UNION | kind::TYPEDEF | kind::FUNC
+        ) {
             continue;
         }
         let name = all.name(word(all.types, at)?);
-        if kind == kind::TYPEDEF {
-            keep[id as usize] = name.starts_with(HOOK);
+        if kind == kind::TYPEDEF || kind == kind::FUNC {
+            keep[id as usize] = is_hook(kind, name);
         } else if !name.is_empty() && names.iter().any(|n| n.as_bytes() == name) {
             open.push(id);
         }
@@ -139,8 +143,11 @@ fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
     Some(keep)
 }
 
-/// Names of the types of tracepoints start with it.
-const HOOK: &[u8] = b"btf_trace_";
+/// Whether a program can be attached there: a tracepoint, or an iterator.
+fn is_hook(kind: u32, name: &[u8]) -> bool {
+    (kind == kind::TYPEDEF && name.starts_with(b"btf_trace_"))
+        || (kind == kind::FUNC && name.starts_with(b"bpf_iter_"))
+}
 
 /// Types and hooks that are wanted, in their places; all others are nameless declarations.
 /// `None` if `bytes` is not in the format.
@@ -180,7 +187,7 @@ pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
             types[start + at..start + at + 4].copy_from_slice(&place.to_ne_bytes());
         }
         // What a pointer or a hook points to is not kept.
-        if kind == kind::PTR || kind == kind::TYPEDEF && is_hook(&all, bytes) {
+        if kind == kind::PTR || is_hook(kind, all.name(word(bytes, 0)?)) {
             types[start + 8..start + 12].copy_from_slice(&0_u32.to_ne_bytes());
         }
     }
@@ -194,10 +201,6 @@ pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
     out.extend_from_slice(&types);
     out.extend_from_slice(&texts);
     Some(out)
-}
-
-fn is_hook(all: &All<'_>, bytes: &[u8]) -> bool {
-    word(bytes, 0).is_some_and(|at| all.name(at).starts_with(HOOK))
 }
 
 #[cfg(test)]

@@ -196,14 +196,17 @@ INLINE u64 tell_group(struct cgroup *group)
 #pragma unroll
     for (int i = 0; i < NAMES; i++) {
         struct kernfs_node *parent = NULL;
+        const char *name = NULL;
+        /* Copied, not followed: the kernel checks that faster. */
         if (node) {
             if (HAS(((struct kernfs_node___parent *)0)->parent))
-                parent = ((struct kernfs_node___parent *)node)->parent;
+                read_kernel(&parent, sizeof(parent), &((struct kernfs_node___parent *)node)->parent);
             else
-                parent = node->__parent;
+                read_kernel(&parent, sizeof(parent), &node->__parent);
         }
         if (parent) {
-            read_kernel_text(record->name[i], NAME_BYTES, node->name);
+            read_kernel(&name, sizeof(name), &node->name);
+            read_kernel_text(record->name[i], NAME_BYTES, name);
             names = i + 1;
             node = parent;
         }
