@@ -35,6 +35,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         look: Look {
             detail: Detail::Events,
             events: vec!["disk".into(), "net".into(), "tcp".into()],
+            with: SOURCES
+                .iter()
+                .filter_map(sources::Entry::only_with)
+                .map(str::to_owned)
+                .collect(),
             ..Look::default()
         },
         ..Host::default()
@@ -46,7 +51,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
                 Ok(_) => Availability::Available,
                 Err(why) => why,
             };
-            (entry, source_state(entry.name, &availability))
+            let mut state = source_state(entry.name, &availability);
+            if let (Availability::Available, Some(subject)) = (&availability, entry.only_with()) {
+                state.detail = format!("with --with {subject}");
+            }
+            (entry, state)
         })
         .collect();
     if matches.get_flag("json") {
@@ -67,13 +76,13 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         .clamp(60, 100);
     let mut text = String::new();
     for (entry, state) in &states {
-        let detail = if state.detail.is_empty() {
-            entry.help
-        } else {
-            &state.detail
+        let detail = match (state.state.as_str(), state.detail.as_str()) {
+            (_, "") => entry.help.to_owned(),
+            ("available", how) => format!("{how}: {}", entry.help),
+            (_, why) => why.to_owned(),
         };
         let head = format!("{:<12}{:<12}", entry.name, state.state);
-        text += &wrapped(&head, detail, width);
+        text += &wrapped(&head, &detail, width);
     }
     let missing = states
         .iter()

@@ -460,6 +460,7 @@ impl Planner<'_> {
                 format!("the source `{source}` was recorded and had nothing to say")
             }
             Some(s) => format!("the source `{source}` was {}: {}", s.state, s.detail),
+            None if source == "bpf-file" => "record with `--with file`".into(),
             None if candidate.table.detail != Detail::Sample => {
                 "distributions are recorded by eBPF, which this version does not have yet".into()
             }

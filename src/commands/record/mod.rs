@@ -166,11 +166,24 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
             )));
         }
     }
+    let look = look(matches)?;
+    for entry in SOURCES {
+        let named = sources.iter().flatten().any(|n| n == entry.name);
+        if let Some(subject) = entry.only_with()
+            && named
+            && !look.with.iter().any(|w| w == subject)
+        {
+            return Err(Failure::input(format!(
+                "the source `{}` is opened only when asked for\nhint: add --with {subject}",
+                entry.name
+            )));
+        }
+    }
     let path = matches.get_one::<PathBuf>("output").cloned();
     let host = Host {
         top: usize::from(*matches.get_one::<u16>("top").expect("has a default")),
         with_arguments: matches.get_flag("with-arguments"),
-        look: look(matches)?,
+        look,
         without_hooks: std::env::var("SONDE_WITHOUT_HOOKS")
             .map(|v| v.split(',').map(str::to_owned).collect())
             .unwrap_or_default(),

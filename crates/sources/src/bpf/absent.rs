@@ -24,6 +24,7 @@ macro_rules! absent {
 }
 
 absent!(disk, "bpf-disk");
+absent!(file, "bpf-file");
 
 /// There is nothing to measure.
 pub struct Measuring;

@@ -47,7 +47,9 @@ const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and C
 /// same time share them; they take 15 MB, so nobody keeps them.
 fn kernel_types() -> Result<Arc<Btf>, Availability> {
     static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(|e| e.into_inner());
+    let mut shared = SHARED
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(types) = shared.upgrade() {
         return Ok(types);
     }
