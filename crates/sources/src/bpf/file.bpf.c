@@ -142,8 +142,8 @@ struct chunk {
     struct entry entry[CHUNK];
 };
 /* Chunks of an interval; those of even and odd ones follow each other. */
-#define CHUNKS 128
-MAP(paths, ARRAY, u32, struct chunk, CHUNKS * 2);
+#define CHUNKS 256
+MAP(paths, ARRAY, u32, struct chunk, 512);
 /* What found no place there. */
 struct all_sums {
     struct sums op[OPS];
@@ -274,7 +274,7 @@ ONCE u32 entry_of(u64 key, u32 interval)
     if (!chunk)
         return NO_ENTRY;
 #pragma nounroll
-    for (u32 i = 0; i < 24; i++) {
+    for (u32 i = 0; i < 32; i++) {
         u32 in = (place + i) & (CHUNK - 1);
         u64 was = chunk->entry[in].key;
         if (!was && !(was = __sync_val_compare_and_swap(&chunk->entry[in].key, 0, key)))

@@ -14,10 +14,11 @@ struct file {
     struct inode *f_inode;
     struct path f_path;
 } KERNEL;
+/* Its first two fields, copied at once: they have been these since there are such tables. */
 struct fdtable {
     u32 max_fds;
     void **fd;
-} KERNEL;
+};
 struct files_struct {
     struct fdtable *fdt;
 } KERNEL;
@@ -105,16 +106,14 @@ ONCE u64 file_at(u32 fd)
     struct task_struct *task = current_task();
     struct files_struct *files = NULL;
     struct fdtable *table = NULL;
-    void **all = NULL;
+    struct fdtable now = {};
     u64 file = 0;
-    u32 most = 0;
     FIELD(files, ((struct task_struct___file *)task)->files);
     FIELD(table, files->fdt);
-    FIELD(most, table->max_fds);
-    if (fd >= most)
+    FIELD(now, *table);
+    if (fd >= now.max_fds)
         return 0;
-    FIELD(all, table->fd);
-    FIELD(file, all[fd]);
+    FIELD(file, now.fd[fd]);
     return file;
 }
 

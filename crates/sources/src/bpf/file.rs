@@ -62,8 +62,8 @@ const NAMES: [&str; OPS] = [
 ];
 /// Those of `moves_bytes`, which have four rows.
 const MOVES_BYTES: std::ops::RangeInclusive<usize> = 4..=6;
-/// Rows of cells: for some five file systems with all operations.
-const ROWS: u32 = 112;
+/// Rows of cells: for some four file systems with all operations.
+const ROWS: u32 = 96;
 /// Numbers of a file system in the program's map: its key, then the rows of two operations
 /// each.
 const FILESYSTEM_WORDS: usize = 1 + OPS / 2;
@@ -95,6 +95,7 @@ struct Files {
     ring: RingBuf<MapData>,
     names: Names,
     events: Events,
+    with_events: bool,
     /// How many entries to name.
     most: usize,
     one_in: u32,
@@ -147,6 +148,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ring: loaded.ring()?,
         names: Names::new(host),
         events: Events::new(),
+        with_events,
         most: host.top * NAMED,
         one_in: 1,
         interval: 0,
@@ -180,6 +182,13 @@ impl Source for Files {
 
     fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
         self.offset = offset;
+        if self.with_events {
+            // Events may be of file systems that were not there when the last sample was taken.
+            self.names.refresh();
+            if let Ok(known) = self.filesystems.get(&0, 0) {
+                self.name_filesystems(&known, out);
+            }
+        }
         self.take_records(out)
     }
 

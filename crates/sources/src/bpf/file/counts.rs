@@ -15,7 +15,7 @@ const CHUNK: usize = 64;
 /// Numbers of an entry.
 const WORDS: usize = 8;
 /// Chunks of an interval.
-const CHUNKS: u32 = 128;
+const CHUNKS: u32 = 256;
 
 /// Entries as the kernel keeps them.
 pub(super) type Chunk = [u64; CHUNK * WORDS];
@@ -77,13 +77,12 @@ impl Counts {
         let first = (interval & 1) * CHUNKS;
         for at in first..first + CHUNKS {
             let chunk = self.map.get(&at, 0).map_err(io::Error::other)?;
-            if chunk.iter().all(|w| *w == 0) {
-                continue;
-            }
+            let mut any = false;
             for (i, words) in chunk.chunks_exact(WORDS).enumerate() {
                 let Some(mut entry) = Entry::of(words) else {
                     continue;
                 };
+                any = true;
                 let place = at * CHUNK as u32 + i as u32;
                 let now = entry.sums;
                 let before = self.before.insert(place, now).unwrap_or_default();
@@ -94,7 +93,7 @@ impl Counts {
                     each(entry);
                 }
             }
-            if empty {
+            if empty && any {
                 let nothing = [0_u64; CHUNK * WORDS];
                 self.map.set(at, nothing, 0).map_err(io::Error::other)?;
             }
