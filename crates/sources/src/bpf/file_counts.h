@@ -57,13 +57,13 @@ struct entry {
     u64 time;
 };
 /* One value, so that one call reads them all. */
-#define CHUNK 64
+#define CHUNK 256
 struct chunk {
     struct entry entry[CHUNK];
 };
 /* Chunks of an interval; those of even and odd ones follow each other. */
-#define CHUNKS 256
-MAP(paths, ARRAY, u32, struct chunk, 512);
+#define CHUNKS 64
+MAP(paths, ARRAY, u32, struct chunk, 128);
 /* What found no place there. */
 struct all_sums {
     struct sums op[OPS];

@@ -11,11 +11,11 @@ use std::io;
 use aya::maps::{Array, MapData};
 
 /// Entries that one call reads, as in `file.bpf.c`.
-const CHUNK: usize = 64;
+const CHUNK: usize = 256;
 /// Numbers of an entry.
 const WORDS: usize = 8;
 /// Chunks of an interval.
-const CHUNKS: u32 = 256;
+const CHUNKS: u32 = 64;
 
 /// Entries as the kernel keeps them.
 pub(super) type Chunk = [u64; CHUNK * WORDS];
