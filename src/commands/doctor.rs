@@ -37,6 +37,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         look: Look {
             detail: Detail::Events,
             events: vec!["disk".into(), "net".into(), "tcp".into()],
+            with: SOURCES
+                .iter()
+                .filter_map(sources::Entry::only_with)
+                .map(str::to_owned)
+                .collect(),
             ..Look::default()
         },
         without_hooks: super::record::without_hooks(),
@@ -58,13 +63,13 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         programs,
     } in &seen
     {
-        let detail = if state.detail.is_empty() {
-            entry.help
-        } else {
-            &state.detail
+        let detail = match (state.state.as_str(), state.detail.as_str()) {
+            (_, "") => entry.help.to_owned(),
+            ("available", how) => format!("{how}: {}", entry.help),
+            (_, why) => why.to_owned(),
         };
         let head = format!("{:<12}{:<12}", entry.name, state.state);
-        text += &wrapped(&head, detail, width);
+        text += &wrapped(&head, &detail, width);
         for program in programs {
             let head = format!("  {:<22}", program.hook);
             text += &wrapped(&head, &described(program), width);
@@ -118,13 +123,20 @@ fn look_at(host: &Host) -> Vec<Seen> {
     drop(measuring);
     opened
         .iter_mut()
-        .map(|(entry, source, availability)| Seen {
-            entry,
-            state: source_state(entry.name, availability),
-            programs: source
+        .map(|(entry, source, availability)| {
+            let mut state = source_state(entry.name, availability);
+            if let (Availability::Available, Some(subject)) = (&availability, entry.only_with()) {
+                state.detail = format!("with --with {subject}");
+            }
+            let programs = source
                 .as_mut()
                 .map(|s| s.measured(MEASURED.as_secs_f64()))
-                .unwrap_or_default(),
+                .unwrap_or_default();
+            Seen {
+                entry,
+                state,
+                programs,
+            }
         })
         .collect()
 }

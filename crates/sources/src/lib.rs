@@ -109,4 +109,23 @@ pub const SOURCES: &[Entry] = &[
     bpf::disk::ENTRY,
     bpf::net::ENTRY,
     bpf::tcp::ENTRY,
+    bpf::file::ENTRY,
 ];
+
+/// Sources that are opened only when their subject is asked for, as they make the machine
+/// slower: `--with file`.
+const ONLY_WITH: &[(&str, &str)] = &[("bpf-file", "file")];
+
+impl Entry {
+    /// The subject that has to be asked for with `--with`, if any.
+    pub fn only_with(&self) -> Option<&'static str> {
+        let found = ONLY_WITH.iter().find(|(source, _)| *source == self.name);
+        found.map(|(_, subject)| *subject)
+    }
+
+    /// Whether one looks that deep, and asked for it where that is needed.
+    pub fn wanted(&self, look: &Look) -> bool {
+        let asked = |subject| look.with.iter().any(|w| w == subject);
+        self.detail <= look.detail && self.only_with().is_none_or(asked)
+    }
+}

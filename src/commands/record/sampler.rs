@@ -106,7 +106,7 @@ impl Sampler {
         let entries: Vec<&'static Entry> = SOURCES
             .iter()
             .filter(wanted)
-            .filter(|e| e.detail <= host.look.detail)
+            .filter(|e| e.wanted(&host.look))
             .collect();
         Sampler {
             observed: open_all(&entries, host),

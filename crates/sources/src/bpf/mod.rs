@@ -6,6 +6,7 @@
 
 mod cells;
 pub mod disk;
+pub mod file;
 mod load;
 pub mod net;
 pub mod tcp;
