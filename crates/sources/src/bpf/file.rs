@@ -376,7 +376,9 @@ fn first_row(known: &[u64], place: usize, op: usize) -> Option<u32> {
 fn grown(rows: &mut Rows, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)> {
     let mut moved = HashMap::new();
     if let Some(bytes) = bytes {
-        rows.growth(bytes, |cell: usize, grown| _ = moved.insert(cell, grown as f64));
+        rows.growth(bytes, |cell: usize, grown| {
+            _ = moved.insert(cell, grown as f64)
+        });
     }
     let mut cells = Vec::new();
     rows.growth(calls, |cell: usize, grown| {
@@ -384,7 +386,11 @@ fn grown(rows: &mut Rows, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)
         cells.push((cell as u32, grown as f64, bytes));
     });
     // Their call was counted when the row was read last.
-    cells.extend(moved.into_iter().map(|(cell, bytes)| (cell as u32, 0.0, bytes)));
+    cells.extend(
+        moved
+            .into_iter()
+            .map(|(cell, bytes)| (cell as u32, 0.0, bytes)),
+    );
     cells
 }
 
