@@ -82,7 +82,7 @@ struct call {
     struct named named;
 };
 #define SLOTS (1 << 15)
-MAP(slots, ARRAY, u32, struct call, SLOTS);
+MAP(calls_open, ARRAY, u32, struct call, SLOTS);
 /* When a request of io_uring was submitted, by its address. */
 MAP(requests, HASH, u64, u64, 1 << 13);
 
@@ -99,7 +99,7 @@ INLINE bool is_32_bit(struct task_struct *task)
 INLINE struct call *place_of(u32 pid, bool second)
 {
     u32 place = second ? (pid * 2654435761u) >> 17 : pid & (SLOTS - 1);
-    return map_lookup(&slots, &place);
+    return map_lookup(&calls_open, &place);
 }
 
 INLINE struct call *call_of(u32 pid)

@@ -141,7 +141,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let mut loaded = load(host, super::object!("file"), &sizes, &constants, &HOOKS)?;
     Ok(Box::new(Files {
         filesystems: loaded.array("filesystems")?,
-        others: loaded.array("others")?,
+        others: loaded.array("path_sums")?,
         control: loaded.array("control")?,
         counts: Counts::new(loaded.array("paths")?),
         rows: Rows::new(loaded.array("rows")?, lanes.count),

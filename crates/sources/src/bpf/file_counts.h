@@ -68,7 +68,7 @@ MAP(paths, ARRAY, u32, struct chunk, 128);
 struct all_sums {
     struct sums op[OPS];
 };
-MAP(others, ARRAY, u32, struct all_sums, FILESYSTEMS);
+MAP(path_sums, ARRAY, u32, struct all_sums, FILESYSTEMS);
 
 const volatile u32 lanes = 1;
 const volatile u32 all_rows = 64;
@@ -208,7 +208,7 @@ ONCE u32 entry_of(u64 key, u32 interval)
 INLINE void count_in_others(struct done *done)
 {
     u32 fs = done->named.fs;
-    struct all_sums *all = map_lookup(&others, &fs);
+    struct all_sums *all = map_lookup(&path_sums, &fs);
     struct sums *sums;
     if (!all)
         return;

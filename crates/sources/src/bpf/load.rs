@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use aya::maps::{Array, MapData, RingBuf};
 use aya::programs::{BtfTracePoint, Iter, ProgramError};
@@ -44,25 +44,69 @@ impl Hook {
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
-/// The types of the running kernel that the programs need. Sources that open at the same time
-/// share them; nobody keeps them.
-pub(super) fn kernel_types() -> Result<Arc<Btf>, Availability> {
-    static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(there) = shared.upgrade() {
-        return Ok(there);
-    }
-    let unsupported = |why: &dyn std::fmt::Display| Availability::Unsupported {
-        needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
+/// The types of the running kernel that the programs need: 5 MB, and 20 ms to find them.
+pub(super) fn kernel_types() -> Result<&'static Btf, Availability> {
+    static TYPES: OnceLock<Result<Btf, String>> = OnceLock::new();
+    let read = || {
+        let bytes = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|e| e.to_string())?;
+        let names: Vec<&str> = types::NAMES.lines().collect();
+        let few = types::reduced(&bytes, &names).ok_or("of another format")?;
+        drop(bytes);
+        Btf::parse(&few, Endianness::default()).map_err(|e| e.to_string())
     };
-    let bytes = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|e| unsupported(&e))?;
-    let names: Vec<&str> = types::NAMES.lines().collect();
-    let few = types::reduced(&bytes, &names).ok_or_else(|| unsupported(&"of another format"))?;
-    drop(bytes);
-    let there = Btf::parse(&few, Endianness::default()).map_err(|e| unsupported(&e))?;
-    let there = Arc::new(there);
-    *shared = Arc::downgrade(&there);
-    Ok(there)
+    TYPES
+        .get_or_init(read)
+        .as_ref()
+        .map_err(|why| Availability::Unsupported {
+            needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
+        })
+}
+
+/// What loads objects. There is one for all: making it reads all types of the kernel, 20 ms and
+/// 20 MB, before it can be given fewer.
+static LOADER: Mutex<Option<EbpfLoader<'static>>> = Mutex::new(None);
+
+/// Maps that several objects have (`who.h`), and how large they are if nobody says otherwise:
+/// the loader remembers what it was told for the object before.
+const SHARED_MAPS: [(&str, u32); 4] = [
+    ("ring", 1 << 18),
+    ("told_processes", 8192),
+    ("told_groups", 8192),
+    ("told_files", 8192),
+];
+
+/// Reads the object and makes its maps.
+fn load_object(
+    object: &[u8],
+    sizes: &[(&'static str, u32)],
+    constants: &[Constant],
+    types: &'static Btf,
+) -> Result<Ebpf, Availability> {
+    let mut loader = LOADER.lock().unwrap_or_else(PoisonError::into_inner);
+    let loader = loader.get_or_insert_with(|| {
+        let mut loader = EbpfLoader::new();
+        loader
+            .btf(Some(types))
+            .verifier_log_level(VerifierLogLevel::DISABLE);
+        loader
+    });
+    for (map, size) in SHARED_MAPS.iter().chain(sizes) {
+        loader.map_max_entries(map, *size);
+    }
+    for constant in constants {
+        // The loader holds on to them; there are few.
+        match constant {
+            Constant::Flag(name, value) => {
+                let value: &'static u8 = if *value { &1 } else { &0 };
+                loader.override_global(name, value, false);
+            }
+            Constant::Word(name, value) => {
+                let value: &'static u32 = Box::leak(Box::new(*value));
+                loader.override_global(name, value, false);
+            }
+        }
+    }
+    loader.load(object).map_err(|e| refused(&e))
 }
 
 /// An object whose programs are attached. Dropping it detaches them and frees its maps; the
@@ -119,40 +163,11 @@ pub(super) fn load(
     constants: &[Constant],
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
-    // It reads all types by itself, 20 MB for a moment; so first, before there is more, and one
-    // source at a time.
-    let mut loader = {
-        static ONE: Mutex<()> = Mutex::new(());
-        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut loader = EbpfLoader::new();
-        loader.btf(None);
-        loader
-    };
     let types = kernel_types()?;
-    loader.btf(Some(&types));
-    loader.verifier_log_level(VerifierLogLevel::DISABLE);
-    for (map, size) in sizes {
-        loader.map_max_entries(map, *size);
-    }
-    let flags: Vec<(&'static str, u8)> = constants
-        .iter()
-        .filter_map(|c| match c {
-            Constant::Flag(name, value) => Some((*name, u8::from(*value))),
-            Constant::Word(..) => None,
-        })
-        .collect();
-    for (name, value) in &flags {
-        loader.override_global(name, value, true);
-    }
-    for constant in constants {
-        if let Constant::Word(name, value) = constant {
-            loader.override_global(name, value, true);
-        }
-    }
-    let mut ebpf = loader.load(object).map_err(|e| refused(&e))?;
+    let mut ebpf = load_object(object, sizes, constants, types)?;
     let mut programs = Vec::new();
     for hook in hooks {
-        let attached = attach(host, &mut ebpf, *hook, &types);
+        let attached = attach(host, &mut ebpf, *hook, types);
         if hook.needed && attached.state.state != "attached" {
             let why = format!("{}: {}", hook.event, attached.state.detail);
             return Err(match attached.state.state.as_str() {
@@ -382,5 +397,39 @@ impl Losses {
             lost.unseen += lane[1];
         }
         lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    /// The loader keeps sizes by the name of the map: what two objects call alike must be
+    /// sized by both, or by none.
+    #[test]
+    fn maps_of_two_objects_share_a_name_only_knowingly() {
+        let known = ["rows", "control", "counters", "others"];
+        let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
+        for file in std::fs::read_dir(sources).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            // What is in a header is the same map.
+            if !name.ends_with(".bpf.c") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for map in text.lines().filter_map(|l| l.strip_prefix("MAP(")) {
+                let map = map.split(',').next().unwrap().to_owned();
+                files.entry(map).or_default().push(name.clone());
+            }
+        }
+        assert!(files.len() > 10, "{files:?}");
+        for (map, files) in files {
+            assert!(
+                files.len() == 1 || known.contains(&map.as_str()),
+                "{map} is in {files:?}"
+            );
+        }
     }
 }

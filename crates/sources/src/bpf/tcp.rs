@@ -137,7 +137,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let types = kernel_types()?;
     let mut loaded = load(host, super::object!("tcp"), &sizes, &constants, &hooks)?;
     // After the hooks: what begins meanwhile is seen from its start.
-    loaded.iterator(EACH, "tcp", &types)?;
+    loaded.iterator(EACH, "tcp", types)?;
     Ok(Box::new(Tcp {
         chunks: loaded.array("connections")?,
         touched: loaded.array("touched")?,
