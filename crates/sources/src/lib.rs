@@ -91,4 +91,5 @@ pub const SOURCES: &[Entry] = &[
     proc::process::ENTRY,
     cgroup::ENTRY,
     bpf::disk::ENTRY,
+    bpf::cpu::ENTRY,
 ];

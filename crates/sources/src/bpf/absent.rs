@@ -24,6 +24,7 @@ macro_rules! absent {
 }
 
 absent!(disk, "bpf-disk");
+absent!(cpu, "bpf-cpu");
 
 /// There is nothing to measure.
 pub struct Measuring;

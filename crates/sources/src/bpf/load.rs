@@ -1,12 +1,12 @@
 //! Loading and attaching the programs, and what the kernel says of them.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Mutex, Weak};
 
 use aya::maps::{Array, MapData, RingBuf};
-use aya::programs::{BtfTracePoint, ProgramError};
+use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod, VerifierLogLevel};
 use run::manifest::Program;
 
@@ -17,7 +17,8 @@ use crate::{Availability, Host};
 pub(super) struct Hook {
     /// Name of the function in the object.
     pub(super) program: &'static str,
-    /// Name of the kernel's tracepoint.
+    /// Name of the kernel's tracepoint. `iter/task`: it runs once for each task, after those
+    /// before it are attached.
     pub(super) event: &'static str,
     /// Whether without it the source has nothing to tell.
     pub(super) needed: bool,
@@ -40,6 +41,9 @@ impl Hook {
     }
 }
 
+/// What names a list of the kernel instead of a tracepoint.
+const LIST: &str = "iter/";
+
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
@@ -47,7 +51,9 @@ const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and C
 /// same time share them; they take 15 MB, so nobody keeps them.
 fn kernel_types() -> Result<Arc<Btf>, Availability> {
     static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
-    let mut shared = SHARED.lock().unwrap_or_else(|e| e.into_inner());
+    let mut shared = SHARED
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(types) = shared.upgrade() {
         return Ok(types);
     }
@@ -167,6 +173,8 @@ fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
     let absent = host.without_hooks.iter().any(|h| h == hook.event);
     let result = if absent {
         Err(("unsupported", "left out as asked".to_owned()))
+    } else if let Some(list) = hook.event.strip_prefix(LIST) {
+        run_once(ebpf, hook.program, list, types).map(|()| None)
     } else {
         try_attach(ebpf, hook, types)
     };
@@ -188,14 +196,42 @@ fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
 type Refusal = (&'static str, String);
 
 fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
-    let failed = |e: &dyn std::fmt::Display| ("failed", e.to_string());
     let program: &mut BtfTracePoint = ebpf
         .program_mut(hook.program)
         .ok_or_else(|| ("failed", "not in the object".to_owned()))?
         .try_into()
         .map_err(|e: ProgramError| failed(&e))?;
-    program.load(hook.event, types).map_err(|e| match e {
-        ProgramError::Btf(_) => ("unsupported", "this kernel has no such tracepoint".into()),
+    program
+        .load(hook.event, types)
+        .map_err(|e| refusal(e, "tracepoint"))?;
+    program.attach().map_err(|e| failed(&e))?;
+    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+}
+
+/// Runs a program once for each entry of a list of the kernel.
+fn run_once(ebpf: &mut Ebpf, name: &str, list: &str, types: &Btf) -> Result<(), Refusal> {
+    let program: &mut Iter = ebpf
+        .program_mut(name)
+        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
+        .try_into()
+        .map_err(|e: ProgramError| failed(&e))?;
+    program.load(list, types).map_err(|e| refusal(e, "list"))?;
+    let link = program.attach().map_err(|e| failed(&e))?;
+    let link = program.take_link(link).map_err(|e| failed(&e))?;
+    let mut file = link.into_file().map_err(|e| failed(&e))?;
+    std::io::copy(&mut file, &mut std::io::sink()).map_err(|e| failed(&e))?;
+    program.unload().map_err(|e| failed(&e))
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Refusal {
+    ("failed", error.to_string())
+}
+
+/// Why the kernel did not take a program for a hook of that kind.
+fn refusal(error: ProgramError, kind: &str) -> Refusal {
+    match error {
+        ProgramError::Btf(_) => ("unsupported", format!("this kernel has no such {kind}")),
         ProgramError::LoadError { io_error, .. }
             if io_error.kind() == std::io::ErrorKind::PermissionDenied
                 && io_error.raw_os_error() == Some(1) =>
@@ -203,10 +239,7 @@ fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, 
             ("denied", REMEDY.into())
         }
         other => failed(&other),
-    })?;
-    program.attach().map_err(|e| failed(&e))?;
-    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
-    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+    }
 }
 
 /// What an error of loading says of this host.
@@ -264,7 +297,7 @@ impl Loaded {
                 continue;
             };
             text.clear();
-            let read = std::io::Seek::rewind(info).and_then(|()| info.read_to_string(&mut text));
+            let read = info.rewind().and_then(|()| info.read_to_string(&mut text));
             if read.is_err() {
                 continue;
             }

@@ -1,0 +1,403 @@
+/*
+ * Processor time: who ran, for how long at a time, and how long it had waited to.
+ *
+ * The kernel itself counts how long each task ran (sum_exec_runtime) and how long it waited
+ * for a processor (run_delay). At each switch the growth of both is charged to the group of
+ * the task that leaves: to the nanosecond what the group's own counter says. Nothing is kept
+ * of a task, so that one which lives for a microsecond counts like any other.
+ */
+#include "who.h"
+
+/* ---- what is read of the kernel's structs ---- */
+
+struct sched_entity {
+    u64 sum_exec_runtime;
+} KERNEL;
+struct sched_info {
+    u64 run_delay;
+} KERNEL;
+struct thread_info {
+    u32 cpu;
+} KERNEL;
+struct task_struct___sched {
+    struct thread_info thread_info;
+    int on_cpu;
+    struct sched_entity se;
+    struct sched_info sched_info;
+} KERNEL;
+/* Where the task itself keeps its processor: before Linux 5.16. */
+struct task_struct___cpu {
+    u32 cpu;
+} KERNEL;
+
+/* ---- what is kept ---- */
+
+/* Groups that have a place, and one more for all that find none. */
+#define GROUPS 2048
+#define OTHERS GROUPS
+/* The histograms of a group, in pages of one power of two. */
+enum kind { SLICE, WAIT, KINDS };
+#define PAGE_CELLS 64
+#define PAGES (CELLS / PAGE_CELLS)
+
+struct cell {
+    u64 count;
+    u64 time;
+};
+
+struct page {
+    struct cell cell[PAGE_CELLS];
+};
+
+struct group {
+    u64 id;
+    /* Told by the reader and not run (see `charge`). */
+    u64 owed;
+    /* What found no page. */
+    struct cell beyond[KINDS];
+    u32 page[KINDS][PAGES]; /* and 1 */
+};
+
+/* The interval in which a group was last charged, and that in which its name was told. */
+struct seen {
+    u32 charged;
+    u32 told;
+};
+struct all_seen {
+    struct seen group[GROUPS * 2]; /* a power of two above OTHERS */
+};
+
+/* Who has a processor. */
+struct running {
+    u64 stamp; /* since when; 0: not known, CHANGING: it is being changed */
+    u64 runtime; /* what it had run until then */
+    u64 delay; /* what it had waited until then, without the wait before */
+    u32 pid;
+    u32 tgid;
+    u32 place; /* of its group, and 1; 0: nobody runs */
+    u32 unused[3];
+    /* The last cut that was heeded. */
+    u64 cut_stamp;
+    u64 cut_told;
+};
+#define CHANGING 1
+
+/* Of a slice under way the reader has counted `told` nanoseconds already. */
+struct cut {
+    u64 told;
+    u64 stamp;
+};
+
+/* Tasks that were moved to another group, by number of their process. */
+#define MOVES 128
+struct move {
+    u64 when;
+    u32 tgid;
+    u32 pid; /* 0: all of the process */
+    u32 place;
+    u32 unused;
+};
+struct all_moves {
+    struct move move[MOVES];
+};
+
+struct control {
+    u32 interval;
+    u32 unused;
+};
+
+MAP(cpus, ARRAY, u32, struct running, 1);
+/* Who had a processor when we came. */
+MAP(firsts, ARRAY, u32, struct running, 1);
+MAP(cuts, ARRAY, u32, struct cut, 1);
+MAP(groups, ARRAY, u32, struct group, GROUPS + 1);
+MAP(seen, ARRAY, u32, struct all_seen, 1);
+MAP(pages, ARRAY, u32, struct page, 1024);
+MAP(next_page, ARRAY, u32, u32, 1);
+MAP(moves, ARRAY, u32, struct all_moves, 1);
+MAP(control, ARRAY, u32, struct control, 1);
+
+const volatile u32 all_pages = 1024;
+
+INLINE u64 runtime_of(struct task_struct *task)
+{
+    return ((struct task_struct___sched *)task)->se.sum_exec_runtime;
+}
+
+INLINE u64 delay_of(struct task_struct *task)
+{
+    if (HAS(((struct task_struct___sched *)0)->sched_info.run_delay))
+        return ((struct task_struct___sched *)task)->sched_info.run_delay;
+    return 0;
+}
+
+/* ---- groups and their histograms ---- */
+
+/* The place of a group, made if it is new. */
+ONCE u32 place_of(u64 id)
+{
+    u32 place = (id * 0x9e3779b97f4a7c15ULL) >> 53;
+    struct lost *lost;
+    for (int i = 0; i < 8; i++) {
+        struct group *group = map_lookup(&groups, &place);
+        if (!group)
+            return OTHERS;
+        if (group->id == id)
+            return place;
+        if (!group->id) {
+            u64 was = __sync_val_compare_and_swap(&group->id, 0, id);
+            if (!was || was == id)
+                return place;
+        }
+        place = (place + 1) & (GROUPS - 1);
+    }
+    lost = lost_here();
+    if (lost)
+        ADD(lost->untracked, 1);
+    return OTHERS;
+}
+
+/* The page where a value is counted; NULL: there are none left. */
+INLINE struct page *page_at(u32 *at)
+{
+    u32 zero = 0, number = *at, *next;
+    if (!number) {
+        u32 was;
+        next = map_lookup(&next_page, &zero);
+        if (!next || *next >= all_pages)
+            return NULL;
+        /* Should another processor be as fast, a page stays unused. */
+        number = __sync_fetch_and_add(next, 1) + 1;
+        if (number > all_pages)
+            return NULL;
+        was = __sync_val_compare_and_swap(at, 0, number);
+        number = was ? was : number;
+    }
+    number--;
+    return map_lookup(&pages, &number);
+}
+
+/* Counts `count` slices or waits of `length`, that add `time`. */
+ONCE int tally(u32 place, u32 kind, u64 length, u64 time, u32 count)
+{
+    struct group *group = map_lookup(&groups, &place);
+    u32 number = grid(length) & (CELLS - 1);
+    struct page *page;
+    struct cell *cell;
+    if (!group)
+        return 0;
+    page = page_at(&group->page[kind & 1][number / PAGE_CELLS]);
+    cell = page ? &page->cell[number % PAGE_CELLS] : &group->beyond[kind & 1];
+    __sync_fetch_and_add(&cell->count, count);
+    __sync_fetch_and_add(&cell->time, time);
+    return 0;
+}
+
+/*
+ * Charges the rest of a slice. It can be less than nothing: the reader counts what a slice
+ * has run so far by the clock, and the kernel does not count what the hypervisor took away.
+ * Then the group owes it.
+ */
+ONCE int charge(u32 place, u64 length, s64 rest, u32 count)
+{
+    struct group *group = map_lookup(&groups, &place);
+    u64 time = rest;
+    if (!group)
+        return 0;
+    if (rest < 0) {
+        __sync_fetch_and_add(&group->owed, -rest);
+        time = 0;
+    } else if (group->owed) {
+        u64 owed = __sync_lock_test_and_set(&group->owed, 0);
+        if (owed > time) {
+            __sync_fetch_and_add(&group->owed, owed - time);
+            time = 0;
+        } else {
+            time -= owed;
+        }
+    }
+    return tally(place, SLICE, length, time, count);
+}
+
+INLINE u32 interval_now(void)
+{
+    u32 zero = 0;
+    struct control *c = map_lookup(&control, &zero);
+    return c ? c->interval : 0;
+}
+
+INLINE struct seen *seen_of(u32 place)
+{
+    u32 zero = 0;
+    struct all_seen *all = map_lookup(&seen, &zero);
+    return all ? &all->group[place & (GROUPS * 2 - 1)] : NULL;
+}
+
+INLINE void mark(u32 place, u32 interval)
+{
+    struct seen *seen = seen_of(place);
+    if (seen && seen->charged != interval)
+        seen->charged = interval;
+}
+
+/* ---- switches ---- */
+
+INLINE s64 least(s64 a, s64 b)
+{
+    return a < b ? a : b;
+}
+
+/* The move of that task since its slice began at `stamp`, if there was one. */
+INLINE struct move *move_of(struct running *at, u64 stamp)
+{
+    u32 zero = 0;
+    struct all_moves *all = map_lookup(&moves, &zero);
+    struct move *move;
+    if (!all)
+        return NULL;
+    move = &all->move[at->tgid & (MOVES - 1)];
+    if (move->tgid != at->tgid || (move->pid && move->pid != at->pid))
+        return NULL;
+    return move->when >= stamp ? move : NULL;
+}
+
+/*
+ * What the reader has counted of the slice that began at `stamp`. The reader writes the cut
+ * and then looks whether the slice still runs; here it is the other way round (`cpu_switch`
+ * has changed the stamp). So both agree whether a cut came in time.
+ */
+INLINE s64 heed_cut(struct running *at, u64 stamp, u32 cpu)
+{
+    struct cut *cut = map_lookup(&cuts, &cpu);
+    if (!cut || cut->stamp != stamp)
+        return 0;
+    at->cut_told = cut->told;
+    at->cut_stamp = stamp;
+    return at->cut_told;
+}
+
+/* The end of a slice. Where the task was moved, the part before is the old group's. */
+INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 cpu)
+{
+    u32 place = at->place - 1;
+    u32 interval = interval_now();
+    s64 length = runtime_of(task) - at->runtime;
+    s64 told = heed_cut(at, stamp, cpu);
+    u64 wait = delay_of(task) - at->delay;
+    struct move *move = move_of(at, stamp);
+    if (length < 0)
+        length = 0;
+    mark(place, interval);
+    if (wait && !(wait >> 63))
+        tally(place, WAIT, wait, wait, 1);
+    if (move) {
+        s64 until = move->when - stamp;
+        s64 ran = least(until, length), counted = least(until, told);
+        charge(place, length, ran - counted, 0);
+        place = move->place;
+        mark(place, interval);
+        charge(place, length, (length - ran) - (told - counted), 1);
+    } else {
+        charge(place, length, length - told, 1);
+    }
+}
+
+/* The start of a slice of a task whose group has its directory at `node`. */
+INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_node *node, u64 now)
+{
+    u32 pid = task->pid;
+    at->pid = pid;
+    at->place = 0;
+    if (pid) {
+        u32 interval = interval_now();
+        u64 id = node->id;
+        u32 place = place_of(id);
+        struct seen *seen = seen_of(place);
+        at->runtime = runtime_of(task);
+        at->delay = delay_of(task);
+        at->tgid = task->tgid;
+        at->place = place + 1;
+        if (seen && seen->told != interval) {
+            seen->told = interval;
+            tell_path(address_of(node), id);
+        }
+    }
+    *(volatile u64 *)&at->stamp = now;
+}
+
+/* The directory of the group of `task`: all pointers that are read on the way to it. */
+INLINE struct kernfs_node *node_of(struct task_struct *task)
+{
+    struct kernfs_node *node = group_of(task)->kn;
+    HERE(node);
+    return node;
+}
+
+SEC("tp_btf/sched_switch")
+int cpu_switch(u64 *ctx)
+{
+    struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+    struct kernfs_node *node = node_of(next);
+    u32 cpu = cpu_number();
+    struct running *at = map_lookup(&cpus, &cpu);
+    u64 stamp;
+    if (!at)
+        return 0;
+    if (!at->stamp) {
+        /* The first switch of this processor: it ran since we came. */
+        struct running *first = map_lookup(&firsts, &cpu);
+        if (first)
+            *at = *first;
+    }
+    stamp = __sync_lock_test_and_set(&at->stamp, CHANGING);
+    if (at->place && at->pid == (u32)prev->pid)
+        leave(at, prev, stamp, cpu);
+    enter(at, next, node, ktime());
+    return 0;
+}
+
+/* A task, or all of a process, is in another group from now on. */
+SEC("tp_btf/cgroup_attach_task")
+int cpu_move(u64 *ctx)
+{
+    struct task_struct *task = (void *)ctx[2];
+    struct kernfs_node *node = node_of(task);
+    u32 zero = 0, tgid = task->tgid, place;
+    u64 id = node->id;
+    struct all_moves *all = map_lookup(&moves, &zero);
+    struct move *move;
+    if (!all)
+        return 0;
+    tell_path(address_of(node), id);
+    place = place_of(id);
+    move = &all->move[tgid & (MOVES - 1)];
+    move->tgid = 0;
+    move->pid = (u8)ctx[3] ? 0 : task->pid;
+    move->place = place;
+    move->when = ktime();
+    move->tgid = tgid;
+    return 0;
+}
+
+/* Whoever runs on a processor while the reader reads the list of tasks. */
+SEC("iter/task")
+int cpu_first(u64 *ctx)
+{
+    struct task_struct *task = (void *)ctx[1];
+    struct task_struct___sched *sched = (void *)task;
+    struct running *first;
+    u32 cpu;
+    if (!task || !task->pid || !sched->on_cpu)
+        return 0;
+    if (HAS(((struct task_struct___cpu *)0)->cpu))
+        cpu = ((struct task_struct___cpu *)task)->cpu;
+    else
+        cpu = sched->thread_info.cpu;
+    first = map_lookup(&firsts, &cpu);
+    if (!first)
+        return 0;
+    enter(first, task, node_of(task), ktime());
+    return 0;
+}
+
+char gpl[] SEC("license") = "GPL";
