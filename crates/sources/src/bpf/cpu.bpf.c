@@ -1,10 +1,13 @@
 /*
  * Processor time: who ran, for how long at a time, and how long it had waited to.
  *
- * The kernel itself counts how long each task ran (sum_exec_runtime) and how long it waited
- * for a processor (run_delay). At each switch the growth of both is charged to the group of
- * the task that leaves: to the nanosecond what the group's own counter says. Nothing is kept
- * of a task, so that one which lives for a microsecond counts like any other.
+ * The kernel itself counts how long each task ran (sum_exec_runtime). At each switch the
+ * growth since the switch before is charged to the group of the task that leaves: to the
+ * nanosecond what the group's own counter says. Nothing is kept of a task, so that one which
+ * lives for a microsecond counts like any other.
+ *
+ * The kernel's count of waiting (run_delay) is not used: a task that gets a processor at once
+ * has waited for nothing there, as its clock is not read again. Stamps lie in an array.
  */
 #include "who.h"
 
@@ -12,9 +15,7 @@
 
 struct sched_entity {
     u64 sum_exec_runtime;
-} KERNEL;
-struct sched_info {
-    u64 run_delay;
+    u8 sched_delayed;
 } KERNEL;
 struct thread_info {
     u32 cpu;
@@ -22,8 +23,8 @@ struct thread_info {
 struct task_struct___sched {
     struct thread_info thread_info;
     int on_cpu;
+    int on_rq;
     struct sched_entity se;
-    struct sched_info sched_info;
 } KERNEL;
 /* Where the task itself keeps its processor: before Linux 5.16. */
 struct task_struct___cpu {
@@ -71,11 +72,10 @@ struct all_seen {
 struct running {
     u64 stamp; /* since when; 0: not known, CHANGING: it is being changed */
     u64 runtime; /* what it had run until then */
-    u64 delay; /* what it had waited until then, without the wait before */
     u32 pid;
     u32 tgid;
     u32 place; /* of its group, and 1; 0: nobody runs */
-    u32 unused[3];
+    u32 unused[5];
     /* The last cut that was heeded. */
     u64 cut_stamp;
     u64 cut_told;
@@ -116,19 +116,17 @@ MAP(pages, ARRAY, u32, struct page, 1024);
 MAP(next_page, ARRAY, u32, u32, 1);
 MAP(moves, ARRAY, u32, struct all_moves, 1);
 MAP(control, ARRAY, u32, struct control, 1);
+/* Since when a task waits for a processor, in the place of its number, which is beside it. */
+#define STAMPS (1 << 16)
+#define STAMP_BITS 42
+#define STAMP_MASK ((1ULL << STAMP_BITS) - 1)
+MAP(stamps, ARRAY, u32, u64, STAMPS);
 
 const volatile u32 all_pages = 1024;
 
 INLINE u64 runtime_of(struct task_struct *task)
 {
     return ((struct task_struct___sched *)task)->se.sum_exec_runtime;
-}
-
-INLINE u64 delay_of(struct task_struct *task)
-{
-    if (HAS(((struct task_struct___sched *)0)->sched_info.run_delay))
-        return ((struct task_struct___sched *)task)->sched_info.run_delay;
-    return 0;
 }
 
 /* ---- groups and their histograms ---- */
@@ -276,6 +274,46 @@ INLINE s64 heed_cut(struct running *at, u64 stamp, u32 cpu)
     return at->cut_told;
 }
 
+/* `task` can run from now on. */
+INLINE void stamp_waiting(u32 pid, u64 now)
+{
+    u32 place = pid & (STAMPS - 1);
+    u64 *stamp = map_lookup(&stamps, &place);
+    if (stamp)
+        *stamp = (u64)pid << STAMP_BITS | (now & STAMP_MASK);
+}
+
+/* Whether a task that leaves its processor could still run. Nobody can change that now: the
+ * queue is locked. */
+INLINE bool can_run(struct task_struct *task)
+{
+    struct task_struct___sched *sched = (void *)task;
+    if (HAS(((struct task_struct___sched *)0)->se.sched_delayed) && sched->se.sched_delayed)
+        return 0;
+    return sched->on_rq == 1;
+}
+
+/* Counts how long the task that gets a processor waited for it. */
+INLINE void end_wait(u32 pid, u32 place, u64 now)
+{
+    u32 at = pid & (STAMPS - 1);
+    u64 *stamp = map_lookup(&stamps, &at), wait;
+    if (!stamp)
+        return;
+    if (*stamp >> STAMP_BITS != pid) {
+        struct lost *lost = lost_here();
+        if (lost)
+            ADD(lost->unused[0], 1);
+        return;
+    }
+    wait = (now - *stamp) & STAMP_MASK;
+    *stamp = 0;
+    /* Another processor's clock may be a little ahead. */
+    if (wait >> (STAMP_BITS - 1))
+        wait = 0;
+    tally(place, WAIT, wait, wait, 1);
+}
+
 /* The end of a slice. Where the task was moved, the part before is the old group's. */
 INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 cpu)
 {
@@ -283,13 +321,10 @@ INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 c
     u32 interval = interval_now();
     s64 length = runtime_of(task) - at->runtime;
     s64 told = heed_cut(at, stamp, cpu);
-    u64 wait = delay_of(task) - at->delay;
     struct move *move = move_of(at, stamp);
     if (length < 0)
         length = 0;
     mark(place, interval);
-    if (wait && !(wait >> 63))
-        tally(place, WAIT, wait, wait, 1);
     if (move) {
         s64 until = move->when - stamp;
         s64 ran = least(until, length), counted = least(until, told);
@@ -314,7 +349,6 @@ INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_no
         u32 place = place_of(id);
         struct seen *seen = seen_of(place);
         at->runtime = runtime_of(task);
-        at->delay = delay_of(task);
         at->tgid = task->tgid;
         at->place = place + 1;
         if (seen && seen->told != interval) {
@@ -340,7 +374,7 @@ int cpu_switch(u64 *ctx)
     struct kernfs_node *node = node_of(next);
     u32 cpu = cpu_number();
     struct running *at = map_lookup(&cpus, &cpu);
-    u64 stamp;
+    u64 stamp, now = ktime();
     if (!at)
         return 0;
     if (!at->stamp) {
@@ -352,7 +386,27 @@ int cpu_switch(u64 *ctx)
     stamp = __sync_lock_test_and_set(&at->stamp, CHANGING);
     if (at->place && at->pid == (u32)prev->pid)
         leave(at, prev, stamp, cpu);
-    enter(at, next, node, ktime());
+    if (prev->pid && can_run(prev))
+        stamp_waiting(prev->pid, now);
+    enter(at, next, node, now);
+    if (at->place) {
+        mark(at->place - 1, interval_now());
+        end_wait(at->pid, at->place - 1, now);
+    }
+    return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int cpu_wakeup(u64 *ctx)
+{
+    stamp_waiting(((struct task_struct *)ctx[0])->pid, ktime());
+    return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int cpu_new(u64 *ctx)
+{
+    stamp_waiting(((struct task_struct *)ctx[0])->pid, ktime());
     return 0;
 }
 

@@ -1,11 +1,11 @@
 //! Processor time of control groups as distributions, from the kernel's scheduler
 //! (`cpu.bpf.c`).
 //!
-//! At each switch the task that leaves is charged to its group: what it ran and what it had
-//! waited before, as the kernel itself counts them (`sum_exec_runtime`, `run_delay`). So the
-//! time of a group is that of its own counter, short-lived tasks included. The idle task is
-//! charged to nobody. Slices under way are counted as far as they are, in the bucket of their
-//! length so far; as a slice each counts when it ends.
+//! At each switch the group of the task that leaves is charged with what the task ran, as the
+//! kernel itself counts it (`sum_exec_runtime`). So the time of a group is that of its own
+//! counter, short-lived tasks included. The idle task is charged to nobody. Slices under way
+//! are counted as far as they are, in the bucket of their length so far; as a slice each
+//! counts when it ends. A wait is counted when it ends, to the group that then runs.
 //!
 //! <https://docs.kernel.org/scheduler/index.html>
 
@@ -31,14 +31,17 @@ use processors::Processors;
 pub const ENTRY: Entry = Entry {
     name: "bpf-cpu",
     help: "processor time of control groups: how long tasks ran at a time, and waited to",
-    reads: "tracepoints sched:sched_switch, cgroup:cgroup_attach_task; the list of tasks once",
+    reads: "tracepoints sched:sched_switch, sched_wakeup, sched_wakeup_new, cgroup:cgroup_attach_task; the list of tasks once",
     link: "https://docs.kernel.org/scheduler/index.html",
     detail: Detail::Distributions,
     open,
 };
 
-const HOOKS: [Hook; 3] = [
-    Hook::needed("cpu_switch", "sched_switch"),
+const SWITCH: &str = "cpu_switch";
+const HOOKS: [Hook; 5] = [
+    Hook::useful("cpu_wakeup", "sched_wakeup"),
+    Hook::useful("cpu_new", "sched_wakeup_new"),
+    Hook::needed(SWITCH, "sched_switch"),
     Hook::useful("cpu_move", "cgroup_attach_task"),
     Hook::useful("cpu_first", "iter/task"),
 ];
@@ -58,7 +61,7 @@ struct Cpu {
     control: Array<MapData, [u32; 2]>,
     losses: Array<MapData, [u64; 8]>,
     interval: u32,
-    /// Whether this kernel counts waits.
+    /// Whether the beginning of each wait is seen.
     waits: bool,
     /// Slices and waits that are in no histogram.
     beyond: u64,
@@ -105,8 +108,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         control: loaded.array("control")?,
         losses: loaded.array("losses")?,
         interval: 0,
-        // It is there where the kernel keeps `sched_info`.
-        waits: host.proc("self/schedstat").exists(),
+        waits: loaded.attached("cpu_wakeup") && loaded.attached("cpu_new"),
         beyond: 0,
         others: None,
         rows: Cells::default(),
@@ -141,7 +143,7 @@ impl Source for Cpu {
         self.loaded.read_programs(seconds);
         let lost = self.lost();
         let mut programs: Vec<Program> = self.loaded.programs().cloned().collect();
-        if let Some(switch) = programs.first_mut() {
+        if let Some(switch) = programs.iter_mut().find(|p| p.name == SWITCH) {
             switch.detail = lost;
         }
         programs
@@ -207,7 +209,9 @@ impl Cpu {
         });
         self.beyond += lost;
         let (waits, waited, lost) = histogram(&mut self.rows.waits, |cell, count, seconds| {
-            out.row(self.wait, &[group], &[cell, count, seconds]);
+            if self.waits {
+                out.row(self.wait, &[group], &[cell, count, seconds]);
+            }
         });
         self.beyond += lost;
         if slices > 0.0 || time > 0.0 || waits > 0.0 {
@@ -223,11 +227,12 @@ impl Cpu {
 
     /// What could not be kept, in words; empty if nothing was lost.
     fn lost(&self) -> String {
-        let (mut names, mut groups) = (0, 0);
+        let (mut names, mut groups, mut waits) = (0, 0, 0);
         for lane in 0..self.losses.len() {
             if let Ok(lost) = self.losses.get(&lane, 0) {
                 names += lost[0];
                 groups += lost[1];
+                waits += lost[2];
             }
         }
         let mut lost = Vec::new();
@@ -241,6 +246,9 @@ impl Cpu {
             lost.push(format!(
                 "{groups} slices are those of (other groups): there are too many groups"
             ));
+        }
+        if waits > 0 && self.waits {
+            lost.push(format!("of {waits} slices the wait before is not known"));
         }
         if names > 0 {
             lost.push(format!("{names} names of groups came too fast"));

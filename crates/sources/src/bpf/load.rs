@@ -315,6 +315,12 @@ impl Loaded {
         }
     }
 
+    /// Whether the program of that name is attached.
+    pub(super) fn attached(&self, name: &str) -> bool {
+        let mut states = self.programs();
+        states.any(|p| p.name == name && p.state == "attached")
+    }
+
     /// What became of each program.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter().map(|p| &p.state)

@@ -58,11 +58,11 @@ struct Running {
 
 impl Running {
     fn of(slot: &Slot) -> Option<Running> {
-        let place = slot[4] as u32;
+        let place = slot[3] as u32;
         (place > 0 && slot[0] > CHANGING).then(|| Running {
             stamp: slot[0],
-            pid: slot[3] as u32,
-            tgid: (slot[3] >> 32) as u32,
+            pid: slot[2] as u32,
+            tgid: (slot[2] >> 32) as u32,
             place: place as usize - 1,
         })
     }
@@ -177,14 +177,14 @@ fn heeded(slot: &Slot, stamp: u64, cut: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const SLOT: Slot = [5000, 0, 0, 7 | 6 << 32, 4, 0, 0, 0];
+    const SLOT: Slot = [5000, 0, 7 | 6 << 32, 4, 0, 0, 0, 0];
 
     #[test]
     fn a_slot_tells_who_runs() {
         let running = Running::of(&SLOT).unwrap();
         assert_eq!((running.pid, running.tgid, running.place), (7, 6, 3));
         let mut idle = SLOT;
-        idle[4] = 0;
+        idle[3] = 0;
         assert_eq!(Running::of(&idle), None);
         let mut changing = SLOT;
         changing[0] = CHANGING;
