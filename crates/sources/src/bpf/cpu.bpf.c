@@ -15,6 +15,7 @@
 
 struct sched_entity {
     u64 sum_exec_runtime;
+    u64 prev_sum_exec_runtime; /* when it last got a processor */
     u8 sched_delayed;
 } KERNEL;
 struct thread_info {
@@ -92,10 +93,11 @@ struct cut {
 #define MOVES 128
 struct move {
     u64 when;
+    u64 runtime; /* what the task itself had run until then */
     u32 tgid;
-    u32 pid; /* 0: all of the process */
+    u32 pid;
     u32 place;
-    u32 unused;
+    u32 all; /* of the process */
 };
 struct all_moves {
     struct move move[MOVES];
@@ -254,9 +256,20 @@ INLINE struct move *move_of(struct running *at, u64 stamp)
     if (!all)
         return NULL;
     move = &all->move[at->tgid & (MOVES - 1)];
-    if (move->tgid != at->tgid || (move->pid && move->pid != at->pid))
+    if (move->tgid != at->tgid || (!move->all && move->pid != at->pid))
         return NULL;
     return move->when >= stamp ? move : NULL;
+}
+
+/*
+ * What of the slice is the old group's. What the kernel has not added up yet, because no clock
+ * tick came, it charges to the new one; of other tasks of the process only the time is known.
+ */
+INLINE s64 before_move(struct running *at, struct move *move, u64 stamp)
+{
+    if (move->pid == at->pid)
+        return move->runtime - at->runtime;
+    return move->when - stamp;
 }
 
 /*
@@ -326,7 +339,7 @@ INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 c
         length = 0;
     mark(place, interval);
     if (move) {
-        s64 until = move->when - stamp;
+        s64 until = before_move(at, move, stamp);
         s64 ran = least(until, length), counted = least(until, told);
         charge(place, length, ran - counted, 0);
         place = move->place;
@@ -335,6 +348,32 @@ INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 c
     } else {
         charge(place, length, length - told, 1);
     }
+}
+
+/*
+ * A task leaves that was not seen to come: kernels were seen that do not tell some switches
+ * out of interrupts. What it ran the kernel knows. Of the task that was there before only this
+ * is known: what the reader has counted of it beyond the time that is left was not its own.
+ */
+INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 id, u64 stamp, u64 now,
+                         u32 cpu)
+{
+    s64 passed = now - stamp;
+    s64 ran = runtime_of(task) - ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
+    u32 place = place_of(id);
+    struct lost *lost = lost_here();
+    ran = least(ran < 0 ? 0 : ran, passed);
+    if (at->place) {
+        s64 rest = passed - ran - heed_cut(at, stamp, cpu);
+        if (rest < 0) {
+            mark(at->place - 1, interval_now());
+            charge(at->place - 1, 0, rest, 0);
+        }
+    }
+    mark(place, interval_now());
+    charge(place, ran, ran, 1);
+    if (lost)
+        ADD(lost->unused[1], 1);
 }
 
 /* The start of a slice of a task whose group has its directory at `node`. */
@@ -371,7 +410,7 @@ SEC("tp_btf/sched_switch")
 int cpu_switch(u64 *ctx)
 {
     struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-    struct kernfs_node *node = node_of(next);
+    struct kernfs_node *before = node_of(prev), *node = node_of(next);
     u32 cpu = cpu_number();
     struct running *at = map_lookup(&cpus, &cpu);
     u64 stamp, now = ktime();
@@ -386,6 +425,8 @@ int cpu_switch(u64 *ctx)
     stamp = __sync_lock_test_and_set(&at->stamp, CHANGING);
     if (at->place && at->pid == (u32)prev->pid)
         leave(at, prev, stamp, cpu);
+    else if (prev->pid && stamp)
+        leave_unseen(at, prev, before->id, stamp, now, cpu);
     if (prev->pid && can_run(prev))
         stamp_waiting(prev->pid, now);
     enter(at, next, node, now);
@@ -426,8 +467,10 @@ int cpu_move(u64 *ctx)
     place = place_of(id);
     move = &all->move[tgid & (MOVES - 1)];
     move->tgid = 0;
-    move->pid = (u8)ctx[3] ? 0 : task->pid;
+    move->pid = task->pid;
+    move->all = (u8)ctx[3];
     move->place = place;
+    move->runtime = runtime_of(task);
     move->when = ktime();
     move->tgid = tgid;
     return 0;

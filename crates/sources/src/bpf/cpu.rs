@@ -227,12 +227,13 @@ impl Cpu {
 
     /// What could not be kept, in words; empty if nothing was lost.
     fn lost(&self) -> String {
-        let (mut names, mut groups, mut waits) = (0, 0, 0);
+        let (mut names, mut groups, mut waits, mut unseen) = (0, 0, 0, 0);
         for lane in 0..self.losses.len() {
             if let Ok(lost) = self.losses.get(&lane, 0) {
                 names += lost[0];
                 groups += lost[1];
                 waits += lost[2];
+                unseen += lost[3];
             }
         }
         let mut lost = Vec::new();
@@ -249,6 +250,9 @@ impl Cpu {
         }
         if waits > 0 && self.waits {
             lost.push(format!("of {waits} slices the wait before is not known"));
+        }
+        if unseen > 0 {
+            lost.push(format!("{unseen} switches were not told by the kernel"));
         }
         if names > 0 {
             lost.push(format!("{names} names of groups came too fast"));
@@ -315,6 +319,6 @@ mod tests {
             told.push((cell, count, seconds));
         });
         assert_eq!(sums, (6.0, 428e-9, 3));
-        assert_eq!(told, [(5e-9, 2.0, 10e-9), (272e-9, 1.0, 407e-9)]);
+        assert_eq!(told, [(5e-9, 2.0, 10e-9), (288e-9, 1.0, 407e-9)]);
     }
 }

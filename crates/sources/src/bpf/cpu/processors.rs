@@ -14,7 +14,8 @@ use crate::bpf::load::Loaded;
 type Slot = [u64; 8];
 type Cut = [u64; 2];
 const MOVES: usize = 128;
-type Moves = [u64; MOVES * 3];
+const MOVE: usize = 4;
+type Moves = [u64; MOVES * MOVE];
 
 /// In place of a stamp: it is being changed.
 const CHANGING: u64 = 1;
@@ -51,6 +52,7 @@ struct Told {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Running {
     stamp: u64,
+    runtime: u64,
     pid: u32,
     tgid: u32,
     place: usize,
@@ -61,18 +63,28 @@ impl Running {
         let place = slot[3] as u32;
         (place > 0 && slot[0] > CHANGING).then(|| Running {
             stamp: slot[0],
+            runtime: slot[1],
             pid: slot[2] as u32,
             tgid: (slot[2] >> 32) as u32,
             place: place as usize - 1,
         })
     }
 
-    /// When it was moved to another group since it began, and the place of that.
+    /// If it was moved to another group since it began: what of it is the old group's, and
+    /// the place of the new one. As `before_move` of the program has it.
     fn moved(&self, moves: &Moves) -> Option<(u64, usize)> {
-        let [when, who, place] = *moves[self.tgid as usize % MOVES * 3..].first_chunk::<3>()?;
-        let (tgid, pid) = (who as u32, (who >> 32) as u32);
-        let is_it = tgid == self.tgid && (pid == 0 || pid == self.pid) && when >= self.stamp;
-        is_it.then(|| (when - self.stamp, place as u32 as usize))
+        let [when, runtime, who, place] =
+            *moves[self.tgid as usize % MOVES * MOVE..].first_chunk::<MOVE>()?;
+        let (tgid, pid, all) = (who as u32, (who >> 32) as u32, place >> 32 > 0);
+        if tgid != self.tgid || !(all || pid == self.pid) || when < self.stamp {
+            return None;
+        }
+        let before = if pid == self.pid {
+            runtime.saturating_sub(self.runtime)
+        } else {
+            when - self.stamp
+        };
+        Some((before, place as u32 as usize))
     }
 
     /// Its time from `from` to `to` nanoseconds after it began, by group.
@@ -177,7 +189,7 @@ fn heeded(slot: &Slot, stamp: u64, cut: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const SLOT: Slot = [5000, 0, 7 | 6 << 32, 4, 0, 0, 0, 0];
+    const SLOT: Slot = [5000, 1000, 7 | 6 << 32, 4, 0, 0, 0, 0];
 
     #[test]
     fn a_slot_tells_who_runs() {
@@ -207,7 +219,7 @@ mod tests {
     #[test]
     fn a_slice_is_split_where_its_task_was_moved() {
         let running = Running::of(&SLOT).unwrap();
-        let mut moves = [0; MOVES * 3];
+        let mut moves = [0; MOVES * MOVE];
         let times = |moves: &Moves, from, to| {
             running
                 .parts(moves, from, to)
@@ -215,15 +227,19 @@ mod tests {
         };
         assert_eq!(times(&moves, 100, 250), [(3, 250, 150), (3, 250, 0)]);
         // All of process 6, 120 ns after the slice began.
-        moves[6 * 3..6 * 3 + 3].copy_from_slice(&[5120, 6, 9]);
+        let at = 6 * MOVE;
+        moves[at..at + MOVE].copy_from_slice(&[5120, 99, 6 | 6 << 32, 9 | 1 << 32]);
         assert_eq!(times(&moves, 100, 250), [(3, 120, 20), (9, 250, 130)]);
         assert_eq!(times(&moves, 200, 250)[1], (9, 250, 50));
         assert_eq!(times(&moves, 200, 250)[0].2, 0);
+        // This task itself: what it had run by then counts, 110 of 1000.
+        moves[at + 1..at + 3].copy_from_slice(&[1110, 6 | 7 << 32]);
+        assert_eq!(times(&moves, 100, 250), [(3, 110, 10), (9, 250, 140)]);
         // Another task of the process: not this one.
-        moves[6 * 3 + 1] = 6 | 8 << 32;
+        (moves[at + 2], moves[at + 3]) = (6 | 8 << 32, 9);
         assert_eq!(times(&moves, 100, 250)[1].2, 0);
         // Before the slice began.
-        moves[6 * 3..6 * 3 + 2].copy_from_slice(&[4999, 6]);
+        (moves[at], moves[at + 3]) = (4999, 9 | 1 << 32);
         assert_eq!(times(&moves, 100, 250)[1].2, 0);
     }
 }
