@@ -46,11 +46,11 @@ const HOOKS: [Hook; 5] = [
     Hook::useful("cpu_first", "iter/task"),
 ];
 
-/// Room for names that wait to be read: of some ninety groups that are new at once.
-const RING_BYTES: u32 = 64 << 10;
+/// Room for names that wait to be read: of some 190 groups that are new at once.
+const RING_BYTES: u32 = 128 << 10;
 /// Pages of the histograms: a group uses some 24, when all of its tasks differ.
 const PAGES_OF_GROUP: u32 = 24;
-const MOST_PAGES: u32 = 10 << 10;
+const MOST_PAGES: u32 = 9728;
 
 struct Cpu {
     loaded: Loaded,
