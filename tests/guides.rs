@@ -85,6 +85,10 @@ fn needs_of(word: &str) -> (Vec<Need>, bool) {
         "fio" => (vec![Need::Program("fio")], false),
         "python3" => (vec![Need::Program("python3")], false),
         "loop" => (vec![Need::Root, Need::Program("losetup")], false),
+        "ebpf" => (
+            vec![Need::Root, Need::Path("/sys/kernel/btf/vmlinux")],
+            false,
+        ),
         "netns" => (vec![Need::Root, Need::Program("ip")], false),
         "nfs" => (vec![Need::Path("/proc/net/rpc/nfs")], true),
         "nfsd" => (vec![Need::Path("/proc/net/rpc/nfsd")], true),

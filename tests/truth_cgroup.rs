@@ -8,49 +8,11 @@
 mod support;
 mod truth;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use support::{AtEnd, Need, can_run, scratch, total};
-use truth::{Totals, record_script};
-
-/// Where groups with processor time are, which file tells it, and its unit in seconds.
-const HIERARCHIES: [(&str, &str, f64); 4] = [
-    ("/sys/fs/cgroup/cpuacct", "cpuacct.usage", 1e-9),
-    ("/sys/fs/cgroup/cpu,cpuacct", "cpuacct.usage", 1e-9),
-    ("/sys/fs/cgroup", "cpu.stat", 1e-6),
-    ("/sys/fs/cgroup/unified", "cpu.stat", 1e-6),
-];
-
-/// A group of the test's own, removed at the end.
-struct Own {
-    dir: PathBuf,
-    file: &'static str,
-    unit: f64,
-}
-
-impl Own {
-    /// `None` where no hierarchy counts processor time.
-    fn new(name: &str) -> Option<Own> {
-        let (top, file, unit) = HIERARCHIES
-            .into_iter()
-            .find(|(top, file, _)| Path::new(top).join(file).exists())?;
-        let dir = Path::new(top).join(format!("sonde-test-{}-{name}", std::process::id()));
-        std::fs::create_dir(&dir).expect("root makes groups");
-        Some(Own { dir, file, unit })
-    }
-
-    /// Seconds so far.
-    fn seconds(&self) -> f64 {
-        let text = std::fs::read_to_string(self.dir.join(self.file)).expect("a counter");
-        let field = text.split_whitespace().find_map(|f| f.parse::<f64>().ok());
-        field.expect("a number") * self.unit
-    }
-
-    /// Its name in a run.
-    fn name(&self) -> String {
-        format!("/{}", self.dir.file_name().expect("a name").display())
-    }
-}
+use support::{Need, can_run, scratch, total};
+use truth::group::Own;
+use truth::{Totals, record_script_with};
 
 /// Runs `script` in a group of its own while it is recorded; what was recorded of the group,
 /// and what its own counter grew by.
@@ -66,12 +28,12 @@ fn burn(name: &str, script: &str) -> Option<(PathBuf, f64, f64)> {
         );
         return None;
     };
-    let dir = group.dir.clone();
-    let _remove = AtEnd(move || _ = std::fs::remove_dir(&dir));
     let run = scratch(name).join("run");
-    let enter = format!("echo $$ > {}/cgroup.procs; ", group.dir.display());
+    let enter = group.enter() + "; ";
     let before = group.seconds();
-    record_script(&run, "100ms", &(enter + script));
+    // What the group's files tell, not the scheduler.
+    let samples = ["--detail", "samples"];
+    record_script_with(&run, "100ms", &samples, &(enter + script));
     let counted = group.seconds() - before;
     let expression = format!("cpu.time by cgroup where cgroup = {}", group.name());
     let recorded = Totals::of(&run, &expression).get(&group.name());

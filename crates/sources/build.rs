@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The programs, by the name of their file.
-const PROGRAMS: &[&str] = &["disk", "net", "tcp", "file"];
+const PROGRAMS: &[&str] = &["disk", "net", "tcp", "cpu", "file"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");

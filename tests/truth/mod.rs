@@ -6,6 +6,8 @@
     reason = "tests run programs and read clocks"
 )]
 
+pub(crate) mod group;
+
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;

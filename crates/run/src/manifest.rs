@@ -188,7 +188,7 @@ pub struct Program {
     pub hook: String,
     /// attached, unsupported, denied, failed.
     pub state: String,
-    /// Why it is not attached.
+    /// Why it is not attached, or what it could not keep.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// Times it ran while the kernel measured it.

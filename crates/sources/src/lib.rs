@@ -109,6 +109,7 @@ pub const SOURCES: &[Entry] = &[
     bpf::disk::ENTRY,
     bpf::net::ENTRY,
     bpf::tcp::ENTRY,
+    bpf::cpu::ENTRY,
     bpf::file::ENTRY,
 ];
 

@@ -27,6 +27,7 @@ absent!(disk, "bpf-disk");
 absent!(net, "bpf-net");
 absent!(tcp, "bpf-tcp");
 absent!(file, "bpf-file");
+absent!(cpu, "bpf-cpu");
 
 /// There is nothing to measure.
 pub struct Measuring;

@@ -300,7 +300,7 @@ impl Source for Disk {
     }
 
     fn lost(&mut self) -> Option<Lost> {
-        Some(self.losses.read("disk_event", self.lanes))
+        Some(self.losses.read("disk_event"))
     }
 
     fn one_in(&mut self, n: u32) {

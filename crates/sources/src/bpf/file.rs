@@ -20,8 +20,8 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
 use super::cells::Rows;
-use super::load::{Constant, Hook, Lanes, Loaded, load};
-use crate::{Availability, Detail, Entry, Host, Source};
+use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use counts::{Counts, Sums, largest};
 use events::{Events, Known};
 use names::Names;
@@ -87,6 +87,7 @@ const HOOKS: [Hook; 5] = [
 
 struct Files {
     loaded: Loaded,
+    losses: Losses,
     filesystems: Array<MapData, Filesystems>,
     others: Array<MapData, AllSums>,
     control: Array<MapData, [u32; 2]>,
@@ -156,6 +157,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         before: HashMap::new(),
         tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
         words: None,
+        losses: loaded.losses()?,
         loaded,
     }))
 }
@@ -199,6 +201,10 @@ impl Source for Files {
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
         self.loaded.read_programs(seconds);
         self.loaded.programs().cloned().collect()
+    }
+
+    fn lost(&mut self) -> Option<Lost> {
+        Some(self.losses.read("file_event"))
     }
 
     fn one_in(&mut self, n: u32) {

@@ -289,7 +289,7 @@ ONCE int tell_names(struct caller *who, struct named *named)
     if (!who || !named)
         return 0;
     tell_leader(who->leader, who->tgid, who->start);
-    tell_node(who->node, who->group);
+    tell_group_path(address_of(who->node), who->group);
     tell_path(named);
     return 0;
 }

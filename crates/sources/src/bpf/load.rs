@@ -1,7 +1,7 @@
 //! Loading and attaching the programs, and what the kernel says of them.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -18,7 +18,8 @@ use crate::{Availability, Host, Lost};
 pub(super) struct Hook {
     /// Name of the function in the object.
     pub(super) program: &'static str,
-    /// Name of the kernel's tracepoint.
+    /// Name of the kernel's tracepoint. `iter/task`: it runs once for each task, after those
+    /// before it are attached.
     pub(super) event: &'static str,
     /// Whether without it the source has nothing to tell.
     pub(super) needed: bool,
@@ -40,6 +41,9 @@ impl Hook {
         }
     }
 }
+
+/// What names a list of the kernel instead of a tracepoint.
+const LIST: &str = "iter/";
 
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
@@ -68,11 +72,12 @@ static LOADER: Mutex<Option<EbpfLoader<'static>>> = Mutex::new(None);
 
 /// Maps that several objects have (`who.h`), and how large they are if nobody says otherwise:
 /// the loader remembers what it was told for the object before.
-const SHARED_MAPS: [(&str, u32); 4] = [
+const SHARED_MAPS: [(&str, u32); 5] = [
     ("ring", 1 << 18),
     ("told_processes", 8192),
     ("told_groups", 8192),
     ("told_files", 8192),
+    ("losses", 8),
 ];
 
 /// Reads the object and makes its maps.
@@ -93,7 +98,12 @@ fn load_object(
     for (map, size) in SHARED_MAPS.iter().chain(sizes) {
         loader.map_max_entries(map, *size);
     }
-    for constant in constants {
+    let ring = SHARED_MAPS
+        .iter()
+        .chain(sizes)
+        .rfind(|(map, _)| *map == "ring");
+    let wake = Constant::Word("wake_bytes", ring.map_or(0, |(_, size)| size / 4));
+    for constant in constants.iter().chain([&wake]) {
         // The loader holds on to them; there are few.
         match constant {
             Constant::Flag(name, value) => {
@@ -195,6 +205,8 @@ fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
     let absent = host.without_hooks.iter().any(|h| h == hook.event);
     let result = if absent {
         Err(("unsupported", "left out as asked".to_owned()))
+    } else if let Some(list) = hook.event.strip_prefix(LIST) {
+        run_once(ebpf, hook.program, list, types).map(|()| None)
     } else {
         try_attach(ebpf, hook, types)
     };
@@ -216,14 +228,42 @@ fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
 type Refusal = (&'static str, String);
 
 fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
-    let failed = |e: &dyn std::fmt::Display| ("failed", e.to_string());
     let program: &mut BtfTracePoint = ebpf
         .program_mut(hook.program)
         .ok_or_else(|| ("failed", "not in the object".to_owned()))?
         .try_into()
         .map_err(|e: ProgramError| failed(&e))?;
-    program.load(hook.event, types).map_err(|e| match e {
-        ProgramError::Btf(_) => ("unsupported", "this kernel has no such tracepoint".into()),
+    program
+        .load(hook.event, types)
+        .map_err(|e| refusal(e, "tracepoint"))?;
+    program.attach().map_err(|e| failed(&e))?;
+    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+}
+
+/// Runs a program once for each entry of a list of the kernel.
+fn run_once(ebpf: &mut Ebpf, name: &str, list: &str, types: &Btf) -> Result<(), Refusal> {
+    let program: &mut Iter = ebpf
+        .program_mut(name)
+        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
+        .try_into()
+        .map_err(|e: ProgramError| failed(&e))?;
+    program.load(list, types).map_err(|e| refusal(e, "list"))?;
+    let link = program.attach().map_err(|e| failed(&e))?;
+    let link = program.take_link(link).map_err(|e| failed(&e))?;
+    let mut file = link.into_file().map_err(|e| failed(&e))?;
+    std::io::copy(&mut file, &mut std::io::sink()).map_err(|e| failed(&e))?;
+    program.unload().map_err(|e| failed(&e))
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Refusal {
+    ("failed", error.to_string())
+}
+
+/// Why the kernel did not take a program for a hook of that kind.
+fn refusal(error: ProgramError, kind: &str) -> Refusal {
+    match error {
+        ProgramError::Btf(_) => ("unsupported", format!("this kernel has no such {kind}")),
         ProgramError::LoadError { io_error, .. }
             if io_error.kind() == std::io::ErrorKind::PermissionDenied
                 && io_error.raw_os_error() == Some(1) =>
@@ -231,10 +271,7 @@ fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, 
             ("denied", REMEDY.into())
         }
         other => failed(&other),
-    })?;
-    program.attach().map_err(|e| failed(&e))?;
-    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
-    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+    }
 }
 
 /// Reads `file` to its end. An iterator that writes nothing ends a reading after a million
@@ -288,7 +325,7 @@ impl Loaded {
         Array::try_from(map).map_err(|e| failed(e.to_string()))
     }
 
-    /// What the object could not keep: reads it lane by lane.
+    /// What the object could not keep.
     pub(super) fn losses(&mut self) -> Result<Losses, Availability> {
         Ok(Losses(self.array("losses")?))
     }
@@ -358,7 +395,7 @@ impl Loaded {
                 continue;
             };
             text.clear();
-            let read = std::io::Seek::rewind(info).and_then(|()| info.read_to_string(&mut text));
+            let read = info.rewind().and_then(|()| info.read_to_string(&mut text));
             if read.is_err() {
                 continue;
             }
@@ -376,6 +413,12 @@ impl Loaded {
         }
     }
 
+    /// Whether the program of that name is attached.
+    pub(super) fn attached(&self, name: &str) -> bool {
+        let mut states = self.programs();
+        states.any(|p| p.name == name && p.state == "attached")
+    }
+
     /// What became of each program.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter().map(|p| &p.state)
@@ -387,12 +430,12 @@ pub(super) struct Losses(Array<MapData, [u64; 8]>);
 
 impl Losses {
     /// All so far.
-    pub(super) fn read(&self, table: &'static str, lanes: u32) -> Lost {
+    pub(super) fn read(&self, table: &'static str) -> Lost {
         let mut lost = Lost {
             table,
             ..Lost::default()
         };
-        for lane in (0..lanes).filter_map(|lane| self.0.get(&lane, 0).ok()) {
+        for lane in (0..self.0.len()).filter_map(|lane| self.0.get(&lane, 0).ok()) {
             lost.dropped += lane[0];
             lost.unseen += lane[1];
         }

@@ -5,6 +5,7 @@
 //! [`who`] and [`cells`] on the way out.
 
 mod cells;
+pub mod cpu;
 pub mod disk;
 pub mod file;
 mod load;

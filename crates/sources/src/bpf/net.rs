@@ -20,8 +20,8 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
 use super::cells::{Rows, amount, count};
-use super::load::{Constant, Hook, Lanes, Loaded, load};
-use crate::{Availability, Detail, Entry, Host, Source};
+use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
 use interfaces::{Interfaces, Known, TableOfInterfaces, WAYS_AND_CONTEXTS};
 
@@ -69,6 +69,7 @@ struct Fixed {
 
 struct Net {
     loaded: Loaded,
+    losses: Losses,
     table: Array<MapData, TableOfInterfaces>,
     control: Array<MapData, [u32; 2]>,
     rows: Rows,
@@ -134,6 +135,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         } else {
             None
         },
+        losses: loaded.losses()?,
         loaded,
     }))
 }
@@ -176,6 +178,10 @@ impl Source for Net {
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
         self.loaded.read_programs(seconds);
         self.loaded.programs().cloned().collect()
+    }
+
+    fn lost(&mut self) -> Option<Lost> {
+        Some(self.losses.read("net_event"))
     }
 
     fn one_in(&mut self, n: u32) {

@@ -23,9 +23,9 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word};
 
 use super::cells::Rows;
-use super::load::{Constant, Hook, Lanes, Loaded, kernel_types, load};
+use super::load::{Constant, Hook, Lanes, Loaded, Losses, kernel_types, load};
 use super::who::group_subsystem;
-use crate::{Availability, Detail, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
 use events::Records;
 use remotes::{Remotes, TableOfRemotes};
@@ -80,6 +80,7 @@ type Changes = [u64; 256];
 
 struct Tcp {
     loaded: Loaded,
+    losses: Losses,
     chunks: Array<MapData, [u64; CHUNK_WORDS]>,
     touched: Array<MapData, [u32; CHUNKS]>,
     remotes_map: Array<MapData, TableOfRemotes>,
@@ -156,6 +157,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         records: Records::new(host, loaded.ring()?, with_events),
         offset: 0,
         taken: 0,
+        losses: loaded.losses()?,
         loaded,
     }))
 }
@@ -198,6 +200,10 @@ impl Source for Tcp {
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
         self.loaded.read_programs(seconds);
         self.loaded.programs().cloned().collect()
+    }
+
+    fn lost(&mut self) -> Option<Lost> {
+        Some(self.losses.read("tcp_event"))
     }
 
     fn one_in(&mut self, n: u32) {

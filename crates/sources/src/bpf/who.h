@@ -114,7 +114,7 @@ MAP(losses, ARRAY, u32, struct lost, 64);
 /* Place of the subsystem whose groups are told, in a task's set; below 0: those of version 2. */
 const volatile int group_subsystem = -1;
 /* A reader that sleeps is woken when so many bytes wait. */
-const volatile u32 wake_bytes = 1 << 20;
+const volatile u32 wake_bytes = 1 << 19;
 
 INLINE u64 ring_flags(void)
 {
@@ -174,62 +174,82 @@ INLINE u32 tell_process(struct task_struct *task)
     return tgid;
 }
 
-/* The group of `task` whose processor time is charged. */
-INLINE struct cgroup *group_of(struct task_struct *task)
+/* The group, of a task's set of groups, whose processor time is charged. */
+INLINE struct cgroup *group_in(struct css_set *set)
 {
-    struct css_set *set = task->cgroups;
     if (group_subsystem < 0)
         return set->dfl_cgrp;
     return set->subsys[group_subsystem & 15]->cgroup;
 }
 
-/* Tells the path of the group whose node that is, if that was not told. Pointers are copied,
- * not followed: the kernel would check each of them at length. */
-INLINE void tell_node(struct kernfs_node *node, u64 id)
+/* The group of `task` whose processor time is charged. */
+INLINE struct cgroup *group_of(struct task_struct *task)
 {
+    return group_in(task->cgroups);
+}
+
+/* The address that a pointer holds, as a number that a function checked once can take. */
+INLINE u64 address_of(const void *pointer)
+{
+    const void *kept = pointer;
+    u64 address = 0;
+    read_kernel(&address, sizeof(address), &kept);
+    return address;
+}
+
+/*
+ * Tells the path of the group whose directory is the kernfs_node at `address`, if that was
+ * not told. By address, so that the kernel checks it once and quickly (see HERE).
+ */
+ONCE int tell_group_path(u64 address, u64 id)
+{
+    struct kernfs_node *node = (void *)address;
     u32 place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
     u64 *told = map_lookup(&told_groups, &place);
     struct path_record *record;
     u32 names = 0;
     if (!told || *told == id)
-        return;
+        return 0;
     record = ring_reserve(&ring, sizeof(*record), 0);
     if (!record) {
         count_lost();
-        return;
+        return 0;
     }
     record->record = GROUP;
     record->id = id;
     record->device = 0;
-#pragma unroll
     for (int i = 0; i < NAMES; i++) {
         struct kernfs_node *parent = NULL;
         const char *name = NULL;
-        /* Copied, not followed: the kernel checks that faster. */
-        if (node) {
-            if (HAS(((struct kernfs_node___parent *)0)->parent))
-                read_kernel(&parent, sizeof(parent), &((struct kernfs_node___parent *)node)->parent);
-            else
-                read_kernel(&parent, sizeof(parent), &node->__parent);
-        }
-        if (parent) {
-            read_kernel(&name, sizeof(name), &node->name);
-            read_kernel_text(record->name[i], NAME_BYTES, name);
-            names = i + 1;
-            node = parent;
-        }
+        if (HAS(((struct kernfs_node___parent *)0)->parent))
+            read_kernel(&parent, sizeof(parent), &((struct kernfs_node___parent *)node)->parent);
+        else
+            read_kernel(&parent, sizeof(parent), &node->__parent);
+        if (!parent)
+            break;
+        read_kernel(&name, sizeof(name), &node->name);
+        read_kernel_text(record->name[i], NAME_BYTES, name);
+        names = i + 1;
+        node = parent;
     }
     record->names = names;
     ring_submit(record, ring_flags());
     *told = id;
+    return 0;
 }
 
-/* Tells the path of `group`, if that was not told; answers with its number. */
+/* The same of `group`; answers with its number. */
 INLINE u64 tell_group(struct cgroup *group)
 {
     struct kernfs_node *node = group->kn;
-    u64 id = node->id;
-    tell_node(node, id);
+    u64 id, *told;
+    u32 place;
+    HERE(node);
+    id = node->id;
+    place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
+    told = map_lookup(&told_groups, &place);
+    if (told && *told != id)
+        tell_group_path(address_of(node), id);
     return id;
 }
 
