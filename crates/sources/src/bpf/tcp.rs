@@ -111,6 +111,12 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     if with_events {
         hooks.extend(EVENT_HOOKS);
     }
+    let ring = if with_events {
+        host.look.ring_bytes
+    } else {
+        // Names of processes and groups come this way too.
+        1 << 18
+    };
     let constants = [
         Constant::Word("lanes", lanes.count),
         Constant::Word("lane_mask", lanes.count - 1),
@@ -120,13 +126,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("group_subsystem", group_subsystem(host)),
         // Namespaces' numbers are of 32 bits in the kernel.
         Constant::Word("own_space", space.ino() as u32),
+        Constant::Word("wake_bytes", ring / 4),
     ];
-    let ring = if with_events {
-        host.look.ring_bytes
-    } else {
-        // Names of processes and groups come this way too.
-        1 << 18
-    };
     let sizes = [
         ("rows", ROWS * lanes.count),
         ("others", lanes.count),
