@@ -106,7 +106,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let with_events = host.look.events_of("tcp");
     let path = host.proc("self/ns/net");
     let space = std::fs::metadata(&path)
-        .map_err(|e| Availability::of(&path, &e, "network namespaces", "mount /proc"))?;
+        .map_err(|e| Availability::of(&path, &e, "a mounted /proc", "mount -t proc proc /proc"))?;
     let mut hooks = HOOKS.to_vec();
     if with_events {
         hooks.extend(EVENT_HOOKS);
