@@ -304,7 +304,7 @@ fn without_softirqs_nobody_knows_the_context() {
 }
 
 /// More pairs of interfaces than there are rows for.
-const PAIRS: usize = 60;
+const PAIRS: usize = 120;
 
 /// Bytes and packets sent by all interfaces of a namespace but loopback.
 fn sent_by_all(space: &Space) -> [f64; 2] {
@@ -355,6 +355,8 @@ fn interfaces_for_which_there_is_no_room_are_summed() {
             let bytes = vec![0; (i + 1) * round];
             socket.send_to(&bytes, address).expect("sends");
         }
+        // What finds the other side's backlog full is handed over and not counted there.
+        std::thread::sleep(Duration::from_millis(20));
     }
     settle();
     recording.end();
@@ -367,22 +369,20 @@ fn interfaces_for_which_there_is_no_room_are_summed() {
                 &format!("net.{measure} where stage = driver and {part} and {layers}"),
             )
         };
-        // The other ends send nothing, and receive all that.
+        // `(other)` holds what passes elsewhere on the machine too: nothing is lost, is all
+        // that can be said.
         let counted = after[i] - before[i];
-        same(
-            &format!("{measure} sent"),
-            of("direction = transmit"),
-            counted,
-        );
-        same(
-            &format!("{measure} received"),
-            of("direction = receive"),
-            counted,
-        );
+        for direction in ["transmit", "receive"] {
+            let recorded = of(&format!("direction = {direction}"));
+            assert!(recorded >= counted, "{measure}: {recorded} of {counted}");
+        }
         let other = of("direction = transmit and interface = '(other)'");
+        assert!(other > 0.0, "there was room for all");
+        let named = of("direction = transmit and interface ~ '^v[0-9]+$'");
         assert!(
-            0.0 < other && other < counted,
-            "{other} of {counted} {measure}"
+            0.0 < named && named < counted,
+            "{named} of {counted} {measure}"
         );
+        assert!(named + other >= counted, "{named} and {other} of {counted}");
     }
 }
