@@ -83,8 +83,8 @@ fn bytes_of_connections_are_those_that_were_sent() {
     // it counts until its end.
     let mut early = connect(&spaces[0], 7001);
     let (mut early_there, _) = listener.accept().expect("accepts");
-    early.write_all(&[1; 50_000]).expect("sends");
-    early_there.read_exact(&mut [0; 50_000]).expect("receives");
+    early.write_all(&[1; 5_000]).expect("sends");
+    early_there.read_exact(&mut [0; 5_000]).expect("receives");
     settle();
     let run = scratch("bytes").join("run");
     let recording = spaces[0].record(&run, HISTOGRAMS);
@@ -129,12 +129,14 @@ fn bytes_of_connections_are_those_that_were_sent() {
     assert!(total(&run, "tcp.segments where remote = 10.9.8.2") > 100.0);
 }
 
+/// How many short connections.
+const COUNT: usize = 1000;
+
 #[test]
 fn a_thousand_short_connections_are_all_counted() {
     if !can_run("a_thousand_short_connections_are_all_counted", NEEDS) {
         return;
     }
-    const COUNT: usize = 1000;
     let spaces = pair("short");
     let listener = listen(&spaces[1], 7002);
     let run = scratch("short").join("run");

@@ -96,6 +96,10 @@ struct net_event {
     u32 weight;
 };
 
+/* The network namespace that is observed. Half of the places, and half of the rows, are for its
+ * interfaces only: those of others, however many, leave them room. */
+const volatile u32 own_space = 0;
+
 MAP(interfaces, ARRAY, u32, struct all_interfaces, 1);
 /* Whose time it is, by processor. */
 MAP(contexts, ARRAY, u32, u32, 4096);
@@ -166,36 +170,36 @@ INLINE void learn(u32 place, struct net_device *dev)
 /* Added to a place: the interface is new there. */
 #define NEW 0x10000
 
-/* The place of the interface with that key; where there is no room, that of all others. */
-ONCE u32 find(u64 key)
+/* The place of the interface with that key; where there is no room, that of all others. Those of
+ * our namespace have the first half. */
+ONCE u32 find(u64 key, u32 ours)
 {
-    u32 place = (u32)(key >> 40) & (INTERFACES - 1), zero = 0;
+    u32 half = ours ? 0 : INTERFACES / 2, zero = 0;
+    u32 place = (u32)(key >> 40) & (INTERFACES / 2 - 1);
     struct all_interfaces *all = map_lookup(&interfaces, &zero);
     if (!all)
         return INTERFACES;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        struct interface *interface = &all->interface[place];
+        struct interface *interface = &all->interface[half + place];
         if (interface->key == key)
-            return place;
+            return half + place;
         if (!interface->key) {
             u64 was = __sync_val_compare_and_swap(&interface->key, 0, key);
             if (!was || was == key)
-                return was ? place : place | NEW;
+                return half + place + (was ? 0 : NEW);
         }
-        place = (place + 1) & (INTERFACES - 1);
+        place = (place + 1) & (INTERFACES / 2 - 1);
     }
     return INTERFACES;
 }
 
 /* An interface is another one when it is renamed or moved. */
-INLINE u64 key_of(struct net_device *dev)
+INLINE u64 key_of(struct net_device *dev, u32 space)
 {
-    struct net *net = dev->nd_net.net;
     u64 *name = (u64 *)dev->name;
     u64 key;
-    HERE(net);
-    key = ((u64)net->ns.inum << 32 | (u32)dev->ifindex) * 0x9e3779b97f4a7c15ULL;
+    key = ((u64)space << 32 | (u32)dev->ifindex) * 0x9e3779b97f4a7c15ULL;
     key = (key ^ key >> 29 ^ name[0]) * 0xbf58476d1ce4e5b9ULL;
     key = (key ^ key >> 32 ^ name[1]) * 0x94d049bb133111ebULL;
     return (key ^ key >> 31) | 1;
@@ -206,14 +210,15 @@ INLINE u64 key_of(struct net_device *dev)
 ONCE int tally(u32 place, u32 way, u32 context, u32 size, u32 packets)
 {
     u32 zero = 0, kind = (way & 3) * CONTEXTS + (context < CONTEXTS ? context : 0);
-    u32 cell, number, now = interval_now();
+    u32 cell, number, limit, now = interval_now();
     struct all_interfaces *all = map_lookup(&interfaces, &zero);
     struct interface *interface;
     struct row *row;
     if (!all || place > INTERFACES)
         return 0;
     interface = &all->interface[place];
-    number = place < INTERFACES ? row_at(&interface->row[kind], WAYS * CONTEXTS) : 0;
+    limit = place < INTERFACES / 2 ? all_rows : all_rows / 2;
+    number = place < INTERFACES ? row_at(&interface->row[kind], WAYS * CONTEXTS, limit) : 0;
     if (!number) {
         /* The first rows are those of all others. */
         interface = &all->interface[INTERFACES];
@@ -300,8 +305,12 @@ INLINE int see(struct sk_buff *skb, struct net_device *dev, u32 way)
     u32 *context = map_lookup(&contexts, &here);
     u32 in = context ? *context : IN_PROCESS;
     u32 size = skb->len, header = 0;
-    u32 place = find(key_of(dev));
+    struct net *net = dev->nd_net.net;
+    u32 place, space;
     u16 type = dev->type;
+    HERE(net);
+    space = net->ns.inum;
+    place = find(key_of(dev, space), space == own_space);
     if (place & NEW) {
         place &= INTERFACES - 1;
         learn(place, dev);

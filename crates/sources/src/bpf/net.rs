@@ -104,6 +104,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Flag("lanes_shared", lanes.shared),
         Constant::Word("all_rows", rows),
         Constant::Flag("with_events", with_events),
+        Constant::Word("own_space", interfaces::own_space(host) as u32),
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
     let room = |with: u32, without| if with_events { with } else { without };

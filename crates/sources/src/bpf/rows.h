@@ -15,16 +15,16 @@ MAP(taken, ARRAY, u32, u32, 1);
 const volatile u32 lanes = 1;
 const volatile u32 all_rows = 64;
 
-/* The row whose number and 1 is kept in `at`, which gets one if it has none; 0: there are
- * none left. The first `kept` rows are not given out. */
-INLINE u32 row_at(u32 *at, u32 kept)
+/* The row whose number and 1 is kept in `at`, which gets one of the first `limit` if it has
+ * none; 0: there are none left. The first `kept` rows are not given out. */
+INLINE u32 row_at(u32 *at, u32 kept, u32 limit)
 {
     u32 zero = 0, row, was;
     u32 *count;
     if (*at)
         return *at;
     count = map_lookup(&taken, &zero);
-    if (!count || *count + kept >= all_rows)
+    if (!count || *count + kept >= limit)
         return 0;
     row = __sync_fetch_and_add(count, 1) + kept + 1;
     if (row > all_rows)

@@ -426,7 +426,7 @@ ONCE int tally(u32 place, u32 kind, u32 cell)
         return 0;
     if (place < REMOTES) {
         struct remote *r = &all->remote[place];
-        number = row_at(&r->row, KINDS);
+        number = row_at(&r->row, KINDS, all_rows);
         if (r->touched != now)
             r->touched = now;
     }

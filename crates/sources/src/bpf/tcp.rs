@@ -107,11 +107,17 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let with_events = host.look.events_of("tcp");
     let path = host.proc("self/ns/net");
     let space = std::fs::metadata(&path)
-        .map_err(|e| Availability::of(&path, &e, "network namespaces", "mount /proc"))?;
+        .map_err(|e| Availability::of(&path, &e, "a mounted /proc", "mount -t proc proc /proc"))?;
     let mut hooks = HOOKS.to_vec();
     if with_events {
         hooks.extend(EVENT_HOOKS);
     }
+    let ring = if with_events {
+        host.look.ring_bytes
+    } else {
+        // Names of processes and groups come this way too.
+        1 << 18
+    };
     let constants = [
         Constant::Word("lanes", lanes.count),
         Constant::Word("lane_mask", lanes.count - 1),
@@ -121,13 +127,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("group_subsystem", group_subsystem(host)),
         // Namespaces' numbers are of 32 bits in the kernel.
         Constant::Word("own_space", space.ino() as u32),
+        Constant::Word("wake_bytes", ring / 4),
     ];
-    let ring = if with_events {
-        host.look.ring_bytes
-    } else {
-        // Names of processes and groups come this way too.
-        1 << 18
-    };
     let sizes = [
         ("rows", ROWS * lanes.count),
         ("others", lanes.count),

@@ -64,6 +64,11 @@ pub(super) struct Interfaces {
     age: f64,
 }
 
+/// The number of our own network namespace; 0 where that is not known.
+pub(super) fn own_space(host: &Host) -> u64 {
+    std::fs::metadata(host.proc("self/ns/net")).map_or(0, |m| m.ino())
+}
+
 /// A field of an interface.
 fn field(table: &TableOfInterfaces, place: usize, at: usize) -> u32 {
     let word = table[place * WORDS + at / 2].to_ne_bytes();
@@ -90,10 +95,9 @@ pub(super) fn rows(table: &TableOfInterfaces, place: usize) -> [u32; WAYS_AND_CO
 
 impl Interfaces {
     pub(super) fn new(host: &Host) -> Interfaces {
-        let own = std::fs::metadata(host.proc("self/ns/net"));
         Interfaces {
             host: host.clone(),
-            space: own.map_or(0, |m| m.ino()),
+            space: own_space(host),
             all: Vec::new(),
             age: 0.0,
         }
