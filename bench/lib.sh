@@ -59,3 +59,36 @@ memory() { awk -v field="$2:" '$1 == field { print $2 }' "/proc/$1/status" 2>/de
 bytes_of() { find "$1" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum + 0 }'; }
 
 calc() { awk "BEGIN { printf \"%.4g\\n\", $* }"; }
+
+median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# Drops a run's files from the page cache; needs no root, unlike drop_caches.
+evict() {
+    for file in "$1"/*; do
+        dd of="$file" oflag=nocache conv=notrunc,fdatasync count=0 status=none
+    done
+}
+
+# How long `get` takes on the run $run, $rounds times on two processors, from files that are
+# not in memory: name, target of time, target of memory, arguments.
+measure() {
+    local name=$1 fast=$2 small=$3 timing most=0
+    shift 3
+    timing=$(mktemp)
+    : > "$timing.walls"
+    for _ in $(seq "$rounds"); do
+        evict "$run"
+        local from=$EPOCHREALTIME
+        taskset -c 0,1 /usr/bin/time -f %M -o "$timing" "$sonde" get "$run" "$@" > /dev/null
+        local to=$EPOCHREALTIME
+        calc "$to - $from" >> "$timing.walls"
+        local peak
+        peak=$(cat "$timing")
+        [ "$peak" -gt "$most" ] && most=$peak
+    done
+    tr '\n' ' ' < "$timing.walls" | sed "s/^/$name: /" >> "$out/query-rounds.txt"
+    echo >> "$out/query-rounds.txt"
+    result "$name.time" "s: $*" "$(median < "$timing.walls")" "$fast"
+    result "$name.memory" "MB" "$(calc "$most * 1.024 / 1000")" "$small"
+    rm -f "$timing" "$timing.walls"
+}

@@ -3,8 +3,9 @@
 #
 #   bench/run.sh [--host NAME] [--build] [MEASUREMENT...]
 #
-# MEASUREMENT: start, query, cost (default: these three); --build adds a clean release build,
-# which takes minutes. NAME stands for the machine in the results (default: `uname -n`).
+# MEASUREMENT: start, query, cost, events (default: all of these), see and files (need root);
+# --build adds a clean release build, which takes minutes. NAME stands for the machine in the
+# results (default: `uname -n`).
 # Results go to bench/runs/<date>-<NAME>/: results.tsv, the machine's facts, raw numbers.
 # Ends with status 1 if a target was missed.
 
@@ -18,13 +19,13 @@ while [ $# -gt 0 ]; do
     case $1 in
         --host) host=$2; shift ;;
         --build) build=1 ;;
-        -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit ;;
-        start | query | cost) wanted+=("$1") ;;
+        -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit ;;
+        start | query | cost | events | see | files) wanted+=("$1") ;;
         *) echo "run.sh: what is $1? (see --help)" >&2; exit 2 ;;
     esac
     shift
 done
-[ ${#wanted[@]} -gt 0 ] || wanted=(start query cost)
+[ ${#wanted[@]} -gt 0 ] || wanted=(start query cost events)
 [ -z "$build" ] || wanted+=(build)
 
 cargo build --release --locked

@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use run::catalog::{self, Column, Kind, Subject, Table};
-use run::seal;
+use run::catalog::{self, Column, Detail, Kind, Subject, Table};
+use run::manifest::Manifest;
+use run::rows::TableId;
+use run::write::Writer;
+use run::{Sink, Unit, seal};
 use serde_json::{Value, json};
 use support::{AtEnd, get, scratch, sonde, succeed};
 
@@ -193,9 +196,13 @@ fn sums_means_and_keys_agree_with_sonde_get() {
 }
 
 /// The type that pyarrow gives a column, and whether it may be null.
-fn expected_column(column: &Column) -> (&'static str, bool) {
+fn expected_column(column: &Column, event: bool) -> (&'static str, bool) {
     match column {
         Column::Dimension(d) if d.number.is_none() => ("string", false),
+        Column::Dimension(d) if event && d.number == Some(Unit::Seconds) => {
+            ("decimal128(18, 9)", true)
+        }
+        Column::Dimension(_) if event => ("double", true),
         Column::Dimension(_) => ("double", false),
         Column::Measure(m) if seal::is_whole(m.unit, m.kind) => ("int64", true),
         Column::Measure(_) => ("double", true),
@@ -203,12 +210,13 @@ fn expected_column(column: &Column) -> (&'static str, bool) {
 }
 
 fn check_columns(subject: &'static Subject, table: &'static Table, found: &Value) {
-    let mut columns = vec![
-        ("timestamp", "timestamp[ns, tz=UTC]", false),
-        ("interval", "double", false),
-    ];
+    let event = table.detail == Detail::Event;
+    let mut columns = vec![("timestamp", "timestamp[ns, tz=UTC]", false)];
+    if !event {
+        columns.push(("interval", "double", false));
+    }
     for column in catalog::columns(subject, table) {
-        let (kind, nullable) = expected_column(&column);
+        let (kind, nullable) = expected_column(&column, event);
         columns.push((column.name(), kind, nullable));
         let about = &found["about"]["columns"][column.name()];
         let expected = match column {
@@ -252,6 +260,10 @@ fn files_describe_themselves_and_their_times() {
         check_columns(subject, table, one);
         assert_eq!(one["rows"], manifest["tables"][table.name]);
         assert_eq!(one["compression"], json!(["ZSTD"]));
+        if table.detail == Detail::Event {
+            // In any order, at any time, and several at once.
+            continue;
+        }
         assert_eq!(one["sorted"], true, "{}", table.name);
         assert_eq!(one["instances"], one["rows"], "{}: a row twice", table.name);
         let lengths = &one["lengths_and_times"];
@@ -269,6 +281,86 @@ fn files_describe_themselves_and_their_times() {
     let length = (ended - started) as f64 / 1e9;
     assert!((covered - length).abs() < 0.05, "{covered} of {length} s");
     assert_eq!(manifest["notes"], json!({"with": "dd"}));
+}
+
+/// Ten thousand events of three processes, some for several.
+fn events(dir: &Path) -> PathBuf {
+    let path = dir.join("events");
+    let start = 1_800_000_000_000_000_000;
+    let mut writer = Writer::create(&path, &Manifest::new("box", start, 1.0)).unwrap();
+    let mut sink = Sink::new();
+    let mut state = 7_u64;
+    for second in 1..=10 {
+        sink.at(start + second * 1_000_000_000, 1.0);
+        sink.row(TableId::of("self"), &[], &[0.0; 7]);
+        for event in 0..1000 {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let random = (state >> 33) as i64;
+            let process = sink.word(&format!("fio[{}@1]", random % 3));
+            let disk = sink.word("disk");
+            let rows = sink.events(TableId::of("disk_event"));
+            rows.times
+                .push(start + (second - 1) * 1_000_000_000 + event * 1_000_000);
+            for (place, column) in rows.words.iter_mut().enumerate() {
+                column.push(if place == 6 { process } else { disk });
+            }
+            let nanos = |v: i64| v as f64 / 1e9;
+            let values = [
+                nanos(random % 1_000),
+                nanos(random % 2_000_003),
+                (random % 9 * 4096) as f64,
+                (random * 512) as f64,
+                (1_000_000_000 - random) as f64,
+                0.0,
+                (1 + random % 32) as f64,
+                (1 + random % 4) as f64,
+            ];
+            let both = rows.values.iter_mut().zip(values);
+            both.for_each(|(column, value)| column.push(value));
+        }
+        writer.append(&mut sink, start + second * 1_000_000_000);
+    }
+    let finished = writer.finish(Manifest::new("box", start, 1.0)).unwrap();
+    assert_eq!(finished.not_sealed, None);
+    path
+}
+
+#[test]
+fn events_add_up_to_the_nanosecond_everywhere() {
+    let Some(python) = python() else { return };
+    let dir = scratch("interop-events");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = events(&dir);
+    let mut add = Command::new(python);
+    add.arg(script("events.py")).arg(&run);
+    let found: Value = serde_json::from_str(&succeed(&mut add)).unwrap();
+    let found = found.as_object().unwrap();
+    assert_eq!(found.len(), 3);
+    let questions = [
+        ("disk.ios by process", 1.0),
+        ("disk.bytes by process", 1.0),
+        ("disk.time by process", 1e9),
+        ("disk.ios by process where latency > 1ms", 1.0),
+    ];
+    for (place, (text, times)) in questions.into_iter().enumerate() {
+        let answer = get(&run, text);
+        let groups = answer["groups"].as_array().unwrap();
+        assert_eq!(groups.len(), 3, "{text}");
+        for group in groups {
+            let process = group["key"]["process"].as_str().unwrap();
+            let total = (group["total"].as_f64().unwrap() * times).round();
+            assert_eq!(Some(total), found[process][place].as_f64(), "{text}");
+        }
+    }
+    // And it says of itself what the format says.
+    let mut describe = Command::new(self::python().unwrap());
+    describe.arg(script("describe.py")).arg(&run);
+    let found: Value = serde_json::from_str(&succeed(&mut describe)).unwrap();
+    for (subject, table) in tables(&run) {
+        check_columns(subject, table, &found[table.name]);
+    }
 }
 
 #[test]

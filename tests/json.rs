@@ -110,14 +110,23 @@ fn record(run: &Path) {
 /// The same run with rows of a histogram instead.
 fn histogram(recorded: &Path, dir: &Path) -> PathBuf {
     let text = std::fs::read(recorded.join("run.json")).unwrap();
-    let manifest: Manifest = serde_json::from_slice(&text).unwrap();
+    let manifest = Manifest {
+        sampled: None,
+        ..serde_json::from_slice(&text).unwrap()
+    };
     let path = dir.join("histogram");
     let mut writer = Writer::create(&path, &manifest).unwrap();
     let mut sink = Sink::new();
     let time = manifest.started + 100_000_000;
     sink.at(time, 0.1);
     let words = ["sda", "disk", "read"].map(|w| sink.word(w));
-    sink.row(TableId::of("disk_latency"), &words, &[0.001, 5.0]);
+    sink.row(TableId::of("disk_latency"), &words, &[0.001, 5.0, 20480.0]);
+    // An event that stands for three.
+    let table = TableId::of("disk_event");
+    let words = vec![words[0]; sink.rows(table).words.len()];
+    let mut values = vec![1.0; sink.rows(table).values.len()];
+    *values.last_mut().unwrap() = 3.0;
+    sink.row(table, &words, &values);
     writer.append(&mut sink, time);
     writer.finish(manifest).unwrap();
     path
@@ -148,10 +157,36 @@ fn get_prints_what_the_page_says() {
     let mut answers = ask(&run, true, &expressions);
     assert_eq!(answers.len(), expressions.len());
     answers.extend(ask(&histogram, true, &["disk.ios by latency"]));
+    answers.extend(ask(&histogram, true, &["disk.ios by op, latency"]));
+    let sampled = ask(&histogram, true, &["disk.ios by process where layer = sda"]);
+    assert_eq!(sampled[0]["stands_for"], 3.0);
+    answers.extend(sampled);
     compare("get", &answers);
     // Without `--series` there is none.
     let plain = &ask(&run, false, &["self.samples"])[0];
     assert!(plain.get("series").is_none() && plain.get("started").is_none());
+}
+
+/// The same run with a group that its limit holds back: a finding.
+fn throttled(recorded: &Path, dir: &Path) -> PathBuf {
+    let text = std::fs::read(recorded.join("run.json")).unwrap();
+    let manifest: Manifest = serde_json::from_slice(&text).unwrap();
+    let path = dir.join("throttled");
+    let mut writer = Writer::create(&path, &manifest).unwrap();
+    let mut sink = Sink::new();
+    let time = manifest.started + 1_000_000_000;
+    sink.at(time, 1.0);
+    let words = [sink.word("/web")];
+    let values = [0.5, 20.0, 15.0, 1.0];
+    sink.row(TableId::of("cgroup_throttle"), &words, &values);
+    sink.row(
+        TableId::of("self"),
+        &[],
+        &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+    );
+    writer.append(&mut sink, time);
+    writer.finish(manifest).unwrap();
+    path
 }
 
 #[test]
@@ -165,6 +200,9 @@ fn show_prints_what_the_page_says() {
         parse(std::str::from_utf8(&out.stdout).unwrap())
     };
     let mut answers = show(&run);
+    let found = show(&throttled(&run, &dir));
+    assert_eq!(found[0]["findings"][0]["name"], "throttled", "{found:?}");
+    answers.extend(found);
     std::fs::write(run.join("memory_state.parquet"), "damaged").unwrap();
     answers.extend(show(&run));
     compare("show", &answers);
@@ -185,7 +223,12 @@ fn list_prints_what_the_page_says() {
 fn doctor_prints_what_the_page_says() {
     compare(
         "doctor",
-        &parse(&succeed(sonde().args(["doctor", "--json"]))),
+        // A program that is not attached says why.
+        &parse(&succeed(
+            sonde()
+                .env("SONDE_WITHOUT_HOOKS", "block_rq_merge")
+                .args(["doctor", "--json"]),
+        )),
     );
 }
 
@@ -244,6 +287,8 @@ fn every_field_of_a_manifest_is_in_the_format() {
         status: Some(0),
         signal: Some(9),
     });
+    // Its names are those of tables.
+    manifest.sampled = Some(BTreeMap::new());
     let page = include_str!("../docs/reference/run-format.md");
     let section = page.split_once("## `run.json`").unwrap().1;
     let section = section.split("\n## ").next().unwrap();

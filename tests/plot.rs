@@ -40,7 +40,7 @@ fn heat_run(name: &str) -> PathBuf {
         sink.at(STARTED + second as i64 * SECOND, 1.0);
         let mut add = |nanoseconds: u64, ios: f64| {
             let lower = run::grid::lower(run::grid::index(nanoseconds)) as f64 / 1e9;
-            sink.row(table, &words, &[lower, ios]);
+            sink.row(table, &words, &[lower, ios, ios * 4096.0]);
         };
         for step in 0..40 {
             add(
@@ -115,7 +115,7 @@ fn a_run_without_the_table_says_what_to_record() {
             .arg("record")
             .arg("-o")
             .arg(&run)
-            .args(["--for", "0.1s", "-q"]),
+            .args(["--for", "0.1s", "-q", "--detail", "samples"]),
     );
     let out = output(sonde().arg("plot").arg(&run).arg("disk.ios by latency"));
     assert_eq!(out.status.code(), Some(2));

@@ -6,148 +6,18 @@
     reason = "tests run programs, write files and wait"
 )]
 
+#[path = "support/space.rs"]
+mod space;
 mod support;
 mod truth;
 
-use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsFd;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use support::{Need, can_run, scratch, succeed, total};
-use truth::{Totals, ip, recording, same};
-
-const NEEDS: &[Need] = &[Need::Root, Need::Program("ip")];
-
-/// A network namespace of the test's own, with loopback up and version 6 of IP off: it
-/// would send packets of its own accord. Removed with its interfaces at the end.
-struct Space(String);
-
-impl Space {
-    fn new(name: &str) -> Space {
-        let space = Space(format!("sonde-{}-{name}", std::process::id()));
-        ip(&format!("netns add {}", space.0));
-        for file in ["all", "default"] {
-            let path = format!("/proc/sys/net/ipv6/conf/{file}/disable_ipv6");
-            space.run(&format!("if [ -e {path} ]; then echo 1 > {path}; fi"));
-        }
-        ip(&format!("-n {} link set lo up", space.0));
-        space
-    }
-
-    /// Runs a shell's `script` inside; its output.
-    fn run(&self, script: &str) -> String {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.0, "sh", "-e", "-c", script]);
-        succeed(&mut command)
-    }
-
-    /// Does `work` on a thread that is inside.
-    fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let file = File::open(Path::new("/run/netns").join(&self.0)).expect("the namespace");
-        std::thread::scope(|scope| {
-            let inside = scope.spawn(|| {
-                move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
-                    .expect("root enters namespaces");
-                work()
-            });
-            inside.join().expect("the work inside succeeds")
-        })
-    }
-
-    /// Starts recording inside, until [`Recording::end`].
-    fn record(&self, run: &Path) -> Recording {
-        // `cat` says that it runs and ends with its input.
-        let inner = recording(run, "100ms", &["sh", "-c", "echo ready; cat"]);
-        let mut command = Command::new("ip");
-        command
-            .args(["netns", "exec", &self.0])
-            .arg(inner.get_program());
-        command.args(inner.get_args()).env_remove("SONDE_RUN");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("ip starts");
-        let mut ready = [0; 6];
-        let stdout = child.stdout.as_mut().expect("a pipe");
-        stdout.read_exact(&mut ready).expect("the command starts");
-        Recording(child)
-    }
-
-    /// The counters of an interface, from its own files: bytes and packets received, then sent.
-    fn counters(&self, interface: &str) -> [f64; 4] {
-        let files = ["rx_bytes", "rx_packets", "tx_bytes", "tx_packets"];
-        let paths = files.map(|f| format!("/sys/class/net/{interface}/statistics/{f}"));
-        let text = self.run(&format!("cat {}", paths.join(" ")));
-        let mut numbers = text.lines().map(|l| l.parse().expect("a number"));
-        files.map(|_| numbers.next().expect("a line a file"))
-    }
-
-    /// A counter of a protocol, by the names of the line and of the field in `file`.
-    fn counter(&self, file: &str, line: &str, field: &str) -> f64 {
-        let text = self.run(&format!("cat /proc/net/{file}"));
-        let mut lines = text.lines().filter(|l| l.starts_with(&format!("{line}:")));
-        let (names, values) = (lines.next().expect("names"), lines.next().expect("values"));
-        let place = names.split_whitespace().position(|n| n == field);
-        let value = values.split_whitespace().nth(place.expect("the field"));
-        value.expect("a value").parse().expect("a number")
-    }
-}
-
-impl Drop for Space {
-    fn drop(&mut self) {
-        let _ = Command::new("ip")
-            .args(["netns", "delete", &self.0])
-            .output();
-    }
-}
-
-struct Recording(Child);
-
-impl Recording {
-    fn end(mut self) {
-        drop(self.0.stdin.take());
-        let status = self.0.wait().expect("the recorder ends");
-        assert!(status.success(), "{status}");
-    }
-}
-
-impl Drop for Recording {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
-    }
-}
-
-/// Two namespaces joined by a pair of interfaces, who know each other's address: nobody has
-/// to ask for it.
-fn pair(name: &str) -> [Space; 2] {
-    let spaces = [
-        Space::new(&format!("{name}-a")),
-        Space::new(&format!("{name}-b")),
-    ];
-    let names = [&spaces[0].0, &spaces[1].0];
-    ip(&format!(
-        "-n {} link add veth0 type veth peer name veth0 netns {}",
-        names[0], names[1]
-    ));
-    for (i, space) in names.into_iter().enumerate() {
-        let (mine, peer) = (i + 1, 2 - i);
-        ip(&format!(
-            "-n {space} link set veth0 address 02:00:00:00:00:0{mine}"
-        ));
-        ip(&format!(
-            "-n {space} address add 10.9.8.{mine}/24 dev veth0"
-        ));
-        ip(&format!("-n {space} link set veth0 up"));
-        ip(&format!(
-            "-n {space} neigh replace 10.9.8.{peer} lladdr 02:00:00:00:00:0{peer} dev veth0 nud permanent"
-        ));
-    }
-    spaces
-}
+use space::{NEEDS, Space, pair};
+use support::{can_run, scratch, total};
+use truth::{Totals, same};
 
 /// Sends `bytes` from the first to the second and waits until both have closed.
 fn transfer(spaces: &[Space; 2], bytes: usize) {
@@ -184,7 +54,7 @@ fn a_transfer_over_a_pair_agrees_exactly() {
     let run = scratch("veth").join("run");
     let before = spaces[0].counters("veth0");
     let retransmits = spaces[0].counter("snmp", "Tcp", "RetransSegs");
-    let recording = spaces[0].record(&run);
+    let recording = spaces[0].record(&run, &[]);
     transfer(&spaces, PAYLOAD);
     recording.end();
     let after = spaces[0].counters("veth0");
@@ -283,7 +153,7 @@ fn tcp_and_udp_count_what_was_done() {
     let octets = || space.counter("netstat", "IpExt", "InOctets");
     let lo = || space.counters("lo");
     let (before, octets_before, lo_before) = (read(), octets(), lo());
-    let recording = space.record(&run);
+    let recording = space.record(&run, &[]);
     space.within(|| {
         tcp_actions(40);
         udp_actions(1000);

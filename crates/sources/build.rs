@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The programs, by the name of their file.
-const PROGRAMS: &[&str] = &["disk"];
+const PROGRAMS: &[&str] = &["disk", "net", "tcp", "file"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");
@@ -63,8 +63,13 @@ fn structs(sources: &Path) -> String {
             continue;
         }
         let text = std::fs::read_to_string(&path).expect("the sources are text");
-        for rest in text.split("struct ").skip(1) {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for (at, word) in text.match_indices("struct ") {
+            if text[..at].ends_with(is_part) {
+                continue; // the end of another word
+            }
+            let rest = &text[at + word.len()..];
+            let end = rest.find(|c: char| !is_part(c));
             let name = &rest[..end.unwrap_or(rest.len())];
             let name = name.split("___").next().unwrap_or(name);
             if !name.is_empty() {

@@ -109,7 +109,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__get)
-            opts="-h --series --json --csv --help"
+            opts="-h --series --buckets --json --csv --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -165,7 +165,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__plot)
-            opts="-o -h --right --output --log --stack --smooth --from --to --size --title --outliers --colour --help"
+            opts="-o -h --right --output --log --linear --fold --outliers --stack --smooth --from --to --size --title --colour --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,6 +205,10 @@ _sonde() {
                     fi
                     return 0
                     ;;
+                --outliers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --smooth)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -225,10 +229,6 @@ _sonde() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --outliers)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --colour)
                     COMPREPLY=($(compgen -W "auto true 256 none" -- "${cur}"))
                     return 0
@@ -241,7 +241,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__record)
-            opts="-o -q -h --output --every --for --name --note --sources --top --with-arguments --quiet --help"
+            opts="-o -q -h --output --every --for --name --note --sources --top --detail --events --with --event-budget --event-rate --with-arguments --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -285,6 +285,26 @@ _sonde() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --detail)
+                    COMPREPLY=($(compgen -W "samples distributions events" -- "${cur}"))
+                    return 0
+                    ;;
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --with)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event-rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -293,7 +313,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__show)
-            opts="-h --json --help"
+            opts="-h --json --all --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -43,29 +43,40 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -l name -d 'Title of
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l note -d 'Keep a note with the run; may be given again' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l sources -d 'Only these sources, separated by commas (see `sonde doctor`)' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l top -d 'How many processes to name, by each of CPU, disk bytes and memory' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l detail -d 'How deep to look: samples, distributions (histograms from the kernel), events (each one too)' -r -f -a "samples\t''
+distributions\t''
+events\t''"
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l events -d 'Whose events to keep, separated by commas: disk, net, tcp, file, or all' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l with -d 'Observe this too, which costs every system call: file' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-budget -d 'What events may cost, of one processor; over it they are sampled' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-rate -d 'Events a second to keep at most; over it they are sampled' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l with-arguments -d 'Keep the arguments of running processes in the inventory; they may hold secrets'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No progress line and no closing words on stderr'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand mark" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand show" -l all -d 'All findings, not only those that matter most'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand get" -l series -d 'Also each interval\'s value'
+complete -c sonde -n "__fish_sonde_using_subcommand get" -l buckets -d 'Of a number dimension the buckets, not the quantiles'
 complete -c sonde -n "__fish_sonde_using_subcommand get" -l json -d 'One JSON object an expression, each on a line'
 complete -c sonde -n "__fish_sonde_using_subcommand get" -l csv -d 'Comma-separated values, in base units'
 complete -c sonde -n "__fish_sonde_using_subcommand get" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l right -d 'A second expression, on the right axis' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -s o -l output -d 'Write FILE.png or FILE.svg instead of drawing in the terminal' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l outliers -d 'Share of a heat map that may lie above its axis, 0 to 5%' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l smooth -d 'Average over TIME around each interval [default: 1/40 of the time shown]' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l from -d 'Start there, since the run\'s start' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l to -d 'End there' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l size -d 'Pixels of the picture [default: 1200x600]' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l title -d 'Title instead of the expression' -r
-complete -c sonde -n "__fish_sonde_using_subcommand plot" -l outliers -d 'Share of a heat map that may lie above its axis, 0 to 5%' -r
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l colour -d 'Colours in the terminal: auto, true, 256, none' -r -f -a "auto\t''
 true\t''
 256\t''
 none\t''"
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l log -d 'Logarithmic left axis'
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l linear -d 'Linear left axis, also of latencies and sizes'
+complete -c sonde -n "__fish_sonde_using_subcommand plot" -l fold -d 'Of a number dimension one distribution, with its quantiles'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l stack -d 'Areas on top of each other'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'

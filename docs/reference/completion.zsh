@@ -38,6 +38,11 @@ _arguments "${_arguments_options[@]}" : \
 '*--note=[Keep a note with the run; may be given again]:KEY=VALUE:_default' \
 '--sources=[Only these sources, separated by commas (see \`sonde doctor\`)]:LIST:_default' \
 '--top=[How many processes to name, by each of CPU, disk bytes and memory]:N:_default' \
+'--detail=[How deep to look\: samples, distributions (histograms from the kernel), events (each one too)]:LEVEL:(samples distributions events)' \
+'--events=[Whose events to keep, separated by commas\: disk, net, tcp, file, or all]:LIST:_default' \
+'--with=[Observe this too, which costs every system call\: file]:LIST:_default' \
+'--event-budget=[What events may cost, of one processor; over it they are sampled]:SHARE:_default' \
+'--event-rate=[Events a second to keep at most; over it they are sampled]:N:_default' \
 '--with-arguments[Keep the arguments of running processes in the inventory; they may hold secrets]' \
 '-q[No progress line and no closing words on stderr]' \
 '--quiet[No progress line and no closing words on stderr]' \
@@ -56,6 +61,7 @@ _arguments "${_arguments_options[@]}" : \
 (show)
 _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
+'--all[All findings, not only those that matter most]' \
 '-h[Print help]' \
 '--help[Print help]' \
 ':run -- Directory of the run:_files -/' \
@@ -64,6 +70,7 @@ _arguments "${_arguments_options[@]}" : \
 (get)
 _arguments "${_arguments_options[@]}" : \
 '--series[Also each interval'\''s value]' \
+'--buckets[Of a number dimension the buckets, not the quantiles]' \
 '(--csv)--json[One JSON object an expression, each on a line]' \
 '--csv[Comma-separated values, in base units]' \
 '-h[Print help]' \
@@ -77,14 +84,16 @@ _arguments "${_arguments_options[@]}" : \
 '--right=[A second expression, on the right axis]:EXPR:_default' \
 '-o+[Write FILE.png or FILE.svg instead of drawing in the terminal]:FILE:_files' \
 '--output=[Write FILE.png or FILE.svg instead of drawing in the terminal]:FILE:_files' \
+'--outliers=[Share of a heat map that may lie above its axis, 0 to 5%]:SHARE:_default' \
 '--smooth=[Average over TIME around each interval \[default\: 1/40 of the time shown\]]::TIME:_default' \
 '--from=[Start there, since the run'\''s start]:TIME:_default' \
 '--to=[End there]:TIME:_default' \
 '--size=[Pixels of the picture \[default\: 1200x600\]]:WIDTHxHEIGHT:_default' \
 '--title=[Title instead of the expression]:TEXT:_default' \
-'--outliers=[Share of a heat map that may lie above its axis, 0 to 5%]:SHARE:_default' \
 '--colour=[Colours in the terminal\: auto, true, 256, none]:WHEN:(auto true 256 none)' \
-'--log[Logarithmic left axis]' \
+'(--linear)--log[Logarithmic left axis]' \
+'--linear[Linear left axis, also of latencies and sizes]' \
+'(--stack --right --smooth)--fold[Of a number dimension one distribution, with its quantiles]' \
 '(--log)--stack[Areas on top of each other]' \
 '-h[Print help]' \
 '--help[Print help]' \

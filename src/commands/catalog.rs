@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
 use run::CATALOG;
-use run::catalog::{Kind, Subject, Under};
+use run::catalog::{Detail, Kind, Subject, Table, Under};
 use surfaces::table::wrapped;
 
 use super::{Entry, flag};
@@ -39,6 +39,7 @@ fn arguments(command: Command) -> Command {
              A value with spaces or commas stands in quotes; a doubled quote is one: \"a \"\"b\"\"\"\n\
              Everything has the dimensions host, phase and time (since the run's start):\n  \
              sonde get RUN 'disk.bytes by device, op where time in 10s..40s'\n  \
+             sonde get RUN 'disk.ios by op, latency where device = vda'\n  \
              sonde get RUN 'cpu.utilisation by mode where phase = steady'",
         )
 }
@@ -88,10 +89,8 @@ fn unit_text(unit: run::Unit, kind: Kind) -> String {
 
 fn details(s: &Subject) -> String {
     let item = |name: &str, kind: &str, help: &str| {
-        format!(
-            "  {name:<22}{kind}\n{}",
-            wrapped(&" ".repeat(24), help, WIDTH)
-        )
+        let head = wrapped(&format!("  {name:<22}"), kind, WIDTH);
+        head + &wrapped(&" ".repeat(24), help, WIDTH)
     };
     let mut text = wrapped(&format!("{}  ", s.name), s.help, WIDTH) + "\nMeasures\n";
     for m in s.measures {
@@ -111,11 +110,11 @@ fn details(s: &Subject) -> String {
     }
     text += "\nTables\n";
     for t in s.tables {
-        text += &item(
-            t.name,
-            &format!("by {}", dimensions_text(t.dimensions)),
-            &t.measures.join(", "),
-        );
+        let row = match t.detail {
+            Detail::Event => format!("each event, by {}", dimensions_text(t)),
+            Detail::Sample | Detail::Histogram => format!("by {}", dimensions_text(t)),
+        };
+        text += &item(t.name, &row, &measures_text(t));
     }
     for u in s.unless_named {
         let rule = format!(
@@ -130,12 +129,20 @@ fn details(s: &Subject) -> String {
     text
 }
 
-fn dimensions_text(dimensions: &[&str]) -> String {
-    if dimensions.is_empty() {
-        "nothing (one row)".into()
-    } else {
-        dimensions.join(", ")
+fn dimensions_text(table: &Table) -> String {
+    if table.dimensions.is_empty() {
+        return "nothing (one row)".into();
     }
+    let sums = table.sums.iter().map(|(name, _)| *name);
+    let names: Vec<&str> = table.dimensions.iter().copied().chain(sums).collect();
+    names.join(", ")
+}
+
+/// What a table's columns are, or what its events count as.
+fn measures_text(table: &Table) -> String {
+    let made = table.made.iter().map(|(name, _)| *name);
+    let names: Vec<&str> = table.measures.iter().copied().chain(made).collect();
+    names.join(", ")
 }
 
 fn cell(text: &str) -> String {
@@ -157,6 +164,27 @@ fn ratio_text(over: &str, under: &Under, times: f64) -> String {
         format!(" × {times}")
     };
     format!("`{over}` / {below}{times}")
+}
+
+/// The tables of a subject, for the reference page.
+fn tables_markdown(s: &Subject) -> String {
+    let mut text =
+        String::from("\n| table | a row is | measures | source |\n| --- | --- | --- | --- |\n");
+    for t in s.tables {
+        let row = match (t.detail, t.dimensions) {
+            (Detail::Event, _) => format!("an event: {}", dimensions_text(t)),
+            (_, []) => "an interval".to_owned(),
+            _ => format!("an interval by {}", dimensions_text(t)),
+        };
+        let _ = writeln!(
+            text,
+            "| `{}` | {row} | {} | {} |",
+            t.name,
+            measures_text(t),
+            t.source
+        );
+    }
+    text
 }
 
 /// `docs/reference/catalog.md`.
@@ -204,20 +232,7 @@ fn markdown() -> String {
                 .map_or("word".to_owned(), |u| format!("number, {u}"));
             let _ = writeln!(text, "| `{}` | {kind} | {} |", d.name, cell(d.help));
         }
-        text += "\n| table | a row is | measures | source |\n| --- | --- | --- | --- |\n";
-        for t in s.tables {
-            let row = match t.dimensions {
-                [] => "an interval".to_owned(),
-                dimensions => format!("an interval by {}", dimensions.join(", ")),
-            };
-            let _ = writeln!(
-                text,
-                "| `{}` | {row} | {} | {} |",
-                t.name,
-                t.measures.join(", "),
-                t.source
-            );
-        }
+        text += &tables_markdown(s);
         for a in s.also {
             let _ = write!(
                 text,

@@ -1,8 +1,10 @@
 //! `sonde doctor`: what this host offers each source, and how to get more.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{ArgMatches, Command};
+use run::manifest::{Program, SourceState};
 use serde_json::json;
 use sources::{Availability, Detail, Host, Look, SOURCES};
 use surfaces::table::wrapped;
@@ -35,30 +37,19 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         look: Look {
             detail: Detail::Events,
             events: vec!["disk".into(), "net".into(), "tcp".into()],
+            with: SOURCES
+                .iter()
+                .filter_map(sources::Entry::only_with)
+                .map(str::to_owned)
+                .collect(),
             ..Look::default()
         },
+        without_hooks: super::record::without_hooks(),
         ..Host::default()
     };
-    let states: Vec<_> = SOURCES
-        .iter()
-        .map(|entry| {
-            let availability = match (entry.open)(&host) {
-                Ok(_) => Availability::Available,
-                Err(why) => why,
-            };
-            (entry, source_state(entry.name, &availability))
-        })
-        .collect();
+    let seen = look_at(&host);
     if matches.get_flag("json") {
-        let list: Vec<_> = states
-            .iter()
-            .map(|(entry, s)| {
-                json!({
-                    "source": s.name, "state": s.state, "detail": s.detail,
-                    "observes": entry.help, "reads": entry.reads, "documentation": entry.link,
-                })
-            })
-            .collect();
+        let list: Vec<_> = seen.iter().map(Seen::json).collect();
         output::data(&format!("{}\n", json!(list)));
         return Ok(ExitCode::SUCCESS);
     }
@@ -66,26 +57,105 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         .map_or(80, |s| usize::from(s.0))
         .clamp(60, 100);
     let mut text = String::new();
-    for (entry, state) in &states {
-        let detail = if state.detail.is_empty() {
-            entry.help
-        } else {
-            &state.detail
+    for Seen {
+        entry,
+        state,
+        programs,
+    } in &seen
+    {
+        let detail = match (state.state.as_str(), state.detail.as_str()) {
+            (_, "") => entry.help.to_owned(),
+            ("available", how) => format!("{how}: {}", entry.help),
+            (_, why) => why.to_owned(),
         };
         let head = format!("{:<12}{:<12}", entry.name, state.state);
-        text += &wrapped(&head, detail, width);
+        text += &wrapped(&head, &detail, width);
+        for program in programs {
+            let head = format!("  {:<22}", program.hook);
+            text += &wrapped(&head, &described(program), width);
+        }
     }
-    let missing = states
-        .iter()
-        .filter(|(_, s)| s.state != "available")
-        .count();
-    let there = states.len() - missing;
-    text += &format!("\n{there} of {} sources available.\n", states.len());
+    let there = seen.iter().filter(|s| s.state.state == "available").count();
+    text += &format!("\n{there} of {} sources available.\n", seen.len());
     if !rustix::process::geteuid().is_root() {
         text += &wrapped("", WITHOUT_ROOT, width);
     }
     output::data(&text);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A source, and what came of opening it.
+struct Seen {
+    entry: &'static sources::Entry,
+    state: SourceState,
+    programs: Vec<Program>,
+}
+
+impl Seen {
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "source": self.state.name, "state": self.state.state, "detail": self.state.detail,
+            "observes": self.entry.help, "reads": self.entry.reads,
+            "documentation": self.entry.link, "programs": self.programs,
+        })
+    }
+}
+
+/// How long programs in the kernel are measured.
+const MEASURED: Duration = Duration::from_millis(300);
+
+/// Opens every source, and lets the programs run for a moment.
+fn look_at(host: &Host) -> Vec<Seen> {
+    let mut opened: Vec<_> = SOURCES
+        .iter()
+        .map(|entry| match (entry.open)(host) {
+            Ok(source) => (entry, Some(source), Availability::Available),
+            Err(why) => (entry, None, why),
+        })
+        .collect();
+    let measuring = sources::bpf::measure();
+    if opened
+        .iter()
+        .any(|(e, s, _)| e.detail > Detail::Samples && s.is_some())
+    {
+        std::thread::sleep(MEASURED);
+    }
+    drop(measuring);
+    opened
+        .iter_mut()
+        .map(|(entry, source, availability)| {
+            let mut state = source_state(entry.name, availability);
+            if let (Availability::Available, Some(subject)) = (&availability, entry.only_with()) {
+                state.detail = format!("with --with {subject}");
+            }
+            let programs = source
+                .as_mut()
+                .map(|s| s.measured(MEASURED.as_secs_f64()))
+                .unwrap_or_default();
+            Seen {
+                entry,
+                state,
+                programs,
+            }
+        })
+        .collect()
+}
+
+/// What became of a program, in a line.
+fn described(program: &Program) -> String {
+    let mut text = program.state.clone();
+    if !program.detail.is_empty() {
+        text += &format!(": {}", program.detail);
+    }
+    if program.hits > 0 {
+        let per_hit = program.time_seconds / program.hits as f64 * 1e9;
+        let rate = program.hits as f64 / program.measured_seconds.max(1e-3);
+        text += &format!(", {per_hit:.0} ns a time, {rate:.0} times a second");
+    }
+    if program.missed > 0 {
+        text += &format!(", {} missed", program.missed);
+    }
+    text
 }
 
 /// What the states of the sources do not tell, because each gives the rest.

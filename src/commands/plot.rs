@@ -53,7 +53,8 @@ fn arguments(command: Command) -> Command {
                 .value_hint(clap::ValueHint::FilePath)
                 .help("Write FILE.png or FILE.svg instead of drawing in the terminal"),
         )
-        .arg(flag("log", "Logarithmic left axis"))
+        .arg(flag("log", "Logarithmic left axis").conflicts_with("linear"))
+        .args(of_numbers())
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
         .arg(
             option(
@@ -75,14 +76,6 @@ fn arguments(command: Command) -> Command {
         .arg(option("title", "TEXT", "Title instead of the expression"))
         .arg(
             option(
-                "outliers",
-                "SHARE",
-                "Share of a heat map that may lie above its axis, 0 to 5%",
-            )
-            .default_value("0.1%"),
-        )
-        .arg(
-            option(
                 "colour",
                 "WHEN",
                 "Colours in the terminal: auto, true, 256, none",
@@ -94,8 +87,28 @@ fn arguments(command: Command) -> Command {
         .after_help(
             "Examples:\n  sonde plot RUN 'cpu.utilisation by mode' --stack\n  \
              sonde plot RUN 'disk.bytes by op' --right disk.utilisation -o disk.png\n  \
+             sonde plot RUN 'disk.ios by latency where op = read' --fold\n  \
              sonde plot RUN 'disk.mean_latency by op' --log --smooth=5s",
         )
+}
+
+/// What only breakdowns by a number dimension have.
+fn of_numbers() -> [Arg; 3] {
+    let linear = flag("linear", "Linear left axis, also of latencies and sizes");
+    let fold = flag(
+        "fold",
+        "Of a number dimension one distribution, with its quantiles",
+    );
+    let outliers = option(
+        "outliers",
+        "SHARE",
+        "Share of a heat map that may lie above its axis, 0 to 5%",
+    );
+    [
+        linear,
+        fold.conflicts_with_all(["stack", "right", "smooth"]),
+        outliers.default_value("0.1%"),
+    ]
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -112,7 +125,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let narrow = (from.is_some() || to.is_some())
         .then(|| (from.unwrap_or(0.0), to.unwrap_or(f64::from(u32::MAX))));
     let expression = matches.get_one::<String>("expression").expect("required");
-    let left = answer(&run, expression, narrow)?;
+    let fold = matches.get_flag("fold");
+    let left = match narrow {
+        Some(part) if fold => evaluate(&run, &within(expression, part)?)?,
+        _ => answer(&run, expression, narrow)?,
+    };
     let right = matches
         .get_one::<String>("right")
         .map(|e| answer(&run, e, narrow))
@@ -120,8 +137,10 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let shown = to.unwrap_or_else(|| super::list::length(&run)) - from.unwrap_or(0.0);
     let look = Look {
         title: matches.get_one::<String>("title").cloned(),
-        log: matches.get_flag("log"),
+        log: (matches.get_flag("log") || matches.get_flag("linear"))
+            .then(|| matches.get_flag("log")),
         stack: matches.get_flag("stack"),
+        fold,
         smooth: smooth.map(|s| s.seconds(shown)),
         from,
         to,
@@ -139,21 +158,26 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 /// part: of a ratio they do not follow from the series.
 fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Result<Answer, Failure> {
     let mut answer = evaluate(run, expression)?;
-    let Some((from, to)) = narrow else {
+    let Some(part) = narrow else {
         return Ok(answer);
     };
+    let part = evaluate(run, &within(expression, part)?)?;
+    for group in &mut answer.groups {
+        let same = part.groups.iter().find(|g| g.key == group.key);
+        group.mean = same.map_or(f64::NAN, |g| g.mean);
+    }
+    Ok(answer)
+}
+
+/// `expression` in a part of the time, from second to second.
+fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, Failure> {
     let parsed = analysis::parse(expression).map_err(analysis::Error::from)?;
     let word = if parsed.predicates.is_empty() {
         "where"
     } else {
         "and"
     };
-    let part = evaluate(run, &format!("{expression} {word} time in {from}s..{to}s"))?;
-    for group in &mut answer.groups {
-        let same = part.groups.iter().find(|g| g.key == group.key);
-        group.mean = same.map_or(f64::NAN, |g| g.mean);
-    }
-    Ok(answer)
+    Ok(format!("{expression} {word} time in {from}s..{to}s"))
 }
 
 type Format = fn(&Chart, (u32, u32)) -> Result<Vec<u8>, Failure>;

@@ -19,7 +19,9 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.parquet")):
     times = table["timestamp"].cast(pa.int64())
     dimensions = [n for n in table.column_names if about["columns"][n]["kind"] == "dimension"]
     instances = table.group_by(["timestamp", *dimensions]).aggregate([]).num_rows
-    lengths = table.group_by(["timestamp", "interval"]).aggregate([]).num_rows
+    # Events have no length.
+    length = [name for name in ["interval"] if name in table.column_names]
+    lengths = table.group_by(["timestamp", *length]).aggregate([]).num_rows
     tables[path.stem] = {
         "rows": table.num_rows,
         "columns": {field.name: str(field.type) for field in table.schema},
@@ -30,8 +32,8 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.parquet")):
         "first": pc.min(times).as_py(),
         "last": pc.max(times).as_py(),
         "sorted": times.to_pylist() == sorted(times.to_pylist()),
-        "least_interval": pc.min(table["interval"]).as_py(),
-        "seconds": pc.sum(table["interval"]).as_py(),
+        "least_interval": pc.min(table["interval"]).as_py() if length else None,
+        "seconds": pc.sum(table["interval"]).as_py() if length else None,
         "compression": sorted(
             {file.metadata.row_group(0).column(i).compression for i in range(table.num_columns)}
         ),

@@ -12,6 +12,7 @@
 //! nothing about the run. Where so much happened in short ones that the mean lies outside,
 //! all intervals count.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use run::catalog::Kind;
@@ -19,7 +20,8 @@ use run::unit::Unit;
 use run::{Manifest, Run};
 
 use crate::error::Error;
-use crate::gather::{Points, Rules, Totals, holds};
+use crate::fold::{Zeros, extremes, fill, fold};
+use crate::gather::{Points, Rules, Totals};
 use crate::plan::{Key, Plan, ScanPlan, plan};
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
 use crate::slots::observed;
@@ -105,6 +107,7 @@ pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
     let plan = planned(run, text)?;
     match Short::of(&plan) {
         Some(short) => short.answer(run, &plan),
+        None if is_sparse_sum(&plan) => sparse_totals(run, &plan),
         None => {
             let mut answer = series(run, &plan)?;
             for group in &mut answer.groups {
@@ -196,6 +199,12 @@ fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -
 }
 
 fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
+    if let [under] = plan.under.as_slice()
+        && let Some((over, below)) = scan::scan_both(run, &plan.over, under)?
+    {
+        let below = [(under, below)];
+        return Ok(ratio(plan_head(plan), plan, over, &below, &run.manifest));
+    }
     let over = scan(run, &plan.over)?;
     if plan.kind.is_none() {
         let mut under = Vec::with_capacity(plan.under.len());
@@ -212,6 +221,27 @@ fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
     Ok(amounts(plan_head(plan), plan, over, &run.manifest))
 }
 
+/// Whether an interval without a row is zero.
+fn is_sparse_sum(plan: &Plan) -> bool {
+    plan.over.table.sparse && plan.kind == Some(Kind::Sum)
+}
+
+/// Sums of a sparse table, without writing its zeros down: an hour of latencies by process has
+/// more of them than memory has room for.
+fn sparse_totals(run: &Run, plan: &Plan) -> Result<Answer, Error> {
+    let cells = scan(run, &plan.over)?;
+    let mut answer = plan_head(plan);
+    let mut zeros = Zeros::new(&cells.slots, &run.manifest);
+    answer.groups.reserve(cells.groups.len());
+    for group in cells.groups {
+        let phase = phase_key(&plan.over, &group.key).cloned();
+        answer.groups.push(zeros.fold(group, phase));
+    }
+    answer.slots = cells.slots;
+    sort(&mut answer);
+    Ok(answer)
+}
+
 fn plan_head(plan: &Plan) -> Answer {
     Answer {
         text: plan.text.clone(),
@@ -222,7 +252,7 @@ fn plan_head(plan: &Plan) -> Answer {
         table: plan.over.table.name,
         caveat: plan.over.caveat,
         // A level that is not there is not known to be zero.
-        absent_is_zero: plan.over.table.sparse && plan.kind == Some(Kind::Sum),
+        absent_is_zero: is_sparse_sum(plan),
         slots: vec![],
         groups: vec![],
     }
@@ -260,89 +290,6 @@ fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -
     answer
 }
 
-/// Puts zeros where a sparse table has no row.
-fn fill(points: &mut Points, slots: &[Slot], belongs: impl Fn(&Slot) -> bool) {
-    let Points {
-        slots: places,
-        values,
-    } = points;
-    if places.len() == slots.len() {
-        return;
-    }
-    let (mut full_places, mut full_values) = (Vec::new(), Vec::new());
-    let mut known = places.iter().zip(values.iter()).peekable();
-    for (i, slot) in slots.iter().enumerate() {
-        let place = i as u32;
-        let value = known.next_if(|(p, _)| **p == place).map(|(_, v)| *v);
-        if value.is_some() || belongs(slot) {
-            full_places.push(place);
-            full_values.push(value.unwrap_or(0.0));
-        }
-    }
-    (*places, *values) = (full_places, full_values);
-}
-
-/// The numbers of one group.
-fn fold(
-    GroupCells { key, amounts }: GroupCells,
-    slots: &[Slot],
-    kind: Kind,
-    shortest: f64,
-) -> Group {
-    let mut out = Group {
-        key,
-        total: None,
-        mean: f64::NAN,
-        min: f64::NAN,
-        max: f64::NAN,
-        intervals: amounts.slots.len() as u64,
-        seconds: 0.0,
-        series: Vec::with_capacity(amounts.slots.len()),
-        weights: vec![],
-    };
-    let (mut total, mut weighted) = (0.0, 0.0);
-    for (&place, &amount) in amounts.slots.iter().zip(&amounts.values) {
-        let interval = slots[place as usize].interval;
-        out.seconds += interval;
-        total += amount;
-        weighted += amount * interval;
-        let value = if kind == Kind::Sum {
-            amount / interval
-        } else {
-            amount
-        };
-        out.series.push((place, value));
-    }
-    out.mean = if kind == Kind::Sum {
-        total / out.seconds
-    } else {
-        weighted / out.seconds
-    };
-    out.total = (kind == Kind::Sum).then_some(total);
-    extremes(&mut out, slots, shortest);
-    out
-}
-
-/// Least and greatest over intervals that are long enough; over all if none is, or if the
-/// mean lies outside.
-fn extremes(group: &mut Group, slots: &[Slot], shortest: f64) {
-    let over = |least_interval: f64| {
-        let long = |place: u32| slots[place as usize].interval >= least_interval;
-        let values = group.series.iter().filter(|(place, _)| long(*place));
-        // `min` and `max` pass over NaN.
-        values.fold([f64::NAN; 2], |[least, greatest], (_, value)| {
-            [least.min(*value), greatest.max(*value)]
-        })
-    };
-    let long = over(shortest);
-    let chosen = if holds(long, group.mean) {
-        long
-    } else {
-        over(0.0)
-    };
-    [group.min, group.max] = chosen;
-}
-
 /// Words by falling total (or mean), then by name; numbers rising.
 fn sort(answer: &mut Answer) {
     let numbers = answer.by.len() == 1 && answer.by[0].number.is_some();
@@ -360,10 +307,23 @@ fn sort(answer: &mut Answer) {
             (Some(KeyValue::Number(a)), Some(KeyValue::Number(b))) if numbers => a.total_cmp(b),
             _ => size(b)
                 .total_cmp(&size(a))
-                .then_with(|| order(&a.key).cmp(&order(&b.key))),
+                .then_with(|| in_order(&a.key, &b.key)),
         });
 }
 
+/// Words by name, numbers by size.
+fn in_order(a: &[KeyValue], b: &[KeyValue]) -> Ordering {
+    let one = |(a, b): (&KeyValue, &KeyValue)| match (a, b) {
+        (KeyValue::Word(a), KeyValue::Word(b)) => a.cmp(b),
+        (KeyValue::Number(a), KeyValue::Number(b)) => a.total_cmp(b),
+        (KeyValue::Word(_), KeyValue::Number(_)) => Ordering::Less,
+        (KeyValue::Number(_), KeyValue::Word(_)) => Ordering::Greater,
+    };
+    let mut unequal = a.iter().zip(b).map(one).filter(|o| o.is_ne());
+    unequal.next().unwrap_or(a.len().cmp(&b.len()))
+}
+
+/// A key to look a group up by.
 fn order(key: &[KeyValue]) -> String {
     key.iter().map(|k| format!("{k:?}\u{1}")).collect()
 }

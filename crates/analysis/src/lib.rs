@@ -2,14 +2,17 @@
 //!
 //! `disk.ios by op where device = vda` is parsed ([`syntax`]), given the cheapest tables
 //! that can answer it ([`plan`]), read into cells of group and interval ([`scan`]) and
-//! folded into totals, means and series ([`answer`]). No clock, no printing; files are read
-//! only through `run`.
+//! folded into totals, means and series ([`answer`]). What stands out in a run is told by
+//! [`findings`]. No clock, no printing; files are read only through `run`.
 
 pub mod answer;
 pub mod error;
+pub mod findings;
+mod fold;
 pub mod gather;
 pub mod limit;
 pub mod plan;
+pub mod quantiles;
 pub mod scan;
 pub mod slots;
 pub mod syntax;

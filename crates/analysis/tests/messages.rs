@@ -32,16 +32,16 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("disk.bytes by op, op", "op", "twice", ""),
     ("disk.busy by op", "op", "not kept by `op`", "device, layer"),
     (
-        "disk.time by process",
+        "disk.merges by process",
         "process",
         "not kept by `process`",
         "device, layer, op",
     ),
     (
-        "disk.bytes by process, device",
-        "device",
+        "cpu.time by process, cpu",
+        "cpu",
         "together with the others",
-        "cgroup, device",
+        "process, command",
     ),
     (
         "disk.bytes where device > 5",
@@ -105,6 +105,42 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "no table `power`",
         "record with the source `power`",
     ),
+    (
+        "disk.ios by file",
+        "disk.ios",
+        "no table `disk_event`",
+        "recorded with `--detail events --events disk`",
+    ),
+    (
+        "disk.ios by depth",
+        "disk.ios",
+        "no table `disk_depth`",
+        "had nothing to say",
+    ),
+    (
+        "net.segments by size",
+        "net.segments",
+        "no table `net_size`",
+        "denied: run it as root",
+    ),
+    (
+        "cpu.slices by slice",
+        "cpu.slices",
+        "no table `cpu_slice`",
+        "`--detail distributions`, by eBPF, which needs root",
+    ),
+    (
+        "file.ops by op",
+        "file.ops",
+        "no table `file_path`",
+        "`--with file`",
+    ),
+    (
+        "file.ops by file, latency",
+        "file.ops",
+        "no table `file_event`",
+        "`--with file --detail events --events file`",
+    ),
 ];
 
 #[test]
@@ -113,7 +149,11 @@ fn errors_name_the_word_and_what_to_do() {
         s.at(1.0, 1.0).own();
         s.row("disk", &["sda", "disk", "read"], &[1.0; 5]);
         s.row("disk_device", &["sda", "disk"], &[1.0; 3]);
-        s.row("disk_latency", &["sda", "disk", "read"], &[0.01, 1.0]);
+        s.row(
+            "disk_latency",
+            &["sda", "disk", "read"],
+            &[0.01, 1.0, 4096.0],
+        );
     });
     for (text, word, what, hint) in WRONG {
         let problem = match evaluate(&r.sealed, text) {

@@ -101,11 +101,11 @@ fn latencies() -> Runs {
         for second in 1..=3 {
             s.at(f64::from(second), 1.0).own();
             if second == 1 {
-                s.row("disk_latency", &["sda", "disk", "read"], &[fast, 5.0]);
+                s.row("disk_latency", &["sda", "disk", "read"], &[fast, 5.0, 5.0]);
             }
             if second < 3 {
-                s.row("disk_latency", &["sda", "disk", "read"], &[slow, 7.0]);
-                s.row("disk_latency", &["sda", "disk", "write"], &[slow, 2.0]);
+                s.row("disk_latency", &["sda", "disk", "read"], &[slow, 7.0, 7.0]);
+                s.row("disk_latency", &["sda", "disk", "write"], &[slow, 2.0, 2.0]);
             }
         }
     })

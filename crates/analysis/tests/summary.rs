@@ -33,6 +33,7 @@ fn recorded(name: &str) -> PathBuf {
     let mut writer = Writer::create(&dir, &manifest()).unwrap();
     let mut sink = Sink::new();
     let (disk, device) = (TableId::of("disk"), TableId::of("disk_device"));
+    let latency = TableId::of("disk_latency");
     for n in 1..=60_i64 {
         let interval = if n == 60 { 0.001 } else { 1.0 };
         sink.at(n * SECOND, interval);
@@ -49,6 +50,22 @@ fn recorded(name: &str) -> PathBuf {
                 sink.row(disk, &words, &[ios, load * 4096.0, 0.0, time, 0.0]);
             }
             sink.row(device, &words, &[load / 20.0, load, f64::from(i as u32)]);
+        }
+        // Sparse ones: a histogram, and events in two intervals of three.
+        let words = ["sda", "disk", "read"].map(|w| sink.word(w));
+        sink.row(latency, &words, &[0.001, (n % 4) as f64, 1.0]);
+        let fio = sink.word("fio[1@1]");
+        for i in 0..n % 3 * 5 {
+            let rows = sink.events(TableId::of("disk_event"));
+            rows.times.push(n * SECOND - i * 1000);
+            for (place, column) in rows.words.iter_mut().enumerate() {
+                column.push(if place == 1 { words[1] } else { fio });
+            }
+            let values = [0.0, 1e-6 * i as f64, 4096.0, 4096.0, 0.0, 0.0, 1.0, 1.0];
+            rows.values
+                .iter_mut()
+                .zip(values)
+                .for_each(|(c, v)| c.push(v));
         }
         writer.append(&mut sink, n * SECOND);
     }
@@ -82,6 +99,13 @@ fn an_answer_does_not_depend_on_its_series() {
         "disk.mean_size where op = read",
         "disk.utilisation by device",
         "disk.busy_depth",
+        "disk.ios by latency",
+        "disk.ios by latency, phase",
+        "disk.ios where latency > 1us and phase = steady",
+        "disk.ios by process",
+        "disk.ios by phase, process, latency",
+        "disk.bytes by process where time in 10s..40s",
+        "disk.mean_size by process",
     ] {
         let (long, short) = (
             evaluate(&run, text).unwrap(),

@@ -11,6 +11,7 @@ pub const STEPS: u64 = 64;
 const BITS: u32 = 6;
 
 /// The bucket that holds `value`.
+#[inline]
 pub const fn index(value: u64) -> u32 {
     if value < 2 * STEPS {
         return value as u32;
@@ -21,6 +22,7 @@ pub const fn index(value: u64) -> u32 {
 }
 
 /// The least value in bucket `index`.
+#[inline]
 pub const fn lower(index: u32) -> u64 {
     let index = index as u64;
     if index < 2 * STEPS {

@@ -13,6 +13,7 @@ pub mod rows;
 pub mod seal;
 pub mod sums;
 pub mod unit;
+pub mod whole;
 pub mod write;
 
 pub use catalog::{CATALOG, Dimension, Kind, Measure, Subject, Table};

@@ -54,6 +54,10 @@ pub struct Manifest {
     /// Programs that ran in the kernel.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
+    /// Of tables of events that were sampled, how many events a row stands for at most. Where
+    /// it is not there, nobody kept count: the rows tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<BTreeMap<String, u32>>,
     /// What could not be kept.
     #[serde(default)]
     pub loss: Vec<Loss>,
@@ -91,6 +95,7 @@ impl Manifest {
             phases: vec![],
             sources: vec![],
             programs: vec![],
+            sampled: None,
             loss: vec![],
             own: OwnCost::default(),
             changes: vec![],

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalog::{self, Column};
+use crate::catalog::{self, Column, Detail};
 use crate::{Nanos, Table};
 
 /// A text that rows refer to by number: a device's name, a mode.
@@ -58,14 +58,15 @@ impl TableId {
     }
 }
 
-/// Rows of one table, by column. Lengths of all columns are equal.
+/// Rows of one table, by column. Lengths of all columns are equal, but for `intervals` of
+/// events.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// Which table.
     pub table: &'static Table,
-    /// End of the interval, one a row.
+    /// End of the interval, or when the event happened, one a row.
     pub times: Vec<Nanos>,
-    /// True length of the interval in seconds, one a row.
+    /// True length of the interval in seconds, one a row; empty in a table of events.
     pub intervals: Vec<f64>,
     /// Word dimensions, in the table's order.
     pub words: Vec<Vec<Word>>,
@@ -161,7 +162,9 @@ impl Sink {
             rows.table.name
         );
         rows.times.push(self.time);
-        rows.intervals.push(self.interval);
+        if rows.table.detail != Detail::Event {
+            rows.intervals.push(self.interval);
+        }
         for (column, word) in rows.words.iter_mut().zip(words) {
             column.push(*word);
         }
@@ -170,9 +173,14 @@ impl Sink {
         }
     }
 
-    /// The rows of a table of events, to be filled column by column.
+    /// The columns of a table of events, to push to. All of them must grow alike, but for
+    /// `intervals`, which stays empty: an event has a time and no length. Times in seconds are
+    /// kept to the nanosecond, other numbers as whole ones. A buffered event takes over 100
+    /// bytes, so who has many appends several times a second.
     pub fn events(&mut self, table: TableId) -> &mut Rows {
-        &mut self.tables[table.0 as usize]
+        let rows = &mut self.tables[table.0 as usize];
+        debug_assert_eq!(rows.table.detail, Detail::Event, "{}", rows.table.name);
+        rows
     }
 
     /// The tables that have rows, with their places in the catalog.

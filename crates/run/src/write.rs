@@ -238,7 +238,7 @@ impl Writer {
             .thread
             .join()
             .map_err(|_| io::Error::other("the writer died"))?;
-        manifest.loss = self.dropped.list;
+        manifest.loss.extend(self.dropped.list);
         manifest.loss.extend(written.loss.list);
         manifest.own.written_bytes = written.journal.written();
         let made_again = !self.home.holds(written.journal.file(), "journal");

@@ -44,10 +44,45 @@ fn rows_block(table: u16, time: i64, words: &[u32], numbers: &[f64]) -> Vec<u8> 
     block(3, &payload)
 }
 
+/// A column of events: zero bits taken off, the least number, and the planes of bytes.
+fn planes(shift: u8, least: i64, planes: &[&[u8]]) -> Vec<u8> {
+    let mut column = vec![planes.len() as u8, shift];
+    column.extend(least.to_le_bytes());
+    column.extend(planes.concat());
+    column
+}
+
+/// Three events of table 3 in the schema; the second is the earliest, and one offset is not
+/// known.
+fn events_block() -> Vec<u8> {
+    let mut payload = 3_u16.to_le_bytes().to_vec();
+    payload.extend(3_u32.to_le_bytes());
+    payload.extend((START + 300).to_le_bytes());
+    // Differences 0, -300, 500: less the least of them, 300, 0, 800, in hundreds of 4.
+    payload.extend(planes(2, -300, &[&[75, 0, 200]]));
+    // Words 0, 0, 2.
+    payload.extend(planes(1, 0, &[&[0, 0, 1]]));
+    // Nanoseconds 1000, 66536, 1000: less 1000, shifted by 16.
+    payload.push(1);
+    payload.extend(planes(16, 1000, &[&[0, 1, 0]]));
+    // Weights: all 7.
+    payload.push(0);
+    payload.extend(planes(0, 7, &[]));
+    // Offsets as float64.
+    payload.push(2);
+    let bits = [4096.0, f64::NAN, -0.25].map(f64::to_bits);
+    let plane = |place: u32| bits.map(|b| (b >> (8 * place)) as u8);
+    let all: Vec<[u8; 3]> = (0..8).map(plane).collect();
+    let all: Vec<&[u8]> = all.iter().map(<[u8; 3]>::as_slice).collect();
+    payload.extend(planes(0, 0, &all));
+    block(4, &payload)
+}
+
 const SCHEMA: &str = r#"{"format":1,"later":true,"tables":[
     {"name":"quantum","words":["qubit"],"numbers":["spin"]},
     {"name":"memory","words":["kind","colour"],"numbers":["weight","bytes"]},
-    {"name":"disk_device","words":["device"],"numbers":["busy"]}]}"#;
+    {"name":"disk_device","words":["device"],"numbers":["busy"]},
+    {"name":"disk_event","words":["device"],"numbers":["queue_time","weight","offset"]}]}"#;
 
 /// Two frames; the second repeats schema and words.
 fn journal() -> Vec<u8> {
@@ -61,6 +96,7 @@ fn journal() -> Vec<u8> {
         block(77, b"of a kind to come"),
         words(2, &["sda"]),
         rows_block(2, START + 1, &[2], &[0.25]),
+        events_block(),
     ];
     let second = [
         schema,
@@ -94,6 +130,22 @@ fn check(run: &Run) {
     let device = rows(run, "disk_device", &["device", "busy", "inflight"]);
     assert_eq!(device, [row(START + 1, 1.0, &["sda"], &[0.25, f64::NAN])]);
     assert!(run.table("quantum").unwrap().is_none());
+    let names = ["device", "queue_time", "weight", "offset", "depth"];
+    let event = |time, device: &str, queue, offset| {
+        row(
+            START + time,
+            0.0,
+            &[device],
+            &[queue, 7.0, offset, f64::NAN],
+        )
+    };
+    let expected = [
+        event(300, "free", 1000e-9, 4096.0),
+        event(0, "free", 66536e-9, f64::NAN),
+        // Offsets are whole.
+        event(500, "sda", 1000e-9, 0.0),
+    ];
+    assert_eq!(rows(run, "disk_event", &names), expected);
 }
 
 #[test]
@@ -103,7 +155,8 @@ fn a_journal_of_another_version_opens() {
     write(&dir);
     let run = Run::open(&dir).unwrap();
     assert_eq!(run.life, Life::Killed);
-    assert_eq!(run.tables(), ["disk_device", "memory", "quantum"]);
+    let all = ["disk_device", "disk_event", "memory", "quantum"];
+    assert_eq!(run.tables(), all);
     check(&run);
 }
 
@@ -113,7 +166,8 @@ fn a_journal_of_another_version_seals() {
     let dir = scratch.join("run");
     write(&dir);
     let tables = seal::seal(&File::open(dir.join("journal")).unwrap(), &dir).unwrap();
-    let expected = [("disk_device".to_owned(), 1), ("memory".to_owned(), 2)];
+    let expected = [("disk_device", 1), ("disk_event", 3), ("memory", 2)];
+    let expected = expected.map(|(table, rows)| (table.to_owned(), rows));
     assert_eq!(
         tables.tables.clone().into_iter().collect::<Vec<_>>(),
         expected

@@ -55,7 +55,7 @@ fn expected() -> f64 {
 fn bytes(batch: &run::read::Batch<'_>) -> f64 {
     match &batch.columns[0] {
         Values::Numbers(values) => values.iter().sum(),
-        Values::Words { .. } => panic!("bytes are numbers"),
+        Values::Words { .. } | Values::Whole(..) => panic!("bytes are plain numbers"),
     }
 }
 

@@ -5,6 +5,9 @@ mod support;
 use std::fs::File;
 use std::path::Path;
 
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Decimal128Type;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use run::read::Life;
 use run::rows::TableId;
@@ -49,8 +52,12 @@ fn every_kind_of_column_reads_back() {
             &words,
             &[7.0 * n, 2e15 + n, f64::NAN, 0.1 * n, 0.0],
         );
-        sink.row(TableId::of("disk_latency"), &words, &[0.001 * n, n]);
-        sink.row(TableId::of("disk_latency"), &words, &[0.002, 3.0]);
+        sink.row(
+            TableId::of("disk_latency"),
+            &words,
+            &[0.001 * n, n, 4096.0 * n],
+        );
+        sink.row(TableId::of("disk_latency"), &words, &[0.002, 3.0, 0.0]);
         sink.at(START + sample, 1.5);
         let device = [sink.word("sda"), sink.word("disk")];
         sink.row(TableId::of("disk_device"), &device, &[f64::NAN, -0.5, 2.5]);
@@ -214,6 +221,143 @@ fn a_large_table_has_parts_in_order_of_time() {
         }
         assert_eq!(next, ROWS as f64);
     }
+}
+
+/// Columns of `disk_event` that the tests look at.
+const EVENT: [&str; 6] = [
+    "process",
+    "queue_time",
+    "offset",
+    "distance",
+    "depth",
+    "weight",
+];
+
+/// An event: nanoseconds in the queue, offset, weight.
+fn event(sink: &mut Sink, time: i64, process: &str, [queue, offset, weight]: [f64; 3]) {
+    let words: Vec<_> = (0..10)
+        .map(|c| sink.word(if c == 6 { process } else { "x" }))
+        .collect();
+    let rows = sink.events(TableId::of("disk_event"));
+    rows.times.push(time);
+    rows.words
+        .iter_mut()
+        .zip(words)
+        .for_each(|(c, w)| c.push(w));
+    let distance = 4096.0 - offset;
+    let values = [
+        queue / 1e9,
+        0.25,
+        4096.0,
+        offset,
+        distance,
+        0.0,
+        32.0,
+        weight,
+    ];
+    rows.values
+        .iter_mut()
+        .zip(values)
+        .for_each(|(c, v)| c.push(v));
+}
+
+#[test]
+fn events_read_back_exactly() {
+    const EACH: i64 = 5000;
+    let scratch = Scratch::new();
+    let make = |number: i64| {
+        // A clock step: the fourth sample is before the third.
+        let sample = number / EACH;
+        let time = START + number * 100 - if sample == 3 { 1_500_000 } else { 0 };
+        let process = format!("p[{}@1]", number % 7);
+        let queue = ((number * 7919) % 1_000_003) as f64;
+        let offset = (number * 8192) as f64;
+        (time, process, [queue, offset, (1 + number % 3) as f64])
+    };
+    let runs = both(&scratch, 5, |sink, sample| {
+        for i in 0..EACH {
+            let (time, process, values) = make((sample - 1) * EACH + i);
+            event(sink, time, &process, values);
+        }
+    });
+    for run in &runs {
+        let all = rows(run, "disk_event", &EVENT);
+        assert_eq!(all.len() as i64, 5 * EACH);
+        for (number, found) in all.iter().enumerate() {
+            let (time, process, [queue, offset, weight]) = make(number as i64);
+            let numbers = [queue / 1e9, offset, 4096.0 - offset, 32.0, weight];
+            assert_eq!(*found, row(time, 0.0, &[&process], &numbers), "{number}");
+        }
+    }
+    let sealed = runs[0].table("disk_event").unwrap().unwrap();
+    let range = sealed.parts[0].range.unwrap();
+    assert_eq!(range, (START, START + (5 * EACH - 1) * 100));
+}
+
+/// More distinct paths than a dictionary of a row group may hold.
+#[test]
+fn events_of_very_many_files_keep_them() {
+    const EACH: i64 = 20_000;
+    let scratch = Scratch::new();
+    let path = |number: i64| format!("/srv/{:040}/{number}", number * 7919);
+    let runs = both(&scratch, 6, |sink, sample| {
+        for i in 0..EACH {
+            let number = (sample - 1) * EACH + i;
+            event(sink, START + number, &path(number), [0.0, 0.0, 1.0]);
+        }
+    });
+    for run in &runs {
+        let all = rows(run, "disk_event", &["process", "command"]);
+        assert_eq!(all.len() as i64, 6 * EACH);
+        for (number, found) in all.iter().enumerate() {
+            let number = number as i64;
+            let words = [path(number), "x".into()];
+            let words = words.each_ref().map(String::as_str);
+            assert_eq!(*found, row(START + number, 0.0, &words, &[]));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_of_an_event_stays_so() {
+    let scratch = Scratch::new();
+    let runs = both(&scratch, 2, |sink, sample| {
+        event(sink, START + 5, "a", [f64::NAN, 0.0, 1.0]);
+        let far = if sample == 1 { f64::NAN } else { 3e18 };
+        event(sink, START + 6, "a", [1.5, far, 1.0]);
+    });
+    for run in &runs {
+        let all = rows(run, "disk_event", &["queue_time", "offset"]);
+        let numbers: Vec<_> = all.into_iter().map(|r| r.2).collect();
+        let expected = [
+            [f64::NAN, 0.0],
+            [2e-9, f64::NAN],
+            [f64::NAN, 0.0],
+            [2e-9, 3e18],
+        ];
+        assert_eq!(numbers, expected.map(|e| e.map(Cell::Number).to_vec()));
+    }
+}
+
+#[test]
+fn times_of_events_are_decimal_seconds_for_other_readers() {
+    let scratch = Scratch::new();
+    let runs = both(&scratch, 1, |sink, _| {
+        event(sink, START, "a", [1_234_567_891.0, 0.0, 1.0]);
+        event(sink, START, "a", [f64::NAN, 0.0, 1.0]);
+    });
+    let file = File::open(runs[0].path().join("disk_event.parquet")).unwrap();
+    let mut reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .unwrap()
+        .build()
+        .unwrap();
+    let batch = reader.next().unwrap().unwrap();
+    assert!(batch.column_by_name("interval").is_none());
+    let queue = batch.column_by_name("queue_time").unwrap();
+    assert_eq!(queue.data_type().to_string(), "Decimal128(18, 9)");
+    let queue = queue.as_primitive::<Decimal128Type>();
+    assert_eq!(queue.value_as_string(0), "1.234567891");
+    assert_eq!(queue.null_count(), 1);
 }
 
 #[test]

@@ -46,6 +46,11 @@ pub trait Source: Send {
         None
     }
 
+    /// What was lost of its events, all in all.
+    fn lost(&mut self) -> Option<Lost> {
+        None
+    }
+
     /// Of events that come too fast, tell one in `n` from now on.
     fn one_in(&mut self, _n: u32) {}
 
@@ -54,6 +59,17 @@ pub trait Source: Send {
     fn measured(&mut self, _seconds: f64) -> Vec<Program> {
         vec![]
     }
+}
+
+/// What a source in the kernel could not keep, since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// The table of its events.
+    pub table: &'static str,
+    /// Events for which there was no room.
+    pub dropped: u64,
+    /// What the program could not follow, and counted nowhere else.
+    pub unseen: u64,
 }
 
 /// What [`SOURCES`] says of a source.
@@ -91,4 +107,25 @@ pub const SOURCES: &[Entry] = &[
     proc::process::ENTRY,
     cgroup::ENTRY,
     bpf::disk::ENTRY,
+    bpf::net::ENTRY,
+    bpf::tcp::ENTRY,
+    bpf::file::ENTRY,
 ];
+
+/// Sources that are opened only when their subject is asked for, as they make the machine
+/// slower: `--with file`.
+const ONLY_WITH: &[(&str, &str)] = &[("bpf-file", "file")];
+
+impl Entry {
+    /// The subject that has to be asked for with `--with`, if any.
+    pub fn only_with(&self) -> Option<&'static str> {
+        let found = ONLY_WITH.iter().find(|(source, _)| *source == self.name);
+        found.map(|(_, subject)| *subject)
+    }
+
+    /// Whether one looks that deep, and asked for it where that is needed.
+    pub fn wanted(&self, look: &Look) -> bool {
+        let asked = |subject| look.with.iter().any(|w| w == subject);
+        self.detail <= look.detail && self.only_with().is_none_or(asked)
+    }
+}

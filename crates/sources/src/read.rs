@@ -118,6 +118,25 @@ pub fn printable(bytes: &[u8]) -> String {
     name
 }
 
+/// A name of a mount table: what the kernel writes in octal (`\040`) as it was.
+pub fn unescaped(name: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((&first, tail)) = rest.split_first() {
+        let octal = |d: u8| (b'0'..=b'7').contains(&d).then(|| u32::from(d - b'0'));
+        let escaped = match rest {
+            [b'\\', a, b, c, ..] => octal(*a)
+                .zip(octal(*b))
+                .zip(octal(*c))
+                .and_then(|((a, b), c)| u8::try_from(a * 64 + b * 8 + c).ok()),
+            _ => None,
+        };
+        plain.push(escaped.unwrap_or(first));
+        rest = if escaped.is_some() { &rest[4..] } else { tail };
+    }
+    plain
+}
+
 /// A file that is read once, trimmed; `None` if it cannot be read.
 pub fn once(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;

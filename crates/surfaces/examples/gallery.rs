@@ -238,6 +238,7 @@ fn heat(every: u32) -> Chart {
         start: START,
         left: axis("latency", Unit::Seconds, false, false),
         heat: Some(Heat {
+            places: false,
             amount: axis("I/Os", Unit::Count, false, false),
             log: None,
             rows: (0..rows)

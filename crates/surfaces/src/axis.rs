@@ -4,6 +4,7 @@ use run::Unit;
 use run::unit::{Prefix, scale};
 
 use crate::chart::Axis;
+use crate::scale::{Scale, Span};
 
 /// Values beyond this are taken as not known: they would overflow on the way.
 pub(crate) const LARGEST: f64 = 1e290;
@@ -22,7 +23,7 @@ pub(crate) struct Tick {
 pub(crate) struct Ruler {
     pub(crate) lower: f64,
     pub(crate) upper: f64,
-    pub(crate) log: bool,
+    pub(crate) scale: Scale,
     pub(crate) ticks: Vec<Tick>,
     /// The label with the unit of the ticks.
     pub(crate) heading: String,
@@ -34,7 +35,7 @@ impl Ruler {
     pub(crate) fn for_values(axis: &Axis, least: f64, most: f64, wanted: usize) -> Ruler {
         if axis.log && least > 0.0 {
             let room = (most / least).powf(0.04).max(1.2);
-            return Ruler::between(axis, least / room, most * room, true, wanted);
+            return Ruler::between(axis, least / room, most * room, Scale::Log, wanted);
         }
         let (mut low, mut high) = (least.min(0.0), most.max(0.0));
         if axis.unit == Unit::Celsius {
@@ -48,36 +49,36 @@ impl Ruler {
         if low < 0.0 {
             low -= room;
         }
-        Ruler::between(axis, low, high + room, false, wanted)
+        Ruler::between(axis, low, high + room, Scale::Linear, wanted)
     }
 
     /// An axis with exactly this range.
-    pub(crate) fn between(axis: &Axis, lower: f64, upper: f64, log: bool, wanted: usize) -> Ruler {
+    pub(crate) fn between(
+        axis: &Axis,
+        lower: f64,
+        upper: f64,
+        scale: Scale,
+        wanted: usize,
+    ) -> Ruler {
+        let wanted = wanted.max(2);
         let mut ruler = Ruler {
             lower,
             upper,
-            log,
+            scale,
             ticks: vec![],
             heading: axis.label.clone(),
         };
-        let unit = if log {
-            ruler.ticks = log_ticks(axis, lower, upper, wanted.max(2));
-            ""
-        } else {
-            let largest = lower.abs().max(upper.abs()) / 1.05;
-            let by = scale(largest, axis.unit, axis.rate, Prefix::Binary);
-            let mark = if axis.unit == Unit::Count {
-                by.suffix.trim_end_matches("/s")
-            } else {
-                ""
-            };
-            ruler.ticks = linear_ticks(axis.unit, lower, upper, wanted.max(2), by.by, mark);
-            if axis.unit == Unit::Count {
-                ""
-            } else {
-                by.suffix
+        let mut unit = "";
+        match scale {
+            Scale::Log => ruler.ticks = log_ticks(axis, lower, upper, wanted),
+            Scale::Signed { least, .. } => {
+                ruler.ticks = ruler.signed_ticks(axis, least, wanted);
+                if lower < -least {
+                    push_word(&mut ruler.heading, ", log to both sides of 0", "");
+                }
             }
-        };
+            Scale::Linear => (ruler.ticks, unit) = scaled_ticks(axis, lower, upper, wanted),
+        }
         if axis.unit == Unit::Count && axis.rate {
             push_word(&mut ruler.heading, " per second", "per second");
         } else if !unit.is_empty() {
@@ -87,17 +88,64 @@ impl Ruler {
         ruler
     }
 
+    /// Zero, and the ticks of a log axis on each side, as far from it as ticks are from each
+    /// other.
+    fn signed_ticks(&self, axis: &Axis, least: f64, wanted: usize) -> Vec<Tick> {
+        let far = self.lower.abs().max(self.upper.abs()).max(least * 2.0);
+        let [below, zero, above] = [self.lower, 0.0, self.upper].map(|v| self.share(v));
+        let sides = (zero - below).max(above - zero);
+        let each = ((wanted as f64 * sides).ceil() as usize).max(2);
+        let apart = 0.6 / wanted as f64;
+        let mut ticks = vec![Tick {
+            value: 0.0,
+            text: "0".into(),
+        }];
+        for tick in log_ticks(axis, least, far, each) {
+            for (value, sign) in [(tick.value, ""), (-tick.value, "-")] {
+                let at = self.share(value);
+                if (0.0..=1.0).contains(&at) && (at - zero).abs() >= apart {
+                    let text = format!("{sign}{}", tick.text);
+                    ticks.push(Tick { value, text });
+                }
+            }
+        }
+        ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
+        ticks
+    }
+
     /// Where a value lies: 0 at the lower end, 1 at the upper; NaN if it has no place.
     pub(crate) fn share(&self, value: f64) -> f64 {
-        if value.is_nan() || value.abs() > LARGEST || (self.log && value <= 0.0) {
-            return f64::NAN;
-        }
-        if self.log {
-            (value / self.lower).ln() / (self.upper / self.lower).ln()
-        } else {
-            (value - self.lower) / (self.upper - self.lower)
-        }
+        let Ruler {
+            lower,
+            upper,
+            scale,
+            ..
+        } = *self;
+        let span = Span {
+            lower,
+            upper,
+            scale,
+        };
+        span.share(value)
     }
+}
+
+/// Ticks of a linear axis, and the unit they are in.
+fn scaled_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> (Vec<Tick>, &'static str) {
+    let largest = lower.abs().max(upper.abs()) / 1.05;
+    let by = scale(largest, axis.unit, axis.rate, Prefix::Binary);
+    let mark = if axis.unit == Unit::Count {
+        by.suffix.trim_end_matches("/s")
+    } else {
+        ""
+    };
+    let ticks = linear_ticks(axis.unit, lower, upper, wanted, by.by, mark);
+    let unit = if axis.unit == Unit::Count {
+        ""
+    } else {
+        by.suffix
+    };
+    (ticks, unit)
 }
 
 fn push_word(heading: &mut String, after: &str, alone: &str) {

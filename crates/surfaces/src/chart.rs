@@ -23,6 +23,8 @@ pub struct Chart {
     pub stacked: bool,
     /// Cells behind the lines.
     pub heat: Option<Heat>,
+    /// The heat map is folded: one distribution over the whole time, instead of time.
+    pub fold: Option<Fold>,
     /// Phases, and times in which something was lost.
     pub bands: Vec<Band>,
     /// Small print under the picture.
@@ -107,8 +109,11 @@ pub enum BandKind {
 pub struct Heat {
     /// What the amounts count; they are summed where cells are merged, so no rates.
     pub amount: Axis,
-    /// Whether the rows are on a log scale; `None`: if they span more than a factor of 100.
+    /// Whether the rows are on a log scale, to both sides of zero if they lie there; `None`: if
+    /// they span more than a factor of 100.
     pub log: Option<bool>,
+    /// Rows are places, not amounts: a linear axis need not begin at zero.
+    pub places: bool,
     /// Lower and upper bound of each bucket, ascending.
     pub rows: Vec<(f64, f64)>,
     /// From and to of each interval, seconds since the run's start, ascending.
@@ -118,4 +123,24 @@ pub struct Heat {
     /// Share of the whole amount, 0 to 0.05, that may lie above the axis. The picture says
     /// how much does.
     pub outliers: f64,
+}
+
+/// What is told of a distribution beside its bars.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fold {
+    /// Quantiles, rising.
+    pub marks: Vec<Mark>,
+    /// Name and value of each number below the picture.
+    pub numbers: Vec<(String, String)>,
+}
+
+/// A named value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mark {
+    /// Any text.
+    pub name: String,
+    /// In the unit of [`Chart::left`].
+    pub value: f64,
+    /// The value for a person.
+    pub text: String,
 }

@@ -2,11 +2,12 @@
 //! a heat map.
 
 use analysis::scan::{KeyValue, Slot};
-use analysis::{Answer, Group};
+use analysis::{Answer, Group, quantiles};
 use run::Run;
 use run::catalog::Kind;
 
-use crate::chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+use crate::chart::{Axis, Band, BandKind, Chart, Line, Point};
+use crate::from_numbers::{fold, heat};
 use crate::text::clean;
 
 /// Groups with a line of their own; the rest are `other`.
@@ -17,8 +18,8 @@ const MOST_LINES: usize = 7;
 pub struct Look {
     /// Title; the expressions if `None`.
     pub title: Option<String>,
-    /// Logarithmic left axis.
-    pub log: bool,
+    /// Whether the left axis is logarithmic; `None`: as suits what is on it.
+    pub log: Option<bool>,
     /// Areas on top of each other.
     pub stack: bool,
     /// Seconds over which values are averaged.
@@ -27,18 +28,33 @@ pub struct Look {
     pub from: Option<f64>,
     /// Last second shown.
     pub to: Option<f64>,
+    /// One distribution over all time, instead of a heat map.
+    pub fold: bool,
     /// Share of a heat map's amount that may lie above its axis.
     pub outliers: f64,
 }
 
 /// Why answers cannot be drawn together.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ChartError {
     /// A number dimension beside others.
     #[error(
         "a heat map has one dimension, a number; `{0}` has others too\nhint: choose them with `where` instead of `by`"
     )]
     Mixed(String),
+    /// Cells could not be added.
+    #[error(
+        "`{0}` is no sum: its parts do not add up to anything, as those of a heat map do\nhint: `sonde get` prints it bucket by bucket"
+    )]
+    NoSum(String),
+    /// Nothing to fold.
+    #[error(
+        "`{0}` has no number dimension, so it has no distribution\nhint: for example disk.ios by latency"
+    )]
+    NoNumber(String),
+    /// What stands behind the numbers could not be read.
+    #[error(transparent)]
+    Behind(#[from] analysis::Error),
     /// A heat map with something else.
     #[error("a heat map has no second axis and no stacked areas")]
     HeatWithMore,
@@ -65,19 +81,38 @@ pub fn chart(
         title: look.title.clone().unwrap_or_else(|| title(left, right)),
         seconds: (from, to),
         start: Some(run.manifest.started),
-        left: axis(left, look.log),
+        left: axis(left, look.log == Some(true)),
         right: right.map(|r| axis(r, false)),
         stacked: look.stack,
         bands: bands(run, end),
         notes: notes(left, right, look),
         ..Chart::default()
     };
+    let heaviest = quantiles::heaviest(run, left.table).map_err(analysis::Error::from)?;
+    if heaviest > 1.0 {
+        chart.notes.push(format!(
+            "some events stand for up to {heaviest:.0}: amounts are estimates"
+        ));
+    }
     if left.by.iter().any(|b| b.number.is_some()) {
         if right.is_some() || look.stack {
             return Err(ChartError::HeatWithMore);
         }
+        if left.kind != Some(Kind::Sum) {
+            return Err(ChartError::NoSum(left.text.clone()));
+        }
         chart.heat = Some(heat(left, &since, (from, to), look)?);
+        if look.fold
+            && let Some(spreads) = quantiles::of(run, left)?
+        {
+            let (fold, notes) = fold(left, &spreads);
+            chart.fold = Some(fold);
+            chart.notes.extend(notes);
+        }
         return Ok(chart);
+    }
+    if look.fold {
+        return Err(ChartError::NoNumber(left.text.clone()));
     }
     for (answer, is_right) in [(Some(left), false), (right, true)] {
         let Some(answer) = answer else { continue };
@@ -294,67 +329,6 @@ fn smoothed(points: &[(Point, f64)], window: f64) -> Vec<(Point, f64)> {
         out.push((Point { value, ..p.0 }, p.1));
     }
     out
-}
-
-fn heat(
-    answer: &Answer,
-    since: &dyn Fn(i64) -> f64,
-    shown: (f64, f64),
-    look: &Look,
-) -> Result<Heat, ChartError> {
-    let [dimension] = answer.by.as_slice() else {
-        return Err(ChartError::Mixed(answer.text.clone()));
-    };
-    let unit = dimension.number.unwrap_or(run::Unit::Count);
-    let columns: Vec<(f64, f64)> = answer
-        .slots
-        .iter()
-        .map(|slot| (since(slot.time) - slot.interval, since(slot.time)))
-        .collect();
-    let inside = |column: u32| {
-        let (from, to) = columns[column as usize];
-        to > shown.0 && from < shown.1
-    };
-    let mut rows = Vec::with_capacity(answer.groups.len());
-    let mut cells = Vec::new();
-    for (row, group) in answer.groups.iter().enumerate() {
-        let lower = match group.key.first() {
-            Some(KeyValue::Number(lower)) => *lower,
-            _ => f64::NAN,
-        };
-        rows.push(run::grid::bounds(lower, unit));
-        for (place, value) in group.series.iter().filter(|(place, _)| inside(*place)) {
-            // Back from per second to the amount: cells are added when they are merged.
-            let amount = value
-                * if answer.is_rate() {
-                    answer.slots[*place as usize].interval
-                } else {
-                    1.0
-                };
-            if amount != 0.0 {
-                cells.push((*place, row as u32, amount));
-            }
-        }
-    }
-    let label = answer
-        .text
-        .split_whitespace()
-        .next()
-        .unwrap_or("")
-        .to_owned();
-    Ok(Heat {
-        amount: Axis {
-            label,
-            unit: answer.unit,
-            rate: false,
-            log: false,
-        },
-        log: look.log.then_some(true),
-        rows,
-        columns,
-        cells,
-        outliers: look.outliers,
-    })
 }
 
 #[cfg(test)]

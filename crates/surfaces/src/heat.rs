@@ -3,20 +3,17 @@
 
 use crate::axis::Ruler;
 use crate::chart::{Axis, Heat};
+use crate::scale::{Scale, Span};
 
 /// The scale of a heat map and what it does not show.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Extent {
-    pub(crate) lower: f64,
-    pub(crate) upper: f64,
-    pub(crate) log: bool,
-    /// The amount above `upper`, and its share of the whole.
+    pub(crate) span: Span,
+    /// The amount above it, and all there is.
     pub(crate) above: f64,
-    pub(crate) above_share: f64,
+    pub(crate) total: f64,
     /// The upper bound of the highest bucket with anything in it; may be infinite.
     pub(crate) highest: f64,
-    /// The amount at or below zero, which a log axis cannot show.
-    pub(crate) below: f64,
 }
 
 /// The cells in view that exist and hold a positive amount: column, row, amount.
@@ -38,6 +35,9 @@ fn filled(heat: &Heat, seconds: (f64, f64)) -> impl Iterator<Item = (usize, usiz
         })
 }
 
+/// Outliers are left out if the axis gets shorter by this share.
+const LEAST_SAVED: f64 = 0.1;
+
 /// The range of rows that shows all but the allowed outliers; `None` without any amount.
 pub(crate) fn extent(heat: &Heat, seconds: (f64, f64)) -> Option<Extent> {
     let mut of_row = vec![0.0; heat.rows.len()];
@@ -54,49 +54,55 @@ pub(crate) fn extent(heat: &Heat, seconds: (f64, f64)) -> Option<Extent> {
         above += of_row[top];
         top -= 1;
     }
-    let mut upper = heat.rows[top].1;
-    if endless(top) {
-        // All there is lies in the bucket without an end.
-        upper = heat.rows[top].0;
-        above += of_row[top];
-    }
-    // The lowest bound a log axis could begin with.
-    let positive = (first..=top).map(|r| heat.rows[r]).find(|r| r.1 > 0.0);
-    let floor = positive.map_or(
-        f64::NAN,
-        |(low, high)| if low > 0.0 { low } else { high / 2.0 },
-    );
-    let log = floor > 0.0 && upper > floor && heat.log.unwrap_or(upper / floor > 100.0);
-    let lower = if log {
-        floor
-    } else {
-        heat.rows[first].0.min(0.0)
+    let span_to = |top: usize| {
+        let mut seen: Vec<(f64, f64)> = (first..=top)
+            .filter(|r| of_row[*r] > 0.0)
+            .map(|r| heat.rows[r])
+            .collect();
+        if endless(top)
+            && let Some(bucket) = seen.last_mut()
+        {
+            // All there is lies in the bucket without an end.
+            bucket.1 = bucket.0;
+        }
+        Span::of(&seen, heat.log, heat.places)
     };
-    if !log && upper <= lower {
-        upper = lower + 1.0;
+    let mut span = span_to(top);
+    if !endless(last) {
+        // What would take little of the axis is not worth leaving out.
+        let whole = span_to(last);
+        if whole.share(span.upper) > 1.0 - LEAST_SAVED {
+            span = whole;
+        }
     }
-    let hidden = |r: &usize| log && heat.rows[*r].1 <= 0.0;
+    // Where there is room above, it is not left empty.
+    let hidden = |r: &usize| heat.rows[*r].1 > span.upper;
     Some(Extent {
-        lower,
-        upper,
-        log,
-        above,
-        above_share: above / total,
+        span,
+        above: (first..=last).filter(hidden).map(|r| of_row[r]).sum(),
+        total,
         highest: heat.rows[last].1,
-        below: (first..=top).filter(hidden).map(|r| of_row[r]).sum(),
     })
 }
 
 impl Extent {
     /// The axis of the rows.
     pub(crate) fn ruler(&self, axis: &Axis, wanted: usize) -> Ruler {
+        let Span {
+            lower,
+            upper,
+            scale,
+        } = self.span;
         // A little room, so that the highest cells do not touch the frame.
-        let upper = if self.log {
-            self.upper * (self.upper / self.lower).powf(0.01)
-        } else {
-            self.upper + (self.upper - self.lower) * 0.01
+        let (lower, upper) = match scale {
+            Scale::Linear => (lower, upper + (upper - lower) * 0.01),
+            Scale::Log => (lower, upper * (upper / lower).powf(0.01)),
+            Scale::Signed { least, .. } => {
+                let room = |end: f64| end * (end.abs() / least).max(1.0).powf(0.01);
+                (room(lower), room(upper))
+            }
         };
-        Ruler::between(axis, self.lower, upper, self.log, wanted)
+        Ruler::between(axis, lower, upper, scale, wanted)
     }
 }
 
@@ -117,7 +123,8 @@ enum Cells {
 }
 
 impl Cells {
-    /// Buckets as they are if each in view is at least `least` long (a share).
+    /// Buckets as they are if each in view is at least `least` long (a share), or has room for
+    /// that.
     fn of(buckets: &[(f64, f64)], least: f64) -> Cells {
         let in_view = |b: &(f64, f64)| b.1 > 0.0 && b.0 < 1.0;
         let first = buckets.iter().position(in_view).unwrap_or(0);
@@ -126,10 +133,15 @@ impl Cells {
             .rposition(in_view)
             .map_or(first, |last| last + 1);
         let seen = &buckets[first..end];
-        if seen.len() <= 8192 && seen.iter().all(|b| b.1 - b.0 >= least) {
-            return Cells::Given(first, seen.to_vec());
+        // Narrow ones that stand apart are drawn wider, rather than spread over two cells.
+        let room = |pair: &[(f64, f64)]| pair[1].0 - pair[0].0 >= least;
+        let wide = seen.iter().all(|b| b.1 - b.0 >= least);
+        if seen.len() <= 8192 && (wide || seen.windows(2).all(room)) {
+            let cell = |b: &(f64, f64)| (b.0, b.1.max(b.0 + least));
+            return Cells::Given(first, seen.iter().map(cell).collect());
         }
-        Cells::Even((1.0 / least).floor().clamp(1.0, 8192.0) as usize)
+        // A rounding error is not to cost a cell.
+        Cells::Even((1.0 / least + 1e-6).floor().clamp(1.0, 8192.0) as usize)
     }
 
     fn count(&self) -> usize {
@@ -169,8 +181,21 @@ impl Cells {
     }
 }
 
+/// Where a bucket lies on an axis, as shares of it.
+pub(crate) fn stretch(ruler: &Ruler, bucket: (f64, f64)) -> (f64, f64) {
+    let (from, to) = ruler.scale.zero_band(bucket).unwrap_or(bucket);
+    let low = ruler.share(from);
+    // A log axis has no place for its lower end.
+    let low = if low.is_nan() && from <= 0.0 {
+        0.0
+    } else {
+        low
+    };
+    (low, ruler.share(to))
+}
+
 /// The cells of a heat map, each at least `least` wide and high (shares of the plot),
-/// except empty ones. Rows first, from the lowest.
+/// except empty ones. Row by row.
 pub(crate) fn tiles(
     heat: &Heat,
     extent: &Extent,
@@ -185,41 +210,48 @@ pub(crate) fn tiles(
         .iter()
         .map(|c| (share(c.0), share(c.1)))
         .collect();
-    let low = |v: f64| {
-        if ruler.log && v <= 0.0 {
-            0.0
-        } else {
-            ruler.share(v)
-        }
-    };
-    let rows: Vec<_> = heat
-        .rows
-        .iter()
-        .map(|r| (low(r.0), ruler.share(r.1)))
-        .collect();
+    let rows: Vec<_> = heat.rows.iter().map(|r| stretch(ruler, *r)).collect();
     let across = Cells::of(&columns, least.0);
     let up = Cells::of(&rows, least.1);
-    let mut amounts = vec![0.0; across.count() * up.count()];
+    let width = across.count();
+    let mut amounts = vec![0.0; width * up.count()];
+    // Zero's band stands for one value, however many cells high it is.
+    let is_zero: Vec<bool> = heat
+        .rows
+        .iter()
+        .map(|r| ruler.scale.zero_band(*r).is_some())
+        .collect();
+    let mut zeros = vec![0.0; width];
+    let mut band = (0.0, 0.0);
     for (c, r, amount) in filled(heat, seconds) {
         // What ends above the axis is told as an outlier, not drawn.
-        if heat.rows[r].1 > extent.upper {
+        if heat.rows[r].1 > extent.span.upper {
             continue;
         }
         let along = across.parts(c, columns[c]);
+        if is_zero[r] {
+            band = rows[r];
+            along
+                .iter()
+                .for_each(|(x, part)| zeros[*x] += amount * part);
+            continue;
+        }
         for (y, part) in up.parts(r, rows[r]) {
             for (x, part_x) in &along {
-                amounts[y * across.count() + x] += amount * part * part_x;
+                amounts[y * width + x] += amount * part * part_x;
             }
         }
     }
-    amounts
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| **a > 0.0)
-        .map(|(i, amount)| Tile {
-            x: across.bounds(i % across.count()),
-            y: up.bounds(i / across.count()),
-            amount: *amount,
+    let cells = amounts.iter().enumerate();
+    let cells = cells.map(|(i, amount)| (i % width, up.bounds(i / width), *amount));
+    let zeros = zeros.iter().enumerate().map(|(x, a)| (x, band, *a));
+    cells
+        .chain(zeros)
+        .filter(|(_, _, amount)| *amount > 0.0)
+        .map(|(x, y, amount)| Tile {
+            x: across.bounds(x),
+            y,
+            amount,
         })
         .collect()
 }
@@ -227,7 +259,7 @@ pub(crate) fn tiles(
 /// The times in which something lies above the axis.
 pub(crate) fn columns_above(heat: &Heat, extent: &Extent, seconds: (f64, f64)) -> Vec<(f64, f64)> {
     let mut columns: Vec<_> = filled(heat, seconds)
-        .filter(|&(_, r, _)| heat.rows[r].1 > extent.upper)
+        .filter(|&(_, r, _)| heat.rows[r].1 > extent.span.upper)
         .map(|(c, _, _)| c)
         .collect();
     columns.sort_unstable();
@@ -321,13 +353,14 @@ mod tests {
     #[test]
     fn outliers_are_counted_not_lost() {
         let all = extent(&heat(0.0), (0.0, 2.0)).unwrap();
-        assert_eq!((all.upper, all.above, all.log), (1000.0, 0.0, true));
+        assert_eq!((all.span.upper, all.above), (1000.0, 0.0));
+        assert_eq!(all.span.scale, Scale::Log);
         let most = extent(&heat(0.01), (0.0, 2.0)).unwrap();
         assert_eq!(
-            (most.upper, most.above, most.highest, most.log),
-            (8.0, 1.0, 1000.0, false)
+            (most.span.upper, most.above, most.total, most.highest),
+            (8.0, 1.0, 100.0, 1000.0)
         );
-        assert_eq!(most.above_share, 0.01);
+        assert_eq!(most.span.scale, Scale::Linear);
         assert_eq!(columns_above(&heat(0.01), &most, (0.0, 2.0)), [(1.0, 2.0)]);
         assert_eq!(extent(&Heat::default(), (0.0, 2.0)), None);
     }
@@ -353,6 +386,54 @@ mod tests {
         assert_eq!(exact.len(), 3);
         assert_eq!(exact[0].amount, 50.0);
         assert_eq!(exact[0].x, (0.0, 0.5));
+    }
+
+    /// However many cells zero's band covers, its colour is that of all of it; and nothing is
+    /// lost on either side.
+    #[test]
+    fn zero_keeps_its_amount_on_a_log_axis() {
+        let heat = Heat {
+            rows: vec![(-8256.0, -8192.0), (0.0, 1.0), (4096.0, 4160.0)],
+            columns: vec![(0.0, 1.0)],
+            cells: vec![(0, 0, 5.0), (0, 1, 70.0), (0, 2, 9.0)],
+            log: Some(true),
+            ..Heat::default()
+        };
+        let extent = extent(&heat, (0.0, 1.0)).unwrap();
+        let ruler = extent.ruler(&Axis::default(), 5);
+        for least in [0.001, 0.02, 0.1] {
+            let tiles = tiles(&heat, &extent, &ruler, (0.0, 1.0), (1.0, least));
+            let sum: f64 = tiles.iter().map(|t| t.amount).sum();
+            assert!((sum - 84.0).abs() < 1e-9, "{least}: {tiles:?}");
+            let zero = ruler.share(0.0);
+            let at_zero = |t: &&Tile| t.y.0 <= zero && zero <= t.y.1 && t.amount == 70.0;
+            assert_eq!(tiles.iter().filter(at_zero).count(), 1, "{tiles:?}");
+            assert!(
+                tiles.iter().all(|t| t.y.0 >= 0.0 && t.y.1 <= 1.0),
+                "{tiles:?}"
+            );
+        }
+        let told: Vec<_> = ruler.ticks.iter().map(|t| t.text.as_str()).collect();
+        assert!(
+            told.contains(&"0") && told.iter().any(|t| t.starts_with('-')),
+            "{told:?}"
+        );
+    }
+
+    /// A last bucket that would take little of the axis is not left out of it.
+    #[test]
+    fn outliers_are_left_out_only_where_it_helps() {
+        let heat = |highest: f64| Heat {
+            rows: vec![(1.0, 1.01), (100.0, 101.0), (highest, highest * 1.01)],
+            columns: vec![(0.0, 1.0)],
+            cells: vec![(0, 0, 5000.0), (0, 1, 5000.0), (0, 2, 1.0)],
+            log: Some(true),
+            outliers: 0.001,
+            ..Heat::default()
+        };
+        assert_eq!(extent(&heat(120.0), (0.0, 1.0)).unwrap().above, 0.0);
+        let far = extent(&heat(10_000.0), (0.0, 1.0)).unwrap();
+        assert_eq!((far.above, far.span.upper), (1.0, 101.0));
     }
 
     #[test]

@@ -5,13 +5,16 @@
 
 mod axis;
 pub mod chart;
+mod fold;
 pub mod from_answer;
+mod from_numbers;
 mod heat;
 pub mod palette;
 mod plan;
 pub mod png;
 #[cfg(test)]
 mod random;
+mod scale;
 mod sparkline;
 mod stack;
 pub mod svg;
@@ -21,5 +24,5 @@ mod text;
 mod time;
 mod trace;
 
-pub use chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+pub use chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point};
 pub use sparkline::sparkline;

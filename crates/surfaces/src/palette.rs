@@ -1,5 +1,6 @@
 //! Colours. Lines: the set of Okabe and Ito, which people with any common colour blindness
-//! tell apart. Heat maps: one hue of evenly falling lightness.
+//! tell apart. Heat maps: on white, one hue of evenly falling lightness; in a terminal, from
+//! blue to orange.
 
 use crate::chart::Line;
 
@@ -54,6 +55,21 @@ pub fn heat(share: f64) -> Rgb {
     let lightness = 0.90 - 0.62 * t;
     let chroma = 0.045 + 0.44 * t * (1.0 - t) * (1.0 - 0.25 * t) + 0.035 * t;
     let hue = (235.0 + 30.0 * t).to_radians();
+    from_oklab(lightness, chroma * hue.cos(), chroma * hue.sin())
+}
+
+/// The same for a terminal, whose background may be black or white: no end of it is near
+/// either. From blue, which is less, to orange, which is more; people with any common colour
+/// blindness tell these apart, and lightness rises evenly too.
+pub fn heat_in_terminal(share: f64) -> Rgb {
+    let t = if share.is_nan() {
+        0.0
+    } else {
+        share.clamp(0.0, 1.0)
+    };
+    let lightness = 0.45 + 0.33 * t;
+    let hue = (265.0 + 165.0 * t).to_radians();
+    let chroma = 0.17;
     from_oklab(lightness, chroma * hue.cos(), chroma * hue.sin())
 }
 
@@ -130,6 +146,22 @@ mod tests {
             assert!((0.5..1.6).contains(&(step / (whole / 20.0))), "{i}: {step}");
         }
         assert_eq!(heat(f64::NAN), heat(0.0));
+    }
+
+    #[test]
+    fn a_terminal_shows_all_of_its_heat() {
+        for i in 0..=20 {
+            let light = luminance(heat_in_terminal(f64::from(i) / 20.0));
+            let (on_black, on_white) = ((light + 0.05) / 0.05, 1.05 / (light + 0.05));
+            assert!(
+                on_black > 2.0 && on_white > 1.7,
+                "{i}: {on_black} {on_white}"
+            );
+            if i > 0 {
+                let before = luminance(heat_in_terminal(f64::from(i - 1) / 20.0));
+                assert!(light > before, "{i}");
+            }
+        }
     }
 
     #[test]

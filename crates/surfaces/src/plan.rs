@@ -62,10 +62,6 @@ impl Plan {
         let empty = left.span.is_none()
             && right.as_ref().is_none_or(|r| r.1.span.is_none())
             && extent.is_none();
-        if let Some(e) = extent.as_ref().filter(|e| e.below > 0.0) {
-            let n = amount_of(e.below, chart);
-            notes.push(format!("{n} at or below 0, left out of the log axis"));
-        }
         notes.extend(chart.notes.iter().map(|n| clean(n)));
         let mut left = match &extent {
             Some(extent) => extent.ruler(&axis, wanted),
@@ -99,22 +95,24 @@ impl Plan {
         }
     }
 
-    /// `12 I/Os above 40.0 ms (0.3 %), up to 1.20 s`, or as much of it as `fits`, at least
+    /// `12 I/Os above 40.0 ms (0.3 %), up to 1.20 s, are off the picture`, or as much of it as `fits`, at least
     /// the number and the limit; `None` if nothing is.
     pub(crate) fn above(&self, chart: &Chart, fits: impl Fn(&str) -> bool) -> Option<String> {
         let extent = self.extent.as_ref().filter(|e| e.above > 0.0)?;
         let of_row = |v| run::unit::amount(v, chart.left.unit, chart.left.rate);
-        let share = run::unit::amount(extent.above_share, Unit::Ratio, false);
+        let share = run::unit::amount(extent.above / extent.total, Unit::Ratio, false);
         let what = amount_of(extent.above, chart);
-        let short = format!("{what} above {}", of_row(extent.upper));
+        let short = format!("{what} above {}", of_row(extent.span.upper));
         let middle = format!("{short} ({share})");
         let long = if extent.highest.is_finite() {
             format!("{middle}, up to {}", of_row(extent.highest))
         } else {
             middle.clone()
         };
+        let comma = if long == middle { "" } else { "," };
+        let whole = format!("{long}{comma} are off the picture");
         Some(
-            [long, middle]
+            [whole, long, middle]
                 .into_iter()
                 .find(|t| fits(t))
                 .unwrap_or(short),

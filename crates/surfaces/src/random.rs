@@ -2,7 +2,7 @@
 
 use run::Unit;
 
-use crate::chart::{Axis, Band, BandKind, Chart, Heat, Line, Point};
+use crate::chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point};
 
 /// A linear congruential generator (Knuth, MMIX).
 pub(crate) struct Random(pub(crate) u64);
@@ -118,15 +118,18 @@ impl Random {
 
     fn heat(&mut self) -> Heat {
         let (columns, rows) = (self.below(300) as u32, self.below(300) as u32);
+        let below = f64::from([0, 0, 1, 150][self.below(4)]);
         Heat {
             amount: self.axis(),
             log: [None, Some(true), Some(false)][self.below(3)],
+            places: self.below(2) == 0,
             rows: (0..rows)
                 .map(|r| {
                     if self.below(200) == 0 {
                         self.span()
                     } else {
-                        (f64::from(r).powi(3), f64::from(r + 1).powi(3))
+                        let from = f64::from(r) - below;
+                        (from.powi(3), (from + 1.0).powi(3))
                     }
                 })
                 .collect(),
@@ -137,6 +140,21 @@ impl Random {
                 .map(|_| (self.below(301) as u32, self.below(301) as u32, self.value()))
                 .collect(),
             outliers: self.value(),
+        }
+    }
+
+    fn fold(&mut self) -> Fold {
+        Fold {
+            marks: (0..self.below(6))
+                .map(|_| Mark {
+                    name: self.text(),
+                    value: self.value(),
+                    text: self.text(),
+                })
+                .collect(),
+            numbers: (0..self.below(9))
+                .map(|_| (self.text(), self.text()))
+                .collect(),
         }
     }
 
@@ -155,6 +173,7 @@ impl Random {
             lines: (0..self.below(12)).map(|_| self.line()).collect(),
             stacked: self.below(3) == 0,
             heat: (self.below(3) == 0).then(|| self.heat()),
+            fold: (self.below(3) == 0).then(|| self.fold()),
             bands: (0..self.below(5))
                 .map(|_| {
                     let (from, to) = self.span();

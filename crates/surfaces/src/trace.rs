@@ -167,6 +167,7 @@ fn finish(mut stroke: Stroke) -> Stroke {
 mod tests {
     use super::*;
     use crate::chart::Axis;
+    use crate::scale::Scale;
 
     fn points(values: &[f64]) -> Vec<Point> {
         let point = |(i, value): (usize, &f64)| Point {
@@ -178,7 +179,8 @@ mod tests {
     }
 
     fn ruler(lower: f64, upper: f64, log: bool) -> Ruler {
-        Ruler::between(&Axis::default(), lower, upper, log, 5)
+        let scale = if log { Scale::Log } else { Scale::Linear };
+        Ruler::between(&Axis::default(), lower, upper, scale, 5)
     }
 
     #[test]

@@ -154,26 +154,14 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         };
         notes.insert(key.to_owned(), value.to_owned());
     }
-    let sources: Option<Vec<String>> = matches
-        .get_many::<String>("sources")
-        .map(|s| s.cloned().collect());
-    for name in sources.iter().flatten() {
-        if SOURCES.iter().all(|s| s.name != name) {
-            let all: Vec<&str> = SOURCES.iter().map(|s| s.name).collect();
-            return Err(Failure::input(format!(
-                "there is no source `{name}`\nhint: {}",
-                analysis::error::near_or_all(name, all.iter().copied())
-            )));
-        }
-    }
+    let look = look(matches)?;
+    let sources = named_sources(matches, &look)?;
     let path = matches.get_one::<PathBuf>("output").cloned();
     let host = Host {
         top: usize::from(*matches.get_one::<u16>("top").expect("has a default")),
         with_arguments: matches.get_flag("with-arguments"),
-        look: look(matches)?,
-        without_hooks: std::env::var("SONDE_WITHOUT_HOOKS")
-            .map(|v| v.split(',').map(str::to_owned).collect())
-            .unwrap_or_default(),
+        look,
+        without_hooks: without_hooks(),
         ..Host::default()
     };
     Ok(Wanted {
@@ -187,6 +175,37 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         host,
         quiet: matches.get_flag("quiet"),
     })
+}
+
+/// Tracepoints to do without, as if the kernel lacked them: for tests.
+pub(crate) fn without_hooks() -> Vec<String> {
+    std::env::var("SONDE_WITHOUT_HOOKS")
+        .map(|v| v.split(',').map(str::to_owned).collect())
+        .unwrap_or_default()
+}
+
+/// The sources given with `--sources`; `None`: all.
+fn named_sources(matches: &ArgMatches, look: &Look) -> Result<Option<Vec<String>>, Failure> {
+    let named: Option<Vec<String>> = matches
+        .get_many::<String>("sources")
+        .map(|s| s.cloned().collect());
+    for name in named.iter().flatten() {
+        let Some(entry) = SOURCES.iter().find(|s| s.name == name) else {
+            let all: Vec<&str> = SOURCES.iter().map(|s| s.name).collect();
+            return Err(Failure::input(format!(
+                "there is no source `{name}`\nhint: {}",
+                analysis::error::near_or_all(name, all.iter().copied())
+            )));
+        };
+        if let Some(subject) = entry.only_with()
+            && !look.with.iter().any(|w| w == subject)
+        {
+            return Err(Failure::input(format!(
+                "the source `{name}` is opened only when asked for\nhint: add --with {subject}"
+            )));
+        }
+    }
+    Ok(named)
 }
 
 /// Subjects that have events, and those that are observed only if asked for.

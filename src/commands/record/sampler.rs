@@ -1,5 +1,6 @@
 //! The sampling itself: reads the sources at each tick and hands rows to the writer.
 
+use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
 use run::manifest::{Program, SourceState};
@@ -7,7 +8,7 @@ use run::rows::TableId;
 use run::write::Writer;
 use run::{Nanos, Sink};
 use sources::read::{Kept, fields, number};
-use sources::{Availability, Detail, Entry, Host, SOURCES, Source};
+use sources::{Availability, Detail, Entry, Host, Lost, SOURCES, Source};
 
 use super::events::{Budget, Spells};
 use crate::clock;
@@ -105,7 +106,7 @@ impl Sampler {
         let entries: Vec<&'static Entry> = SOURCES
             .iter()
             .filter(wanted)
-            .filter(|e| e.detail <= host.look.detail)
+            .filter(|e| e.wanted(&host.look))
             .collect();
         Sampler {
             observed: open_all(&entries, host),
@@ -123,6 +124,8 @@ impl Sampler {
         for o in &mut self.observed {
             o.read(clock, None, 0, &mut self.sink);
         }
+        // What came before belongs to no interval.
+        self.drain(clock);
         let started = clock.now();
         self.own.begin(started);
         self.sink.clear();
@@ -138,7 +141,6 @@ impl Sampler {
         counts: Counts,
         writer: &Writer,
     ) {
-        self.drain(clock);
         for o in &mut self.observed {
             if o.wait > 0 && !whole {
                 o.wait -= 1;
@@ -149,7 +151,14 @@ impl Sampler {
             let affordable = self.every * SHARE_OF_SOURCE;
             o.wait = ((o.cost / affordable).ceil() as u64).clamp(1, MOST_STRETCH) - 1;
         }
+        // After the histograms: so no event is missing that they have.
+        self.drain(clock);
         self.own.sample(time, counts, writer, &mut self.sink);
+        for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
+            if let Some(lost) = source.lost() {
+                self.events.tell(lost, &mut self.sink);
+            }
+        }
         let interval = (time - self.spells.last) as f64 / 1e9;
         if let Some(n) = self.events.next(interval) {
             for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
@@ -172,6 +181,16 @@ impl Sampler {
     pub(super) fn ready(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let sources = self.observed.iter().filter_map(|o| o.source.as_ref());
         sources.filter_map(|s| s.ready())
+    }
+
+    /// Events that could not be kept, by table.
+    pub(super) fn lost(&self) -> &[Lost] {
+        self.events.lost()
+    }
+
+    /// Tables of events that were sampled.
+    pub(super) fn sampled(&self) -> BTreeMap<String, u32> {
+        self.events.sampled()
     }
 
     /// What became of the programs in the kernel.

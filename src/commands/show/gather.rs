@@ -1,14 +1,17 @@
 //! The numbers of the screen, each the answer to an expression.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use analysis::limit::{Limit, limits};
+use analysis::Answer;
+use analysis::findings::{self, Finding, Look};
+use analysis::limit::Limit;
 use analysis::scan::KeyValue;
-use analysis::{Answer, Error, evaluate};
 use run::Run;
-use run::read::ReadError;
+use run::manifest::rfc3339;
 use serde_json::{Value, json};
 
+use super::inventory::Inventory;
 use crate::commands::list::{ending, length};
 
 /// Single numbers of the screen: name and expression.
@@ -70,12 +73,14 @@ const GROUPS: &[(&str, &str)] = &[
 pub(super) struct Summary {
     /// Of [`NUMBERS`]: total (of sums) and mean of the first group.
     numbers: BTreeMap<&'static str, (Option<f64>, f64)>,
-    groups: BTreeMap<&'static str, Answer>,
+    groups: BTreeMap<&'static str, Rc<Answer>>,
     /// Logical processors seen.
     pub(super) processors: usize,
     /// What was full.
     pub(super) limits: Vec<Limit>,
-    /// Tables that are damaged.
+    /// What stands out, what matters most first.
+    pub(super) findings: Vec<Finding>,
+    /// What is damaged.
     pub(super) problems: Vec<String>,
 }
 
@@ -135,23 +140,13 @@ fn word(key: &KeyValue) -> &str {
 
 /// Asks everything of the screen.
 pub(super) fn summary(run: &Run) -> Summary {
-    let mut problems: Vec<String> = Vec::new();
-    let mut ask = |expression: &str| match evaluate(run, expression) {
-        Ok(answer) => Some(answer),
-        Err(Error::Read(e @ ReadError::Table { .. })) => {
-            let text = e.to_string();
-            if !problems.contains(&text) {
-                problems.push(text);
-            }
-            None
-        }
-        // The run does not have it; the screen leaves it out.
-        Err(_) => None,
-    };
+    let inventory = Inventory::read(run.path());
+    let setting = |path: &[&str]| inventory.setting(path);
+    let look = Look::new(run, &setting);
     let mut numbers = BTreeMap::new();
     let mut processors = 0;
     for (name, expression) in NUMBERS {
-        if let Some(answer) = ask(expression) {
+        if let Some(answer) = look.summary(expression) {
             if *name == "processors" {
                 processors = answer.groups.len();
             }
@@ -162,13 +157,17 @@ pub(super) fn summary(run: &Run) -> Summary {
     }
     let groups = GROUPS
         .iter()
-        .filter_map(|(name, e)| Some((*name, ask(e)?)))
+        .filter_map(|(name, e)| Some((*name, look.summary(e)?)))
         .collect();
+    let findings = findings::find(&look);
+    let mut problems = look.problems();
+    problems.extend(inventory.problem.clone());
     Summary {
         numbers,
         groups,
         processors,
-        limits: limits(run),
+        limits: look.limits().to_vec(),
+        findings,
         problems,
     }
 }
@@ -213,6 +212,7 @@ pub(super) fn json(run: &Run, summary: &Summary) -> Value {
             })
         })
         .collect();
+    let findings: Vec<Value> = summary.findings.iter().map(finding).collect();
     json!({
         "run": run.path().display().to_string(),
         "end": ending(run),
@@ -220,8 +220,16 @@ pub(super) fn json(run: &Run, summary: &Summary) -> Value {
         "manifest": run.manifest,
         "processors": summary.processors,
         "limits": limits,
+        "findings": findings,
         "numbers": numbers,
         "breakdowns": breakdowns,
         "problems": summary.problems,
+    })
+}
+
+fn finding(f: &Finding) -> Value {
+    json!({
+        "name": f.name, "score": f.score, "sentence": f.sentence, "from": rfc3339(f.from),
+        "to": rfc3339(f.to), "expr": f.expression, "causes": f.causes,
     })
 }

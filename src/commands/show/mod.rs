@@ -1,6 +1,8 @@
 //! `sonde show RUN`: one screen on what happened and what stands out.
 
+mod found;
 mod gather;
+mod inventory;
 mod screen;
 
 use std::process::ExitCode;
@@ -20,7 +22,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn arguments(command: Command) -> Command {
-    command.arg(run_argument()).arg(flag("json", "As JSON"))
+    command
+        .arg(run_argument())
+        .arg(flag("json", "As JSON"))
+        .arg(flag("all", "All findings, not only those that matter most"))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -29,7 +34,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if matches.get_flag("json") {
         output::data(&format!("{:#}\n", gather::json(&run, &summary)));
     } else {
-        output::data(&screen::render(&run, &summary));
+        output::data(&screen::render(&run, &summary, matches.get_flag("all")));
     }
     for problem in &summary.problems {
         output::message(problem);

@@ -7,6 +7,7 @@ use run::Unit::{self, Bytes, Count, Seconds};
 use run::unit::{amount, digits};
 use surfaces::table::{Align, Table, shortened};
 
+use super::found;
 use super::gather::Summary;
 use crate::commands::list::{ending, length};
 use crate::commands::record::progress::clock_text;
@@ -20,11 +21,12 @@ const ONE_CPU: &str = "of 1 cpu";
 /// Rows of each list.
 const MOST: usize = 5;
 
-/// The whole screen.
-pub(super) fn render(run: &Run, s: &Summary) -> String {
+/// The whole screen; with `all` every finding.
+pub(super) fn render(run: &Run, s: &Summary, all: bool) -> String {
     let mut text = head(run);
     text += &bound_by(run, s);
     text += &whole_machine(s);
+    text += &found::list(run, &s.findings, all);
     text += &disks(s);
     text += &interfaces(s);
     text += &processes(s);
@@ -34,7 +36,7 @@ pub(super) fn render(run: &Run, s: &Summary) -> String {
 }
 
 /// `label` in the first ten columns, `text` wrapped beside it.
-fn entry(label: &str, text: &str) -> String {
+pub(super) fn entry(label: &str, text: &str) -> String {
     let mut out = String::new();
     let mut line = format!("{label:<10}");
     for part in text.split_inclusive(' ') {
@@ -96,7 +98,7 @@ fn head(run: &Run) -> String {
 }
 
 /// `3.39 s`, `12:34`.
-fn time_text(seconds: f64) -> String {
+pub(super) fn time_text(seconds: f64) -> String {
     if seconds < 60.0 {
         format!("{} s", digits(seconds))
     } else {
@@ -114,22 +116,14 @@ fn bound_by(run: &Run, s: &Summary) -> String {
             "too short to say: processor time is told in ticks of 10 ms",
         );
     }
-    let full: Vec<&str> = s
-        .limits
-        .iter()
-        .filter(|l| l.full)
-        .map(|l| l.text.as_str())
-        .collect();
-    if full.is_empty() {
-        let Some(most) = s.limits.first() else {
-            return String::new();
-        };
-        return entry(
-            "bound by",
-            &format!("nothing that was full; most used: {}", most.text),
-        );
+    let bound = found::bound(&s.findings);
+    if !bound.is_empty() {
+        return found::paragraph("bound by", &bound);
     }
-    entry("bound by", &full.join("; "))
+    s.limits.first().map_or(String::new(), |most| {
+        let text = format!("nothing that was full; most used: {}", most.text);
+        entry("bound by", &text)
+    })
 }
 
 fn percent(share: f64) -> String {

@@ -46,6 +46,17 @@ impl Script {
         self
     }
 
+    /// An event of `table` at a time of its own.
+    pub(crate) fn event(&mut self, table: &str, time: Nanos, words: &[&str], values: &[f64]) {
+        let words: Vec<_> = words.iter().map(|w| self.sink.word(w)).collect();
+        let rows = self.sink.events(TableId::of(table));
+        rows.times.push(time);
+        let both = rows.words.iter_mut().zip(words);
+        both.for_each(|(column, word)| column.push(word));
+        let both = rows.values.iter_mut().zip(values);
+        both.for_each(|(column, value)| column.push(*value));
+    }
+
     /// A row that says that a sample was taken.
     pub(crate) fn own(&mut self) -> &mut Script {
         self.row("self", &[], &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
@@ -114,6 +125,8 @@ fn manifest(phases: &[(&str, f64)]) -> Manifest {
         sources: vec![
             source("process", "available", ""),
             source("pressure", "denied", "boot with psi=1"),
+            source("bpf-disk", "available", ""),
+            source("bpf-net", "denied", "run it as root"),
         ],
         ..Manifest::new("box", START, 1.0)
     }

@@ -8,17 +8,28 @@ pub(super) const FILE: Subject = Subject {
     help: "Operations on files, as programs ask for them. Recorded only with `--with file`: it \
            makes every system call of the machine dearer.",
     measures: &[
-        sum("ops", crate::Unit::Count, "Operations that ended."),
-        sum("bytes", Bytes, "Bytes read and written."),
+        sum(
+            "ops",
+            crate::Unit::Count,
+            "System calls and requests of io_uring that ended.",
+        ),
+        sum("bytes", Bytes, "Bytes read, written and copied."),
         sum("time", Seconds, "Time of the operations added up."),
     ],
     dimensions: &[
         word(
             "op",
-            "open, close, read, write, fsync, stat, unlink, rename and others.",
+            "open, open-failed, close, read, write, copy, fsync, stat, access, list, unlink, \
+             rename, truncate, allocate.",
         ),
-        word("file", "Path of the file, where it is known."),
-        word("filesystem", "Where its file system is mounted."),
+        word(
+            "file",
+            "Path of the file; the name a program gave, where only that is known.",
+        ),
+        word(
+            "filesystem",
+            "Where its file system is mounted; (by name): only a name was given.",
+        ),
         word("process", "Process that asked, as name[pid@start]."),
         word("command", "Name of the program that asked."),
         word("cgroup", "Control group of the process."),

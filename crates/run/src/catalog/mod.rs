@@ -508,6 +508,12 @@ mod tests {
                     };
                     assert!(t.has_dimension(from), "{}: {from}", t.name);
                 }
+                if t.detail == Detail::Event {
+                    // They are stored as whole numbers.
+                    let numbers = t.dimensions.iter().filter_map(|d| s.dimension(d)?.number);
+                    let whole = |u: Unit| u.is_whole() || u == Unit::Seconds;
+                    assert!(numbers.into_iter().all(whole), "{}", t.name);
+                }
                 for (sum, parts) in t.sums {
                     assert!(s.dimension(sum).is_some_and(|d| d.number.is_some()));
                     assert!(parts.iter().all(|p| names.contains(p)), "{}: {sum}", t.name);

@@ -54,7 +54,10 @@ pub(super) const NET: Subject = Subject {
             "driver: handed to the driver or taken from it; queue: before the queueing \
              discipline.",
         ),
-        word("process", "Process that ran, as name[pid@start]."),
+        word(
+            "process",
+            "Process that ran, or was interrupted, as name[pid@start].",
+        ),
         word("command", "Name of the program that ran."),
         word("cgroup", "Control group of the process that ran."),
         number("size", Bytes, "Size of the segment, with its headers."),
@@ -175,10 +178,14 @@ pub(super) const TCP: Subject = Subject {
             "segments",
             Count,
             "Segments: sent ones without those sent again; received ones as joined on receipt \
-             (GRO counts one), with those in error.",
+             (GRO counts one), with those in error. Of a connection: as they came.",
         ),
         sum("retransmits", Count, "Segments sent again."),
-        sum("connects", Count, "Connections attempted from here."),
+        sum(
+            "connects",
+            Count,
+            "Connections attempted from here; by remote or connect_time: those established.",
+        ),
         sum("accepts", Count, "Connections established from elsewhere."),
         sum(
             "connect_failures",
@@ -272,10 +279,11 @@ pub(super) const TCP: Subject = Subject {
         word("local_port", "Port of this side."),
         word(
             "process",
-            "Process of the connection, as name[pid@start], where it is known.",
+            "Process that connected, or first read from an accepted connection, as \
+             name[pid@start].",
         ),
         word("command", "Name of the program of the connection."),
-        word("cgroup", "Control group of the connection's socket."),
+        word("cgroup", "Control group of the connection's process."),
         word(
             "state",
             "Change of state, as `SYN_SENT to ESTABLISHED`; retransmit: a segment sent again.",

@@ -1,6 +1,6 @@
 //! The observer's own cost.
 
-use super::{PLAIN, Subject, dense, level, sum};
+use super::{PLAIN, Subject, dense, level, peak, sparse, sum, word};
 use crate::Unit::{Bytes, Count, Seconds};
 
 pub(super) const SELF: Subject = Subject {
@@ -26,20 +26,45 @@ pub(super) const SELF: Subject = Subject {
         ),
         sum("lost_rows", Count, "Rows that could not be written."),
         level("resident", Bytes, "Resident memory of the recorder."),
+        sum(
+            "dropped",
+            Count,
+            "Events that were not told, because too many waited to be read.",
+        ),
+        sum(
+            "unseen",
+            Count,
+            "I/Os, segments or time slices that a program in the kernel could not follow: they \
+             are in no histogram.",
+        ),
+        peak(
+            "one_in",
+            Count,
+            "Events were sampled, one in so many; 1: every event is told.",
+        ),
     ],
-    tables: &[dense(
-        "self",
-        "self",
-        &[],
-        &[
-            "time",
-            "written",
-            "samples",
-            "late",
-            "missed",
-            "lost_rows",
-            "resident",
-        ],
-    )],
+    dimensions: &[word("table", "Table of events.")],
+    tables: &[
+        dense(
+            "self",
+            "self",
+            &[],
+            &[
+                "time",
+                "written",
+                "samples",
+                "late",
+                "missed",
+                "lost_rows",
+                "resident",
+            ],
+        ),
+        sparse(
+            "self_events",
+            "self",
+            &["table"],
+            &["dropped", "unseen", "one_in"],
+        ),
+    ],
     ..PLAIN
 };

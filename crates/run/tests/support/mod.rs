@@ -83,9 +83,12 @@ pub(crate) fn rows(run: &Run, table: &str, columns: &[&str]) -> Vec<Row> {
                 let cell = |values: &Values<'_>| match values {
                     Values::Words { codes, texts } => Cell::Word(texts.get(codes[i]).to_owned()),
                     Values::Numbers(numbers) => Cell::Number(numbers[i]),
+                    Values::Whole(numbers, step) => Cell::Number(step.real(numbers[i])),
                 };
                 let cells = batch.columns.iter().map(cell).collect();
-                all.push((batch.times[i], batch.intervals[i], cells));
+                // An event has no length.
+                let interval = batch.intervals.get(i).copied().unwrap_or(0.0);
+                all.push((batch.times[i], interval, cells));
             }
         });
         read.unwrap();

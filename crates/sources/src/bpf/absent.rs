@@ -24,6 +24,9 @@ macro_rules! absent {
 }
 
 absent!(disk, "bpf-disk");
+absent!(net, "bpf-net");
+absent!(tcp, "bpf-tcp");
+absent!(file, "bpf-file");
 
 /// There is nothing to measure.
 pub struct Measuring;

@@ -9,11 +9,15 @@ use aya::maps::{Array, MapData};
 /// Cells of a row, as in `kernel.h`.
 pub(super) const CELLS: usize = 2048;
 
+/// Single rows.
+pub(super) type Rows = Blocks<CELLS>;
+
 /// Blocks of `N` cells, several lanes each, as an array of the kernel.
 pub(super) struct Blocks<const N: usize> {
     map: Array<MapData, [u64; N]>,
     lanes: u32,
-    before: Vec<Option<Box<[u64; N]>>>,
+    before: Vec<Box<[u64]>>,
+    now: Vec<u64>,
 }
 
 impl<const N: usize> Blocks<N> {
@@ -22,6 +26,7 @@ impl<const N: usize> Blocks<N> {
             map,
             lanes,
             before: Vec::new(),
+            now: Vec::new(),
         }
     }
 
@@ -30,24 +35,28 @@ impl<const N: usize> Blocks<N> {
     pub(super) fn growth(&mut self, number: u32, mut each: impl FnMut(usize, u64)) {
         let place = number as usize;
         if self.before.len() <= place {
-            self.before.resize_with(place + 1, || None);
+            self.before.resize_with(place + 1, Box::default);
         }
-        let before = self.before[place].get_or_insert_with(|| Box::new([0; N]));
-        let mut now = Box::new([0_u64; N]);
+        self.now.clear();
+        self.now.resize(N, 0);
         for lane in 0..self.lanes {
             let Ok(block) = self.map.get(&(number * self.lanes + lane), 0) else {
                 return;
             };
-            for (sum, cell) in now.iter_mut().zip(&block) {
+            for (sum, cell) in self.now.iter_mut().zip(&block) {
                 *sum = sum.wrapping_add(*cell);
             }
         }
-        for (cell, (now, before)) in now.iter().zip(before.iter()).enumerate() {
+        let before = &mut self.before[place];
+        if before.is_empty() {
+            *before = vec![0; N].into_boxed_slice();
+        }
+        for (cell, (now, before)) in self.now.iter().zip(before.iter_mut()).enumerate() {
             if now != before {
                 each(cell, now.wrapping_sub(*before));
+                *before = *now;
             }
         }
-        self.before[place] = Some(now);
     }
 }
 

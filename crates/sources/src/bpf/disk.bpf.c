@@ -287,9 +287,10 @@ INLINE struct weights *weights_of(struct device *device)
 }
 
 /*
- * The place of a request in `slots`, by its address. Requests lie in arrays, each as long as
- * another, so addresses spread well over a table that has many times more places than
- * requests can be under way; where two meet, the second takes the next place.
+ * The place of a request in `slots`, by its address. The kernel makes a queue's requests once
+ * and uses them again and again, so each finds its own place at the first look, and keeps it
+ * while it rests. The table has many times more places than there are requests; where two
+ * meet, the second takes the next place.
  */
 INLINE u32 mark(struct request *rq)
 {
@@ -330,8 +331,17 @@ INLINE void forget(struct slot *slot)
     slot->file = 0;
 }
 
-/* The slot that is the request's, or a free one made its own. Two processors may take the
- * same free one at the same moment: only one of them gets it. */
+/* Makes `slot` that of another request, if it still is that of `was`. Two processors may want
+ * the same one at the same moment: only one of them gets it. */
+INLINE bool take_slot(struct slot *slot, u32 was, u32 wanted)
+{
+    if (__sync_val_compare_and_swap(&slot->request, was, wanted) != was)
+        return 0;
+    forget(slot);
+    return 1;
+}
+
+/* The slot that is the request's, or one made its own. */
 INLINE struct slot *own_slot(struct request *rq)
 {
     u32 wanted = mark(rq);
@@ -345,10 +355,15 @@ INLINE struct slot *own_slot(struct request *rq)
 #pragma unroll
     for (int i = 0; i < WAYS; i++) {
         slot = slot_at(wanted, i);
-        if (slot && !slot->request && !__sync_val_compare_and_swap(&slot->request, 0, wanted)) {
-            forget(slot);
+        if (slot && !slot->request && take_slot(slot, 0, wanted))
             return slot;
-        }
+    }
+    /* All taken, perhaps by requests of devices that are gone: one that rests. */
+#pragma unroll
+    for (int i = 0; i < WAYS; i++) {
+        slot = slot_at(wanted, i);
+        if (slot && !slot->issued && !slot->first && take_slot(slot, slot->request, wanted))
+            return slot;
     }
     return NULL;
 }
@@ -519,7 +534,7 @@ int disk_merge(u64 *ctx)
 {
     struct slot *slot = slot_of(request_of(ctx));
     if (slot)
-        slot->request = 0;
+        forget(slot);
     return 0;
 }
 
@@ -667,7 +682,7 @@ int disk_complete(u64 *ctx)
         else if (op != OPS && rq->__data_len)
             untracked(); /* issued before we came */
         if (slot)
-            slot->request = 0;
+            forget(slot);
         return 0;
     }
     device = device_at(slot->index);
@@ -699,7 +714,7 @@ int disk_complete(u64 *ctx)
         if (weight)
             tell(slot, slot->index, op, flags, sector, now, weight);
     }
-    slot->request = 0;
+    forget(slot);
     return 0;
 }
 

@@ -23,9 +23,9 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
 use super::cells::{Blocks, CELLS};
-use super::load::{Constant, Hook, Lanes, Loaded, load};
+use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
 use crate::proc::disk::layer;
-use crate::{Availability, Detail, Entry, Host, Source};
+use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
 use merge::{Cell, Merge};
 
@@ -121,6 +121,7 @@ struct Disk {
     ops: Option<[Word; OPS]>,
     events: Option<Events>,
     merge: Merge,
+    losses: Losses,
 }
 
 /// A device that was seen.
@@ -129,6 +130,22 @@ struct Known {
     place: usize,
     words: [Word; 2],
     sums: Sums,
+}
+
+impl Known {
+    /// The device at that place of the program's map.
+    fn new(place: usize, devices: &Devices, host: &Host, out: &mut Sink) -> Known {
+        let device = &devices[place * DEVICE_WORDS..][..DEVICE_WORDS];
+        let bytes: Vec<u8> = device.iter().flat_map(|w| w.to_ne_bytes()).collect();
+        let name = &bytes[DEVICE_NAME];
+        let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
+        let name = crate::read::text(&name[..end]).replace('!', "/");
+        Known {
+            place,
+            words: [out.word(&name), out.word(layer(host, &name))],
+            sums: [0; OPS * SUMS],
+        }
+    }
 }
 
 fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
@@ -200,6 +217,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ops: None,
         events,
         merge: Merge::default(),
+        losses: loaded.losses()?,
         loaded,
     }))
 }
@@ -243,7 +261,11 @@ impl Source for Disk {
                 continue;
             }
             let known = self.known.iter().position(|k| k.place == place);
-            let known = known.unwrap_or_else(|| self.meet(place, device, out));
+            let known = known.unwrap_or_else(|| {
+                self.known
+                    .push(Known::new(place, &devices, &self.host, out));
+                self.known.len() - 1
+            });
             self.report(known, device, ops, interval, out)?;
         }
         Ok(())
@@ -253,9 +275,19 @@ impl Source for Disk {
         let (Some(events), Some(ops)) = (&mut self.events, self.ops) else {
             return 0;
         };
-        let names: Vec<(usize, [Word; 2])> =
-            self.known.iter().map(|k| (k.place, k.words)).collect();
-        events.drain(offset, &names, ops, out)
+        let (devices, host, known) = (&self.devices, &self.host, &mut self.known);
+        let mut name = |place: usize, out: &mut Sink| {
+            if let Some(known) = known.iter().find(|k| k.place == place) {
+                return known.words;
+            }
+            // Its first I/O was after the last sample.
+            let Ok(devices) = devices.get(&0, 0) else {
+                return [out.word("(unknown)"); 2];
+            };
+            known.push(Known::new(place, &devices, host, out));
+            known[known.len() - 1].words
+        };
+        events.drain(offset + super::slept(), &mut name, ops, out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {
@@ -267,27 +299,16 @@ impl Source for Disk {
         self.loaded.programs().cloned().collect()
     }
 
+    fn lost(&mut self) -> Option<Lost> {
+        Some(self.losses.read("disk_event", self.lanes))
+    }
+
     fn one_in(&mut self, n: u32) {
         let _ = self.control.set(0, [n, 0], 0);
     }
 }
 
 impl Disk {
-    /// Learns the name of a device; answers with its place in `known`.
-    fn meet(&mut self, place: usize, device: &[u64], out: &mut Sink) -> usize {
-        let bytes: Vec<u8> = device.iter().flat_map(|w| w.to_ne_bytes()).collect();
-        let name = &bytes[DEVICE_NAME];
-        let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
-        let name = crate::read::text(&name[..end]).replace('!', "/");
-        let words = [out.word(&name), out.word(layer(&self.host, &name))];
-        self.known.push(Known {
-            place,
-            words,
-            sums: [0; OPS * SUMS],
-        });
-        self.known.len() - 1
-    }
-
     fn report(
         &mut self,
         known: usize,

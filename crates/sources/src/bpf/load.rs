@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use aya::maps::{Array, MapData, RingBuf};
-use aya::programs::{BtfTracePoint, ProgramError};
+use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Endianness, Pod, VerifierLogLevel};
 use run::manifest::Program;
 
 use super::types;
-use crate::{Availability, Host};
+use crate::{Availability, Host, Lost};
 
 /// A program and the hook it waits at.
 #[derive(Clone, Copy, Debug)]
@@ -44,17 +44,10 @@ impl Hook {
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
-/// What sources that open at the same time share, because it takes time and memory; nobody
-/// keeps it.
-struct Shared {
-    /// All types of the kernel: 15 MB.
-    types: Btf,
-    /// Those that the programs read.
-    few: Btf,
-}
-
-fn shared() -> Result<Arc<Shared>, Availability> {
-    static SHARED: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+/// The types of the running kernel that the programs need. Sources that open at the same time
+/// share them; nobody keeps them.
+pub(super) fn kernel_types() -> Result<Arc<Btf>, Availability> {
+    static SHARED: Mutex<Weak<Btf>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(there) = shared.upgrade() {
         return Ok(there);
@@ -65,10 +58,9 @@ fn shared() -> Result<Arc<Shared>, Availability> {
     let bytes = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|e| unsupported(&e))?;
     let names: Vec<&str> = types::NAMES.lines().collect();
     let few = types::reduced(&bytes, &names).ok_or_else(|| unsupported(&"of another format"))?;
-    let there = Arc::new(Shared {
-        types: Btf::parse(&bytes, Endianness::default()).map_err(|e| unsupported(&e))?,
-        few: Btf::parse(&few, Endianness::default()).map_err(|e| unsupported(&e))?,
-    });
+    drop(bytes);
+    let there = Btf::parse(&few, Endianness::default()).map_err(|e| unsupported(&e))?;
+    let there = Arc::new(there);
     *shared = Arc::downgrade(&there);
     Ok(there)
 }
@@ -127,16 +119,17 @@ pub(super) fn load(
     constants: &[Constant],
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
-    let shared = shared()?;
+    // It reads all types by itself, 20 MB for a moment; so first, before there is more, and one
+    // source at a time.
     let mut loader = {
-        // It reads all types again, for nothing, and drops them when it gets others: one at a
-        // time, for the memory.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut loader = EbpfLoader::new();
-        loader.btf(Some(&shared.few));
+        loader.btf(None);
         loader
     };
+    let types = kernel_types()?;
+    loader.btf(Some(&types));
     loader.verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in sizes {
         loader.map_max_entries(map, *size);
@@ -159,7 +152,7 @@ pub(super) fn load(
     let mut ebpf = loader.load(object).map_err(|e| refused(&e))?;
     let mut programs = Vec::new();
     for hook in hooks {
-        let attached = attach(host, &mut ebpf, *hook, &shared.types);
+        let attached = attach(host, &mut ebpf, *hook, &types);
         if hook.needed && attached.state.state != "attached" {
             let why = format!("{}: {}", hook.event, attached.state.detail);
             return Err(match attached.state.state.as_str() {
@@ -229,6 +222,21 @@ fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, 
     Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
 }
 
+/// Reads `file` to its end. An iterator that writes nothing ends a reading after a million
+/// things and goes on with the next.
+fn read_through(file: &mut File) -> std::io::Result<()> {
+    let mut buffer = [0; 64];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 /// What an error of loading says of this host.
 fn refused(error: &EbpfError) -> Availability {
     let mut causes = String::new();
@@ -263,6 +271,57 @@ impl Loaded {
             .take_map(name)
             .ok_or_else(|| failed("not in the object".into()))?;
         Array::try_from(map).map_err(|e| failed(e.to_string()))
+    }
+
+    /// What the object could not keep: reads it lane by lane.
+    pub(super) fn losses(&mut self) -> Result<Losses, Availability> {
+        Ok(Losses(self.array("losses")?))
+    }
+
+    /// Loads a program that [`iterate`](Loaded::iterate) runs for each thing of a kind, as
+    /// `tcp`.
+    pub(super) fn iterator(
+        &mut self,
+        name: &'static str,
+        kind: &str,
+        types: &Btf,
+    ) -> Result<(), Availability> {
+        let failed = |e: &dyn std::fmt::Display| Availability::Failed {
+            why: format!("iter/{kind}: {e}"),
+        };
+        let program = self.iterator_of(name).map_err(|e| failed(&e))?;
+        program.load(kind, types).map_err(|e| match e {
+            ProgramError::Btf(_) => Availability::Unsupported {
+                needs: format!("a kernel with the iterator iter/{kind} (Linux 5.9)"),
+            },
+            other => failed(&other),
+        })?;
+        let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+        self.programs.push(Attached {
+            state: Program {
+                name: name.into(),
+                hook: format!("iter/{kind}"),
+                state: "attached".into(),
+                ..Program::default()
+            },
+            info: File::open(format!("/proc/self/fdinfo/{fd}")).ok(),
+            before: [0; 2],
+        });
+        Ok(())
+    }
+
+    fn iterator_of(&mut self, name: &str) -> std::io::Result<&mut Iter> {
+        let program = self.ebpf.program_mut(name);
+        let program = program.ok_or_else(|| std::io::Error::other("not in the object"))?;
+        program.try_into().map_err(std::io::Error::other)
+    }
+
+    /// Runs the program of that name for each thing that there is now.
+    pub(super) fn iterate(&mut self, name: &str) -> std::io::Result<()> {
+        let program = self.iterator_of(name)?;
+        let link = program.attach().map_err(std::io::Error::other)?;
+        let link = program.take_link(link).map_err(std::io::Error::other)?;
+        read_through(&mut link.into_file().map_err(std::io::Error::other)?)
     }
 
     /// The ring of the object.
@@ -305,5 +364,23 @@ impl Loaded {
     /// What became of each program.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.programs.iter().map(|p| &p.state)
+    }
+}
+
+/// What a program could not keep (`struct lost`).
+pub(super) struct Losses(Array<MapData, [u64; 8]>);
+
+impl Losses {
+    /// All so far.
+    pub(super) fn read(&self, table: &'static str, lanes: u32) -> Lost {
+        let mut lost = Lost {
+            table,
+            ..Lost::default()
+        };
+        for lane in (0..lanes).filter_map(|lane| self.0.get(&lane, 0).ok()) {
+            lost.dropped += lane[0];
+            lost.unseen += lane[1];
+        }
+        lost
     }
 }

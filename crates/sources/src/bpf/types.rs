@@ -1,13 +1,11 @@
 //! The types of the running kernel, cut down to those that the programs read.
 //!
 //! The loader looks each type of a program up among all 150,000 of the kernel, which takes
-//! 40 ms an object, and keeps 15 MB while it does. Of the few structs that are read a small
-//! set of types is made here (in 3 ms), with which it takes under 1 ms.
+//! 40 ms an object, and needs 15 MB for them. Here all but the structs that are read, and the
+//! hooks, become nameless; each keeps its number, by which the kernel is asked for a hook.
 //!
 //! The format is that of <https://docs.kernel.org/bpf/btf.html>: a header, types of 12 bytes
 //! and what their kind adds, and names. A type's number is its place, from 1 on; 0 is void.
-
-use std::collections::HashMap;
 
 /// Names of the structs that the programs declare; `build.rs` reads them from the sources.
 pub(super) const NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/structs.txt"));
@@ -23,6 +21,7 @@ mod kind {
     pub(super) const UNION: u32 = 5;
     pub(super) const ENUM: u32 = 6;
     pub(super) const FWD: u32 = 7;
+    pub(super) const TYPEDEF: u32 = 8;
     pub(super) const FUNC: u32 = 12;
     pub(super) const FUNC_PROTO: u32 = 13;
     pub(super) const VAR: u32 = 14;
@@ -97,103 +96,106 @@ impl<'a> All<'a> {
     }
 }
 
-/// What is kept, renumbered.
-#[derive(Default)]
-struct Kept {
-    numbers: HashMap<u32, u32>,
-    order: Vec<u32>,
-}
-
-impl Kept {
-    /// The new number of a type, which is kept from now on.
-    fn number(&mut self, id: u32) -> u32 {
-        if id == 0 {
-            return 0;
+/// The types to keep: the structs, with what lies inside them by value, and the hooks.
+fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
+    let mut keep = vec![false; all.starts.len()];
+    let mut open = Vec::new();
+    for id in 1..all.starts.len() as u32 {
+        let at = all.starts[id as usize] as usize;
+        let kind = word(all.types, at + 4)? >> 24 & 31;
+        if !matches!(
+            kind,
+            kind::STRUCT | kind::UNION | kind::TYPEDEF | kind::FUNC
+        ) {
+            continue;
         }
-        *self.numbers.entry(id).or_insert_with(|| {
-            self.order.push(id);
-            self.order.len() as u32
-        })
+        let name = all.name(word(all.types, at)?);
+        if kind == kind::TYPEDEF || kind == kind::FUNC {
+            keep[id as usize] = is_hook(kind, name);
+        } else if !name.is_empty() && names.iter().any(|n| n.as_bytes() == name) {
+            open.push(id);
+        }
     }
+    while let Some(id) = open.pop() {
+        if id == 0 || std::mem::replace(keep.get_mut(id as usize)?, true) {
+            continue;
+        }
+        let (bytes, kind, parts) = all.get(id)?;
+        match kind {
+            // Pointers are the same size whatever they point to.
+            kind::PTR
+            | kind::INT
+            | kind::FLOAT
+            | kind::FWD
+            | kind::ENUM
+            | kind::ENUM64
+            | kind::FUNC_PROTO => {}
+            kind::ARRAY => open.extend([word(bytes, 12)?, word(bytes, 16)?]),
+            kind::STRUCT | kind::UNION => {
+                for part in 0..parts {
+                    open.push(word(bytes, 12 + part * 12 + 4)?);
+                }
+            }
+            // Names, qualifiers and tags of another type.
+            _ => open.push(word(bytes, 8)?),
+        }
+    }
+    Some(keep)
 }
 
-/// The structs called `names`, with all that lies inside them; what they point to is void.
+/// Whether a program can be attached there: a tracepoint, or an iterator.
+fn is_hook(kind: u32, name: &[u8]) -> bool {
+    (kind == kind::TYPEDEF && name.starts_with(b"btf_trace_"))
+        || (kind == kind::FUNC && name.starts_with(b"bpf_iter_"))
+}
+
+/// Types and hooks that are wanted, in their places; all others are nameless declarations.
 /// `None` if `bytes` is not in the format.
 pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
     let all = All::open(bytes)?;
-    let mut kept = Kept::default();
-    for id in 1..all.starts.len() as u32 {
-        let at = all.starts[id as usize] as usize;
-        let info = word(all.types, at + 4)?;
-        if matches!(info >> 24 & 31, kind::STRUCT | kind::UNION) {
-            let name = all.name(word(all.types, at)?);
-            if !name.is_empty() && names.iter().any(|n| n.as_bytes() == name) {
-                kept.number(id);
-            }
-        }
-    }
-    let mut types = Vec::new();
+    let keep = wanted(&all, names)?;
+    let last = keep.iter().rposition(|k| *k)?;
+    let mut types = Vec::with_capacity(last * 12);
     let mut texts = vec![0_u8];
-    let mut next = 0;
-    while next < kept.order.len() {
-        let (bytes, kind, parts) = all.get(kept.order[next])?;
-        next += 1;
+    for id in 1..=last {
+        if !keep[id] {
+            types.extend_from_slice(&0_u32.to_ne_bytes());
+            types.extend_from_slice(&(kind::FWD << 24).to_ne_bytes());
+            types.extend_from_slice(&0_u32.to_ne_bytes());
+            continue;
+        }
+        let (bytes, kind, parts) = all.get(id as u32)?;
         let start = types.len();
         types.extend_from_slice(bytes);
-        let mut set = |at: usize, value: u32| {
-            types[start + at..start + at + 4].copy_from_slice(&value.to_ne_bytes());
+        // Where names stand: of the type, and of its parts.
+        let width = match kind {
+            kind::STRUCT | kind::UNION | kind::ENUM64 => 12,
+            kind::ENUM => 8,
+            _ => 0,
         };
-        let mut text = |at: u32| {
-            let name = all.name(at);
-            if name.is_empty() {
-                return 0;
+        let named = (0..parts)
+            .filter(|_| width > 0)
+            .map(|part| 12 + part * width);
+        for at in std::iter::once(0).chain(named) {
+            let name = all.name(word(bytes, at)?);
+            let mut place = 0;
+            if !name.is_empty() {
+                place = texts.len() as u32;
+                texts.extend_from_slice(name);
+                texts.push(0);
             }
-            let place = texts.len() as u32;
-            texts.extend_from_slice(name);
-            texts.push(0);
-            place
-        };
-        set(0, text(word(bytes, 0)?));
-        match kind {
-            // Pointers are the same size whatever they point to.
-            kind::PTR => set(8, 0),
-            kind::ARRAY => {
-                set(12, kept.number(word(bytes, 12)?));
-                set(16, kept.number(word(bytes, 16)?));
-            }
-            kind::STRUCT | kind::UNION => {
-                for part in 0..parts {
-                    let at = 12 + part * 12;
-                    set(at, text(word(bytes, at)?));
-                    set(at + 4, kept.number(word(bytes, at + 4)?));
-                }
-            }
-            kind::ENUM | kind::ENUM64 => {
-                let size = if kind == kind::ENUM { 8 } else { 12 };
-                for part in 0..parts {
-                    let at = 12 + part * size;
-                    set(at, text(word(bytes, at)?));
-                }
-            }
-            kind::INT | kind::FLOAT | kind::FWD => {}
-            // Not inside a struct.
-            kind::FUNC | kind::FUNC_PROTO | kind::VAR | kind::DATASEC | kind::DECL_TAG => {
-                return None;
-            }
-            // Names, qualifiers and tags of another type.
-            _ => set(8, kept.number(word(bytes, 8)?)),
+            types[start + at..start + at + 4].copy_from_slice(&place.to_ne_bytes());
+        }
+        // What a pointer or a hook points to is not kept.
+        if kind == kind::PTR || is_hook(kind, all.name(word(bytes, 0)?)) {
+            types[start + 8..start + 12].copy_from_slice(&0_u32.to_ne_bytes());
         }
     }
+    let lengths = [types.len() as u32, texts.len() as u32];
     let mut out = Vec::with_capacity(HEADER + types.len() + texts.len());
     out.extend_from_slice(&MAGIC.to_ne_bytes());
     out.extend_from_slice(&[1, 0]);
-    for field in [
-        HEADER as u32,
-        0,
-        types.len() as u32,
-        types.len() as u32,
-        texts.len() as u32,
-    ] {
+    for field in [HEADER as u32, 0, lengths[0], lengths[0], lengths[1]] {
         out.extend_from_slice(&field.to_ne_bytes());
     }
     out.extend_from_slice(&types);
@@ -212,14 +214,24 @@ mod tests {
             return; // A kernel without; what loads programs says so.
         };
         let reduced = reduced(&bytes, &["request", "task_struct"]).unwrap();
-        assert!(reduced.len() < bytes.len() / 5, "{}", reduced.len());
+        assert!(reduced.len() < bytes.len() / 2, "{}", reduced.len());
         Btf::parse(&reduced, Endianness::default()).unwrap();
+        let all = All::open(&bytes).unwrap();
         let found = All::open(&reduced).unwrap();
         let mut names = (1..found.starts.len() as u32).filter_map(|id| {
             let (bytes, kind, _) = found.get(id)?;
             (kind == kind::STRUCT).then(|| found.name(word(bytes, 0).unwrap()))
         });
         assert!(names.any(|n| n == b"request"));
+        // A hook keeps its number.
+        let hook = |all: &All<'_>| {
+            (1..all.starts.len() as u32).find(|id| {
+                let name = all.get(*id).and_then(|(bytes, ..)| word(bytes, 0));
+                name.is_some_and(|n| all.name(n) == b"btf_trace_block_rq_issue")
+            })
+        };
+        assert!(hook(&all).is_some());
+        assert_eq!(hook(&found), hook(&all));
     }
 
     #[test]

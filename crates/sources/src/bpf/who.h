@@ -135,25 +135,26 @@ INLINE void count_lost(void)
         ADD(lost->records, 1);
 }
 
-/* Tells who `task` is, if that was not told; answers with the number of its process. */
-INLINE u32 tell_process(struct task_struct *task)
+/* When the process of `leader` began; with its number it is that of no other process. */
+INLINE u64 start_of(struct task_struct *leader)
 {
-    struct task_struct *leader = task->group_leader;
-    u32 tgid = task->tgid;
+    if (HAS(((struct task_struct *)0)->start_boottime))
+        return leader->start_boottime;
+    return ((struct task_struct___old *)leader)->real_start_time;
+}
+
+/* Tells the process of `leader`, if that was not told. */
+INLINE void tell_leader(struct task_struct *leader, u32 tgid, u64 start)
+{
     u32 place = tgid & (TOLD - 1);
-    u64 start;
     struct told_process *told = map_lookup(&told_processes, &place);
     struct process_record *record;
-    if (HAS(((struct task_struct *)0)->start_boottime))
-        start = leader->start_boottime;
-    else
-        start = ((struct task_struct___old *)leader)->real_start_time;
     if (!told || (told->tgid == tgid && told->start == start))
-        return tgid;
+        return;
     record = ring_reserve(&ring, sizeof(*record), 0);
     if (!record) {
         count_lost();
-        return tgid;
+        return;
     }
     record->record = PROCESS;
     record->tgid = tgid;
@@ -162,6 +163,14 @@ INLINE u32 tell_process(struct task_struct *task)
     ring_submit(record, ring_flags());
     told->tgid = tgid;
     told->start = start;
+}
+
+/* Tells who `task` is, if that was not told; answers with the number of its process. */
+INLINE u32 tell_process(struct task_struct *task)
+{
+    struct task_struct *leader = task->group_leader;
+    u32 tgid = task->tgid;
+    tell_leader(leader, tgid, start_of(leader));
     return tgid;
 }
 
@@ -174,21 +183,20 @@ INLINE struct cgroup *group_of(struct task_struct *task)
     return set->subsys[group_subsystem & 15]->cgroup;
 }
 
-/* Tells the path of `group`, if that was not told; answers with its number. */
-INLINE u64 tell_group(struct cgroup *group)
+/* Tells the path of the group whose node that is, if that was not told. Pointers are copied,
+ * not followed: the kernel would check each of them at length. */
+INLINE void tell_node(struct kernfs_node *node, u64 id)
 {
-    struct kernfs_node *node = group->kn;
-    u64 id = node->id;
     u32 place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
     u64 *told = map_lookup(&told_groups, &place);
     struct path_record *record;
     u32 names = 0;
     if (!told || *told == id)
-        return id;
+        return;
     record = ring_reserve(&ring, sizeof(*record), 0);
     if (!record) {
         count_lost();
-        return id;
+        return;
     }
     record->record = GROUP;
     record->id = id;
@@ -196,14 +204,17 @@ INLINE u64 tell_group(struct cgroup *group)
 #pragma unroll
     for (int i = 0; i < NAMES; i++) {
         struct kernfs_node *parent = NULL;
+        const char *name = NULL;
+        /* Copied, not followed: the kernel checks that faster. */
         if (node) {
             if (HAS(((struct kernfs_node___parent *)0)->parent))
-                parent = ((struct kernfs_node___parent *)node)->parent;
+                read_kernel(&parent, sizeof(parent), &((struct kernfs_node___parent *)node)->parent);
             else
-                parent = node->__parent;
+                read_kernel(&parent, sizeof(parent), &node->__parent);
         }
         if (parent) {
-            read_kernel_text(record->name[i], NAME_BYTES, node->name);
+            read_kernel(&name, sizeof(name), &node->name);
+            read_kernel_text(record->name[i], NAME_BYTES, name);
             names = i + 1;
             node = parent;
         }
@@ -211,6 +222,14 @@ INLINE u64 tell_group(struct cgroup *group)
     record->names = names;
     ring_submit(record, ring_flags());
     *told = id;
+}
+
+/* Tells the path of `group`, if that was not told; answers with its number. */
+INLINE u64 tell_group(struct cgroup *group)
+{
+    struct kernfs_node *node = group->kn;
+    u64 id = node->id;
+    tell_node(node, id);
     return id;
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use run::{Sink, Word};
 
 use crate::Host;
-use crate::read::{fields, lines, printable};
+use crate::read::{fields, lines, printable, unescaped};
 
 /// Kinds of records; the first word of each.
 pub(super) const EVENT: u32 = 1;
@@ -26,7 +26,7 @@ pub(super) struct Who {
     groups: HashMap<u64, Word>,
     files: HashMap<u64, Word>,
     /// Mount points by device number.
-    mounts: HashMap<u32, String>,
+    mounts: HashMap<u32, Mount>,
     unknown: Option<Word>,
     tick: u64,
 }
@@ -57,7 +57,7 @@ impl Who {
             files: HashMap::new(),
             mounts: HashMap::new(),
             unknown: None,
-            tick: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
+            tick: tick(),
         }
     }
 
@@ -76,11 +76,7 @@ impl Who {
 
     fn process(&mut self, record: &[u8], out: &mut Sink) {
         let pid = u32_at(record, 4);
-        let ticks = u64_at(record, 8) / self.tick;
-        let per_second = 1_000_000_000 / self.tick;
-        let (seconds, hundredths) = (ticks / per_second, ticks % per_second * 100 / per_second);
-        let command = name(record.get(16..32).unwrap_or_default());
-        let full = format!("{command}[{pid}@{seconds}.{hundredths:02}]");
+        let [full, command] = process_names(record, self.tick);
         let words = [out.word(&full), out.word(&command)];
         self.processes.insert(pid, words);
     }
@@ -90,11 +86,11 @@ impl Who {
         if !self.mounts.contains_key(&device) {
             self.mounts = mounts(&self.host);
         }
-        let mount = self
-            .mounts
-            .get(&device)
-            .map_or("(no mount)", |m| m.as_str());
-        let path = format!("{}/{}", mount.trim_end_matches('/'), path_of(record));
+        let inside = path_of(record);
+        let path = match self.mounts.get(&device) {
+            Some(mount) => mount.path(&inside),
+            None => format!("{NO_MOUNT}/{inside}"),
+        };
         self.files.insert(u64_at(record, 8), out.word(&path));
     }
 
@@ -128,9 +124,27 @@ impl Who {
     }
 }
 
+/// Nanoseconds of a clock tick, in which the start of a process is named.
+pub(super) fn tick() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// Name of the process in a record, and name of its program.
+pub(super) fn process_names(record: &[u8], tick: u64) -> [String; 2] {
+    let pid = u32_at(record, 4);
+    let ticks = u64_at(record, 8) / tick;
+    let per_second = 1_000_000_000 / tick;
+    let (seconds, hundredths) = (ticks / per_second, ticks % per_second * 100 / per_second);
+    let command = name(record.get(16..32).unwrap_or_default());
+    [
+        format!("{command}[{pid}@{seconds}.{hundredths:02}]"),
+        command,
+    ]
+}
+
 /// The names of a record, which has them from the inside out. A path deeper than a record
 /// has room for starts with an ellipsis.
-fn path_of(record: &[u8]) -> String {
+pub(super) fn path_of(record: &[u8]) -> String {
     let count = (u32_at(record, 4) as usize).min(NAMES);
     let mut path = String::new();
     if count == NAMES {
@@ -160,19 +174,52 @@ pub(super) fn group_subsystem(host: &Host) -> u32 {
     place.map_or(u32::MAX, |p| p as u32)
 }
 
+/// Stands for the mount point of a file system that is not mounted where we can see it.
+pub(super) const NO_MOUNT: &str = "(no mount)";
+
+/// Where a file system is mounted.
+#[derive(Debug, PartialEq)]
+pub(super) struct Mount {
+    /// What of it is shown there: `/` for all.
+    root: String,
+    /// The mount point.
+    pub(super) point: String,
+}
+
+impl Mount {
+    /// The whole path of what is at `inside` the file system, without its first slash.
+    pub(super) fn path(&self, inside: &str) -> String {
+        let root = self.root.trim_matches('/');
+        let shown = match inside.strip_prefix(root) {
+            Some(rest) if root.is_empty() => Some(rest),
+            Some(rest) if rest.is_empty() => Some(rest),
+            Some(rest) => rest.strip_prefix('/'),
+            None => None,
+        };
+        let Some(shown) = shown else {
+            // The part of it that is mounted here does not have it.
+            return format!("{NO_MOUNT}/{inside}");
+        };
+        if shown.is_empty() {
+            return self.point.clone();
+        }
+        format!("{}/{shown}", self.point.trim_end_matches('/'))
+    }
+}
+
 /// Where each file system is mounted, by its device number as the kernel keeps it. Of several
 /// mounts the first that shows all of it.
-fn mounts(host: &Host) -> HashMap<u32, String> {
+pub(super) fn mounts(host: &Host) -> HashMap<u32, Mount> {
     let bytes = std::fs::read(host.proc("self/mountinfo")).unwrap_or_default();
     parse_mounts(&bytes)
 }
 
 /// `36 35 254:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw`
-fn parse_mounts(bytes: &[u8]) -> HashMap<u32, String> {
-    let mut found: HashMap<u32, (bool, String)> = HashMap::new();
+fn parse_mounts(bytes: &[u8]) -> HashMap<u32, Mount> {
+    let mut found: HashMap<u32, Mount> = HashMap::new();
     for line in lines(bytes) {
         let mut fields = fields(line).skip(2);
-        let (Some(device), Some(root), Some(mount)) = (fields.next(), fields.next(), fields.next())
+        let (Some(device), Some(root), Some(point)) = (fields.next(), fields.next(), fields.next())
         else {
             continue;
         };
@@ -184,13 +231,14 @@ fn parse_mounts(bytes: &[u8]) -> HashMap<u32, String> {
         };
         // dev_t inside the kernel: 12 bits of major, 20 of minor.
         let key = major << 20 | minor;
-        let whole = root == b"/";
         let known = found.get(&key);
-        if known.is_none_or(|(known_whole, _)| whole && !known_whole) {
-            found.insert(key, (whole, printable(mount)));
+        if known.is_none_or(|known| root == b"/" && known.root != "/") {
+            let root = printable(&unescaped(root));
+            let point = printable(&unescaped(point));
+            found.insert(key, Mount { root, point });
         }
     }
-    found.into_iter().map(|(k, (_, m))| (k, m)).collect()
+    found
 }
 
 #[cfg(test)]
@@ -205,8 +253,24 @@ mod tests {
             38 35 0:21 / /dev/shm rw - tmpfs tmpfs rw\nbroken\n";
         let found = parse_mounts(text);
         assert_eq!(found.len(), 2);
-        assert_eq!(found[&(254 << 20)], "/data");
-        assert_eq!(found[&21], "/dev/shm");
+        assert_eq!(found[&(254 << 20)].point, "/data");
+        assert_eq!(found[&21].point, "/dev/shm");
+    }
+
+    #[test]
+    fn a_path_below_a_mount() {
+        let text = b"1 0 254:0 /sub /bound rw - ext4 /dev/vda rw\n\
+            2 0 0:21 / / rw - tmpfs t rw\n\
+            3 0 0:22 / /with\\040space\\012 rw - tmpfs t rw\n";
+        let found = parse_mounts(text);
+        let bound = &found[&(254 << 20)];
+        assert_eq!(bound.path("sub/a/b"), "/bound/a/b");
+        assert_eq!(bound.path("sub"), "/bound");
+        assert_eq!(bound.path("subway/a"), "(no mount)/subway/a");
+        assert_eq!(bound.path("other"), "(no mount)/other");
+        assert_eq!(found[&21].path("etc/x"), "/etc/x");
+        assert_eq!(found[&21].path(""), "/");
+        assert_eq!(found[&22].path("x"), "/with space\\n/x");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::leaf::{Dir, Fields, MOST, bounded};
 use super::secret::{mask_address, mask_word};
 use crate::Host;
-use crate::read::{fields as words, lines, text};
+use crate::read::{fields as words, lines, text, unescaped};
 
 /// Types that hold no files of anybody's.
 const PSEUDO: &[&str] = &[
@@ -127,21 +127,7 @@ fn shortened(mut option: String) -> String {
 
 /// `\040` and its like as the characters they stand for.
 pub(super) fn unescape(name: &[u8]) -> String {
-    let mut plain = Vec::with_capacity(name.len());
-    let mut rest = name;
-    while let Some((&first, tail)) = rest.split_first() {
-        let octal = |d: u8| (b'0'..=b'7').contains(&d).then(|| u32::from(d - b'0'));
-        let escaped = match rest {
-            [b'\\', a, b, c, ..] => octal(*a)
-                .zip(octal(*b))
-                .zip(octal(*c))
-                .and_then(|((a, b), c)| u8::try_from(a * 64 + b * 8 + c).ok()),
-            _ => None,
-        };
-        plain.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() { &rest[4..] } else { tail };
-    }
-    text(&plain).into_owned()
+    text(&unescaped(name)).into_owned()
 }
 
 #[cfg(test)]

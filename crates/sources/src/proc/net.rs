@@ -19,7 +19,7 @@
 //!
 //! <https://docs.kernel.org/networking/statistics.html>
 
-mod link;
+pub(crate) mod link;
 
 use std::io;
 

@@ -12,8 +12,7 @@ pub(super) struct Frame {
     /// The size of plain text. Grows slowly with the picture.
     pub(super) em: f64,
     pub(super) margin: f64,
-    /// Baselines of the title and of the axis headings.
-    pub(super) title: f64,
+    /// Baseline of the axis headings.
     pub(super) heading: f64,
     /// Top of the strip with the phases' names; its bottom is `top`.
     pub(super) strip: f64,
@@ -41,6 +40,11 @@ pub(super) fn text_size(width: f64, height: f64) -> f64 {
     size.clamp(9.5, 30.0)
 }
 
+/// Baseline of the title.
+pub(super) fn title_line(em: f64) -> f64 {
+    em * 1.9
+}
+
 impl Frame {
     /// Everything that depends on the height only.
     pub(super) fn new(chart: &Chart, plan: &Plan, width: f64, height: f64) -> Frame {
@@ -51,13 +55,18 @@ impl Frame {
         let room_for_notes = ((height / em - 18.0) / 6.0).clamp(1.0, 4.0) as usize;
         let note_lines = plan.notes.len().min(room_for_notes);
 
-        let title = margin * 0.6 + em * 1.3;
-        let heading = title + em * if roomy { 2.0 } else { 1.6 };
+        let heading = title_line(em) + em * if roomy { 2.0 } else { 1.6 };
         // Marks of what is above the axis stand just above the plot.
         let above = plan.extent.as_ref().is_some_and(|e| e.above > 0.0);
         let strip = heading + em * if above { 1.1 } else { 0.6 };
         let phases = chart.bands.iter().any(|b| b.kind == BandKind::Phase);
-        let top = (strip + if phases && roomy { em * 1.6 } else { 0.0 }).round();
+        let names = match (phases && roomy, above) {
+            (false, _) => 0.0,
+            (true, false) => 1.6,
+            // The marks have a line of their own below the names.
+            (true, true) => 2.05,
+        };
+        let top = (strip + names * em).round();
 
         let end = height - margin * 0.7;
         let notes_top = end - note_lines as f64 * em * 1.35;
@@ -70,7 +79,6 @@ impl Frame {
             width,
             em,
             margin,
-            title,
             heading,
             strip,
             left: margin,

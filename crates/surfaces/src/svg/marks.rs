@@ -113,7 +113,7 @@ pub(super) fn phases(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) {
             let name = clean(&band.name);
             let short = fit(&name, (to - from) / e / 0.95 - 0.8);
             if short.chars().count() > 2 || short == name {
-                let at = (from + 0.4 * e, frame.top - 0.45 * e);
+                let at = (from + 0.4 * e, frame.strip + 1.15 * e);
                 svg.text(at, Anchor::Start, style(e * 0.95, INK), &short, &name);
             }
         }

@@ -1,6 +1,7 @@
 //! Pictures as SVG, written by hand: small files, nothing in them from outside that is not
 //! escaped.
 
+mod fold;
 mod frame;
 mod heat;
 mod legend;
@@ -19,12 +20,20 @@ use write::{Anchor, Pen, Svg, Type};
 const INK: Rgb = Rgb(0x22, 0x26, 0x2B);
 const FAINT: Rgb = Rgb(0x5A, 0x61, 0x69);
 const GRID: Rgb = Rgb(0xDD, 0xE0, 0xE4);
+const BAR: Rgb = Rgb(0x56, 0x8F, 0xC4);
+const MARK: Rgb = Rgb(0x8A, 0x2B, 0x0E);
 const ALARM: Rgb = Rgb(0xB8, 0x3A, 0x00);
 
 /// The chart as an SVG of this size in pixels (held between 64 and 8192).
 pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
     let (width, height) = held(width, height);
     let (w, h) = (f64::from(width), f64::from(height));
+    if let Some(fold) = &chart.fold {
+        let mut svg = Svg::new(width, height, &chart.title);
+        title(&mut svg, (w, frame::text_size(w, h)), chart);
+        fold::draw(&mut svg, chart, fold, (w, h));
+        return svg.finish();
+    }
     // The frame needs the legend and the plan needs the number of ticks: measure roughly first.
     let rough = Frame::new(chart, &Plan::new(chart, 1, 4), w, h);
     let plan = Plan::new(chart, (w as usize).min(1600), rough.wanted_ticks());
@@ -33,7 +42,7 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
 
     let mut svg = Svg::new(width, height, &chart.title);
     definitions(&mut svg, &frame);
-    title(&mut svg, &frame, chart);
+    title(&mut svg, (w, frame.em), chart);
     marks::phases(&mut svg, &frame, chart, &plan);
     grid(&mut svg, &frame, &plan);
     svg.raw("<g clip-path=\"url(#plot)\">");
@@ -49,7 +58,8 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
         heat::draw_shades(&mut svg, &frame, chart, &shades);
     }
     legend::draw(&mut svg, &frame, chart, &plan);
-    notes(&mut svg, &frame, &plan);
+    let lines = (frame.notes, frame.note_lines);
+    notes(&mut svg, (w, frame.em), &plan, lines);
     if plan.empty {
         let at = (
             frame.left.midpoint(frame.right),
@@ -98,24 +108,19 @@ fn definitions(svg: &mut Svg, frame: &Frame) {
     ));
 }
 
-fn title(svg: &mut Svg, frame: &Frame, chart: &Chart) {
+fn title(svg: &mut Svg, (width, em_size): (f64, f64), chart: &Chart) {
     let title = clean(&chart.title);
-    let room = frame.width - 2.0 * frame.margin;
+    let room = width - 2.0 * em_size;
     // A long title is set smaller before it is shortened.
-    let size = (room / em(&title).max(1.0)).clamp(frame.em * 1.05, frame.em * 1.4);
+    let size = (room / em(&title).max(1.0)).clamp(em_size * 1.05, em_size * 1.4);
     let bold = Type {
         size,
         fill: INK,
         bold: true,
     };
     let short = fit(&title, room / size);
-    svg.text(
-        (frame.margin, frame.title),
-        Anchor::Start,
-        bold,
-        &short,
-        &title,
-    );
+    let at = (em_size, frame::title_line(em_size));
+    svg.text(at, Anchor::Start, bold, &short, &title);
 }
 
 /// Faint lines at the ticks of the left axis.
@@ -166,7 +171,8 @@ fn axes(svg: &mut Svg, frame: &Frame, plan: &Plan) {
         heading(frame.width - frame.margin, Anchor::End, right);
     }
     let zero = plan.left.share(0.0);
-    let zero = if (0.0..=1.0).contains(&zero) {
+    // Zero's row of a heat map is not to be struck through.
+    let zero = if (0.0..=1.0).contains(&zero) && plan.extent.is_none() {
         zero
     } else {
         0.0
@@ -229,23 +235,18 @@ fn times(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) {
     }
 }
 
-fn notes(svg: &mut Svg, frame: &Frame, plan: &Plan) {
-    let small = style(frame.em * 0.9, FAINT);
-    let room = (frame.width - 2.0 * frame.margin) / small.size;
-    for i in 0..frame.note_lines {
+/// The notes that have room, from the baseline `top` on.
+fn notes(svg: &mut Svg, (width, e): (f64, f64), plan: &Plan, (top, lines): (f64, usize)) {
+    let small = style(e * 0.9, FAINT);
+    let room = (width - 2.0 * e) / small.size;
+    for i in 0..lines {
         let mut note = plan.notes[i].clone();
-        let more = plan.notes.len() - frame.note_lines;
-        if i + 1 == frame.note_lines && more > 0 {
+        let more = plan.notes.len() - lines;
+        if i + 1 == lines && more > 0 {
             note = format!("{} (and {more} more)", fit(&note, room - 8.0));
         }
-        let y = frame.notes + i as f64 * frame.em * 1.35;
-        svg.text(
-            (frame.margin, y),
-            Anchor::Start,
-            small,
-            &fit(&note, room),
-            &note,
-        );
+        let at = (e, top + i as f64 * e * 1.35);
+        svg.text(at, Anchor::Start, small, &fit(&note, room), &note);
     }
 }
 
@@ -370,6 +371,7 @@ mod tests {
         };
         heat.cells.push((7, 399, 12.0));
         heat.outliers = 0.0001;
+        heat.log = Some(false);
         heat.amount.label = "I/Os".into();
         let chart = Chart {
             seconds: (0.0, 600.0),

@@ -37,6 +37,11 @@ impl Canvas {
         }
     }
 
+    /// Whether nothing is there yet.
+    pub(super) fn is_blank(&self, (x, y): (usize, usize)) -> bool {
+        x < self.width && self.cells.get(y * self.width + x) == Some(&BLANK)
+    }
+
     /// Sets a place; outside the canvas nothing happens.
     pub(super) fn put(&mut self, (x, y): (usize, usize), glyph: char, ink: Option<Rgb>) {
         self.paint((x, y), glyph, ink, None);

@@ -100,7 +100,7 @@ pub(super) fn heat(canvas: &mut Canvas, frame: &Frame, chart: &Chart, plan: &Pla
     for tile in &tiles {
         for y in covered(tile.y, height) {
             for x in covered(tile.x, width) {
-                amounts[y * width + x] = tile.amount;
+                amounts[y * width + x] += tile.amount;
             }
         }
     }
@@ -111,18 +111,23 @@ pub(super) fn heat(canvas: &mut Canvas, frame: &Frame, chart: &Chart, plan: &Pla
     scale(canvas, frame, chart, &shades, &tiles, colour);
 }
 
-/// The samples whose middle lies between two shares; at least one.
+/// The samples whose middle lies between two shares; without one, that in which they lie.
 fn covered((from, to): (f64, f64), count: usize) -> std::ops::Range<usize> {
     let sample = |share: f64| (share * count as f64 + 0.499_999).max(0.0) as usize;
-    let start = sample(from).min(count - 1);
-    start..sample(to).clamp(start + 1, count.max(start + 1))
+    let (start, end) = (sample(from), sample(to).min(count));
+    if start < end {
+        return start..end;
+    }
+    let middle = (from.midpoint(to) * count as f64).max(0.0) as usize;
+    let start = middle.min(count - 1);
+    start..start + 1
 }
 
 fn shade(shades: &Shades, amount: f64) -> (Rgb, char) {
     let share = shades.share(amount);
     let density = (share * (DENSITIES.len() - 1) as f64).round() as usize;
     (
-        palette::heat(share),
+        palette::heat_in_terminal(share),
         DENSITIES[density.min(DENSITIES.len() - 1)],
     )
 }

@@ -3,6 +3,7 @@
 
 mod canvas;
 mod fields;
+mod fold;
 mod frame;
 mod legend;
 
@@ -35,6 +36,11 @@ pub fn picture(chart: &Chart, width: u16, height: u16, colour: Colour) -> String
         usize::from(width.clamp(8, 1000)),
         usize::from(height.clamp(5, 500)),
     );
+    if let Some(fold) = &chart.fold {
+        let mut canvas = Canvas::new(width, height);
+        fold::draw(&mut canvas, chart, fold, (width, height));
+        return canvas.print(colour).trim_end_matches('\n').to_owned() + "\n";
+    }
     let rough = Frame::new(chart, &Plan::new(chart, 1, 4), width, height);
     let plan = Plan::new(chart, rough.plot_width, rough.wanted_ticks());
     let frame = Frame::new(chart, &plan, width, height);

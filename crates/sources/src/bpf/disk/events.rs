@@ -31,17 +31,24 @@ struct Fixed {
     no: Word,
     sync: Word,
     asynchronous: Word,
-    unknown: Word,
 }
 
 #[derive(Clone, Copy)]
 struct Last {
+    place: usize,
+    device: [Word; 2],
     pid: u32,
     group: u64,
     file: u64,
     process: [Word; 2],
     group_word: Word,
     file_word: Word,
+}
+
+impl Last {
+    fn is(&self, place: usize, pid: u32, group: u64, file: u64) -> bool {
+        self.place == place && self.pid == pid && self.group == group && self.file == file
+    }
 }
 
 impl Events {
@@ -64,7 +71,7 @@ impl Events {
     pub(super) fn drain(
         &mut self,
         offset: Nanos,
-        devices: &[(usize, [Word; 2])],
+        name: &mut dyn FnMut(usize, &mut Sink) -> [Word; 2],
         ops: [Word; OPS],
         out: &mut Sink,
     ) -> u64 {
@@ -74,7 +81,6 @@ impl Events {
             no: out.word("no"),
             sync: out.word("sync"),
             asynchronous: out.word("async"),
-            unknown: out.word("(unknown)"),
         });
         while let Some(item) = self.ring.next() {
             let record: &[u8] = &item;
@@ -86,10 +92,13 @@ impl Events {
             let Some(record) = record.first_chunk::<SIZE>() else {
                 continue;
             };
+            let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
             let (pid, group, file) = (u32_at(record, 80), u64_at(record, 64), u64_at(record, 72));
             let last = match self.last {
-                Some(last) if last.pid == pid && last.group == group && last.file == file => last,
+                Some(last) if last.is(place, pid, group, file) => last,
                 _ => *self.last.insert(Last {
+                    place,
+                    device: name(place, out),
                     pid,
                     group,
                     file,
@@ -99,15 +108,7 @@ impl Events {
                 }),
             };
             taken += 1;
-            push(
-                record,
-                offset,
-                devices,
-                ops,
-                fixed,
-                last,
-                out.events(self.table),
-            );
+            push(record, offset, ops, fixed, last, out.events(self.table));
         }
         taken
     }
@@ -117,22 +118,18 @@ impl Events {
 fn push(
     record: &[u8; SIZE],
     offset: Nanos,
-    devices: &[(usize, [Word; 2])],
     ops: [Word; OPS],
     fixed: Fixed,
     last: Last,
     rows: &mut Rows,
 ) {
-    let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
-    let known = devices.iter().find(|d| d.0 == place);
-    let [device, layer] = known.map_or([fixed.unknown; 2], |d| d.1);
     let op = ops[usize::from(record[6]) % OPS];
     let flag = |bit: u8, yes: Word, no: Word| if record[7] & bit > 0 { yes } else { no };
     let signed = |at: usize| u64_at(record, at) as i64 as f64 * SECTOR;
     let seconds = |at: usize| u64_at(record, at) as f64 / 1e9;
     let words = [
-        device,
-        layer,
+        last.device[0],
+        last.device[1],
         op,
         flag(SYNC, fixed.sync, fixed.asynchronous),
         flag(META, fixed.yes, fixed.no),

@@ -20,7 +20,7 @@ const NO_ARP: u64 = 0x80;
 
 /// What an interface rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Stays in the kernel.
     Loopback,
     /// Has hardware, or what a virtual machine takes for it.
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The word of `layer`, in a namespace with or without a physical interface.
-    pub(super) fn layer(self, with_physical: bool) -> &'static str {
+    pub(crate) fn layer(self, with_physical: bool) -> &'static str {
         match self {
             Kind::Loopback => "loopback",
             Kind::Physical => "edge",
@@ -45,17 +45,17 @@ impl Kind {
 }
 
 /// The folder of an interface.
-pub(super) fn folder(host: &Host, name: &[u8]) -> PathBuf {
+pub(crate) fn folder(host: &Host, name: &[u8]) -> PathBuf {
     host.sys("class/net").join(OsStr::from_bytes(name))
 }
 
 /// The interface's number in its namespace; it outlives a change of the name.
-pub(super) fn index(folder: &Path) -> Option<u64> {
+pub(crate) fn index(folder: &Path) -> Option<u64> {
     once(&folder.join("ifindex"))?.parse().ok()
 }
 
 /// What the interface with this folder is.
-pub(super) fn kind(folder: &Path) -> Kind {
+pub(crate) fn kind(folder: &Path) -> Kind {
     let Some(hardware) = once(&folder.join("type")) else {
         let is_lo = folder.file_name() == Some(OsStr::new("lo"));
         return if is_lo { Kind::Loopback } else { Kind::Leaf };
@@ -76,7 +76,7 @@ pub(super) fn kind(folder: &Path) -> Kind {
 }
 
 /// Whether it has hardware, or what a virtual machine takes for it.
-pub(super) fn has_hardware(folder: &Path) -> bool {
+pub(crate) fn has_hardware(folder: &Path) -> bool {
     folder.join("device").exists()
 }
 

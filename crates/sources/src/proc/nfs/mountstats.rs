@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::read::{fields, lines, number, text};
+use crate::read::{self, fields, lines, number, text};
 
 /// Numbers of an operation: operations, transmissions, timeouts, bytes sent, bytes received,
 /// milliseconds queued, milliseconds on the wire, milliseconds in all, errors.
@@ -171,18 +171,7 @@ pub fn unescaped(name: &[u8]) -> Cow<'_, str> {
     if !name.contains(&b'\\') {
         return text(name);
     }
-    let mut plain = Vec::with_capacity(name.len());
-    let mut rest = name;
-    while let Some((&first, after)) = rest.split_first() {
-        let octal = |b: u8, most: u8| (b'0'..=most).contains(&b).then_some(b & 7);
-        let escape = match rest {
-            [b'\\', a, b, c, ..] => octal(*a, b'3').zip(octal(*b, b'7').zip(octal(*c, b'7'))),
-            _ => None,
-        };
-        plain.push(escape.map_or(first, |(a, (b, c))| a << 6 | b << 3 | c));
-        rest = if escape.is_some() { &rest[4..] } else { after };
-    }
-    Cow::Owned(text(&plain).into_owned())
+    Cow::Owned(text(&read::unescaped(name)).into_owned())
 }
 
 /// The server's part of `server:/export`; IPv6 addresses have colons of their own.

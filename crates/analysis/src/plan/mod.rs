@@ -4,12 +4,18 @@
 //! dimension named, the planner takes the cheapest that the run has. `host`, `phase` and
 //! `time` are dimensions of everything: they come from the manifest, not from columns.
 
-use run::catalog::{self, Derived, Detail, Kind, Measure, Subject, Table, Under};
+mod checks;
+mod messages;
+
+use run::catalog::{self, Derived, Detail, Kind, Measure, Stored, Subject, Table, Under};
 use run::unit::Unit;
 use run::{CATALOG, Manifest, Nanos};
 
 use crate::error::{Problem, near_or_all};
-use crate::syntax::{Expression, Predicate, Spanned, Test};
+use crate::syntax::{Expression, Spanned, Test};
+
+use checks::cuts;
+pub use checks::{holds, holds_number};
 
 /// What is to be read, and what to make of it.
 #[derive(Clone, Debug)]
@@ -50,6 +56,8 @@ pub struct ScanPlan {
     pub column: Option<&'static str>,
     /// Add up the length of the interval of each row that has a value, not the value.
     pub seconds: bool,
+    /// Of a table of events: what the amount is made of.
+    pub made: Option<Stored>,
     /// How amounts combine.
     pub kind: Kind,
     /// Dimensions to group by, by their place in [`Plan::by`].
@@ -95,6 +103,10 @@ pub enum TimeCheck {
     Never,
 }
 
+/// What a histogram cannot tell.
+const CUT: &str = "a histogram has whole buckets, at most 1.6 % wide: a bound of `where` within \
+                   a bucket counts as that bucket's far end";
+
 /// The dimensions that everything has.
 const EVERYWHERE: [&str; 3] = ["host", "phase", "time"];
 
@@ -116,7 +128,7 @@ pub fn plan(
     let by = planner.by_dimensions();
     let text = expression.text.clone();
     if let Some(m) = subject.measure(name) {
-        let over = planner.scan(subject, m, &|_| true)?;
+        let over = planner.scan(subject, m, None, &|_| true)?;
         let (unit, kind) = (m.unit, Some(m.kind));
         return Ok(Plan {
             text,
@@ -167,10 +179,25 @@ struct Candidate {
     caveat: Option<&'static str>,
 }
 
+impl Candidate {
+    /// Whether the table has all of those dimensions.
+    fn fits(&self, needed: &[&Spanned]) -> bool {
+        needed.iter().all(|d| self.table.has_dimension(&d.text))
+    }
+
+    /// What the measure is made of, in a table of events.
+    fn made(&self) -> Option<Stored> {
+        let mut made = self.table.made.iter();
+        made.find(|(name, _)| *name == self.column).map(|m| m.1)
+    }
+}
+
 /// Every table that serves `measure` of `subject`, cheapest first.
 fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candidate> {
     let own = subject.tables.iter().filter_map(|table| {
-        let column = table.measures.iter().find(|m| **m == measure)?;
+        let stored = table.measures.iter().copied();
+        let mut all = stored.chain(table.made.iter().map(|(name, _)| *name));
+        let column = all.find(|m| *m == measure)?;
         Some(Candidate {
             subject,
             table,
@@ -268,27 +295,32 @@ impl Planner<'_> {
             )
         };
         let (subject, measure) = find(d.over);
-        let over = self.scan(subject, measure, &|_| true)?;
+        let mut parts = vec![(subject, measure)];
+        if let Under::Sum(names) = d.under {
+            parts.extend(names.iter().map(|name| find(name)));
+        }
+        let only = self.shared(&parts);
+        let over = self.scan(subject, measure, only, &|_| true)?;
         let under = match d.under {
             Under::Elapsed => vec![ScanPlan {
                 seconds: true,
                 kind: Kind::Sum,
                 ..over.clone()
             }],
-            Under::Sum(names) => {
-                let parts: Vec<_> = names.iter().map(|name| find(name)).collect();
+            Under::Sum(_) => {
+                let parts = &parts[1..];
                 // Below the line stands one sum. It is taken over the dimensions that all of
                 // its parts have: with idle time, which has no mode, a mode's share would
                 // otherwise be one of its own time and the idle time only.
                 let has = |dimension: &str| {
                     parts.iter().all(|(subject, measure)| {
                         let all = candidates(subject, measure.name);
-                        all.iter().any(|c| c.table.dimensions.contains(&dimension))
+                        all.iter().any(|c| c.table.has_dimension(dimension))
                     })
                 };
                 let mut under = Vec::with_capacity(parts.len());
-                for (subject, measure) in &parts {
-                    under.push(self.scan(subject, measure, &has)?);
+                for (subject, measure) in parts {
+                    under.push(self.scan(subject, measure, only, &has)?);
                 }
                 under
             }
@@ -296,29 +328,50 @@ impl Planner<'_> {
         Ok((over, under))
     }
 
+    /// The dimensions named that a table must have, of those that `keep` accepts.
+    fn needed(&self, keep: &dyn Fn(&str) -> bool) -> Vec<&Spanned> {
+        let column = |d: &&Spanned| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text);
+        self.named().filter(column).collect()
+    }
+
+    /// The cheapest recorded table that has all of `parts` by all that is named. A ratio of two
+    /// tables may be of two different things: bytes charged to who dirtied a page, by I/Os of
+    /// who wrote it back.
+    fn shared(&self, parts: &[(&'static Subject, &'static Measure)]) -> Option<&'static Table> {
+        let needed = self.needed(&|_| true);
+        let serves = |(subject, measure): &(&'static Subject, &'static Measure), name: &str| {
+            let all = candidates(subject, measure.name);
+            all.iter().any(|c| c.table.name == name)
+        };
+        let (subject, measure) = parts.first()?;
+        candidates(subject, measure.name)
+            .iter()
+            .filter(|c| (self.has)(c.table.name) && c.fits(&needed))
+            .map(|c| c.table)
+            .find(|table| parts.iter().all(|part| serves(part, table.name)))
+    }
+
     /// Chooses the table for `measure` of `subject` with the named dimensions that `keep`
-    /// accepts.
+    /// accepts; it is `only` that one, if there is one.
     fn scan(
         &self,
         subject: &'static Subject,
         measure: &'static Measure,
+        only: Option<&'static Table>,
         keep: &dyn Fn(&str) -> bool,
     ) -> Result<ScanPlan, Problem> {
-        let needed: Vec<&Spanned> = self
-            .named()
-            .filter(|d| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text))
-            .collect();
+        let needed = self.needed(keep);
         let all = candidates(subject, measure.name);
-        let fits = |c: &&Candidate| {
-            needed
-                .iter()
-                .all(|d| c.table.dimensions.contains(&d.text.as_str()))
-        };
-        let fitting: Vec<&Candidate> = all.iter().filter(fits).collect();
+        let fitting: Vec<&Candidate> = all.iter().filter(|c| c.fits(&needed)).collect();
         let Some(first) = fitting.first() else {
             return Err(self.no_table(subject, measure, &all, &needed));
         };
-        let Some(chosen) = fitting.iter().find(|c| (self.has)(c.table.name)) else {
+        let mut recorded = fitting.iter().filter(|c| (self.has)(c.table.name));
+        let chosen = match only {
+            Some(table) => recorded.find(|c| c.table.name == table.name),
+            None => recorded.next(),
+        };
+        let Some(chosen) = chosen else {
             return Err(self.not_recorded(first));
         };
         self.scan_of(chosen, measure, keep)
@@ -349,6 +402,7 @@ impl Planner<'_> {
             table: chosen.table,
             column: Some(chosen.column),
             seconds: false,
+            made: chosen.made(),
             kind: measure.kind,
             by,
             tests: vec![],
@@ -368,9 +422,15 @@ impl Planner<'_> {
                 name => {
                     if let Some(d) = chosen.subject.dimension(name) {
                         let check = match d.number {
-                            Some(unit) => self.number_check(p, unit)?,
+                            Some(unit) => self.number_check(p, unit, chosen.table.detail)?,
                             None => Check::Word(self.word_test(p)?),
                         };
+                        if let (Check::Number(test, _), Some(unit)) = (&check, d.number)
+                            && chosen.table.detail == Detail::Histogram
+                            && cuts(test, unit)
+                        {
+                            scan.caveat = Some(CUT);
+                        }
                         scan.tests.push((d.name, check));
                     }
                 }
@@ -402,184 +462,4 @@ impl Planner<'_> {
             }
         }
     }
-
-    fn no_table(
-        &self,
-        subject: &'static Subject,
-        measure: &Measure,
-        all: &[Candidate],
-        needed: &[&Spanned],
-    ) -> Problem {
-        let full = format!("{}.{}", subject.name, measure.name);
-        // The word to point at: the first dimension that no table has with the others before.
-        let mut have = Vec::new();
-        for d in needed {
-            have.push(d.text.as_str());
-            let some = all
-                .iter()
-                .any(|c| have.iter().all(|h| c.table.dimensions.contains(h)));
-            if !some {
-                let mut offers: Vec<String> = all
-                    .iter()
-                    .map(|c| match c.table.dimensions {
-                        [] => "(whole)".into(),
-                        dimensions => dimensions.join(", "),
-                    })
-                    .collect();
-                offers.dedup();
-                let together = if have.len() > 1 {
-                    " together with the others"
-                } else {
-                    ""
-                };
-                let what = format!("{full} is not kept by `{}`{together}", d.text);
-                let hint = format!("it is kept by: {}", offers.join("; or by: "));
-                return self.problem(d.span, what).hint(hint);
-            }
-        }
-        self.problem(
-            self.expression.measure.span,
-            format!("{full} is in no table"),
-        )
-    }
-
-    /// The run does not have the table: says what to record.
-    fn not_recorded(&self, candidate: &Candidate) -> Problem {
-        let span = (
-            self.expression.subject.span.0,
-            self.expression.measure.span.1,
-        );
-        let source = candidate.table.source;
-        let what = format!(
-            "this run has no table `{}`, which would answer it",
-            candidate.table.name
-        );
-        let state = self.manifest.sources.iter().find(|s| s.name == source);
-        let hint = match state {
-            Some(s) if s.state == "available" => {
-                format!("the source `{source}` was recorded and had nothing to say")
-            }
-            Some(s) => format!("the source `{source}` was {}: {}", s.state, s.detail),
-            None if candidate.table.detail != Detail::Sample => {
-                "distributions are recorded by eBPF, which this version does not have yet".into()
-            }
-            None => format!(
-                "record with the source `{source}` (`sonde doctor` tells whether this host has it)"
-            ),
-        };
-        self.problem(span, what).hint(hint)
-    }
-
-    /// A test whose values are texts.
-    fn word_test(&self, p: &Predicate) -> Result<Test, Problem> {
-        match &p.test {
-            Test::In(_) | Test::NotIn(_) | Test::Matches(..) => Ok(p.test.clone()),
-            // A word that looks like a range (`2..3`) or is compared as a number.
-            Test::Compare(..) | Test::Range(..) => Err(self
-                .problem(
-                    p.span,
-                    format!("`{}` is a word, not a number", p.dimension.text),
-                )
-                .hint("words are tested with =  !=  ~  !~  in a, b")),
-        }
-    }
-
-    fn number_check(&self, p: &Predicate, unit: Unit) -> Result<Check, Problem> {
-        let in_unit = |amount: run::unit::Amount, span: (usize, usize)| match amount.unit {
-            Some(u) if u == unit => Ok(amount.value),
-            // Seconds are seldom meant by a bare number; bytes and counts always.
-            None if unit != Unit::Seconds || amount.value == 0.0 => Ok(amount.value),
-            // Of the run's time people speak in seconds, as of --from and --every.
-            None if p.dimension.text == "time" => Ok(amount.value),
-            None => Err(self
-                .problem(span, format!("`{}` needs a unit", p.dimension.text))
-                .hint("for example 500us, 10ms, 2s")),
-            Some(u) => Err(self.problem(
-                span,
-                format!("`{}` is in {unit}, this value in {u}", p.dimension.text),
-            )),
-        };
-        let mut listed = Vec::new();
-        let test = match &p.test {
-            Test::Compare(order, a) => {
-                let value = in_unit(*a, p.span)?;
-                Test::Compare(*order, run::unit::Amount { value, unit: None })
-            }
-            Test::Range(a, b) => {
-                let low = run::unit::Amount {
-                    value: in_unit(*a, p.span)?,
-                    unit: None,
-                };
-                let high = run::unit::Amount {
-                    value: in_unit(*b, p.span)?,
-                    unit: None,
-                };
-                Test::Range(low, high)
-            }
-            Test::In(values) | Test::NotIn(values) => {
-                for v in values {
-                    let amount = run::unit::parse_amount(&v.text)
-                        .map_err(|e| self.problem(v.span, e.to_string()))?;
-                    // A value stands for the bucket that holds it.
-                    listed.push(run::grid::floor(in_unit(amount, v.span)?, unit));
-                }
-                p.test.clone()
-            }
-            Test::Matches(..) => {
-                let what = format!("`{}` is a number, not a word", p.dimension.text);
-                return Err(self
-                    .problem(p.span, what)
-                    .hint("numbers: <  <=  >  >=  =  in 1ms..2ms"));
-            }
-        };
-        Ok(Check::Number(test, listed))
-    }
-
-    /// Times are seconds since the run's start.
-    fn time_check(&self, p: &Predicate) -> Result<TimeCheck, Problem> {
-        use crate::syntax::Order::{AtLeast, AtMost, Less, More};
-        let Check::Number(test, _) = self.number_check(p, Unit::Seconds)? else {
-            unreachable!("number_check makes number checks")
-        };
-        let at = |seconds: f64| {
-            self.manifest
-                .started
-                .saturating_add((seconds * 1e9).min(9e18) as Nanos)
-        };
-        match test {
-            Test::Range(a, b) => Ok(TimeCheck::Within(at(a.value), at(b.value))),
-            Test::Compare(Less | AtMost, a) => Ok(TimeCheck::Within(Nanos::MIN, at(a.value))),
-            Test::Compare(More | AtLeast, a) => Ok(TimeCheck::Within(at(a.value), Nanos::MAX)),
-            _ => Err(self
-                .problem(p.span, "time is tested with `in`, `<` or `>`")
-                .hint("for example: where time in 10s..40s (since the run's start)")),
-        }
-    }
-}
-
-/// Whether the word `value` passes `test`.
-pub fn holds(test: &Test, value: &str) -> bool {
-    match test {
-        Test::In(words) => words.iter().any(|w| w.text == value),
-        Test::NotIn(words) => words.iter().all(|w| w.text != value),
-        Test::Matches(regex, wanted) => regex.is_match(value) == *wanted,
-        Test::Compare(..) | Test::Range(..) => false,
-    }
-}
-
-/// Whether the number `value` passes `test` (`listed`: the values of `=` and `in`).
-pub fn holds_number(test: &Test, listed: &[f64], value: f64) -> bool {
-    match test {
-        Test::In(_) => listed.iter().any(|v| same_bucket(*v, value)),
-        Test::NotIn(_) => !listed.iter().any(|v| same_bucket(*v, value)),
-        Test::Compare(order, bound) => order.holds(value, bound.value),
-        Test::Range(low, high) => low.value <= value && value <= high.value,
-        Test::Matches(..) => false,
-    }
-}
-
-/// Whether two lower bounds are the same, but for the rounding of their base unit. Buckets are
-/// never closer than a billionth of a second, or a 64th.
-fn same_bucket(a: f64, b: f64) -> bool {
-    (a - b).abs() <= a.abs() * 1e-6
 }

@@ -4,26 +4,24 @@
 //! is still being recorded, or whose recorder was killed, from its journal. Readers see no
 //! difference.
 
-use std::borrow::Cow;
+mod batch;
+mod table;
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampNanosecondType};
-use arrow_array::{Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
-use parquet::file::statistics::Statistics;
 use rustix::fs::FlockOperation;
 
 use crate::manifest::{FORMAT, Manifest, State};
 use crate::{Nanos, catalog, journal, seal, sums};
+
+pub use batch::{Batch, Texts, Values};
+pub use table::{Opened, Part};
 
 /// Why a run, or a table of it, could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -114,89 +112,6 @@ pub struct Run {
     /// Whether its recorder is done.
     pub life: Life,
     journal: Option<File>,
-}
-
-/// Rows of a table, some columns of them.
-pub struct Batch<'a> {
-    /// End of the interval, one a row; never falling within a part.
-    pub times: &'a [Nanos],
-    /// True length of the interval in seconds, one a row.
-    pub intervals: &'a [f64],
-    /// The columns asked for, in the order asked for.
-    pub columns: Vec<Values<'a>>,
-}
-
-/// Values of a column.
-pub enum Values<'a> {
-    /// Words: a number a row into `texts`, below zero for none.
-    Words {
-        /// Number a row.
-        codes: &'a [i32],
-        /// What the numbers mean.
-        texts: Texts<'a>,
-    },
-    /// Numbers; NaN is "not known".
-    Numbers(Cow<'a, [f64]>),
-}
-
-/// What the codes of a word column mean.
-#[derive(Clone, Copy)]
-pub enum Texts<'a> {
-    /// The dictionary of one batch.
-    Batch(&'a StringArray),
-    /// The words of a journal; a code keeps its meaning from batch to batch.
-    Journal(&'a [Arc<str>]),
-}
-
-impl<'a> Texts<'a> {
-    /// The text of `code`; empty for none.
-    pub fn get(&self, code: i32) -> &'a str {
-        let Ok(at) = usize::try_from(code) else {
-            return "";
-        };
-        match self {
-            Texts::Batch(texts) if at < texts.len() => texts.value(at),
-            Texts::Journal(words) => words.get(at).map_or("", |w| w),
-            Texts::Batch(_) => "",
-        }
-    }
-
-    /// One more than the largest code.
-    pub fn len(&self) -> usize {
-        match self {
-            Texts::Batch(texts) => texts.len(),
-            Texts::Journal(words) => words.len(),
-        }
-    }
-
-    /// Whether there are no texts.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether codes mean the same in the next batch.
-    pub fn are_lasting(&self) -> bool {
-        matches!(self, Texts::Journal(_))
-    }
-}
-
-/// A part of a table that can be read on its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// Row group; always 0 for a journal.
-    number: usize,
-    /// Least and greatest time, where known.
-    pub range: Option<(Nanos, Nanos)>,
-}
-
-/// A table ready to be read.
-pub struct Opened<'r> {
-    run: &'r Run,
-    name: &'static str,
-    /// The footer of a sealed table.
-    sealed: Option<ArrowReaderMetadata>,
-    /// Its parts, in order of time.
-    pub parts: Vec<Part>,
 }
 
 impl Run {
@@ -304,7 +219,7 @@ impl Run {
         if let Some(file) = &self.journal {
             let _ = journal::read(
                 file,
-                |table| table == "self",
+                |table| (table == "self").then_some(journal::Columns::All),
                 |block, _| last = block.times.iter().copied().fold(last, i64::max),
             );
         }
@@ -318,7 +233,9 @@ impl Run {
     pub fn damage(&self) -> Option<String> {
         let file = self.journal.as_ref().filter(|_| self.life != Life::Live)?;
         let mut rows = 0;
-        let end = journal::read(file, |_| true, |block, _| rows += block.times.len());
+        let columns = journal::Columns::Only(&[]);
+        let count = |block: journal::RowsBlock<'_>, _: &[Arc<str>]| rows += block.times.len();
+        let end = journal::read(file, |_| Some(columns), count);
         match end {
             Ok(journal::End::Whole) if rows == 0 => Some(format!(
                 "the journal of {} has no rows: the recorder ended before its first sample",
@@ -345,12 +262,13 @@ impl Run {
         if let Some(file) = &self.journal {
             let _ = journal::read(
                 file,
-                |_| true,
-                |block, _| {
-                    if !found.contains(&block.schema.name) {
-                        found.insert(block.schema.name.clone());
+                |table| {
+                    if !found.contains(table) {
+                        found.insert(table.to_owned());
                     }
+                    None
                 },
+                |_, _| {},
             );
         }
         found.into_iter().collect()
@@ -375,16 +293,7 @@ impl Run {
             return Ok(None);
         };
         if self.journal.is_some() {
-            let parts = vec![Part {
-                number: 0,
-                range: None,
-            }];
-            return Ok(Some(Opened {
-                run: self,
-                name: table.name,
-                sealed: None,
-                parts,
-            }));
+            return Ok(Some(Opened::journal(self, table.name)));
         }
         if !self.manifest.tables.contains_key(name) {
             return Ok(None);
@@ -394,18 +303,7 @@ impl Run {
             .check_footer(name, &file)
             .and_then(|()| self.load(name, &file))
             .map_err(|e| self.table_error(name, &e))?;
-        let parts = (0..metadata.metadata().num_row_groups())
-            .map(|number| Part {
-                number,
-                range: time_range(&metadata, number),
-            })
-            .collect();
-        Ok(Some(Opened {
-            run: self,
-            name: table.name,
-            sealed: Some(metadata),
-            parts,
-        }))
+        Ok(Some(Opened::sealed(self, table, metadata)))
     }
 
     fn check_footer(&self, name: &str, file: &File) -> Result<(), ParquetError> {
@@ -420,7 +318,8 @@ impl Run {
         }
     }
 
-    /// The footer of a sealed table, with word columns to be read as dictionaries.
+    /// The footer of a sealed table, with word columns to be read as dictionaries, and
+    /// decimals as the whole numbers that they are stored as.
     fn load(&self, name: &str, file: &File) -> Result<ArrowReaderMetadata, ParquetError> {
         let plain = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
         let fields: Vec<Field> = plain
@@ -429,6 +328,10 @@ impl Run {
             .iter()
             .map(|f| match f.data_type() {
                 DataType::Utf8 => Field::new(f.name(), seal::word_type(), f.is_nullable()),
+                DataType::Decimal128(digits, decimals) if *digits <= 18 => {
+                    let narrow = DataType::Decimal64(*digits, *decimals);
+                    Field::new(f.name(), narrow, f.is_nullable())
+                }
                 _ => f.as_ref().clone(),
             })
             .collect();
@@ -459,173 +362,4 @@ fn shown(path: &Path) -> String {
     path.display()
         .to_string()
         .replace(char::is_control, "\u{fffd}")
-}
-
-fn time_range(metadata: &ArrowReaderMetadata, group: usize) -> Option<(Nanos, Nanos)> {
-    match metadata
-        .metadata()
-        .row_group(group)
-        .column(0)
-        .statistics()?
-    {
-        Statistics::Int64(s) => Some((*s.min_opt()?, *s.max_opt()?)),
-        _ => None,
-    }
-}
-
-impl Opened<'_> {
-    /// Reads one part, batch by batch.
-    ///
-    /// A column that this run's table does not have (it is of another version) reads as
-    /// not known.
-    pub fn read(
-        &self,
-        part: &Part,
-        columns: &[&str],
-        mut visit: impl FnMut(&Batch<'_>),
-    ) -> Result<(), ReadError> {
-        match &self.sealed {
-            Some(metadata) => self
-                .read_sealed(metadata, part, columns, &mut visit)
-                .map_err(|e| self.run.table_error(self.name, &e)),
-            None => self
-                .read_journal(columns, &mut visit)
-                .map_err(|e| self.run.table_error(self.name, &e)),
-        }
-    }
-
-    fn read_sealed(
-        &self,
-        metadata: &ArrowReaderMetadata,
-        part: &Part,
-        columns: &[&str],
-        visit: &mut dyn FnMut(&Batch<'_>),
-    ) -> Result<(), ParquetError> {
-        // Opened for each reading: the Parquet reader seeks, and a clone of one open file would
-        // share its position with the threads that read other parts.
-        let file = File::open(self.run.table_path(self.name))?;
-        let names: Vec<&str> = [seal::TIMESTAMP, "interval"]
-            .into_iter()
-            .chain(columns.iter().copied())
-            .collect();
-        let content = metadata.metadata();
-        sums::check(&file, content, &sums::kept(content), part.number, |name| {
-            names.contains(&name)
-        })?;
-        let mask = ProjectionMask::columns(
-            metadata.metadata().file_metadata().schema_descr(),
-            names.iter().copied(),
-        );
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
-            .with_projection(mask)
-            .with_row_groups(vec![part.number])
-            .with_batch_size(32 << 10)
-            .build()?;
-        for batch in reader {
-            let batch = batch.map_err(|e| ParquetError::General(e.to_string()))?;
-            visit(&borrow_batch(&batch, columns)?);
-        }
-        Ok(())
-    }
-
-    fn read_journal(&self, columns: &[&str], visit: &mut dyn FnMut(&Batch<'_>)) -> io::Result<()> {
-        let Some(file) = &self.run.journal else {
-            return Ok(());
-        };
-        // As sealing will store them.
-        let whole: Vec<&str> = catalog::table(self.name)
-            .into_iter()
-            .flat_map(|(subject, table)| catalog::columns(subject, table))
-            .filter(|c| matches!(c, catalog::Column::Measure(m) if seal::is_whole(m.unit, m.kind)))
-            .map(|c| c.name())
-            .collect();
-        journal::read(
-            file,
-            |table| table == self.name,
-            |block, words| {
-                let missing = vec![f64::NAN; block.times.len()];
-                let columns = columns
-                    .iter()
-                    .map(|&name| {
-                        if let Some(i) = block.schema.words.iter().position(|c| c == name) {
-                            let texts = Texts::Journal(words);
-                            return Values::Words {
-                                codes: &block.words[i],
-                                texts,
-                            };
-                        }
-                        match block.schema.numbers.iter().position(|c| c == name) {
-                            Some(i) if whole.contains(&name) => Values::Numbers(
-                                block.numbers[i].iter().map(|v| v.round()).collect(),
-                            ),
-                            Some(i) => Values::Numbers(Cow::Borrowed(&block.numbers[i])),
-                            None => Values::Numbers(Cow::Owned(missing.clone())),
-                        }
-                    })
-                    .collect();
-                visit(&Batch {
-                    times: &block.times,
-                    intervals: &block.intervals,
-                    columns,
-                });
-            },
-        )?;
-        Ok(())
-    }
-}
-
-fn borrow_batch<'b>(batch: &'b RecordBatch, columns: &[&str]) -> Result<Batch<'b>, ParquetError> {
-    let wrong = |name: &str| ParquetError::General(format!("column `{name}` has another type"));
-    let column = |name: &str| batch.column_by_name(name).map(AsRef::as_ref);
-    let times = column(seal::TIMESTAMP)
-        .and_then(|c: &dyn Array| c.as_primitive_opt::<TimestampNanosecondType>())
-        .ok_or_else(|| wrong(seal::TIMESTAMP))?;
-    let intervals = column("interval")
-        .and_then(|c: &dyn Array| c.as_primitive_opt::<Float64Type>())
-        .ok_or_else(|| wrong("interval"))?;
-    let mut values = Vec::with_capacity(columns.len());
-    for name in columns {
-        values.push(match column(name) {
-            Some(array) => borrow_column(array).ok_or_else(|| wrong(name))?,
-            None => Values::Numbers(Cow::Owned(vec![f64::NAN; batch.num_rows()])),
-        });
-    }
-    Ok(Batch {
-        times: times.values(),
-        intervals: intervals.values(),
-        columns: values,
-    })
-}
-
-fn borrow_column(array: &dyn Array) -> Option<Values<'_>> {
-    if let Some(words) = array.as_dictionary_opt::<Int32Type>() {
-        let texts = words.values().as_string_opt::<i32>()?;
-        return Some(Values::Words {
-            codes: words.keys().values(),
-            texts: Texts::Batch(texts),
-        });
-    }
-    if let Some(whole) = array.as_primitive_opt::<Int64Type>() {
-        let mut values: Vec<f64> = whole.values().iter().map(|&v| v as f64).collect();
-        unknown(array, &mut values);
-        return Some(Values::Numbers(Cow::Owned(values)));
-    }
-    let real = array.as_primitive_opt::<Float64Type>()?;
-    if array.null_count() == 0 {
-        return Some(Values::Numbers(Cow::Borrowed(real.values())));
-    }
-    let mut values = real.values().to_vec();
-    unknown(array, &mut values);
-    Some(Values::Numbers(Cow::Owned(values)))
-}
-
-/// Makes the nulls of `array` NaN in `values`.
-fn unknown(array: &dyn Array, values: &mut [f64]) {
-    if array.null_count() > 0 {
-        for (i, value) in values.iter_mut().enumerate() {
-            if array.is_null(i) {
-                *value = f64::NAN;
-            }
-        }
-    }
 }

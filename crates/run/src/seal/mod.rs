@@ -3,7 +3,10 @@
 //! Any Parquet reader reads them. Choices: zstd; words and repeated numbers by dictionary
 //! (their runs take almost nothing); `timestamp` as differences; row groups of a million rows, so
 //! that a query can read them in parallel; no statistics or page indexes, which at a few
-//! hundred rows would be larger than the data, except for `timestamp`.
+//! hundred rows would be larger than the data, except for `timestamp`. Numbers of events are
+//! whole (docs/decisions/0010) and stored in planes of bytes.
+
+mod columns;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -11,10 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, types::Int32Type,
-};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, TimestampNanosecondArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -23,10 +23,12 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use crate::catalog::{self, Column, Kind};
-use crate::journal::{self, End, RowsBlock};
+use crate::catalog::{self, Column, Detail, Kind};
+use crate::journal::{self, Columns, End, RowsBlock};
 use crate::sums;
+use crate::whole::Step;
 use crate::{Nanos, Subject, Table, Unit};
+use columns::Kept;
 
 /// The column with the end of each row's interval. Not `time`: that is a measure of several
 /// subjects.
@@ -37,6 +39,14 @@ const ROW_GROUP: usize = 1 << 20;
 
 /// Rows gathered before they go to the Parquet writer.
 const GATHER: usize = 8192;
+
+/// Rows of a page of a table of events. A plane of bytes is then as large as a block of zstd,
+/// and gets a code of its own; larger pages would take memory for nothing.
+const EVENT_PAGE: usize = 128 << 10;
+
+/// Bytes of distinct words (paths, processes) of a row group of events before they are stored
+/// without a dictionary.
+const EVENT_WORDS: usize = 4 << 20;
 
 /// Why sealing failed; the journal is still there.
 #[derive(Debug, thiserror::Error)]
@@ -72,16 +82,35 @@ pub fn word_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
+/// Digits of times of events, and how many of them are decimals: whole nanoseconds as an INT64
+/// that every reader takes for seconds.
+const DIGITS: (u8, i8) = (18, 9);
+
+/// The Arrow type of number dimensions of events in `unit`.
+///
+/// Whole numbers as float64, because of distances: the highest bytes of a negative INT64 are
+/// another plane that looks random, each.
+pub fn event_type(unit: Unit) -> DataType {
+    match Step::of(unit) {
+        Step::One => DataType::Float64,
+        Step::Nano => DataType::Decimal64(DIGITS.0, DIGITS.1),
+    }
+}
+
 /// The Arrow schema of a sealed table.
 pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
-    let mut fields = vec![
-        Field::new(TIMESTAMP, time_type(), false),
-        Field::new("interval", DataType::Float64, false),
-    ];
+    let event = table.detail == Detail::Event;
+    let mut fields = vec![Field::new(TIMESTAMP, time_type(), false)];
+    if !event {
+        fields.push(Field::new("interval", DataType::Float64, false));
+    }
     for column in catalog::columns(subject, table) {
         let (data_type, nullable) = match column {
-            Column::Dimension(d) if d.number.is_none() => (word_type(), false),
-            Column::Dimension(_) => (DataType::Float64, false),
+            Column::Dimension(d) => match d.number {
+                None => (word_type(), false),
+                Some(unit) if event => (event_type(unit), true),
+                Some(_) => (DataType::Float64, false),
+            },
             Column::Measure(m) if is_whole(m.unit, m.kind) => (DataType::Int64, true),
             Column::Measure(_) => (DataType::Float64, true),
         };
@@ -94,14 +123,22 @@ pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
 /// help of each column.
 fn description(subject: &'static Subject, table: &'static Table) -> String {
     let mut columns = serde_json::Map::new();
+    let event = table.detail == Detail::Event;
+    let help = if event {
+        "When it happened, UTC."
+    } else {
+        "End of the interval, UTC."
+    };
     columns.insert(
         TIMESTAMP.into(),
-        serde_json::json!({"kind": "time", "help": "End of the interval, UTC."}),
+        serde_json::json!({"kind": "time", "help": help}),
     );
-    columns.insert(
-        "interval".into(),
-        serde_json::json!({"kind": "interval", "unit": "seconds", "help": "True length of the interval."}),
-    );
+    if !event {
+        columns.insert(
+            "interval".into(),
+            serde_json::json!({"kind": "interval", "unit": "seconds", "help": "True length of the interval."}),
+        );
+    }
     for column in catalog::columns(subject, table) {
         let entry = match column {
             Column::Dimension(d) => serde_json::json!({
@@ -131,7 +168,22 @@ fn properties(
         .set_column_statistics_enabled(TIMESTAMP.into(), EnabledStatistics::Chunk)
         .set_column_dictionary_enabled(TIMESTAMP.into(), false)
         .set_column_encoding(TIMESTAMP.into(), Encoding::DELTA_BINARY_PACKED);
-    if table.dimensions.is_empty() {
+    if table.detail == Detail::Event {
+        builder = builder
+            .set_data_page_size_limit(EVENT_PAGE * 8)
+            .set_data_page_row_count_limit(EVENT_PAGE)
+            .set_dictionary_page_size_limit(EVENT_WORDS);
+        let numbers = catalog::columns(subject, table).filter_map(|c| match c {
+            Column::Dimension(d) => d.number.map(|_| d.name),
+            // The weight is one but for moments: a dictionary takes nothing.
+            Column::Measure(_) => None,
+        });
+        for name in numbers {
+            builder = builder
+                .set_column_dictionary_enabled(name.into(), false)
+                .set_column_encoding(name.into(), Encoding::BYTE_STREAM_SPLIT);
+        }
+    } else if table.dimensions.is_empty() {
         // One row an interval: every length is different, a dictionary would only add to it.
         builder = builder
             .set_column_dictionary_enabled("interval".into(), false)
@@ -155,8 +207,7 @@ struct Sealing {
 struct Gathered {
     times: Vec<Nanos>,
     intervals: Vec<f64>,
-    words: Vec<Vec<i32>>,
-    numbers: Vec<Vec<f64>>,
+    columns: Vec<Kept>,
 }
 
 impl Sealing {
@@ -198,35 +249,16 @@ impl Sealing {
 
     /// Takes a block; columns are matched by name, because a journal may be of another version.
     fn push(&mut self, block: &RowsBlock<'_>, words: &[Arc<str>]) -> Result<(), SealError> {
-        let n = block.times.len();
-        self.rows += n as u64;
+        self.rows += block.times.len() as u64;
+        let event = self.table.detail == Detail::Event;
         let g = &mut self.gathered;
         g.times.extend_from_slice(&block.times);
         g.intervals.extend_from_slice(&block.intervals);
-        let (mut word, mut number) = (0, 0);
-        for column in catalog::columns(self.subject, self.table) {
-            let is_word = matches!(column, Column::Dimension(d) if d.number.is_none());
-            if is_word {
-                let from = block.schema.words.iter().position(|c| c == column.name());
-                if g.words.len() <= word {
-                    g.words.push(Vec::new());
-                }
-                match from {
-                    Some(i) => g.words[word].extend_from_slice(&block.words[i]),
-                    None => g.words[word].resize(g.times.len(), -1),
-                }
-                word += 1;
-            } else {
-                let from = block.schema.numbers.iter().position(|c| c == column.name());
-                if g.numbers.len() <= number {
-                    g.numbers.push(Vec::new());
-                }
-                match from {
-                    Some(i) => g.numbers[number].extend_from_slice(&block.numbers[i]),
-                    None => g.numbers[number].resize(g.times.len(), f64::NAN),
-                }
-                number += 1;
+        for (place, column) in catalog::columns(self.subject, self.table).enumerate() {
+            if g.columns.len() <= place {
+                g.columns.push(Kept::new(&column, event));
             }
+            g.columns[place].push(block, column.name(), g.times.len());
         }
         if self.gathered.times.len() >= GATHER {
             self.flush(words)
@@ -239,41 +271,22 @@ impl Sealing {
         if self.gathered.times.is_empty() {
             return Ok(());
         }
-        let g = std::mem::take(&mut self.gathered);
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(TimestampNanosecondArray::from(g.times).with_timezone("UTC")),
-            Arc::new(Float64Array::from(g.intervals)),
-        ];
-        let (mut word, mut number) = (g.words.into_iter(), g.numbers.into_iter());
-        for column in catalog::columns(self.subject, self.table) {
-            let array: ArrayRef = match column {
-                Column::Dimension(d) if d.number.is_none() => {
-                    dictionary(&word.next().unwrap_or_default(), words)
-                }
-                Column::Dimension(_) => {
-                    Arc::new(Float64Array::from(number.next().unwrap_or_default()))
-                }
-                Column::Measure(m) => {
-                    let values = number.next().unwrap_or_default().into_iter();
-                    let known = values.map(|v| (!v.is_nan()).then_some(v));
-                    if is_whole(m.unit, m.kind) {
-                        Arc::new(
-                            known
-                                .map(|v| v.map(|v| v.round() as i64))
-                                .collect::<Int64Array>(),
-                        )
-                    } else {
-                        Arc::new(known.collect::<Float64Array>())
-                    }
-                }
-            };
-            columns.push(array);
-        }
         let wrap = |error| SealError::Parquet {
             table: self.table.name.into(),
             error,
         };
-        let batch = RecordBatch::try_new(self.schema.clone(), columns)
+        let g = std::mem::take(&mut self.gathered);
+        let times = TimestampNanosecondArray::from(g.times).with_timezone("UTC");
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(times)];
+        let event = self.table.detail == Detail::Event;
+        if !event {
+            arrays.push(Arc::new(Float64Array::from(g.intervals)));
+        }
+        let columns = catalog::columns(self.subject, self.table);
+        for (column, kept) in columns.zip(g.columns) {
+            arrays.push(kept.array(&column, event, words).map_err(wrap)?);
+        }
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)
             .map_err(|e| wrap(ParquetError::General(e.to_string())))?;
         self.writer.write(&batch).map_err(wrap)
     }
@@ -308,27 +321,6 @@ pub struct Sealed {
     pub footers: BTreeMap<String, u32>,
 }
 
-/// Word numbers of the journal as an Arrow dictionary of only the words in this batch.
-fn dictionary(codes: &[i32], words: &[Arc<str>]) -> ArrayRef {
-    let mut local: HashMap<i32, i32> = HashMap::new();
-    let mut texts: Vec<&str> = Vec::new();
-    let keys: Vec<i32> = codes
-        .iter()
-        .map(|&code| {
-            *local.entry(code).or_insert_with(|| {
-                let text = usize::try_from(code).ok().and_then(|c| words.get(c));
-                texts.push(text.map_or("", |t| t));
-                texts.len() as i32 - 1
-            })
-        })
-        .collect();
-    let values = Arc::new(StringArray::from(texts));
-    Arc::new(DictionaryArray::<Int32Type>::new(
-        Int32Array::from(keys),
-        values,
-    ))
-}
-
 /// Writes the tables of the journal in `file` to `dir`.
 ///
 /// Tables of the journal that this version's catalog does not have are left out; the caller
@@ -339,7 +331,7 @@ pub fn seal(file: &File, dir: &Path) -> Result<Sealed, SealError> {
     let mut last_words: Vec<Arc<str>> = Vec::new();
     let end = journal::read(
         file,
-        |_| true,
+        |_| Some(Columns::All),
         |block, words| {
             if failed.is_some() {
                 return;

@@ -1,0 +1,126 @@
+//! Something waits most of its time until data is safe on the device.
+
+use super::look::Look;
+use super::stretch::{Stretch, above, within};
+use super::text::{list, percent, quoted, rate, time};
+use super::{Finding, Rule, WORST, device};
+
+pub(super) const RULE: Rule = Rule {
+    name: "fsync-bound",
+    help: "A process, or a device, spends most of its time on making data safe (fsync, flush).",
+    find,
+};
+
+const CAUSES: &[&str] = &[
+    "a commit for each row or message: group them, or let several wait for one",
+    "a device that must write its cache to the medium each time (no battery, consumer flash)",
+    "a file system's journal on the same busy device",
+];
+
+/// Share of the time.
+const BOUND: f64 = 0.5;
+/// Seconds; less is a single sync of much data.
+const LONG: f64 = 1.0;
+/// And so many of them: one long sync is a flush of what was written before.
+const FEWEST: f64 = 20.0;
+
+fn find(look: &Look<'_>) -> Vec<Finding> {
+    let processes = most(look, "file", "process", "op ~ sync");
+    let found: Vec<Finding> = processes.iter().map(|p| process(look, p)).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // Who waits is not known without the table of files; that the device flushes is.
+    let flushing = format!("op = flush and {}", device::LAYERS);
+    let devices = most(look, "disk", "device", &flushing);
+    devices.iter().map(|d| flushes(look, d)).collect()
+}
+
+/// What spent most of a stretch on it.
+struct Spent {
+    name: String,
+    stretch: Stretch,
+    number: f64,
+}
+
+/// Those of `dimension` that spent most of a stretch of time on operations that `test` keeps.
+fn most(look: &Look<'_>, subject: &str, dimension: &str, test: &str) -> Vec<Spent> {
+    let measure = if subject == "file" { "ops" } else { "ios" };
+    let mut named = look.totals(&format!("{subject}.time by {dimension} where {test}"));
+    named.retain(|(_, time)| *time >= LONG);
+    named.truncate(WORST);
+    if named.is_empty() {
+        return vec![];
+    }
+    let names = || named.iter().filter_map(|(key, _)| key.first());
+    let listed = list(names().map(String::as_str));
+    let ask = |measure: &str| {
+        look.series(&format!(
+            "{subject}.{measure} by {dimension} where {test} and {dimension} in {listed}"
+        ))
+    };
+    let (Some(times), Some(numbers)) = (ask("time"), ask(measure)) else {
+        return vec![];
+    };
+    let spent = names().filter_map(|name| {
+        let stretch = above(&times.of(&[name]), BOUND).filter(|s| s.amount >= LONG)?;
+        let number = within(&numbers.of(&[name]), &stretch);
+        let name = name.clone();
+        (number >= FEWEST).then_some(Spent {
+            name,
+            stretch,
+            number,
+        })
+    });
+    spent.collect()
+}
+
+fn process(look: &Look<'_>, spent: &Spent) -> Finding {
+    let Spent {
+        name,
+        stretch,
+        number,
+    } = spent;
+    let part = format!("process = {}", quoted(name));
+    let sentence = format!(
+        "{name} waited in fsync for {} of the time (its threads added up): {}, {} each.",
+        percent(stretch.rate()),
+        rate(number / stretch.seconds).replace("/s", " a second"),
+        time(stretch.amount / number),
+    );
+    Finding {
+        name: RULE.name,
+        score: (stretch.amount / look.seconds()).min(1.0),
+        sentence,
+        from: stretch.from,
+        to: stretch.to,
+        expression: look.narrowed(&format!("file.time by op where {part}"), stretch.time()),
+        causes: CAUSES,
+    }
+}
+
+fn flushes(look: &Look<'_>, spent: &Spent) -> Finding {
+    let Spent {
+        name,
+        stretch,
+        number,
+    } = spent;
+    let part = format!("device = {} and op = flush", quoted(name));
+    let cache = device::setting(look, name, "write_cache");
+    let cache = cache.map_or(String::new(), |c| format!(" Its write cache: {c}."));
+    let sentence = format!(
+        "{name} was flushing its cache for {} of the time (flushes added up): {}, {} each.{cache}",
+        percent(stretch.rate()),
+        rate(number / stretch.seconds).replace("/s", " a second"),
+        time(stretch.amount / number),
+    );
+    Finding {
+        name: RULE.name,
+        score: (stretch.amount / look.seconds()).min(1.0),
+        sentence,
+        from: stretch.from,
+        to: stretch.to,
+        expression: look.narrowed(&format!("disk.mean_latency where {part}"), stretch.time()),
+        causes: CAUSES,
+    }
+}

@@ -1,0 +1,424 @@
+//! Files as programs use them: every system call that works on one (`file.bpf.c`).
+//!
+//! Opened only with `--with file`: the hooks are those of all system calls, and put each of
+//! them on the kernel's slower path. `docs/concepts/files.md` says what is counted and what
+//! it costs.
+//!
+//! <https://docs.kernel.org/trace/events.html>
+
+mod counts;
+mod events;
+mod names;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use aya::maps::{Array, MapData, RingBuf};
+use run::manifest::Program;
+use run::rows::TableId;
+use run::{Nanos, Sink, Word, grid};
+
+use super::cells::Rows;
+use super::load::{Constant, Hook, Lanes, Loaded, load};
+use crate::{Availability, Detail, Entry, Host, Source};
+use counts::{Counts, Sums, largest};
+use events::{Events, Known};
+use names::Names;
+
+/// The source.
+pub const ENTRY: Entry = Entry {
+    name: "bpf-file",
+    help: "operations on files: which file, who, how long, how many bytes",
+    reads: "tracepoints raw_syscalls:sys_enter, sys_exit, io_uring:io_uring_submit_req, \
+            io_uring_complete, sched:sched_process_exec",
+    link: "https://docs.kernel.org/trace/events.html",
+    detail: Detail::Distributions,
+    open,
+};
+
+const FILESYSTEMS: usize = 256;
+const OTHER_FS: usize = 0;
+const BY_NAME: usize = 1;
+const OPS: usize = 16;
+/// The order of `enum op`.
+const NAMES: [&str; OPS] = [
+    "(unknown)",
+    "open",
+    "open-failed",
+    "close",
+    "read",
+    "write",
+    "copy",
+    "fsync",
+    "stat",
+    "access",
+    "list",
+    "unlink",
+    "rename",
+    "truncate",
+    "allocate",
+    "(unknown)",
+];
+/// Those of `moves_bytes`, which have four rows.
+const MOVES_BYTES: std::ops::RangeInclusive<usize> = 4..=6;
+/// Rows of cells: for some four file systems with all operations.
+const ROWS: u32 = 96;
+/// Numbers of a file system in the program's map: its key, then the rows of two operations
+/// each.
+const FILESYSTEM_WORDS: usize = 1 + OPS / 2;
+/// Numbers of the sums of an operation.
+const SUM_WORDS: usize = 4;
+/// Entries with a name of their own, for each process that a sample names.
+const NAMED: usize = 10;
+/// The ring has to hold names only, where there are no events.
+const RING_OF_NAMES: u32 = 1 << 20;
+
+type Filesystems = [u64; FILESYSTEMS * FILESYSTEM_WORDS];
+type AllSums = [u64; OPS * SUM_WORDS];
+
+const HOOKS: [Hook; 5] = [
+    Hook::needed("file_enter", "sys_enter"),
+    Hook::needed("file_exit", "sys_exit"),
+    Hook::useful("file_exec", "sched_process_exec"),
+    Hook::useful("file_submit", "io_uring_submit_req"),
+    Hook::useful("file_complete", "io_uring_complete"),
+];
+
+struct Files {
+    loaded: Loaded,
+    filesystems: Array<MapData, Filesystems>,
+    others: Array<MapData, AllSums>,
+    control: Array<MapData, [u32; 2]>,
+    counts: Counts,
+    rows: Rows,
+    ring: RingBuf<MapData>,
+    names: Names,
+    events: Events,
+    with_events: bool,
+    /// How many entries to name.
+    most: usize,
+    one_in: u32,
+    interval: u32,
+    /// The run's clock less the program's, as heard last.
+    offset: Nanos,
+    /// Sums of `others` as read last, by place of the file system.
+    before: HashMap<usize, AllSums>,
+    tables: [TableId; 3],
+    words: Option<Words>,
+}
+
+/// Words that are needed again and again.
+struct Words {
+    ops: [Word; OPS],
+    other: Word,
+    filesystems: [Word; FILESYSTEMS],
+}
+
+fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(Availability::Unsupported {
+            needs: "an x86-64 machine: elsewhere system calls have other numbers".into(),
+        });
+    }
+    let lanes = Lanes::of_this_machine();
+    let with_events = host.look.events_of("file");
+    let ring = if with_events {
+        host.look.ring_bytes
+    } else {
+        RING_OF_NAMES
+    };
+    let constants = [
+        Constant::Word("lanes", lanes.count),
+        Constant::Word("lane_mask", lanes.count - 1),
+        Constant::Flag("lanes_shared", lanes.shared),
+        Constant::Word("all_rows", ROWS),
+        Constant::Word("wake_bytes", ring / 4),
+        Constant::Flag("with_events", with_events),
+        Constant::Word("group_subsystem", super::who::group_subsystem(host)),
+    ];
+    let sizes = [("rows", ROWS * lanes.count), ("ring", ring)];
+    let mut loaded = load(host, super::object!("file"), &sizes, &constants, &HOOKS)?;
+    Ok(Box::new(Files {
+        filesystems: loaded.array("filesystems")?,
+        others: loaded.array("others")?,
+        control: loaded.array("control")?,
+        counts: Counts::new(loaded.array("paths")?),
+        rows: Rows::new(loaded.array("rows")?, lanes.count),
+        ring: loaded.ring()?,
+        names: Names::new(host),
+        events: Events::new(),
+        with_events,
+        most: host.top * NAMED,
+        one_in: 1,
+        interval: 0,
+        offset: 0,
+        before: HashMap::new(),
+        tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
+        words: None,
+        loaded,
+    }))
+}
+
+impl Source for Files {
+    fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
+        let mut entries = self.turn()?;
+        self.take_records(out);
+        self.names.refresh();
+        let known = self.filesystems.get(&0, 0).map_err(io::Error::other)?;
+        self.name_filesystems(&known, out);
+        let mut rest = self.others_grown(&known)?;
+        let named = largest(&mut entries, self.most);
+        for entry in &entries[named..] {
+            add(&mut rest, (entry.filesystem, entry.op), entry.sums);
+        }
+        if interval.is_some() {
+            self.tell(&entries[..named], rest, out);
+        }
+        self.histograms(&known, interval.is_some(), out);
+        self.names.turn();
+        Ok(())
+    }
+
+    fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
+        self.offset = offset;
+        if self.with_events {
+            // Events may be of file systems that were not there when the last sample was taken.
+            self.names.refresh();
+            if let Ok(known) = self.filesystems.get(&0, 0) {
+                self.name_filesystems(&known, out);
+            }
+        }
+        self.take_records(out)
+    }
+
+    fn ready(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.ring.as_fd())
+    }
+
+    fn measured(&mut self, seconds: f64) -> Vec<Program> {
+        self.loaded.read_programs(seconds);
+        self.loaded.programs().cloned().collect()
+    }
+
+    fn one_in(&mut self, n: u32) {
+        self.one_in = n;
+        let _ = self.control.set(0, [n, self.interval], 0);
+    }
+}
+
+/// Sums by file system and operation.
+type Rest = HashMap<(usize, usize), Sums>;
+
+fn add(rest: &mut Rest, of: (usize, usize), sums: Sums) {
+    let all = rest.entry(of).or_default();
+    for (all, sum) in all.iter_mut().zip(sums) {
+        *all = all.wrapping_add(sum);
+    }
+}
+
+impl Files {
+    /// Ends the program's interval: what it counted in it, and what came late to the one
+    /// before.
+    fn turn(&mut self) -> io::Result<Vec<counts::Entry>> {
+        let mut entries = Vec::new();
+        let next = self.interval.wrapping_add(1);
+        self.counts.read(next, true, |e| entries.push(e))?;
+        self.control
+            .set(0, [self.one_in, next], 0)
+            .map_err(io::Error::other)?;
+        self.counts
+            .read(self.interval, false, |e| entries.push(e))?;
+        self.interval = next;
+        Ok(entries)
+    }
+
+    /// Takes all that waits in the ring; answers with the number of events.
+    fn take_records(&mut self, out: &mut Sink) -> u64 {
+        let words = self.words.get_or_insert_with(|| Words::new(out));
+        let known = Known {
+            ops: &words.ops,
+            filesystems: &words.filesystems,
+        };
+        let mut taken = 0;
+        while let Some(record) = self.ring.next() {
+            let is_event = self
+                .events
+                .take(&record, self.offset, &mut self.names, &known, out);
+            taken += u64::from(is_event);
+        }
+        taken
+    }
+
+    /// File systems by where they are mounted now.
+    fn name_filesystems(&mut self, known: &[u64], out: &mut Sink) {
+        let words = self.words.get_or_insert_with(|| Words::new(out));
+        for (place, device) in devices(known) {
+            words.filesystems[place] = out.word(self.names.mount(device));
+        }
+    }
+
+    /// What the program could not keep apart, since it was read last.
+    fn others_grown(&mut self, known: &[u64]) -> io::Result<Rest> {
+        let mut rest = Rest::new();
+        let places = devices(known).map(|(place, _)| place);
+        for place in [OTHER_FS, BY_NAME].into_iter().chain(places) {
+            let now = self
+                .others
+                .get(&(place as u32), 0)
+                .map_err(io::Error::other)?;
+            let before = self.before.insert(place, now).unwrap_or([0; _]);
+            for op in 0..OPS {
+                let at = op * SUM_WORDS;
+                let grown = [0, 1, 2].map(|i| now[at + i].wrapping_sub(before[at + i]));
+                if grown != [0; 3] {
+                    add(&mut rest, (place, op), grown);
+                }
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Rows of `file_path`.
+    fn tell(&mut self, named: &[counts::Entry], rest: Rest, out: &mut Sink) {
+        let Some(words) = &self.words else {
+            return;
+        };
+        let values = |sums: Sums| [sums[0] as f64, sums[1] as f64, sums[2] as f64 / 1e9];
+        for entry in named {
+            let file = out.word(&self.names.path(entry.file));
+            let process = self.names.process(entry.pid, entry.start);
+            let [process, command] = process.map(|n| out.word(n));
+            let group = out.word(self.names.group(entry.group));
+            let (op, filesystem) = words.of(entry.op, entry.filesystem);
+            let row = [op, file, filesystem, process, command, group];
+            out.row(self.tables[0], &row, &values(entry.sums));
+        }
+        let mut rest: Vec<_> = rest.into_iter().collect();
+        rest.sort_unstable_by_key(|r| r.0);
+        for ((filesystem, op), sums) in rest {
+            let (op, filesystem) = words.of(op, filesystem);
+            let other = words.other;
+            let row = [op, other, filesystem, other, other, other];
+            out.row(self.tables[0], &row, &values(sums));
+        }
+    }
+
+    /// Rows of `file_latency` and `file_size`.
+    fn histograms(&mut self, known: &[u64], write: bool, out: &mut Sink) {
+        let Some(words) = &self.words else {
+            return;
+        };
+        let [_, latency, size] = self.tables;
+        for place in 0..FILESYSTEMS {
+            for op in 0..OPS {
+                let Some(first) = first_row(known, place, op) else {
+                    continue;
+                };
+                let (op_word, filesystem) = words.of(op, place);
+                let mut tell = |table, unit: f64, cells: Vec<(u32, f64, f64)>| {
+                    for (cell, ops, bytes) in cells {
+                        let value = grid::lower(cell) as f64 * unit;
+                        out.row(table, &[op_word, filesystem], &[value, ops, bytes]);
+                    }
+                };
+                let moves = MOVES_BYTES.contains(&op);
+                let cells = grown(&mut self.rows, first, moves.then_some(first + 1));
+                if write {
+                    tell(latency, 1e-9, cells);
+                }
+                if moves {
+                    let cells = grown(&mut self.rows, first + 2, Some(first + 3));
+                    if write {
+                        tell(size, 1.0, cells);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Words {
+    fn new(out: &mut Sink) -> Words {
+        let mut filesystems = [out.word(names::UNKNOWN); FILESYSTEMS];
+        filesystems[OTHER_FS] = out.word("(other)");
+        filesystems[BY_NAME] = out.word("(by name)");
+        Words {
+            ops: NAMES.map(|n| out.word(n)),
+            other: out.word("(other)"),
+            filesystems,
+        }
+    }
+
+    fn of(&self, op: usize, filesystem: usize) -> (Word, Word) {
+        (
+            self.ops[op % OPS],
+            self.filesystems[filesystem % FILESYSTEMS],
+        )
+    }
+}
+
+/// The file systems that the program met: place and device number.
+fn devices(known: &[u64]) -> impl Iterator<Item = (usize, u32)> {
+    let keys = known.iter().step_by(FILESYSTEM_WORDS).enumerate();
+    keys.filter(|(_, key)| **key != 0)
+        .map(|(place, key)| (place, (key - 1) as u32))
+}
+
+/// The first row of an operation, if it has any; two numbers share a word of 64 bits.
+fn first_row(known: &[u64], place: usize, op: usize) -> Option<u32> {
+    let word = known[place * FILESYSTEM_WORDS + 1 + op / 2];
+    ((word >> (32 * (op % 2))) as u32).checked_sub(1)
+}
+
+/// What cells grew by: calls, and the bytes of another row. That one is read first: a call is
+/// counted before its bytes, so there are never bytes whose call comes later.
+fn grown(rows: &mut Rows, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)> {
+    let mut moved = HashMap::new();
+    if let Some(bytes) = bytes {
+        rows.growth(bytes, |cell: usize, grown| {
+            _ = moved.insert(cell, grown as f64)
+        });
+    }
+    let mut cells = Vec::new();
+    rows.growth(calls, |cell: usize, grown| {
+        let bytes = moved.remove(&cell).unwrap_or(0.0);
+        cells.push((cell as u32, grown as f64, bytes));
+    });
+    // Their call was counted when the row was read last.
+    cells.extend(
+        moved
+            .into_iter()
+            .map(|(cell, bytes)| (cell as u32, 0.0, bytes)),
+    );
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_as_the_program_keeps_it() {
+        let mut known = vec![0; FILESYSTEMS * FILESYSTEM_WORDS];
+        let place = 7 * FILESYSTEM_WORDS;
+        known[place] = (254 << 20 | 3) + 1;
+        // Operations 4 and 5.
+        known[place + 3] = 1 | 5 << 32;
+        assert_eq!(devices(&known).collect::<Vec<_>>(), [(7, 254 << 20 | 3)]);
+        assert_eq!(first_row(&known, 7, 4), Some(0));
+        assert_eq!(first_row(&known, 7, 5), Some(4));
+        assert_eq!(first_row(&known, 7, 6), None);
+        assert_eq!(first_row(&known, 8, 4), None);
+    }
+
+    #[test]
+    fn what_has_no_row_of_its_own_is_summed() {
+        let mut rest = Rest::new();
+        add(&mut rest, (2, 1), [1, 2, 3]);
+        add(&mut rest, (2, 1), [10, 20, 30]);
+        add(&mut rest, (3, 1), [5, 5, 5]);
+        assert_eq!(rest[&(2, 1)], [11, 22, 33]);
+        assert_eq!(rest.len(), 2);
+    }
+}

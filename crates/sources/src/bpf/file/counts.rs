@@ -1,0 +1,173 @@
+//! What each process did to each file, as the program counted it.
+//!
+//! The program has two tables and fills one an interval. When the interval ends the other one
+//! takes over, and this one is read. A call that was being counted at that moment may still
+//! add to it: so it is read once more an interval later, and only then emptied. Nothing is
+//! lost.
+
+use std::collections::HashMap;
+use std::io;
+
+use aya::maps::{Array, MapData};
+
+/// Entries that one call reads, as in `file.bpf.c`.
+const CHUNK: usize = 256;
+/// Numbers of an entry.
+const WORDS: usize = 8;
+/// Chunks of an interval.
+const CHUNKS: u32 = 64;
+
+/// Entries as the kernel keeps them.
+pub(super) type Chunk = [u64; CHUNK * WORDS];
+
+/// Calls, their bytes and their nanoseconds.
+pub(super) type Sums = [u64; 3];
+
+/// What a process did to a file in an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) file: u64,
+    pub(super) start: u64,
+    pub(super) group: u64,
+    pub(super) pid: u32,
+    pub(super) filesystem: usize,
+    pub(super) op: usize,
+    pub(super) sums: Sums,
+}
+
+impl Entry {
+    /// `None`: the place is empty.
+    fn of(words: &[u64]) -> Option<Entry> {
+        let words: &[u64; WORDS] = words.try_into().ok()?;
+        (words[0] != 0).then_some(Entry {
+            file: words[1],
+            start: words[2],
+            group: words[3],
+            pid: words[4] as u32,
+            filesystem: usize::from((words[4] >> 32) as u16),
+            op: usize::from((words[4] >> 48) as u16),
+            sums: [words[5], words[6], words[7]],
+        })
+    }
+}
+
+/// The two tables.
+pub(super) struct Counts {
+    map: Array<MapData, Chunk>,
+    /// What was read of the table that is to be emptied, by place.
+    before: HashMap<u32, Sums>,
+}
+
+impl Counts {
+    pub(super) fn new(map: Array<MapData, Chunk>) -> Counts {
+        Counts {
+            map,
+            before: HashMap::new(),
+        }
+    }
+
+    /// Calls `each` with the entries of `interval` that have grown since they were read. With
+    /// `empty` that is the last time.
+    pub(super) fn read(
+        &mut self,
+        interval: u32,
+        empty: bool,
+        mut each: impl FnMut(Entry),
+    ) -> io::Result<()> {
+        let first = (interval & 1) * CHUNKS;
+        for at in first..first + CHUNKS {
+            let chunk = self.map.get(&at, 0).map_err(io::Error::other)?;
+            let mut any = false;
+            for (i, words) in chunk.chunks_exact(WORDS).enumerate() {
+                let Some(mut entry) = Entry::of(words) else {
+                    continue;
+                };
+                any = true;
+                let place = at * CHUNK as u32 + i as u32;
+                let now = entry.sums;
+                let before = self.before.insert(place, now).unwrap_or_default();
+                for (sum, before) in entry.sums.iter_mut().zip(before) {
+                    *sum = sum.wrapping_sub(before);
+                }
+                if entry.sums != [0; 3] {
+                    each(entry);
+                }
+            }
+            if empty && any {
+                let nothing = [0_u64; CHUNK * WORDS];
+                self.map.set(at, nothing, 0).map_err(io::Error::other)?;
+            }
+        }
+        if empty {
+            let end = first + CHUNKS;
+            self.before
+                .retain(|place, _| !(first..end).contains(&(place / CHUNK as u32)));
+        }
+        Ok(())
+    }
+}
+
+/// Brings those to the front that get a row of their own: the `most` largest by calls, of the
+/// rest those by bytes, of the rest those by time. Answers with how many there are.
+pub(super) fn largest(entries: &mut [Entry], most: usize) -> usize {
+    let mut chosen = 0;
+    for by in 0..3 {
+        let rest = &mut entries[chosen..];
+        if (1..rest.len()).contains(&most) {
+            rest.select_nth_unstable_by(most - 1, |a, b| b.sums[by].cmp(&a.sums[by]));
+        }
+        let mut front = 0;
+        for i in 0..most.min(rest.len()) {
+            if rest[i].sums[by] > 0 {
+                rest.swap(i, front);
+                front += 1;
+            }
+        }
+        chosen += front;
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(file: u64, sums: Sums) -> Entry {
+        Entry {
+            file,
+            start: 0,
+            group: 0,
+            pid: 1,
+            filesystem: 2,
+            op: 1,
+            sums,
+        }
+    }
+
+    #[test]
+    fn an_entry_as_the_program_keeps_it() {
+        let words = [9, 1, 2, 3, 0x0004_0005_0000_0007, 10, 20, 30];
+        let found = Entry::of(&words).unwrap();
+        assert_eq!((found.pid, found.filesystem, found.op), (7, 5, 4));
+        assert_eq!((found.file, found.start, found.group), (1, 2, 3));
+        assert_eq!(found.sums, [10, 20, 30]);
+        assert_eq!(Entry::of(&[0; 8]), None);
+        assert_eq!(Entry::of(&[1; 3]), None);
+    }
+
+    #[test]
+    fn the_largest_by_each_sum_have_names() {
+        let mut entries: Vec<Entry> = (0..100)
+            .map(|i| entry(i, [i, 1000 - 10 * i, if i == 50 { 7 } else { 0 }]))
+            .collect();
+        let named = largest(&mut entries, 2);
+        let mut files: Vec<u64> = entries[..named].iter().map(|e| e.file).collect();
+        files.sort_unstable();
+        assert_eq!(files, [0, 1, 50, 98, 99]);
+        assert_eq!(entries.len(), 100);
+        assert_eq!(largest(&mut [], 3), 0);
+        assert_eq!(largest(&mut entries, 0), 0);
+        let few = &mut entries[..3];
+        assert_eq!(largest(few, 10), 3);
+    }
+}

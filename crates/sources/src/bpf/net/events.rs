@@ -1,0 +1,162 @@
+//! Each segment as an event.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use aya::maps::{MapData, RingBuf};
+use run::rows::{Rows, TableId};
+use run::{Nanos, Sink, Word};
+
+use super::interfaces::Known;
+use super::{CONTEXTS, Fixed};
+use crate::Host;
+use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+
+/// Bytes of `struct net_event`.
+const SIZE: usize = 40;
+
+/// The ring and what came through it.
+pub(super) struct Events {
+    ring: RingBuf<MapData>,
+    who: Who,
+    table: TableId,
+    /// What the last event referred to: the next is mostly of the same.
+    last: Option<Last>,
+}
+
+#[derive(Clone, Copy)]
+struct Last {
+    place: usize,
+    pid: u32,
+    group: u64,
+    interface: Known,
+    process: [Word; 2],
+    group_word: Word,
+}
+
+impl Events {
+    pub(super) fn new(host: &Host, ring: RingBuf<MapData>) -> Events {
+        Events {
+            ring,
+            who: Who::new(host),
+            table: TableId::of("net_event"),
+            last: None,
+        }
+    }
+
+    /// Readable when much waits.
+    pub(super) fn ready(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
+    }
+
+    /// Takes all that waits; `interface` knows the interface at a place.
+    pub(super) fn drain(
+        &mut self,
+        offset: Nanos,
+        fixed: Fixed,
+        out: &mut Sink,
+        mut interface: impl FnMut(usize, &mut Sink) -> Option<Known>,
+    ) -> u64 {
+        let mut taken = 0;
+        while let Some(item) = self.ring.next() {
+            let record: &[u8] = &item;
+            if u32_at(record, 0) != EVENT {
+                self.who.take(record, out);
+                self.last = None;
+                continue;
+            }
+            let Some(record) = record.first_chunk::<SIZE>() else {
+                continue;
+            };
+            let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
+            let (pid, group) = (u32_at(record, 32), u64_at(record, 24));
+            let is_this = |l: &Last| l.place == place && l.pid == pid && l.group == group;
+            let last = match self.last {
+                Some(last) if is_this(&last) => last,
+                _ => {
+                    let unknown = self.who.unknown(out);
+                    *self.last.insert(Last {
+                        place,
+                        pid,
+                        group,
+                        interface: interface(place, out).unwrap_or(Known {
+                            name: unknown,
+                            layer: unknown,
+                        }),
+                        process: self.who.process_words(pid, out),
+                        group_word: self.who.group_word(group, out),
+                    })
+                }
+            };
+            taken += 1;
+            push(record, offset, fixed, last, out.events(self.table));
+        }
+        // Layers may change until the next time.
+        self.last = None;
+        taken
+    }
+}
+
+/// Appends a row for the event in `record`.
+fn push(record: &[u8; SIZE], offset: Nanos, fixed: Fixed, last: Last, rows: &mut Rows) {
+    let [direction, stage] = fixed.ways[usize::from(record[6]) % fixed.ways.len()];
+    let words = [
+        last.interface.name,
+        last.interface.layer,
+        direction,
+        fixed.contexts[usize::from(record[7]) % CONTEXTS],
+        stage,
+        last.process[0],
+        last.process[1],
+        last.group_word,
+    ];
+    let numbers = [16, 20, 36].map(|at| f64::from(u32_at(record, at)));
+    rows.times.push(u64_at(record, 8) as Nanos + offset);
+    for (column, word) in rows.words.iter_mut().zip(words) {
+        column.push(word);
+    }
+    for (column, number) in rows.values.iter_mut().zip(numbers) {
+        column.push(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_a_row_with_every_column() {
+        let mut out = Sink::new();
+        let word = |out: &mut Sink, text: &str| out.word(text);
+        let fixed = Fixed {
+            ways: ["a", "b", "c"].map(|w| [word(&mut out, w), word(&mut out, "stage")]),
+            contexts: ["process", "softirq", "ksoftirqd"].map(|w| word(&mut out, w)),
+        };
+        let one = word(&mut out, "one");
+        let last = Last {
+            place: 3,
+            pid: 1,
+            group: 2,
+            interface: Known {
+                name: one,
+                layer: one,
+            },
+            process: [one; 2],
+            group_word: one,
+        };
+        let mut record = [0; SIZE];
+        (record[6], record[7]) = (2, 1);
+        record[8] = 9;
+        record[16..20].copy_from_slice(&66_000_u32.to_ne_bytes());
+        record[20] = 46;
+        record[36] = 4;
+        let table = TableId::of("net_event");
+        push(&record, 1000, fixed, last, out.events(table));
+        let rows = out.rows(table);
+        assert_eq!(rows.times, [1009]);
+        let values: Vec<f64> = rows.values.iter().map(|v| v[0]).collect();
+        assert_eq!(values, [66000.0, 46.0, 4.0]);
+        let text = |i: usize| out.words.text(rows.words[i][0]).unwrap();
+        assert_eq!((text(2), text(3), text(4)), ("c", "softirq", "stage"));
+        assert!(rows.words.iter().all(|w| w.len() == 1));
+    }
+}

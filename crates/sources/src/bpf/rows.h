@@ -1,0 +1,77 @@
+/*
+ * Rows of cells that are given out on demand, one row a lane, and the choice of events to
+ * tell. The reading side is in cells.rs.
+ */
+#pragma once
+#include "kernel.h"
+
+struct row {
+    u64 cell[CELLS];
+};
+MAP(rows, ARRAY, u32, struct row, 64);
+/* How many rows were given out. */
+MAP(taken, ARRAY, u32, u32, 1);
+
+const volatile u32 lanes = 1;
+const volatile u32 all_rows = 64;
+
+/* The row whose number and 1 is kept in `at`, which gets one if it has none; 0: there are
+ * none left. The first `kept` rows are not given out. */
+INLINE u32 row_at(u32 *at, u32 kept)
+{
+    u32 zero = 0, row, was;
+    u32 *count;
+    if (*at)
+        return *at;
+    count = map_lookup(&taken, &zero);
+    if (!count || *count + kept >= all_rows)
+        return 0;
+    row = __sync_fetch_and_add(count, 1) + kept + 1;
+    if (row > all_rows)
+        return 0;
+    was = __sync_val_compare_and_swap(at, 0, row);
+    return was ? was : row;
+}
+
+/* The row of that number and 1, as the processor it runs on has it. */
+INLINE struct row *row_here(u32 row)
+{
+    u32 place = (row - 1) * lanes + (cpu_number() & lane_mask);
+    return map_lookup(&rows, &place);
+}
+
+/* A number that is below `limit` (a power of two), in a form in which the kernel sees that. */
+#define WITHIN(number, limit)                                                                     \
+    ({                                                                                            \
+        u32 it = number;                                                                          \
+        HERE(it);                                                                                 \
+        it & ((limit) - 1);                                                                       \
+    })
+
+/* Whether events are told; one in so many. The recorder changes it while events come too
+ * fast. */
+const volatile bool with_events = 0;
+struct control {
+    u32 one_in;
+    u32 interval; /* counts the intervals */
+};
+MAP(control, ARRAY, u32, struct control, 1);
+
+INLINE u32 interval_now(void)
+{
+    u32 zero = 0;
+    struct control *c = map_lookup(&control, &zero);
+    return c ? c->interval : 0;
+}
+
+/* Of one in `one_in` an event is told, by chance: every n-th could beat in time with the load.
+ * Answers with how many the event stands for; 0: it is not told. */
+INLINE u32 chosen(u64 now)
+{
+    u32 zero = 0;
+    struct control *c = map_lookup(&control, &zero);
+    u32 one_in = c ? c->one_in : 1;
+    if (one_in <= 1)
+        return 1;
+    return (((now * 0x9e3779b97f4a7c15ULL) >> 32) * one_in) >> 32 ? 0 : one_in;
+}

@@ -1,0 +1,276 @@
+//! TCP by connection, through eBPF (`tcp.bpf.c`): bytes and segments, how long connecting took,
+//! round-trip times, changes of state. Of this network namespace, as all of the subject.
+//!
+//! The kernel's socket counts its bytes and segments; they are read at each sample and when the
+//! connection ends, so that a connection shorter than an interval counts in full. Bytes are
+//! those of data: the kernel's own figures (`tcpi_bytes_acked`, `tcpi_bytes_received`) count the
+//! first and the last step of a connection as a byte each, and these do not.
+//!
+//! <https://docs.kernel.org/bpf/bpf_iterators.html>
+
+mod address;
+mod connections;
+mod events;
+mod remotes;
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
+
+use aya::maps::{Array, MapData};
+use run::manifest::Program;
+use run::rows::TableId;
+use run::{Nanos, Sink, Word};
+
+use super::cells::Rows;
+use super::load::{Constant, Hook, Lanes, Loaded, kernel_types, load};
+use super::who::group_subsystem;
+use crate::{Availability, Detail, Entry, Host, Source};
+use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
+use events::Records;
+use remotes::{Remotes, TableOfRemotes};
+
+/// The source.
+pub const ENTRY: Entry = Entry {
+    name: "bpf-tcp",
+    help: "TCP connections: bytes, time to connect, round-trip times, changes of state, each as an \
+           event",
+    reads: "tracepoints sock:inet_sock_set_state, tcp:tcp_probe, tcp_rcv_space_adjust, \
+            tcp_retransmit_skb; iterator iter/tcp",
+    link: "https://docs.kernel.org/bpf/bpf_iterators.html",
+    detail: Detail::Distributions,
+    open,
+};
+
+const HOOKS: [Hook; 3] = [
+    Hook::needed("tcp_change", "inet_sock_set_state"),
+    Hook::useful("tcp_segment", "tcp_probe"),
+    Hook::useful("tcp_read", "tcp_rcv_space_adjust"),
+];
+const EVENT_HOOKS: [Hook; 1] = [Hook::useful("tcp_again", "tcp_retransmit_skb")];
+/// Counts all connections before a sample.
+const EACH: &str = "tcp_each";
+
+/// Rows for distributions by remote address; the first two are those of all others.
+const ROWS: u32 = 128;
+
+/// States by their number in the kernel.
+pub(super) const STATES: [&str; 16] = [
+    "NONE",
+    "ESTABLISHED",
+    "SYN_SENT",
+    "SYN_RECV",
+    "FIN_WAIT1",
+    "FIN_WAIT2",
+    "TIME_WAIT",
+    "CLOSE",
+    "CLOSE_WAIT",
+    "LAST_ACK",
+    "LISTEN",
+    "CLOSING",
+    "NEW_SYN_RECV",
+    "BOUND_INACTIVE",
+    "STATE_14",
+    "STATE_15",
+];
+
+/// Numbers of a line of `others`, and of `changes`.
+type Others = [u64; 8];
+type Changes = [u64; 256];
+
+struct Tcp {
+    loaded: Loaded,
+    chunks: Array<MapData, [u64; CHUNK_WORDS]>,
+    touched: Array<MapData, [u32; CHUNKS]>,
+    remotes_map: Array<MapData, TableOfRemotes>,
+    others_map: Array<MapData, Others>,
+    changes_map: Array<MapData, Changes>,
+    control: Array<MapData, [u32; 2]>,
+    rows: Rows,
+    lanes: u32,
+    interval: u32,
+    connections: Connections,
+    remotes: Remotes,
+    others: Amounts,
+    changes: Box<Changes>,
+    states: TableId,
+    records: Records,
+    /// Of the run's clock to that of events, as told last.
+    offset: Nanos,
+    /// Events that a sample took.
+    taken: u64,
+}
+
+fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
+    let lanes = Lanes::of_this_machine();
+    let with_events = host.look.events_of("tcp");
+    let path = host.proc("self/ns/net");
+    let space = std::fs::metadata(&path)
+        .map_err(|e| Availability::of(&path, &e, "network namespaces", "mount /proc"))?;
+    let mut hooks = HOOKS.to_vec();
+    if with_events {
+        hooks.extend(EVENT_HOOKS);
+    }
+    let constants = [
+        Constant::Word("lanes", lanes.count),
+        Constant::Word("lane_mask", lanes.count - 1),
+        Constant::Flag("lanes_shared", lanes.shared),
+        Constant::Word("all_rows", ROWS),
+        Constant::Flag("with_events", with_events),
+        Constant::Word("group_subsystem", group_subsystem(host)),
+        // Namespaces' numbers are of 32 bits in the kernel.
+        Constant::Word("own_space", space.ino() as u32),
+    ];
+    let ring = if with_events {
+        host.look.ring_bytes
+    } else {
+        // Names of processes and groups come this way too.
+        1 << 18
+    };
+    let sizes = [
+        ("rows", ROWS * lanes.count),
+        ("others", lanes.count),
+        ("changes", lanes.count),
+        ("ring", ring),
+        ("told_files", 1),
+    ];
+    let types = kernel_types()?;
+    let mut loaded = load(host, super::object!("tcp"), &sizes, &constants, &hooks)?;
+    // After the hooks: what begins meanwhile is seen from its start.
+    loaded.iterator(EACH, "tcp", &types)?;
+    Ok(Box::new(Tcp {
+        chunks: loaded.array("connections")?,
+        touched: loaded.array("touched")?,
+        remotes_map: loaded.array("remotes")?,
+        others_map: loaded.array("others")?,
+        changes_map: loaded.array("changes")?,
+        control: loaded.array("control")?,
+        rows: Rows::new(loaded.array("rows")?, lanes.count),
+        lanes: lanes.count,
+        interval: 0,
+        connections: Connections::new(host.top * 10),
+        remotes: Remotes::new(),
+        others: Amounts::default(),
+        changes: Box::new([0; 256]),
+        states: TableId::of("tcp_state"),
+        records: Records::new(host, loaded.ring()?, with_events),
+        offset: 0,
+        taken: 0,
+        loaded,
+    }))
+}
+
+impl Source for Tcp {
+    fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
+        self.loaded.iterate(EACH)?;
+        let touched = self.touched.get(&0, 0).map_err(io::Error::other)?;
+        let past = self.interval;
+        self.turn()?;
+        for (chunk, last) in touched.into_iter().enumerate() {
+            if past.wrapping_sub(last) > 1 {
+                continue;
+            }
+            let key = chunk as u32;
+            let words = self.chunks.get(&key, 0).map_err(io::Error::other)?;
+            self.connections.take(chunk, &words, interval.is_none());
+        }
+        // Names of those who have the connections.
+        self.taken += self.records.drain(self.offset, out);
+        let others = self.others_grown()?;
+        let write = interval.is_some();
+        self.connections
+            .report(others, &mut self.records.who, write, out);
+        let table = self.remotes_map.get(&0, 0).map_err(io::Error::other)?;
+        self.remotes
+            .report(&table, past, &mut self.rows, write, out);
+        self.report_changes(write, out)
+    }
+
+    fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
+        self.offset = offset;
+        std::mem::take(&mut self.taken) + self.records.drain(offset, out)
+    }
+
+    fn ready(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.records.ready())
+    }
+
+    fn measured(&mut self, seconds: f64) -> Vec<Program> {
+        self.loaded.read_programs(seconds);
+        self.loaded.programs().cloned().collect()
+    }
+
+    fn one_in(&mut self, n: u32) {
+        let _ = self.control.set(0, [n, self.interval], 0);
+    }
+}
+
+impl Tcp {
+    /// Starts the next interval.
+    fn turn(&mut self) -> io::Result<()> {
+        self.interval = self.interval.wrapping_add(1);
+        let [one_in, _] = self.control.get(&0, 0).map_err(io::Error::other)?;
+        self.control
+            .set(0, [one_in, self.interval], 0)
+            .map_err(io::Error::other)
+    }
+
+    /// What connections without a place did, that ended since this was asked last.
+    fn others_grown(&mut self) -> io::Result<Amounts> {
+        let mut now = Amounts::default();
+        for lane in 0..self.lanes {
+            let line = self.others_map.get(&lane, 0).map_err(io::Error::other)?;
+            now.add(&Amounts {
+                sent: line[0],
+                received: line[1],
+                segments_sent: line[2],
+                segments_received: line[3],
+                retransmits: line[4],
+            });
+        }
+        let before = std::mem::replace(&mut self.others, now);
+        Ok(now.since(&before))
+    }
+
+    fn report_changes(&mut self, write: bool, out: &mut Sink) -> io::Result<()> {
+        let mut now = Box::new([0_u64; 256]);
+        for lane in 0..self.lanes {
+            let line = self.changes_map.get(&lane, 0).map_err(io::Error::other)?;
+            for (sum, count) in now.iter_mut().zip(line) {
+                *sum = sum.wrapping_add(count);
+            }
+        }
+        for (pair, (now, before)) in now.iter().zip(self.changes.iter()).enumerate() {
+            let grown = now.wrapping_sub(*before);
+            if grown > 0 && write {
+                let word = state_word(pair, out);
+                out.row(self.states, &[word], &[grown as f64]);
+            }
+        }
+        self.changes = now;
+        Ok(())
+    }
+}
+
+/// `SYN_SENT to ESTABLISHED`, of the old state times 16 and the new.
+fn state_word(pair: usize, out: &mut Sink) -> Word {
+    out.word(&format!(
+        "{} to {}",
+        STATES[pair >> 4 & 15],
+        STATES[pair & 15]
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_named_by_both_states() {
+        let mut out = Sink::new();
+        let word = state_word(2 << 4 | 1, &mut out);
+        assert_eq!(out.words.text(word), Some("SYN_SENT to ESTABLISHED"));
+        let word = state_word(255, &mut out);
+        assert_eq!(out.words.text(word), Some("STATE_15 to STATE_15"));
+    }
+}

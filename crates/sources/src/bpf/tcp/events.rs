@@ -1,0 +1,148 @@
+//! What comes through the ring: names of processes and groups, and each event.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use aya::maps::{MapData, RingBuf};
+use run::rows::{Rows, TableId};
+use run::{Nanos, Sink, Word};
+
+use super::{address, state_word};
+use crate::Host;
+use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+
+/// Bytes of `struct tcp_event`.
+const SIZE: usize = 64;
+/// `SYN_SENT to ESTABLISHED`: the only change that has a time to connect.
+const CONNECTED: usize = 0x21;
+
+/// The ring and what came through it.
+pub(super) struct Records {
+    ring: RingBuf<MapData>,
+    pub(super) who: Who,
+    /// `None`: events are not told.
+    table: Option<TableId>,
+}
+
+impl Records {
+    pub(super) fn new(host: &Host, ring: RingBuf<MapData>, with_events: bool) -> Records {
+        Records {
+            ring,
+            who: Who::new(host),
+            table: with_events.then(|| TableId::of("tcp_event")),
+        }
+    }
+
+    /// Readable when much waits.
+    pub(super) fn ready(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
+    }
+
+    /// Takes all that waits; answers with how many events there were.
+    pub(super) fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
+        let mut taken = 0;
+        while let Some(item) = self.ring.next() {
+            let record: &[u8] = &item;
+            if u32_at(record, 0) != EVENT {
+                self.who.take(record, out);
+            } else if let (Some(table), Some(record)) = (self.table, record.first_chunk::<SIZE>()) {
+                taken += 1;
+                let words = words(record, &mut self.who, out);
+                push(record, offset, words, out.events(table));
+            }
+        }
+        taken
+    }
+}
+
+/// The words of an event, in the table's order.
+fn words(record: &[u8; SIZE], who: &mut Who, out: &mut Sink) -> [Word; 7] {
+    let short = |at: usize| u16::from_ne_bytes([record[at], record[at + 1]]);
+    let mut remote = [0; 16];
+    remote.copy_from_slice(&record[32..48]);
+    let pair = usize::from(record[6]) << 4 | usize::from(record[7]);
+    let [process, command] = who.process_words(u32_at(record, 56), out);
+    [
+        out.word(&address::text(short(4), remote)),
+        out.word(&u16::from_be(short(28)).to_string()),
+        out.word(&u16::from_be(short(30)).to_string()),
+        process,
+        command,
+        who.group_word(u64_at(record, 48), out),
+        if pair == 0 {
+            out.word("retransmit")
+        } else {
+            state_word(pair, out)
+        },
+    ]
+}
+
+/// Appends a row for the event in `record`.
+fn push(record: &[u8; SIZE], offset: Nanos, words: [Word; 7], rows: &mut Rows) {
+    let pair = usize::from(record[6]) << 4 | usize::from(record[7]);
+    let connect_time = if pair == CONNECTED {
+        u64_at(record, 16) as f64 / 1e9
+    } else {
+        f64::NAN
+    };
+    let rtt = match u32_at(record, 24) {
+        0 => f64::NAN,
+        rtt => f64::from(rtt) / 1e6,
+    };
+    rows.times.push(u64_at(record, 8) as Nanos + offset);
+    for (column, word) in rows.words.iter_mut().zip(words) {
+        column.push(word);
+    }
+    let numbers = [connect_time, rtt, f64::from(u32_at(record, 60))];
+    for (column, number) in rows.values.iter_mut().zip(numbers) {
+        column.push(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(pair: u8) -> [u8; SIZE] {
+        let mut record = [0; SIZE];
+        record[4] = 2;
+        (record[6], record[7]) = (pair >> 4, pair & 15);
+        record[8] = 5;
+        record[16..24].copy_from_slice(&2_000_000_u64.to_ne_bytes());
+        record[28..30].copy_from_slice(&443_u16.to_be_bytes());
+        record[32..36].copy_from_slice(&[10, 9, 8, 2]);
+        record[60] = 3;
+        record
+    }
+
+    #[test]
+    fn only_a_connection_made_has_a_time_to_connect() {
+        let mut out = Sink::new();
+        let mut who = Who::new(&Host::at("/nonexistent"));
+        let table = TableId::of("tcp_event");
+        for pair in [0x21, 0x17, 0] {
+            let record = record(pair);
+            let words = words(&record, &mut who, &mut out);
+            push(&record, 100, words, out.events(table));
+        }
+        let rows = out.rows(table);
+        assert_eq!(rows.times, [105; 3]);
+        let text = |i: usize, row: usize| out.words.text(rows.words[i][row]).unwrap();
+        assert_eq!(
+            (text(0, 0), text(1, 0), text(2, 0)),
+            ("10.9.8.2", "443", "0")
+        );
+        let states: Vec<&str> = (0..3).map(|row| text(6, row)).collect();
+        assert_eq!(
+            states,
+            [
+                "SYN_SENT to ESTABLISHED",
+                "ESTABLISHED to CLOSE",
+                "retransmit"
+            ]
+        );
+        assert_eq!(rows.values[0][0], 0.002);
+        assert!(rows.values[0][1].is_nan() && rows.values[0][2].is_nan());
+        assert!(rows.values[1].iter().all(|v| v.is_nan()));
+        assert_eq!(rows.values[2], [3.0; 3]);
+    }
+}

@@ -1,0 +1,65 @@
+//! Settings of the machine, as `inventory.json` of a run has them.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// What a run knows of its machine.
+pub(super) struct Inventory {
+    sections: Value,
+    /// Why there is nothing, though there is a file.
+    pub(super) problem: Option<String>,
+}
+
+impl Inventory {
+    /// Of the run in `dir`. Runs that were imported have none.
+    pub(super) fn read(dir: &Path) -> Inventory {
+        let path = dir.join("inventory.json");
+        let read = match std::fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text).map_err(|e| e.to_string()),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Value::Null),
+            Err(e) => Err(e.to_string()),
+        };
+        let (sections, problem) = match read {
+            Ok(sections) => (sections, None),
+            Err(why) => {
+                let problem = format!("{} cannot be read: {why}", path.display());
+                (Value::Null, Some(problem))
+            }
+        };
+        Inventory { sections, problem }
+    }
+
+    /// The text, number or flag at `path`.
+    pub(super) fn setting(&self, path: &[&str]) -> Option<String> {
+        let found = path.iter().try_fold(&self.sections, |at, key| at.get(key));
+        match found? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(flag) => Some(flag.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_are_text() {
+        let inventory = Inventory {
+            sections: json!({"block": {"sda": {"nr_requests": 64, "rotational": true, "scheduler": "none", "made_of": []}}}),
+            problem: None,
+        };
+        let of = |name| inventory.setting(&["block", "sda", name]);
+        assert_eq!(of("nr_requests").as_deref(), Some("64"));
+        assert_eq!(of("rotational").as_deref(), Some("true"));
+        assert_eq!(of("scheduler").as_deref(), Some("none"));
+        assert_eq!(of("made_of"), None);
+        assert_eq!(of("model"), None);
+        assert_eq!(inventory.setting(&["net", "eth0"]), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Wrong input and missing rights around eBPF: what is told, and that recording goes on.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs"
+)]
+
+mod support;
+
+use serde_json::Value;
+use support::{Need, can_run, output, scratch, sonde, succeed};
+
+/// `record` with these options must end with 2 and say this.
+fn refused(options: &[&str], says: &[&str]) {
+    let dir = scratch("refused");
+    let run = dir.join("run");
+    let out = output(
+        sonde()
+            .args(["record", "-q", "-o"])
+            .arg(&run)
+            .args(options)
+            .args(["--", "true"]),
+    );
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{options:?}: {message}");
+    for text in says {
+        assert!(message.contains(text), "{options:?}: {message}");
+    }
+    assert!(!run.exists(), "{options:?} left a run behind");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_anything_starts() {
+    refused(&["--events", "dsik"], &["dsik", "disk"]);
+    refused(&["--events", "disk,cpu"], &["cpu", "file"]);
+    refused(&["--detail", "deep"], &["samples", "distributions"]);
+    refused(&["--with", "files"], &["files", "file"]);
+    for budget in ["0%", "much", "%", "NaN", "1e9%"] {
+        refused(&["--event-budget", budget], &["event-budget", "2%"]);
+    }
+    for rate in ["0", "fast", "NaN"] {
+        refused(&["--event-rate", rate], &["event-rate", "10000"]);
+    }
+}
+
+fn manifest(run: &std::path::Path) -> Value {
+    let text = std::fs::read_to_string(run.join("run.json")).expect("run.json is there");
+    serde_json::from_str(&text).expect("run.json is JSON")
+}
+
+fn state(manifest: &Value, source: &str) -> (String, String) {
+    let sources = manifest["sources"].as_array().expect("sources");
+    let found = sources.iter().find(|s| s["name"] == source);
+    let text = |field: &str| {
+        let value = found.map(|s| &s[field]);
+        value.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    (text("state"), text("detail"))
+}
+
+/// A kernel that lacks a tracepoint: only what depends on it is missing.
+#[test]
+fn a_missing_hook_costs_only_its_part() {
+    if !can_run("a_missing_hook_costs_only_its_part", &[Need::Root]) {
+        return;
+    }
+    let dir = scratch("hooks");
+    let record = |name: &str, without: &str| {
+        let run = dir.join(name);
+        succeed(
+            sonde()
+                .env("SONDE_WITHOUT_HOOKS", without)
+                .args(["record", "-q", "-o"])
+                .arg(&run)
+                .args(["--sources", "cpu,bpf-disk", "--", "true"]),
+        );
+        manifest(&run)
+    };
+    let needed = record("needed", "block_rq_issue");
+    let (state_of, detail) = state(&needed, "bpf-disk");
+    assert_eq!(state_of, "unsupported");
+    assert!(detail.contains("block_rq_issue"), "{detail}");
+    assert_eq!(state(&needed, "cpu").0, "available");
+
+    let useful = record("useful", "block_rq_insert");
+    assert_eq!(state(&useful, "bpf-disk").0, "available");
+    let programs = useful["programs"].as_array().expect("programs");
+    for program in programs {
+        let wanted = if program["hook"] == "block_rq_insert" {
+            "unsupported"
+        } else {
+            "attached"
+        };
+        assert_eq!(program["state"], wanted, "{program}");
+    }
+    assert!(programs.len() > 3, "{programs:?}");
+}
+
+/// A question that needs what was not recorded names the option that would have.
+#[test]
+fn a_run_without_distributions_says_how_to_get_them() {
+    let dir = scratch("without");
+    let run = dir.join("run");
+    succeed(
+        sonde()
+            .args(["record", "-q", "--detail", "samples", "-o"])
+            .arg(&run)
+            .args(["--sources", "disk,cpu", "--", "true"]),
+    );
+    for (expression, says) in [
+        ("disk.ios by latency", "--detail"),
+        ("disk.ios by process, latency", "--events disk"),
+        ("net.segments by size", "--detail"),
+        ("file.ops by file", "--with file"),
+    ] {
+        let out = output(sonde().arg("get").arg(&run).arg(expression));
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{expression}: {message}");
+        assert!(message.contains(says), "{expression}: {message}");
+    }
+}
+
+/// Without root the recording goes on, and says what root would add.
+#[test]
+fn without_root_the_rest_is_recorded() {
+    let needs = [Need::Root, Need::Program("setpriv")];
+    if !can_run("without_root_the_rest_is_recorded", &needs) {
+        return;
+    }
+    let dir = scratch("unprivileged");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(&dir, mode).expect("the scratch directory is ours");
+    // The build directory may be in a home that others cannot enter.
+    let binary = dir.join("sonde");
+    std::fs::copy(env!("CARGO_BIN_EXE_sonde"), &binary).expect("the binary can be copied");
+    let run = dir.join("run");
+    succeed(
+        std::process::Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&binary)
+            .args(["record", "-q", "-o"])
+            .arg(&run)
+            .args(["--", "true"]),
+    );
+    let manifest = manifest(&run);
+    assert_eq!(manifest["state"], "complete");
+    let (state_of, detail) = state(&manifest, "bpf-disk");
+    assert_eq!(state_of, "denied", "{detail}");
+    assert!(detail.contains("CAP_BPF"), "{detail}");
+    assert_eq!(state(&manifest, "cpu").0, "available");
+}
