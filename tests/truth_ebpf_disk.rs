@@ -10,6 +10,8 @@
     reason = "tests run programs, write settings and look at the clock"
 )]
 
+#[path = "truth_ebpf_disk/bubble.rs"]
+mod bubble;
 #[path = "truth_ebpf_disk/depth.rs"]
 mod depth;
 #[path = "truth_ebpf_disk/exact.rs"]

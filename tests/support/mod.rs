@@ -139,11 +139,21 @@ pub(crate) struct LoopDevice {
 impl LoopDevice {
     /// A device of `bytes` bytes.
     pub(crate) fn new(name: &str, bytes: u64) -> LoopDevice {
-        let file = PathBuf::from(format!("/dev/shm/sonde-test-{}-{name}", std::process::id()));
-        let made = std::fs::File::create(&file).expect("a file on tmpfs");
         // Allocated, not sparse: the first write to a hole is not like the others.
-        rustix::fs::fallocate(&made, rustix::fs::FallocateFlags::empty(), 0, bytes)
-            .expect("room on tmpfs");
+        LoopDevice::over(name, |file| {
+            rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes)
+                .expect("room on tmpfs");
+        })
+    }
+
+    /// A device of `bytes` bytes that take no room, only to be read.
+    pub(crate) fn sparse(name: &str, bytes: u64) -> LoopDevice {
+        LoopDevice::over(name, |file| file.set_len(bytes).expect("a sparse file"))
+    }
+
+    fn over(name: &str, fill: impl FnOnce(&std::fs::File)) -> LoopDevice {
+        let file = PathBuf::from(format!("/dev/shm/sonde-test-{}-{name}", std::process::id()));
+        fill(&std::fs::File::create(&file).expect("a file on tmpfs"));
         let path = succeed(
             Command::new("losetup")
                 .args(["--find", "--show"])

@@ -35,8 +35,8 @@ pub(crate) enum Delay {
     Each(Duration),
     /// Exactly one of so many, the others not at all.
     OneIn(u64, Duration),
-    /// Evenly spread from the first to the second.
-    Between(Duration, Duration),
+    /// Evenly spread over the first range of milliseconds; one of so many over the second.
+    Spread([f64; 2], u64, [f64; 2]),
 }
 
 impl Delay {
@@ -47,9 +47,10 @@ impl Delay {
             Delay::OneIn(all, time) if n % all == all / 2 => time,
             Delay::None | Delay::OneIn(..) => Duration::ZERO,
             // Steps of the golden ratio: any part of the range is hit evenly.
-            Delay::Between(from, to) => {
+            Delay::Spread(usual, one_in, slow) => {
+                let [from, to] = if n % one_in == 0 { slow } else { usual };
                 let place = (n as f64 * 0.618_033_988_749_895).fract();
-                from + to.saturating_sub(from).mul_f64(place)
+                Duration::from_secs_f64((from + (to - from) * place) / 1e3)
             }
         }
     }

@@ -50,12 +50,11 @@ fn percentiles_are_those_of_fio() {
     }
     let _alone = alone();
     let disk = SlowDisk::new("percentiles", 64 * MIB);
-    disk.sleeps(Delay::Between(
-        Duration::from_micros(600),
-        Duration::from_millis(2),
-    ));
+    // Waking fio takes up to 50 µs where the processor sleeps too, as in a virtual machine:
+    // that must not count. Its 99th percentile is among the slow ones, which are no accident.
+    disk.sleeps(Delay::Spread([2.0, 6.0], 25, [20.0, 21.0]));
     let run = scratch("percentiles").join("run");
-    let job = "rw=randread bs=4k ioengine=psync time_based runtime=4 percentile_list=50:99";
+    let job = "rw=randread bs=4k ioengine=psync time_based runtime=6 percentile_list=50:99";
     // How long fio waits for a processor when its I/O is done is no time of the disk.
     let job = format!("chrt --fifo 50 {}", fio(&disk.path, job).join(" "));
     let said = record_script_with(&run, "100ms", LOOK, &job);
@@ -63,7 +62,6 @@ fn percentiles_are_those_of_fio() {
     let latency = buckets(&run, &format!("disk.ios by latency {part}"));
     for (share, name) in [(0.5, "50.000000"), (0.99, "99.000000")] {
         let (seen, expected) = (quantile(&latency, share), percentile(&said, name));
-        eprintln!("p{name}: {seen} s, fio says {expected} s");
         assert!(
             (seen - expected).abs() <= 0.03 * expected,
             "p{name}: {seen} s, fio says {expected} s"

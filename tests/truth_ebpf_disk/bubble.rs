@@ -1,0 +1,60 @@
+//! A latency bubble, as in `docs/guides/latency-bubble.md`: it is seen in the queue, is as
+//! long as the scheduler's patience, and is gone with it.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{LoopDevice, can_run, scratch};
+use crate::truth::record_script_with;
+use crate::{Bucket, LOOK, NEEDS, alone, buckets, fio, sum};
+
+/// Far more than is read: only holes are.
+const BYTES: u64 = 64 << 30;
+
+/// A deep stream and, far behind it, a lone reader; the scheduler passes a read over for at
+/// most `patience` milliseconds.
+fn recorded(device: &LoopDevice, patience: u32) -> PathBuf {
+    let queue = Path::new("/sys/block").join(device.name()).join("queue");
+    for (setting, value) in [
+        ("scheduler", "mq-deadline".to_owned()),
+        ("nr_requests", "1024".to_owned()),
+        ("nomerges", "2".to_owned()),
+        ("iosched/read_expire", patience.to_string()),
+    ] {
+        std::fs::write(queue.join(setting), value).expect("root may");
+    }
+    let run = scratch(&format!("bubble-{patience}")).join("run");
+    let job = "ioengine=libaio time_based runtime=4 \
+               name=stream rw=read bs=256k iodepth=512 offset=1g \
+               name=lone rw=randread norandommap bs=4k iodepth=1 size=1g thinktime=5ms";
+    record_script_with(&run, "100ms", LOOK, &fio(&device.path, job).join(" "));
+    run
+}
+
+/// I/Os that took longer than `seconds`, by a number.
+fn above(run: &Path, device: &LoopDevice, number: &str, seconds: f64) -> Vec<Bucket> {
+    let part = format!("where device = {}", device.name());
+    let all = buckets(run, &format!("disk.ios by {number} {part}"));
+    assert!(sum(&all) > 5000.0, "only {} I/Os", sum(&all));
+    all.into_iter().filter(|b| b.from >= seconds).collect()
+}
+
+#[test]
+fn a_bubble_is_in_the_queue_and_goes_with_the_setting() {
+    let name = "a_bubble_is_in_the_queue_and_goes_with_the_setting";
+    if !can_run(name, NEEDS) {
+        return;
+    }
+    let _alone = alone();
+    let device = LoopDevice::sparse("bubble", BYTES);
+    let bubble = recorded(&device, 1000);
+    let waited = above(&bubble, &device, "queue_time", 0.5);
+    assert!((1.0..100.0).contains(&sum(&waited)), "{waited:?}");
+    let longest = waited.last().expect("some").to;
+    assert!(longest < 1.5, "it waited {longest} s");
+    let served = above(&bubble, &device, "service_time", 0.5);
+    assert!(served.is_empty(), "the device took long: {served:?}");
+
+    let gone = recorded(&device, 20);
+    let waited = above(&gone, &device, "latency", 0.5);
+    assert!(waited.is_empty(), "still {waited:?}");
+}
