@@ -4,6 +4,7 @@ mod cli;
 mod clock;
 mod commands;
 mod failure;
+mod memory;
 mod output;
 
 use std::process::ExitCode;

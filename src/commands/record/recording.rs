@@ -368,20 +368,18 @@ impl Recording {
         self.manifest.sources = self.sampler.states();
         self.manifest.programs = self.sampler.programs();
         self.manifest.sampled = Some(self.sampler.sampled());
-        let span = (self.manifest.started, self.clock.now());
-        self.manifest
-            .loss
-            .extend(self.sampler.lost().iter().filter_map(|l| {
-                (l.dropped > 0).then(|| manifest::Loss {
-                from: span.0,
-                to: span.1,
-                rows: l.dropped,
-                why: format!(
-                    "events of {} came faster than they could be read; its histograms have them",
-                    l.table
-                ),
-            })
-            }));
+        let (from, to) = (self.manifest.started, self.clock.now());
+        let lost = self.sampler.lost().iter().filter(|l| l.dropped > 0);
+        let losses = lost.map(|l| manifest::Loss {
+            from,
+            to,
+            rows: l.dropped,
+            why: format!(
+                "events of {} came faster than they could be read; its histograms have them",
+                l.table
+            ),
+        });
+        self.manifest.loss.extend(losses);
         self.manifest.own = manifest::OwnCost {
             cpu_seconds: clock::own_cpu(),
             peak_resident_bytes: self.sampler.peak_resident(),

@@ -11,8 +11,8 @@ use sources::read::{Kept, fields, number};
 use sources::{Availability, Detail, Entry, Host, Lost, SOURCES, Source};
 
 use super::events::{Budget, Spells};
-use crate::clock;
 use crate::clock::RunClock;
+use crate::{clock, memory};
 
 /// A source may take this share of one processor. A costlier one (ten thousand processes at
 /// 10 ms) is read less often, and its rows say over how long.
@@ -62,6 +62,9 @@ pub(super) struct Counts {
 /// takes its time to check them.
 fn open_all(entries: &[&'static Entry], host: &Host) -> Vec<Observed> {
     std::thread::scope(|scope| {
+        if entries.iter().any(|e| e.detail > Detail::Samples) {
+            scope.spawn(sources::bpf::prepare);
+        }
         let opening: Vec<_> = entries
             .iter()
             .map(|entry| {
@@ -108,8 +111,10 @@ impl Sampler {
             .filter(wanted)
             .filter(|e| e.wanted(&host.look))
             .collect();
+        let observed = open_all(&entries, host);
+        memory::trim();
         Sampler {
-            observed: open_all(&entries, host),
+            observed,
             events: Budget::new(host),
             spells: Spells::default(),
             sink: Sink::new(),

@@ -373,11 +373,15 @@ INLINE struct slot *own_slot(struct request *rq)
  * change, and adds it to the row of the depth that was: so the times add up to the whole,
  * however many processors change it at once.
  */
-INLINE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
+ONCE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
 {
     const u64 mask = (1ULL << 48) - 1;
-    struct weights *weights = weights_of(device);
-    volatile u64 *state = &device->state;
+    struct weights *weights;
+    volatile u64 *state;
+    if (!device)
+        return 0;
+    weights = weights_of(device);
+    state = &device->state;
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         u64 old = *state;
@@ -392,7 +396,7 @@ INLINE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
         }
         if (__sync_val_compare_and_swap(state, old, stamp << 16 | (next & 0xffff)) == old) {
             if (depth && weights)
-                ADD(weights->cell[weight][depth < CELLS ? depth : CELLS - 1], passed);
+                ADD(weights->cell[weight & 1][depth < CELLS ? depth : CELLS - 1], passed);
             return next;
         }
     }
@@ -400,10 +404,14 @@ INLINE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
 }
 
 /* Signed distance from the end before, and the least to the last ends. */
-INLINE void measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
+ONCE int measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
 {
-    s64 distance = sector - device->end, nearest = distance;
-    u64 least = nearest < 0 ? -nearest : nearest;
+    s64 distance, nearest;
+    u64 least;
+    if (!device || !slot)
+        return 0;
+    distance = nearest = sector - device->end;
+    least = nearest < 0 ? -nearest : nearest;
 #pragma unroll
     for (int i = 0; i < ENDS; i++) {
         s64 other = sector - device->ends[i];
@@ -419,6 +427,7 @@ INLINE void measure(struct device *device, struct slot *slot, u64 sector, u32 se
     slot->nearest = nearest;
     device->end = sector + sectors;
     device->ends[device->turn++ & (ENDS - 1)] = sector + sectors;
+    return 0;
 }
 
 INLINE struct sums *sums_of(u32 index, u32 op)
@@ -586,13 +595,20 @@ INLINE u32 cell_of(u64 value)
     return value < 128 ? value : grid(value);
 }
 
-INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u64 now, bool error)
+ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 error)
 {
-    s64 service = now - slot->issued, queue = slot->issued - slot->first;
-    u64 one = 1 | (u64)(slot->bytes >> 9) << 32;
-    struct block *block = block_of(device, op);
-    struct sums *sums = sums_of(index, op);
+    s64 service, queue;
+    u64 one;
+    struct block *block;
+    struct sums *sums;
     u32 cell;
+    if (!device || !slot)
+        return 0;
+    service = now - slot->issued;
+    queue = slot->issued - slot->first;
+    one = 1 | (u64)(slot->bytes >> 9) << 32;
+    block = block_of(device, op);
+    sums = sums_of(slot->index, op);
     /* Clocks of two processors may differ by a little. */
     if (service < 0)
         service = 0;
@@ -600,7 +616,7 @@ INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u
         queue = 0;
     if (!block || !sums) {
         untracked();
-        return;
+        return 0;
     }
     ADD(sums->service, service);
     if (error)
@@ -617,7 +633,7 @@ INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u
     ADD(block->cell[DEPTH][slot->depth < CELLS ? slot->depth : CELLS - 1], one);
     /* Without data it has no size and no place. */
     if (op == FLUSH || !slot->bytes)
-        return;
+        return 0;
     ADD(block->cell[SIZE][cell_of(slot->bytes >> 9) & (CELLS - 1)], one);
     if (slot->distance >= 0)
         ADD(block->cell[AHEAD][cell_of(slot->distance) & (CELLS - 1)], one);
@@ -627,6 +643,7 @@ INLINE void count(struct device *device, struct slot *slot, u32 index, u32 op, u
         ADD(block->cell[NEAR_AHEAD][cell_of(slot->nearest) & (CELLS - 1)], one);
     else
         ADD(block->cell[NEAR_BEHIND][cell_of(-slot->nearest) & (CELLS - 1)], one);
+    return 0;
 }
 
 /*
@@ -659,7 +676,8 @@ INLINE void count_empty(struct request *rq, u64 now)
         return;
     }
     slot.first = slot.issued = start ? start : now;
-    count(device, &slot, index, WRITE, now, 0);
+    slot.index = index;
+    count(device, &slot, WRITE, now, 0);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -699,7 +717,7 @@ int disk_complete(u64 *ctx)
         /* It waited for a flush before it was issued. */
         slot->first = rq->start_time_ns;
     }
-    count(device, slot, slot->index, op, now, error & 0xff);
+    count(device, slot, op, now, error & 0xff);
     if (with_events) {
         u32 weight = chosen(now);
         u64 sector;
@@ -860,7 +878,8 @@ int disk_bio_complete(u64 *ctx)
         return 0;
     now = ktime();
     change_depth(device, now, -1, AT_COMPLETE);
-    count(device, &bs->slot, index, op, now, bio->bi_status);
+    bs->slot.index = index;
+    count(device, &bs->slot, op, now, bio->bi_status);
     if (with_events) {
         u32 weight = chosen(now);
         if (weight)

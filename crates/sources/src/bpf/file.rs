@@ -125,7 +125,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let lanes = Lanes::of_this_machine();
     let with_events = host.look.events_of("file");
     let ring = if with_events {
-        host.look.ring_bytes
+        host.look.ring_bytes / 2
     } else {
         RING_OF_NAMES
     };
@@ -383,7 +383,7 @@ fn grown(rows: &mut Rows, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)
     let mut moved = HashMap::new();
     if let Some(bytes) = bytes {
         rows.growth(bytes, |cell: usize, grown| {
-            _ = moved.insert(cell, grown as f64)
+            moved.insert(cell, grown as f64);
         });
     }
     let mut cells = Vec::new();

@@ -85,16 +85,13 @@ fn load_object(
     object: &[u8],
     sizes: &[(&'static str, u32)],
     constants: &[Constant],
-    types: &'static Btf,
 ) -> Result<Ebpf, Availability> {
     let mut loader = LOADER.lock().unwrap_or_else(PoisonError::into_inner);
-    let loader = loader.get_or_insert_with(|| {
-        let mut loader = EbpfLoader::new();
-        loader
-            .btf(Some(types))
-            .verifier_log_level(VerifierLogLevel::DISABLE);
-        loader
-    });
+    let loader = loader.get_or_insert_with(EbpfLoader::new);
+    // After the loader: somebody else may be finding them meanwhile.
+    loader
+        .btf(Some(kernel_types()?))
+        .verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in SHARED_MAPS.iter().chain(sizes) {
         loader.map_max_entries(map, *size);
     }
@@ -173,8 +170,8 @@ pub(super) fn load(
     constants: &[Constant],
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
+    let mut ebpf = load_object(object, sizes, constants)?;
     let types = kernel_types()?;
-    let mut ebpf = load_object(object, sizes, constants, types)?;
     let mut programs = Vec::new();
     for hook in hooks {
         let attached = attach(host, &mut ebpf, *hook, types);

@@ -110,7 +110,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let room = |with: u32, without| if with_events { with } else { without };
     let sizes = [
         ("rows", rows * lanes.count),
-        ("ring", room(host.look.ring_bytes, 4096)),
+        ("ring", room(host.look.ring_bytes / 2, 4096)),
         ("told_processes", room(8192, 1)),
         ("told_groups", room(8192, 1)),
         ("told_files", 1),
@@ -256,7 +256,7 @@ impl Net {
     fn grown(&mut self, row: u32) -> Vec<(usize, u64)> {
         let mut cells = Vec::new();
         self.rows.growth(row, |cell, grown| {
-            cells.push((cell as usize, grown));
+            cells.push((cell, grown));
         });
         if self.owed.is_empty() {
             return cells;

@@ -113,7 +113,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         hooks.extend(EVENT_HOOKS);
     }
     let ring = if with_events {
-        host.look.ring_bytes
+        host.look.ring_bytes / 2
     } else {
         // Names of processes and groups come this way too.
         1 << 18

@@ -157,8 +157,8 @@ pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
     let last = keep.iter().rposition(|k| *k)?;
     let mut types = Vec::with_capacity(last * 12);
     let mut texts = vec![0_u8];
-    for id in 1..=last {
-        if !keep[id] {
+    for (id, keep) in keep.iter().enumerate().take(last + 1).skip(1) {
+        if !keep {
             types.extend_from_slice(&0_u32.to_ne_bytes());
             types.extend_from_slice(&(kind::FWD << 24).to_ne_bytes());
             types.extend_from_slice(&0_u32.to_ne_bytes());
