@@ -2,10 +2,21 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::slow_fuse::{Delay, SlowDisk};
 use crate::support::{can_run, get, scratch};
 use crate::truth::{DiskLine, record_script_with, same};
 use crate::{LOOK, MIB, NEEDS_FUSE, alone, buckets, fio, sum};
+
+/// The reads that fio did.
+fn ios(fio: &str) -> f64 {
+    let start = fio.find('{').expect("fio prints JSON");
+    let all: Value = serde_json::from_str(&fio[start..]).expect("fio prints JSON");
+    all["jobs"][0]["read"]["total_ios"]
+        .as_f64()
+        .expect("a number")
+}
 
 #[test]
 fn depth_is_what_fio_keeps_under_way() {
@@ -21,8 +32,9 @@ fn depth_is_what_fio_keeps_under_way() {
         let run = scratch(&format!("depth-{depth}")).join("run");
         let job = format!("rw=randread bs=4k ioengine=libaio iodepth={depth} time_based runtime=2");
         let before = DiskLine::now(&disk.name());
-        record_script_with(&run, "100ms", LOOK, &fio(&disk.path, &job).join(" "));
+        let said = record_script_with(&run, "100ms", LOOK, &fio(&disk.path, &job).join(" "));
         let counted = DiskLine::now(&disk.name()).since(&before);
+        same("reads, if nobody else reads", counted.of(0)[0], ios(&said));
 
         let part = format!("where device = {}", disk.name());
         let at = buckets(&run, &format!("disk.ios by depth {part}"));

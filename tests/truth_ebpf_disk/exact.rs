@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::recorder::{Recorder, wait};
 use crate::slow_fuse::{Delay, SlowDisk};
 use crate::support::{AtEnd, Need, can_run, get, scratch, succeed, total};
-use crate::truth::{DiskLine, OPS, record_script_with, same};
+use crate::truth::{DiskLine, OPS, Totals, record_script_with, same};
 use crate::{LOOK, MIB, NEEDS, NEEDS_FUSE, alone, buckets, fio, quiet_device, sum};
 
 /// Dimensions of a histogram, and whether it has what moves no data: a flush, and the write
@@ -120,7 +120,9 @@ fn writes_with_flushes_around_them_are_counted_once() {
     let (run, path, at) = (dir.join("run"), device.path.display(), at.display());
     let script = format!("mount {path} {at}; {job} >&2; umount {at}");
     let before = DiskLine::now(&device.name());
-    record_script_with(&run, "100ms", LOOK, &script);
+    // Each as an event too, however many they are.
+    let look = ["--event-budget", "10000%"];
+    record_script_with(&run, "100ms", &look, &script);
     let counted = DiskLine::now(&device.name()).since(&before);
     drop(lock);
     assert!(counted.of(3)[0] > 100.0, "{counted:?} has no flushes");
@@ -141,6 +143,18 @@ fn writes_with_flushes_around_them_are_counted_once() {
         }
     }
     times_agree(&run, &device.name(), &counted, 100e-6);
+    for (op, name) in OPS.into_iter().enumerate() {
+        let part = format!("where device = {} and op = {name}", device.name());
+        for (place, measure) in ["ios", "bytes"].into_iter().enumerate() {
+            let events = Totals::of(&run, &format!("disk.{measure} by sync {part}"));
+            let events = events.get("sync") + events.get("async");
+            let what = format!("{measure} of the events {part}");
+            same(&what, events, counted.of(op)[place]);
+        }
+        let places = buckets(&run, &format!("disk.ios by offset {part}"));
+        let last = places.last().map_or(0.0, |b| b.from);
+        assert!(last < 64.0 * MIB as f64, "an I/O at {last} {part}");
+    }
 }
 
 #[test]
