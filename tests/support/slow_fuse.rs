@@ -48,7 +48,11 @@ impl Delay {
             Delay::None | Delay::OneIn(..) => Duration::ZERO,
             // Steps of the golden ratio: any part of the range is hit evenly.
             Delay::Spread(usual, one_in, slow) => {
-                let [from, to] = if n % one_in == 0 { slow } else { usual };
+                let [from, to] = if n.is_multiple_of(one_in) {
+                    slow
+                } else {
+                    usual
+                };
                 let place = (n as f64 * 0.618_033_988_749_895).fract();
                 Duration::from_secs_f64((from + (to - from) * place) / 1e3)
             }
