@@ -105,7 +105,7 @@ fn record(dir: &Path) -> PathBuf {
         .arg("-o")
         .arg(&run)
         .args([
-            "--every", "500ms", "--note", "with=dd", "--", "sh", "-c", &job,
+            "--every", "500ms", "--note", "with=dd", "--detail", "samples", "--", "sh", "-c", &job,
         ]);
     succeed(&mut record);
     run

@@ -21,7 +21,7 @@ use run::catalog::{self, Under};
 use run::read::Values;
 use run::{CATALOG, Kind, Nanos, Run, Subject, Table};
 use support::scratch;
-use truth::record_script;
+use truth::record_script_with;
 
 /// A few seconds with work for processors, a disk and loopback, in three phases.
 fn recorded() -> &'static PathBuf {
@@ -56,7 +56,9 @@ fn recorded() -> &'static PathBuf {
                 }
             }
         });
-        record_script(&run, "100ms", &script);
+        // Of the counters that the kernel keeps; what its programs count has a test of its own
+        // (`truth_ebpf_sums.rs`), since a table of theirs is another instrument.
+        record_script_with(&run, "100ms", &["--detail", "samples"], &script);
         run
     })
 }

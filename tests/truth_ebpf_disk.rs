@@ -31,8 +31,11 @@ mod slow_fuse;
 mod support;
 mod truth;
 
+use std::collections::BTreeSet;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::FlockOperation;
@@ -60,6 +63,37 @@ const LOOK: &[&str] = &["--detail", "distributions"];
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `test`, which starts `own` recorders, again if it fails and others were started
+/// meanwhile: of what they make the kernel leave out, it cannot know.
+fn undisturbed(own: usize, test: impl Fn()) {
+    for tries in (0..5).rev() {
+        let stop = AtomicBool::new(false);
+        let (outcome, recorders) = std::thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                let mut seen = BTreeSet::new();
+                while !stop.load(Ordering::Relaxed) {
+                    let all = aya::programs::loaded_programs().flatten();
+                    // Each recorder has one.
+                    let of_disks = all.filter(|p| p.name() == b"disk_complete");
+                    seen.extend(of_disks.map(|p| p.id()));
+                    recorder::sleep(0.02);
+                }
+                seen.len()
+            });
+            let outcome = catch_unwind(AssertUnwindSafe(&test));
+            stop.store(true, Ordering::Relaxed);
+            (outcome, watch.join().expect("it watches"))
+        });
+        match outcome {
+            Ok(()) => return,
+            Err(_) if recorders > own && tries > 0 => {
+                eprintln!("again: {} other recorders were started", recorders - own);
+            }
+            Err(why) => resume_unwind(why),
+        }
+    }
 }
 
 /// A loop device over tmpfs that nobody else reads: device managers leave a locked one alone.

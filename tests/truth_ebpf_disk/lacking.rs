@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::recorder::manifest;
 use crate::support::{Need, can_run, output, scratch, sonde, total};
 use crate::truth::{DiskLine, same};
-use crate::{LOOK, NEEDS, alone, buckets, quiet_device, sum};
+use crate::{LOOK, NEEDS, alone, buckets, quiet_device, sum, undisturbed};
 
 /// The entry of that name in a list of `run.json`.
 fn entry(run: &Path, list: &str, name: &str) -> Value {
@@ -60,6 +60,10 @@ fn without_a_useful_tracepoint_the_rest_is_told() {
         return;
     }
     let _alone = alone();
+    undisturbed(1, the_rest_is_told);
+}
+
+fn the_rest_is_told() {
     let (_lock, device) = quiet_device("no-insert");
     let before = DiskLine::now(&device.name());
     let (run, _) = recorded_without("block_rq_insert", &device.path);

@@ -219,11 +219,13 @@ fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candidate> {
             })
         });
     let mut all: Vec<Candidate> = own.chain(other).collect();
-    // A stable sort: within a kind, the order of the catalog, own tables first.
+    // A stable sort: within a kind, the order of the catalog, own tables first. What the kernel
+    // counts anyway comes before what a program of ours counts.
     all.sort_by_key(|c| match c.table.detail {
-        Detail::Sample => 0,
-        Detail::Histogram => 1,
-        Detail::Event => 2,
+        Detail::Sample if !c.table.source.starts_with("bpf-") => 0,
+        Detail::Sample => 1,
+        Detail::Histogram => 2,
+        Detail::Event => 3,
     });
     all
 }

@@ -661,7 +661,7 @@ INLINE bool is_part_of_flush(struct request *rq, u32 op)
 }
 
 /* Counts a write without data: it was never issued, and its time is that of the flush. */
-INLINE void count_empty(struct request *rq, u64 now)
+INLINE void count_empty(struct request *rq, struct slot *known, u64 now)
 {
     struct gendisk *disk = disk_of(rq);
     struct slot slot = {};
@@ -678,6 +678,15 @@ INLINE void count_empty(struct request *rq, u64 now)
     slot.first = slot.issued = start ? start : now;
     slot.index = index;
     count(device, &slot, WRITE, now, 0);
+    if (with_events) {
+        u32 weight = chosen(now);
+        if (known) {
+            slot.tgid = known->tgid;
+            slot.group = known->group;
+        }
+        if (weight)
+            tell(&slot, index, WRITE, rq->cmd_flags, 0, now, weight);
+    }
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -696,7 +705,7 @@ int disk_complete(u64 *ctx)
     op = op_of(flags);
     if (!slot || !slot->issued) {
         if (op == WRITE && !rq->__data_len && !rq->__sector)
-            count_empty(rq, ktime());
+            count_empty(rq, slot, ktime());
         else if (op != OPS && rq->__data_len)
             untracked(); /* issued before we came */
         if (slot)
