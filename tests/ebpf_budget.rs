@@ -61,8 +61,15 @@ fn within_the_budget_every_event_is_told() {
     let device = LoopDevice::new("budget-all", 64 << 20);
     let run = record(&dir, &device, &["--event-budget", "1000%"]);
     let of = |what: &str| total(&run, &format!("{what} where device = {}", device.name()));
+    let of_histogram = |what: &str| {
+        let device = device.name();
+        total(
+            &run,
+            &format!("{what} where device = {device} and latency >= 0s"),
+        )
+    };
     for measure in ["ios", "bytes"] {
-        let counted = of(&format!("disk.{measure}"));
+        let counted = of_histogram(&format!("disk.{measure}"));
         let told = total(
             &run,
             &format!(
@@ -101,7 +108,10 @@ fn over_the_budget_events_are_sampled_and_not_for_longer() {
     let device = LoopDevice::new("budget-rate", 64 << 20);
     let run = record(&dir, &device, &["--event-rate", "2000"]);
     let name = device.name();
-    let counted = total(&run, &format!("disk.ios where device = {name}"));
+    let counted = total(
+        &run,
+        &format!("disk.ios where device = {name} and latency >= 0s"),
+    );
     let told = total(
         &run,
         &format!("disk.ios where device = {name} and offset >= 0"),

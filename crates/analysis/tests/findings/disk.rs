@@ -159,7 +159,7 @@ fn depth(s: &mut Script, full: f64, queue: f64, service: f64) {
     }
     s.row("disk_at_depth", &["sda", "disk"], &[whole(2.0), 1.0 - full]);
     s.row("disk_at_depth", &["sda", "disk"], &[0.0, 1.0]);
-    s.row("disk_io", &READ, &[queue, service, 0.0, 0.0, 0.0]);
+    s.row("disk_io", &READ, &[1000.0, queue, service, 0.0, 0.0, 0.0]);
     s.row("disk", &READ, &[1000.0, 4e6, 0.0, queue + service, 0.0]);
 }
 
@@ -242,7 +242,7 @@ pub(crate) const QUEUE_FULL: Cases = Cases {
                 s.manifest.every_seconds = 0.01;
                 s.at(0.01, 0.01);
                 s.row("disk_at_depth", &["sda", "disk"], &[32.0, 0.01]);
-                s.row("disk_io", &READ, &[1.0, 1.0, 0.0, 0.0, 0.0]);
+                s.row("disk_io", &READ, &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
             },
         },
     ],
@@ -261,7 +261,7 @@ fn seeks(s: &mut Script, busy: f64, ios: f64, size: f64, random: f64, distance: 
                 s.row("disk_distance", &READ, &[lower, number, number * size]);
             }
         }
-        s.row("disk_io", &READ, &[0.0, busy, 0.0, 0.0, 2.0 * half]);
+        s.row("disk_io", &READ, &[ios, 0.0, busy, 0.0, 0.0, 2.0 * half]);
         s.row("disk", &READ, &[ios, bytes, 0.0, busy, 0.0]);
         s.row("disk_device", &["sda", "disk"], &[busy, busy, 1.0]);
     }

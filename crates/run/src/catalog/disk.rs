@@ -153,7 +153,7 @@ pub(super) const DISK: Subject = Subject {
             "disk_io",
             "bpf-disk",
             &["device", "layer", "op"],
-            &["queue", "service", "errors", "requeues", "random"],
+            &["ios", "queue", "service", "errors", "requeues", "random"],
         ),
         sparse(
             "disk_peak",

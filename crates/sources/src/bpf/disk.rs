@@ -342,12 +342,13 @@ impl Disk {
             // The block of each operation, and one; two numbers share a word of 64 bits.
             let block = (device[2 + op / 2] >> (32 * (op % 2))) as u32;
             let words = [words[0], words[1], word];
-            let random = match block {
-                0 => 0.0,
+            let [ios, random] = match block {
+                0 => [0.0; 2],
                 _ => self.histograms(block - 1, words, op, write, out),
             };
             if write {
                 let values = [
+                    ios,
                     grown(op, QUEUE) as f64 / 1e9,
                     grown(op, SERVICE) as f64 / 1e9,
                     grown(op, ERRORS) as f64,
@@ -364,7 +365,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes the histograms of a device and operation; answers with how many I/Os were random.
+    /// Writes the histograms of a device and operation; answers with how many I/Os there
+    /// were, and how many of them random.
     fn histograms(
         &mut self,
         block: u32,
@@ -372,14 +374,14 @@ impl Disk {
         op: usize,
         write: bool,
         out: &mut Sink,
-    ) -> f64 {
+    ) -> [f64; 2] {
         let merge = &mut self.merge;
         merge.clear();
         self.blocks.growth(block, |place, grown| {
             merge.take(place / CELLS, (place % CELLS) as u32, grown);
         });
         if !write {
-            return 0.0;
+            return [0.0; 2];
         }
         // A discard moves nothing.
         let sector = if op == DISCARD { 0.0 } else { SECTOR };
@@ -406,7 +408,7 @@ impl Disk {
             SECTOR,
         );
         tell(t.depth, merge.sorted(&[row::DEPTH]), 1.0);
-        merge.random()
+        [merge.ios(), merge.random()]
     }
 
     /// Time at each depth, and the greatest.

@@ -88,6 +88,11 @@ impl Merge {
         &self.merged
     }
 
+    /// All I/Os.
+    pub(super) fn ios(&self) -> f64 {
+        self.rows[row::DEPTH].iter().map(|c| c.count).sum()
+    }
+
     /// I/Os that do not start where one of the last ended.
     pub(super) fn random(&self) -> f64 {
         let ahead = self.rows[row::NEAR_AHEAD].iter().filter(|c| c.value > 0);
