@@ -426,6 +426,12 @@ impl Loaded {
 pub(super) struct Losses(Array<MapData, [u64; 8]>);
 
 impl Losses {
+    /// What a program counts beside them, for its source alone.
+    pub(super) fn marks(&self) -> u64 {
+        let lanes = (0..self.0.len()).filter_map(|lane| self.0.get(&lane, 0).ok());
+        lanes.fold(0, |sum, lane| sum.wrapping_add(lane[2]))
+    }
+
     /// All so far.
     pub(super) fn read(&self, table: &'static str) -> Lost {
         let mut lost = Lost {

@@ -454,8 +454,13 @@ int tcp_segment(u64 *ctx)
     struct sock *sk = (void *)ctx[0];
     struct tcp_sock *tp = tcp_of(sk);
     u32 rtt;
+    struct lost *here;
     if (!tp || !is_ours(&sk->__sk_common))
         return 0;
+    /* Something came in: the connections are worth looking at. */
+    here = lost_here();
+    if (here)
+        ADD(here->unused[0], 1);
     /* Eighths of a microsecond. */
     rtt = tp->srtt_us >> 3;
     if (tp->srtt_us)
