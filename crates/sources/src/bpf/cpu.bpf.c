@@ -388,9 +388,17 @@ INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 i
 /* The directory of the group of `task`: all pointers that are read on the way to it. */
 INLINE struct kernfs_node *node_of(struct task_struct *task)
 {
-    struct kernfs_node *node = group_of(task)->kn;
-    HERE(node);
+    struct kernfs_node *node = NULL;
+    read_kernel(&node, sizeof(node), &group_of(task)->kn);
     return node;
+}
+
+/* Its number. */
+INLINE u64 id_of(struct kernfs_node *node)
+{
+    u64 id = 0;
+    read_kernel(&id, sizeof(id), &node->id);
+    return id;
 }
 
 /*
@@ -402,7 +410,7 @@ INLINE struct kernfs_node *node_of(struct task_struct *task)
 INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp, u32 interval,
                          u32 cpu)
 {
-    u64 id = node_of(task)->id;
+    u64 id = id_of(node_of(task));
     u64 since = ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
     s64 ran = not_charged(task->pid, runtime_of(task), since);
     u32 place = place_of(id);
@@ -426,7 +434,7 @@ INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_no
     at->pid = pid;
     at->place = 0;
     if (pid) {
-        u64 id = node->id;
+        u64 id = id_of(node);
         u32 place = place_of(id);
         struct seen *seen = seen_of(place);
         at->runtime = runtime_of(task);
@@ -492,7 +500,7 @@ int cpu_move(u64 *ctx)
     struct task_struct *task = (void *)ctx[2];
     struct kernfs_node *node = node_of(task);
     u32 zero = 0, tgid = task->tgid, place;
-    u64 id = node->id;
+    u64 id = id_of(node);
     struct all_moves *all = map_lookup(&moves, &zero);
     struct control *last = control_of(1);
     struct move *move;

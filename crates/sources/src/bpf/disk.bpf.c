@@ -216,15 +216,15 @@ INLINE struct gendisk *disk_of(struct request *rq)
 }
 
 /* The entry of a disk, made if it is new; its place in `index`. */
-INLINE struct device *device_of(struct gendisk *disk, u32 *index)
+INLINE struct device *device_by(u32 major, u32 minor, const void *name, u32 *index)
 {
-    u64 key = (((u64)(u32)disk->major << 20) | (u32)disk->first_minor) + 1;
+    u64 key = ((u64)major << 20 | minor) + 1;
     u32 place = ((u32)key * 2654435761u) >> 25, zero = 0;
     struct all_devices *all = map_lookup(&devices, &zero);
     if (!all)
         return NULL;
 #pragma unroll
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 4; i++) {
         struct device *device = &all->device[place & (DEVICES - 1)];
         if (device->key == key) {
             *index = place;
@@ -233,7 +233,7 @@ INLINE struct device *device_of(struct gendisk *disk, u32 *index)
         if (!device->key) {
             u64 was = __sync_val_compare_and_swap(&device->key, 0, key);
             if (!was || was == key) {
-                read_kernel_text(device->name, sizeof(device->name), disk->disk_name);
+                read_kernel_text(device->name, sizeof(device->name), name);
                 *index = place;
                 return device;
             }
@@ -241,6 +241,11 @@ INLINE struct device *device_of(struct gendisk *disk, u32 *index)
         place = (place + 1) & (DEVICES - 1);
     }
     return NULL;
+}
+
+INLINE struct device *device_of(struct gendisk *disk, u32 *index)
+{
+    return device_by(disk->major, disk->first_minor, disk->disk_name, index);
 }
 
 /* Takes the next of `all` from `next`, and keeps its number and 1 in `at`; 0: none is left. */
@@ -383,7 +388,7 @@ ONCE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
     weights = weights_of(device);
     state = &device->state;
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
         u64 old = *state;
         u32 depth = old & 0xffff;
         u64 passed = ((now & mask) - (old >> 16)) & mask;
@@ -400,7 +405,9 @@ ONCE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
             return next;
         }
     }
-    return 0;
+    /* Too many at once: the number stays right, the time goes to another depth. */
+    __sync_fetch_and_add(&device->state, (u64)(s64)by);
+    return 1;
 }
 
 /* Signed distance from the end before, and the least to the last ends. */
@@ -657,20 +664,35 @@ ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 er
  * waits for the end. (Others that do so, as device mapper, leave a word for themselves.) */
 INLINE bool is_part_of_flush(struct request *rq, u32 op)
 {
-    return op == WRITE && rq->end_io && !rq->end_io_data;
+    void *end = NULL, *own = NULL;
+    if (op != WRITE)
+        return 0;
+    /* Copied: see HERE. */
+    read_kernel(&end, sizeof(end), &rq->end_io);
+    read_kernel(&own, sizeof(own), &rq->end_io_data);
+    return end && !own;
 }
 
 /* Counts a write without data: it was never issued, and its time is that of the flush. */
 INLINE void count_empty(struct request *rq, struct slot *known, u64 now)
 {
-    struct gendisk *disk = disk_of(rq);
+    struct request_queue *q = NULL;
+    struct gendisk *disk = NULL;
     struct slot slot = {};
     struct device *device;
     u64 start = rq->start_time_ns;
-    u32 index = 0;
+    u32 index = 0, major = 0, minor = 0;
+    if (HAS(((struct request___old *)0)->rq_disk)) {
+        read_kernel(&disk, sizeof(disk), &((struct request___old *)rq)->rq_disk);
+    } else {
+        read_kernel(&q, sizeof(q), &rq->q);
+        read_kernel(&disk, sizeof(disk), &q->disk);
+    }
     if (!disk)
         return;
-    device = device_of(disk, &index);
+    read_kernel(&major, sizeof(major), &disk->major);
+    read_kernel(&minor, sizeof(minor), &disk->first_minor);
+    device = device_by(major, minor, disk->disk_name, &index);
     if (!device) {
         untracked();
         return;
@@ -731,9 +753,12 @@ int disk_complete(u64 *ctx)
         u32 weight = chosen(now);
         u64 sector;
         if (slot->marks & HELD) {
-            struct bio *bio = rq->bio;
+            struct bio *bio = NULL;
             /* It stands at its end. */
-            sector = bio ? bio->bi_iter.bi_sector - (slot->bytes >> 9) : 0;
+            sector = 0;
+            read_kernel(&bio, sizeof(bio), &rq->bio);
+            if (bio && !read_kernel(&sector, sizeof(sector), &bio->bi_iter.bi_sector))
+                sector -= slot->bytes >> 9;
         } else {
             /* Parts that were completed before moved its start on. */
             sector = rq->__sector - ((slot->bytes - bytes) >> 9);

@@ -153,7 +153,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let devices = std::fs::read_dir(host.sys("block")).map_or(0, Iterator::count);
     let with_events = host.look.events_of("disk");
     let mut hooks = HOOKS.to_vec();
-    if any_without_requests(host) {
+    let bios = any_without_requests(host);
+    if bios {
         hooks.extend(BIO_HOOKS);
     }
     if with_events {
@@ -178,6 +179,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("weights", weights * lanes.count),
         ("totals", DEVICES as u32 * lanes.count),
         ("slots", slots),
+        ("bios", if bios { 1 << 14 } else { 1 }),
         (
             "ring",
             if with_events {

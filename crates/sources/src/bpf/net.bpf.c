@@ -305,11 +305,12 @@ INLINE int see(struct sk_buff *skb, struct net_device *dev, u32 way)
     u32 *context = map_lookup(&contexts, &here);
     u32 in = context ? *context : IN_PROCESS;
     u32 size = skb->len, header = 0;
-    struct net *net = dev->nd_net.net;
-    u32 place, space;
+    struct net *net = NULL;
+    u32 place, space = 0;
     u16 type = dev->type;
-    HERE(net);
-    space = net->ns.inum;
+    /* Copied: see HERE. */
+    read_kernel(&net, sizeof(net), &dev->nd_net.net);
+    read_kernel(&space, sizeof(space), &net->ns.inum);
     place = find(key_of(dev, space), space == own_space);
     if (place & NEW) {
         place &= INTERFACES - 1;

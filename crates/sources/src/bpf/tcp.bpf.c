@@ -175,9 +175,12 @@ const volatile u32 own_space = 0;
 
 INLINE bool is_ours(struct sock_common *common)
 {
-    struct net *net = common->skc_net.net;
-    HERE(net);
-    return net->ns.inum == own_space;
+    struct net *net = NULL;
+    u32 space = 0;
+    /* Copied: see HERE. */
+    read_kernel(&net, sizeof(net), &common->skc_net.net);
+    read_kernel(&space, sizeof(space), &net->ns.inum);
+    return space == own_space;
 }
 
 /* ---- connections ---- */

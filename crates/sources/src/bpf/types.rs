@@ -10,6 +10,8 @@
 /// Names of the structs that the programs declare; `build.rs` reads them from the sources.
 pub(super) const NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/structs.txt"));
 
+use std::collections::HashSet;
+
 const MAGIC: u16 = 0xeb9f;
 const HEADER: usize = 24;
 
@@ -98,6 +100,7 @@ impl<'a> All<'a> {
 
 /// The types to keep: the structs, with what lies inside them by value, and the hooks.
 fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
+    let names: HashSet<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
     let mut keep = vec![false; all.starts.len()];
     let mut open = Vec::new();
     for id in 1..all.starts.len() as u32 {
@@ -109,10 +112,12 @@ fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
         ) {
             continue;
         }
-        let name = all.name(word(all.types, at)?);
+        let name = word(all.types, at)?;
         if kind == kind::TYPEDEF || kind == kind::FUNC {
-            keep[id as usize] = is_hook(kind, name);
-        } else if !name.is_empty() && names.iter().any(|n| n.as_bytes() == name) {
+            // Only its start is looked at: where it ends takes time to find.
+            let rest = all.names.get(name as usize..).unwrap_or_default();
+            keep[id as usize] = is_hook(kind, rest);
+        } else if name > 0 && names.contains(all.name(name)) {
             open.push(id);
         }
     }

@@ -135,12 +135,20 @@ INLINE void count_lost(void)
         ADD(lost->records, 1);
 }
 
+/*
+ * Pointers that lead from a task are copied, not followed: the kernel checks that in no time
+ * (see HERE).
+ */
+
 /* When the process of `leader` began; with its number it is that of no other process. */
 INLINE u64 start_of(struct task_struct *leader)
 {
+    u64 start = 0;
     if (HAS(((struct task_struct *)0)->start_boottime))
-        return leader->start_boottime;
-    return ((struct task_struct___old *)leader)->real_start_time;
+        read_kernel(&start, sizeof(start), &leader->start_boottime);
+    else
+        read_kernel(&start, sizeof(start), &((struct task_struct___old *)leader)->real_start_time);
+    return start;
 }
 
 /* Tells the process of `leader`, if that was not told. */
@@ -168,24 +176,27 @@ INLINE void tell_leader(struct task_struct *leader, u32 tgid, u64 start)
 /* Tells who `task` is, if that was not told; answers with the number of its process. */
 INLINE u32 tell_process(struct task_struct *task)
 {
-    struct task_struct *leader = task->group_leader;
+    struct task_struct *leader = NULL;
     u32 tgid = task->tgid;
+    read_kernel(&leader, sizeof(leader), &task->group_leader);
     tell_leader(leader, tgid, start_of(leader));
     return tgid;
-}
-
-/* The group, of a task's set of groups, whose processor time is charged. */
-INLINE struct cgroup *group_in(struct css_set *set)
-{
-    if (group_subsystem < 0)
-        return set->dfl_cgrp;
-    return set->subsys[group_subsystem & 15]->cgroup;
 }
 
 /* The group of `task` whose processor time is charged. */
 INLINE struct cgroup *group_of(struct task_struct *task)
 {
-    return group_in(task->cgroups);
+    struct css_set *set = NULL;
+    struct cgroup_subsys_state *state = NULL;
+    struct cgroup *group = NULL;
+    read_kernel(&set, sizeof(set), &task->cgroups);
+    if (group_subsystem < 0) {
+        read_kernel(&group, sizeof(group), &set->dfl_cgrp);
+    } else {
+        read_kernel(&state, sizeof(state), &set->subsys[group_subsystem & 15]);
+        read_kernel(&group, sizeof(group), &state->cgroup);
+    }
+    return group;
 }
 
 /* The address that a pointer holds, as a number that a function checked once can take. */
@@ -241,11 +252,11 @@ ONCE int tell_group_path(u64 address, u64 id)
 /* The same of `group`; answers with its number. */
 INLINE u64 tell_group(struct cgroup *group)
 {
-    struct kernfs_node *node = group->kn;
-    u64 id, *told;
+    struct kernfs_node *node = NULL;
+    u64 id = 0, *told;
     u32 place;
-    HERE(node);
-    id = node->id;
+    read_kernel(&node, sizeof(node), &group->kn);
+    read_kernel(&id, sizeof(id), &node->id);
     place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
     told = map_lookup(&told_groups, &place);
     if (told && *told != id)
