@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a sample costs, Sonde beside the tools of the field, all in the same minutes.
+# What a sample costs, Sonde (--detail samples) beside the tools of the field, all in the same minutes.
 #
 #   bench/cost.sh [SAMPLES]     default 120, one a second
 #
@@ -28,7 +28,7 @@ finish() {
         if [ -n "${pid[$tool]:-}" ]; then kill "${pid[$tool]}" 2>/dev/null || true; fi
     done
     wait 2>/dev/null || true
-    for tool in "${tools[@]}" fast half; do group_remove "$tool"; done
+    for tool in "${tools[@]}" fast half deep; do group_remove "$tool"; done
     rm -rf "$work"
 }
 trap finish EXIT
@@ -43,7 +43,7 @@ begin() {
 }
 
 side_by_side() {
-    begin sonde "$sonde" record -q -o "$work/run" --for "${samples}s"
+    begin sonde "$sonde" record -q --detail samples -o "$work/run" --for "${samples}s"
     begin sadc "$sadc" -S XALL 1 "$samples" "$work/sadc.data"
     begin collectl collectl -scdnmD -i1 "-c$samples" -f "$work/collectl"
     begin atop atop -w "$work/atop.data" 1 "$samples"
@@ -91,7 +91,7 @@ stored() {
     result cost.node_exporter.stored "bytes a scrape, as text" "$(stat -c %s "$work/scrape")"
     local half=$((samples / 2)) whole least
     # Alone, and its peak with sealing is that of the whole process.
-    /usr/bin/time -f %M -o "$work/peak" "$sonde" record -q -o "$work/half" --for "${half}s"
+    /usr/bin/time -f %M -o "$work/peak" "$sonde" record -q --detail samples -o "$work/half" --for "${half}s"
     whole=$(bytes_of "$work/run")
     least=$(bytes_of "$work/half")
     result cost.sonde.stored "bytes a sample, marginal" "$(calc "($whole - $least) / ($samples - $half)")" '<= 1500'
@@ -104,7 +104,7 @@ stored() {
 
 # A hundred samples a second, for 30 s.
 fast() {
-    begin fast "$sonde" record -q -o "$work/fast" --every 10ms --for 30s
+    begin fast "$sonde" record -q --detail samples -o "$work/fast" --every 10ms --for 30s
     sleep 2
     local from at
     from=$(group_time fast)
@@ -118,6 +118,20 @@ fast() {
     awk '/"late"|"missed"/' "$work/fast/run.json" >&2
 }
 
+# With everything from the kernel, as is the default, for 30 s.
+deep() {
+    begin deep "$sonde" record -q -o "$work/deep" --for 30s
+    sleep 4
+    local from
+    from=$(group_time deep)
+    sleep 20
+    result cost.deep.cpu "ms a sample, with eBPF" "$(calc "($(group_time deep) - $from) / 1000 / 20")"
+    result cost.deep.resident MB "$(calc "$(memory "${pid[deep]}" VmRSS) * 1.024 / 1000")" '<= 40'
+    wait "${pid[deep]}"
+    cp "$work/deep/run.json" "$out/deep-run.json"
+}
+
 side_by_side
 stored
 fast
+deep
