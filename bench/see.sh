@@ -63,7 +63,8 @@ for round in $(seq "$rounds"); do
     recorded events events
     events=$iops events_cpu=$cpu
     kept=$(awk -F: '/"disk_event"/ { gsub(/[ ,]/, "", $2); print $2; exit }' "$work/events/run.json")
-    dropped=$("$sonde" get "$work/events" "self.dropped by table" --csv 2>/dev/null | awk -F, 'NR > 1 { s += $2 } END { print s + 0 }')
+    # No rows: nothing was dropped.
+    dropped=$({ "$sonde" get "$work/events" "self.dropped by table" --csv 2>/dev/null || true; } | awk -F, 'NR > 1 { s += $2 } END { print s + 0 }')
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$round" "$none" "$samples" "$distributions" \
         "$events" "$samples_cpu" "$distributions_cpu" "$events_cpu" "$kept" "$dropped" | tee -a "$out/see.tsv" >&2
 done
