@@ -41,11 +41,20 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
     let signals = Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
     let clock = RunClock::start();
     let manifest = first_manifest(&wanted, &clock);
-    let writer = Writer::create(&wanted.path, &manifest).map_err(|e| match e {
-        CreateError::Exists { .. } | CreateError::Io { .. } => Failure::input(e),
-    })?;
-    let inventory = Inventories::start(&wanted.host, writer.inside());
-    let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
+    // The kernel checks programs while the disk makes the manifest durable.
+    let (created, sampler) = std::thread::scope(|scope| {
+        let create = || {
+            let writer = Writer::create(&wanted.path, &manifest)?;
+            let inventory = Inventories::start(&wanted.host, writer.inside());
+            Ok((writer, inventory))
+        };
+        let created = scope.spawn(create);
+        let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
+        (created.join(), sampler)
+    });
+    let (writer, inventory) = created
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        .map_err(|e: CreateError| Failure::input(e))?;
     let marks = Marks::listen(writer.dir()).ok();
     let screen = Arc::new(Screen::new(!wanted.quiet));
     let recording = Recording {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
+use std::panic::{catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use run::manifest::{Program, SourceState};
 use run::rows::TableId;
@@ -58,34 +60,40 @@ pub(super) struct Counts {
     pub(super) missed: u64,
 }
 
-/// Opens all; those that load programs into the kernel at the same time, since the kernel
-/// takes its time to check them.
+/// Opens all. Those that load programs into the kernel take longest, since the kernel takes its
+/// time to check them: each processor takes one after the other, in the order of the table,
+/// which has the dearest first.
 fn open_all(entries: &[&'static Entry], host: &Host) -> Vec<Observed> {
-    std::thread::scope(|scope| {
-        if entries.iter().any(|e| e.detail > Detail::Samples) {
-            scope.spawn(sources::bpf::prepare);
+    let slow = |entry: &Entry| entry.detail > Detail::Samples;
+    let waiting = Mutex::new(entries.iter().copied().filter(|e| slow(e)));
+    let next = || {
+        waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next()
+    };
+    let open = |entry: &'static Entry| {
+        let opened = catch_unwind(|| (entry.open)(host)).unwrap_or_else(|_| {
+            let why = "it fell over while opening".into();
+            Err(Availability::Failed { why })
+        });
+        Observed::new(entry, opened)
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = workers.min(entries.iter().filter(|e| slow(e)).count());
+    let mut opened: Vec<Observed> = std::thread::scope(|scope| {
+        let work = || std::iter::from_fn(next).map(open).collect::<Vec<_>>();
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let quick = entries.iter().filter(|e| !slow(e)).map(|e| open(e));
+        let mut opened: Vec<Observed> = quick.collect();
+        for worker in workers {
+            opened.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        let opening: Vec<_> = entries
-            .iter()
-            .map(|entry| {
-                let slow = entry.detail > Detail::Samples;
-                (*entry, slow.then(|| scope.spawn(|| (entry.open)(host))))
-            })
-            .collect();
-        opening
-            .into_iter()
-            .map(|(entry, thread)| {
-                let opened = match thread {
-                    None => (entry.open)(host),
-                    Some(thread) => thread.join().unwrap_or_else(|_| {
-                        let why = "it fell over while opening".into();
-                        Err(Availability::Failed { why })
-                    }),
-                };
-                Observed::new(entry, opened)
-            })
-            .collect()
-    })
+        opened
+    });
+    // As they are listed.
+    opened.sort_by_key(|o| entries.iter().position(|e| std::ptr::eq(*e, o.entry)));
+    opened
 }
 
 /// What was counted of the recorder when it was last written down.

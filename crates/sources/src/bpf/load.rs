@@ -51,15 +51,26 @@ const LIST: &str = "iter/";
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
-/// The types of the running kernel that the programs need: 5 MB, and 20 ms to find them.
-pub(super) fn kernel_types() -> Result<&'static Btf, Availability> {
-    static TYPES: OnceLock<Result<Btf, String>> = OnceLock::new();
+/// The types of the running kernel that the programs need.
+pub(super) struct KernelTypes {
+    /// What they read, by which the loader fits them to this kernel.
+    structs: Btf,
+    /// What they can wait at.
+    pub(super) hooks: Btf,
+}
+
+/// Those types: the kernel describes 150,000 in 5 MB, and it takes 10 ms to find them.
+pub(super) fn kernel_types() -> Result<&'static KernelTypes, Availability> {
+    static TYPES: OnceLock<Result<KernelTypes, String>> = OnceLock::new();
     let read = || {
-        let bytes = std::fs::read("/sys/kernel/btf/vmlinux").map_err(|e| e.to_string())?;
         let names: Vec<&str> = types::NAMES.lines().collect();
-        let few = types::reduced(&bytes, &names).ok_or("of another format")?;
-        drop(bytes);
-        Btf::parse(&few, Endianness::default()).map_err(|e| e.to_string())
+        let few = types::read(&names).map_err(|e| e.to_string())?;
+        let few = few.ok_or("of another format")?;
+        let parse = |of: &[u8]| Btf::parse(of, Endianness::default()).map_err(|e| e.to_string());
+        Ok(KernelTypes {
+            structs: parse(&few.structs)?,
+            hooks: parse(&few.hooks)?,
+        })
     };
     TYPES
         .get_or_init(read)
@@ -114,7 +125,7 @@ fn load_object(
     let loader = loader.get_or_insert_with(new_loader);
     // After the loader: somebody else may be finding them meanwhile.
     loader
-        .btf(Some(kernel_types()?))
+        .btf(Some(&kernel_types()?.structs))
         .verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in SHARED_MAPS.iter().chain(sizes) {
         loader.map_max_entries(map, *size);
@@ -195,7 +206,7 @@ pub(super) fn load(
     hooks: &[Hook],
 ) -> Result<Loaded, Availability> {
     let mut ebpf = load_object(object, sizes, constants)?;
-    let types = kernel_types()?;
+    let types = &kernel_types()?.hooks;
     let mut programs = Vec::new();
     for hook in hooks {
         let attached = attach(host, &mut ebpf, *hook, types);

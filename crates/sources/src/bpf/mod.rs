@@ -22,12 +22,6 @@ macro_rules! object {
 }
 use object;
 
-/// Finds out what loading needs to know of the kernel: to be done while something else is.
-pub fn prepare() {
-    // Whoever needs it gets the error.
-    let _ = load::kernel_types();
-}
-
 /// While this lives, the kernel measures the time of all programs (`kernel.bpf_stats_enabled`
 /// for as long as somebody holds it).
 pub struct Measuring(#[expect(dead_code, reason = "held, not read")] std::os::fd::OwnedFd);

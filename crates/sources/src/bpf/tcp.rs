@@ -140,7 +140,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("ring", ring),
         ("told_files", 1),
     ];
-    let types = kernel_types()?;
+    let types = &kernel_types()?.hooks;
     let mut loaded = load(host, super::object!("tcp"), &sizes, &constants, &hooks)?;
     // After the hooks: what begins meanwhile is seen from its start.
     loaded.iterator(EACH, "tcp", types)?;

@@ -1,8 +1,9 @@
 //! The types of the running kernel, cut down to those that the programs read.
 //!
 //! The loader looks each type of a program up among all 150,000 of the kernel, which takes
-//! 40 ms an object, and needs 15 MB for them. Here all but the structs that are read, and the
-//! hooks, become nameless; each keeps its number, by which the kernel is asked for a hook.
+//! 40 ms an object, and needs 15 MB for them. Here are two short descriptions instead: one of
+//! the structs that are read, and one of the hooks, each at its number, by which the kernel is
+//! asked for it; what is between them is nameless.
 //!
 //! The format is that of <https://docs.kernel.org/bpf/btf.html>: a header, types of 12 bytes
 //! and what their kind adds, and names. A type's number is its place, from 1 on; 0 is void.
@@ -10,7 +11,14 @@
 /// Names of the structs that the programs declare; `build.rs` reads them from the sources.
 pub(super) const NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/structs.txt"));
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Read};
+
+use memmap2::Mmap;
+
+/// Where the kernel describes its types.
+const KERNEL: &str = "/sys/kernel/btf/vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
 const HEADER: usize = 24;
@@ -98,10 +106,15 @@ impl<'a> All<'a> {
     }
 }
 
-/// The types to keep: the structs, with what lies inside them by value, and the hooks.
-fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
+/// The structs to keep, with what lies inside them by value; and the hooks.
+struct Wanted {
+    structs: BTreeSet<u32>,
+    hooks: BTreeSet<u32>,
+}
+
+fn wanted(all: &All<'_>, names: &[&str]) -> Option<Wanted> {
     let names: HashSet<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
-    let mut keep = vec![false; all.starts.len()];
+    let mut hooks = BTreeSet::new();
     let mut open = Vec::new();
     for id in 1..all.starts.len() as u32 {
         let at = all.starts[id as usize] as usize;
@@ -116,36 +129,42 @@ fn wanted(all: &All<'_>, names: &[&str]) -> Option<Vec<bool>> {
         if kind == kind::TYPEDEF || kind == kind::FUNC {
             // Only its start is looked at: where it ends takes time to find.
             let rest = all.names.get(name as usize..).unwrap_or_default();
-            keep[id as usize] = is_hook(kind, rest);
+            if is_hook(kind, rest) {
+                hooks.insert(id);
+            }
         } else if name > 0 && names.contains(all.name(name)) {
             open.push(id);
         }
     }
+    let mut structs = BTreeSet::new();
     while let Some(id) = open.pop() {
-        if id == 0 || std::mem::replace(keep.get_mut(id as usize)?, true) {
+        if id == 0 || !structs.insert(id) {
             continue;
         }
         let (bytes, kind, parts) = all.get(id)?;
-        match kind {
-            // Pointers are the same size whatever they point to.
-            kind::PTR
-            | kind::INT
-            | kind::FLOAT
-            | kind::FWD
-            | kind::ENUM
-            | kind::ENUM64
-            | kind::FUNC_PROTO => {}
-            kind::ARRAY => open.extend([word(bytes, 12)?, word(bytes, 16)?]),
-            kind::STRUCT | kind::UNION => {
-                for part in 0..parts {
-                    open.push(word(bytes, 12 + part * 12 + 4)?);
-                }
-            }
-            // Names, qualifiers and tags of another type.
-            _ => open.push(word(bytes, 8)?),
+        for at in inside(kind, parts) {
+            open.push(word(bytes, at)?);
         }
     }
-    Some(keep)
+    Some(Wanted { structs, hooks })
+}
+
+/// Where the numbers of the types stand that are part of a type of that kind.
+fn inside(kind: u32, parts: usize) -> Vec<usize> {
+    match kind {
+        // Pointers are the same size whatever they point to.
+        kind::PTR
+        | kind::INT
+        | kind::FLOAT
+        | kind::FWD
+        | kind::ENUM
+        | kind::ENUM64
+        | kind::FUNC_PROTO => Vec::new(),
+        kind::ARRAY => vec![12, 16],
+        kind::STRUCT | kind::UNION => (0..parts).map(|part| 12 + part * 12 + 4).collect(),
+        // Names, qualifiers and tags of another type.
+        _ => vec![8],
+    }
 }
 
 /// Whether a program can be attached there: a tracepoint, or an iterator.
@@ -154,58 +173,123 @@ fn is_hook(kind: u32, name: &[u8]) -> bool {
         || (kind == kind::FUNC && name.starts_with(b"bpf_iter_"))
 }
 
-/// Types and hooks that are wanted, in their places; all others are nameless declarations.
-/// `None` if `bytes` is not in the format.
-pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
-    let all = All::open(bytes)?;
-    let keep = wanted(&all, names)?;
-    let last = keep.iter().rposition(|k| *k)?;
-    let mut types = Vec::with_capacity(last * 12);
-    let mut texts = vec![0_u8];
-    for (id, keep) in keep.iter().enumerate().take(last + 1).skip(1) {
-        if !keep {
-            types.extend_from_slice(&0_u32.to_ne_bytes());
-            types.extend_from_slice(&(kind::FWD << 24).to_ne_bytes());
-            types.extend_from_slice(&0_u32.to_ne_bytes());
-            continue;
+/// A description being written.
+struct Description {
+    types: Vec<u8>,
+    names: Vec<u8>,
+}
+
+impl Description {
+    fn new() -> Description {
+        Description {
+            types: Vec::new(),
+            names: vec![0],
         }
-        let (bytes, kind, parts) = all.get(id as u32)?;
-        let start = types.len();
-        types.extend_from_slice(bytes);
-        // Where names stand: of the type, and of its parts.
+    }
+
+    /// A declaration without a name, which stands for anything.
+    fn nameless(&mut self) {
+        let info = kind::FWD << 24;
+        self.types
+            .extend([0, info, 0].into_iter().flat_map(u32::to_ne_bytes));
+    }
+
+    /// Type `id` of `all`, with its names; `number` gives the types inside it theirs.
+    fn add(&mut self, all: &All<'_>, id: u32, number: impl Fn(u32) -> u32) -> Option<()> {
+        let (bytes, kind, parts) = all.get(id)?;
+        let start = self.types.len();
+        self.types.extend_from_slice(bytes);
+        let set = |types: &mut Vec<u8>, at: usize, word: u32| {
+            types[start + at..start + at + 4].copy_from_slice(&word.to_ne_bytes());
+        };
+        // Of the type, and of its parts.
         let width = match kind {
             kind::STRUCT | kind::UNION | kind::ENUM64 => 12,
             kind::ENUM => 8,
             _ => 0,
         };
-        let named = (0..parts)
-            .filter(|_| width > 0)
-            .map(|part| 12 + part * width);
+        let parts_named = if width > 0 { parts } else { 0 };
+        let named = (0..parts_named).map(|part| 12 + part * width);
         for at in std::iter::once(0).chain(named) {
             let name = all.name(word(bytes, at)?);
             let mut place = 0;
             if !name.is_empty() {
-                place = texts.len() as u32;
-                texts.extend_from_slice(name);
-                texts.push(0);
+                place = self.names.len() as u32;
+                self.names.extend_from_slice(name);
+                self.names.push(0);
             }
-            types[start + at..start + at + 4].copy_from_slice(&place.to_ne_bytes());
+            set(&mut self.types, at, place);
         }
-        // What a pointer or a hook points to is not kept.
-        if kind == kind::PTR || is_hook(kind, all.name(word(bytes, 0)?)) {
-            types[start + 8..start + 12].copy_from_slice(&0_u32.to_ne_bytes());
+        for at in inside(kind, parts) {
+            set(&mut self.types, at, number(word(bytes, at)?));
         }
+        // What it points to is not kept.
+        if kind == kind::PTR {
+            set(&mut self.types, 8, 0);
+        }
+        Some(())
     }
-    let lengths = [types.len() as u32, texts.len() as u32];
-    let mut out = Vec::with_capacity(HEADER + types.len() + texts.len());
-    out.extend_from_slice(&MAGIC.to_ne_bytes());
-    out.extend_from_slice(&[1, 0]);
-    for field in [HEADER as u32, 0, lengths[0], lengths[0], lengths[1]] {
-        out.extend_from_slice(&field.to_ne_bytes());
+
+    fn bytes(self) -> Vec<u8> {
+        let lengths = [self.types.len() as u32, self.names.len() as u32];
+        let mut out = Vec::with_capacity(HEADER + self.types.len() + self.names.len());
+        out.extend_from_slice(&MAGIC.to_ne_bytes());
+        out.extend_from_slice(&[1, 0]);
+        for field in [HEADER as u32, 0, lengths[0], lengths[0], lengths[1]] {
+            out.extend_from_slice(&field.to_ne_bytes());
+        }
+        out.extend_from_slice(&self.types);
+        out.extend_from_slice(&self.names);
+        out
     }
-    out.extend_from_slice(&types);
-    out.extend_from_slice(&texts);
-    Some(out)
+}
+
+/// The two descriptions, in the format of the whole.
+pub(super) struct Reduced {
+    /// The structs with what lies inside them, numbered anew.
+    pub(super) structs: Vec<u8>,
+    /// The hooks, at their numbers.
+    pub(super) hooks: Vec<u8>,
+}
+
+/// What is wanted of the types of the running kernel. `None` if they are not in the format.
+///
+/// Reading them takes 8 ms, since the kernel hands out a page at a time; from Linux 6.16 on
+/// they can be mapped instead.
+#[allow(
+    unsafe_code,
+    reason = "maps a file that the kernel never changes, to read it"
+)]
+pub(super) fn read(names: &[&str]) -> io::Result<Option<Reduced>> {
+    let mut file = File::open(KERNEL)?;
+    if let Ok(bytes) = unsafe { Mmap::map(&file) } {
+        return Ok(reduced(&bytes, names));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(reduced(&bytes, names))
+}
+
+/// What is wanted of the types of a kernel. `None` if `bytes` is not in the format.
+pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Reduced> {
+    let all = All::open(bytes)?;
+    let wanted = wanted(&all, names)?;
+    let numbers: HashMap<u32, u32> = wanted.structs.iter().copied().zip(1..).collect();
+    let mut structs = Description::new();
+    for id in &wanted.structs {
+        structs.add(&all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
+    }
+    let mut hooks = Description::new();
+    let mut before = 0;
+    for id in wanted.hooks {
+        (before + 1..id).for_each(|_| hooks.nameless());
+        hooks.add(&all, id, |_| 0)?;
+        before = id;
+    }
+    Some(Reduced {
+        structs: structs.bytes(),
+        hooks: hooks.bytes(),
+    })
 }
 
 #[cfg(test)]
@@ -215,19 +299,36 @@ mod tests {
 
     #[test]
     fn the_reduced_types_can_be_read_and_are_few() {
-        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else {
+        let Ok(bytes) = std::fs::read(KERNEL) else {
             return; // A kernel without; what loads programs says so.
         };
         let reduced = reduced(&bytes, &["request", "task_struct"]).unwrap();
-        assert!(reduced.len() < bytes.len() / 2, "{}", reduced.len());
-        Btf::parse(&reduced, Endianness::default()).unwrap();
+        assert!(reduced.structs.len() < bytes.len() / 20);
+        assert!(reduced.hooks.len() < bytes.len() / 2);
+        for of in [&reduced.structs, &reduced.hooks] {
+            Btf::parse(of, Endianness::default()).unwrap();
+        }
         let all = All::open(&bytes).unwrap();
-        let found = All::open(&reduced).unwrap();
-        let mut names = (1..found.starts.len() as u32).filter_map(|id| {
-            let (bytes, kind, _) = found.get(id)?;
-            (kind == kind::STRUCT).then(|| found.name(word(bytes, 0).unwrap()))
-        });
-        assert!(names.any(|n| n == b"request"));
+        let structs = All::open(&reduced.structs).unwrap();
+        let named = |all: &All<'_>, wanted: &[u8]| {
+            let of_that_name = |id: &u32| {
+                let (bytes, kind, _) = all.get(*id).unwrap();
+                kind == kind::STRUCT && all.name(word(bytes, 0).unwrap()) == wanted
+            };
+            (1..all.starts.len() as u32).find(of_that_name).unwrap()
+        };
+        // A struct has the same fields, in the same places and of the same kinds.
+        let fields = |all: &All<'_>| {
+            let (bytes, _, parts) = all.get(named(all, b"request")).unwrap();
+            let field = |part: usize| {
+                let at = |place| word(bytes, 12 + part * 12 + place).unwrap();
+                let kind = all.get(at(4)).map(|(_, kind, _)| kind);
+                (all.name(at(0)).to_vec(), kind, at(8))
+            };
+            (0..parts).map(field).collect::<Vec<_>>()
+        };
+        assert!(fields(&all).len() > 10);
+        assert_eq!(fields(&structs), fields(&all));
         // A hook keeps its number.
         let hook = |all: &All<'_>| {
             (1..all.starts.len() as u32).find(|id| {
@@ -236,7 +337,7 @@ mod tests {
             })
         };
         assert!(hook(&all).is_some());
-        assert_eq!(hook(&found), hook(&all));
+        assert_eq!(hook(&All::open(&reduced.hooks).unwrap()), hook(&all));
     }
 
     #[test]
