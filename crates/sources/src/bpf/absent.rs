@@ -29,6 +29,9 @@ absent!(tcp, "bpf-tcp");
 absent!(file, "bpf-file");
 absent!(cpu, "bpf-cpu");
 
+/// There is nothing to prepare.
+pub fn prepare() {}
+
 /// There is nothing to measure.
 pub struct Measuring;
 

@@ -51,33 +51,37 @@ const LIST: &str = "iter/";
 /// What REMEDY says is what it takes to load anything.
 const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
 
-/// The types of the running kernel that the programs need.
-pub(super) struct KernelTypes {
-    /// What they read, by which the loader fits them to this kernel.
-    structs: Btf,
-    /// What they can wait at.
-    pub(super) hooks: Btf,
-}
+/// A short description of this kernel's types, found once.
+struct Types(OnceLock<Result<Btf, String>>);
 
-/// Those types: the kernel describes 150,000 in 5 MB, and it takes 10 ms to find them.
-pub(super) fn kernel_types() -> Result<&'static KernelTypes, Availability> {
-    static TYPES: OnceLock<Result<KernelTypes, String>> = OnceLock::new();
-    let read = || {
-        let names: Vec<&str> = types::NAMES.lines().collect();
-        let few = types::read(&names).map_err(|e| e.to_string())?;
-        let few = few.ok_or("of another format")?;
-        let parse = |of: &[u8]| Btf::parse(of, Endianness::default()).map_err(|e| e.to_string());
-        Ok(KernelTypes {
-            structs: parse(&few.structs)?,
-            hooks: parse(&few.hooks)?,
-        })
-    };
-    TYPES
-        .get_or_init(read)
-        .as_ref()
-        .map_err(|why| Availability::Unsupported {
+impl Types {
+    const fn unread() -> Types {
+        Types(OnceLock::new())
+    }
+
+    fn get(&self, reduce: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<&Btf, Availability> {
+        let read = || {
+            let few = types::of_this_kernel(reduce).map_err(|e| e.to_string())?;
+            let few = few.ok_or("of another format")?;
+            Btf::parse(&few, Endianness::default()).map_err(|e| e.to_string())
+        };
+        let types = self.0.get_or_init(read);
+        types.as_ref().map_err(|why| Availability::Unsupported {
             needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
         })
+    }
+}
+
+/// What programs read, by which the loader fits them to this kernel.
+fn kernel_structs() -> Result<&'static Btf, Availability> {
+    static STRUCTS: Types = Types::unread();
+    STRUCTS.get(|bytes| types::structs(bytes, &types::NAMES.lines().collect::<Vec<_>>()))
+}
+
+/// What programs can wait at.
+pub(super) fn kernel_hooks() -> Result<&'static Btf, Availability> {
+    static HOOKS: Types = Types::unread();
+    HOOKS.get(types::hooks)
 }
 
 /// What loads objects. There is one for all.
@@ -125,7 +129,7 @@ fn load_object(
     let loader = loader.get_or_insert_with(new_loader);
     // After the loader: somebody else may be finding them meanwhile.
     loader
-        .btf(Some(&kernel_types()?.structs))
+        .btf(Some(kernel_structs()?))
         .verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in SHARED_MAPS.iter().chain(sizes) {
         loader.map_max_entries(map, *size);
@@ -203,12 +207,12 @@ pub(super) fn load(
     object: &[u8],
     sizes: &[(&'static str, u32)],
     constants: &[Constant],
-    hooks: &[Hook],
+    wanted: &[Hook],
 ) -> Result<Loaded, Availability> {
     let mut ebpf = load_object(object, sizes, constants)?;
-    let types = &kernel_types()?.hooks;
+    let types = kernel_hooks()?;
     let mut programs = Vec::new();
-    for hook in hooks {
+    for hook in wanted {
         let attached = attach(host, &mut ebpf, *hook, types);
         if hook.needed && attached.state.state != "attached" {
             let why = format!("{}: {}", hook.event, attached.state.detail);

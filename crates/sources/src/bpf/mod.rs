@@ -22,6 +22,12 @@ macro_rules! object {
 }
 use object;
 
+/// Finds out where programs can be attached: to be done while they are being read.
+pub fn prepare() {
+    // Whoever needs it gets the error.
+    let _ = load::kernel_hooks();
+}
+
 /// While this lives, the kernel measures the time of all programs (`kernel.bpf_stats_enabled`
 /// for as long as somebody holds it).
 pub struct Measuring(#[expect(dead_code, reason = "held, not read")] std::os::fd::OwnedFd);

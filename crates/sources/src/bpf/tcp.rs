@@ -23,7 +23,7 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word};
 
 use super::cells::Rows;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, kernel_types, load};
+use super::load::{Constant, Hook, Lanes, Loaded, Losses, kernel_hooks, load};
 use super::who::group_subsystem;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
@@ -140,7 +140,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("ring", ring),
         ("told_files", 1),
     ];
-    let types = &kernel_types()?.hooks;
+    let types = kernel_hooks()?;
     let mut loaded = load(host, super::object!("tcp"), &sizes, &constants, &hooks)?;
     // After the hooks: what begins meanwhile is seen from its start.
     loaded.iterator(EACH, "tcp", types)?;

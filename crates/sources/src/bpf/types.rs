@@ -41,6 +41,11 @@ mod kind {
     pub(super) const ENUM64: u32 = 19;
 }
 
+fn until_zero(name: &[u8]) -> &[u8] {
+    let end = name.iter().position(|b| *b == 0).unwrap_or(0);
+    &name[..end]
+}
+
 /// All types, as the kernel shows them.
 struct All<'a> {
     types: &'a [u8],
@@ -91,9 +96,7 @@ impl<'a> All<'a> {
     }
 
     fn name(&self, at: u32) -> &'a [u8] {
-        let rest = self.names.get(at as usize..).unwrap_or_default();
-        let end = rest.iter().position(|b| *b == 0).unwrap_or(0);
-        &rest[..end]
+        until_zero(self.names.get(at as usize..).unwrap_or_default())
     }
 
     /// The bytes of a type, its kind and how many parts it has.
@@ -106,47 +109,17 @@ impl<'a> All<'a> {
     }
 }
 
-/// The structs to keep, with what lies inside them by value; and the hooks.
-struct Wanted {
-    structs: BTreeSet<u32>,
-    hooks: BTreeSet<u32>,
-}
-
-fn wanted(all: &All<'_>, names: &[&str]) -> Option<Wanted> {
-    let names: HashSet<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
-    let mut hooks = BTreeSet::new();
-    let mut open = Vec::new();
-    for id in 1..all.starts.len() as u32 {
-        let at = all.starts[id as usize] as usize;
+/// The types that have a name of their own and are of one of those kinds: number and start of
+/// the name. Where it ends takes time to find.
+fn named<'a>(all: &All<'a>, kinds: &[u32]) -> impl Iterator<Item = (u32, &'a [u8])> {
+    let of = |id: usize| {
+        let at = all.starts[id] as usize;
         let kind = word(all.types, at + 4)? >> 24 & 31;
-        if !matches!(
-            kind,
-            kind::STRUCT | kind::UNION | kind::TYPEDEF | kind::FUNC
-        ) {
-            continue;
-        }
         let name = word(all.types, at)?;
-        if kind == kind::TYPEDEF || kind == kind::FUNC {
-            // Only its start is looked at: where it ends takes time to find.
-            let rest = all.names.get(name as usize..).unwrap_or_default();
-            if is_hook(kind, rest) {
-                hooks.insert(id);
-            }
-        } else if name > 0 && names.contains(all.name(name)) {
-            open.push(id);
-        }
-    }
-    let mut structs = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if id == 0 || !structs.insert(id) {
-            continue;
-        }
-        let (bytes, kind, parts) = all.get(id)?;
-        for at in inside(kind, parts) {
-            open.push(word(bytes, at)?);
-        }
-    }
-    Some(Wanted { structs, hooks })
+        let rest = all.names.get(name as usize..)?;
+        (name > 0 && kinds.contains(&kind)).then_some((id as u32, rest))
+    };
+    (1..all.starts.len()).filter_map(of)
 }
 
 /// Where the numbers of the types stand that are part of a type of that kind.
@@ -165,12 +138,6 @@ fn inside(kind: u32, parts: usize) -> Vec<usize> {
         // Names, qualifiers and tags of another type.
         _ => vec![8],
     }
-}
-
-/// Whether a program can be attached there: a tracepoint, or an iterator.
-fn is_hook(kind: u32, name: &[u8]) -> bool {
-    (kind == kind::TYPEDEF && name.starts_with(b"btf_trace_"))
-        || (kind == kind::FUNC && name.starts_with(b"bpf_iter_"))
 }
 
 /// A description being written.
@@ -244,15 +211,56 @@ impl Description {
     }
 }
 
-/// The two descriptions, in the format of the whole.
-pub(super) struct Reduced {
-    /// The structs with what lies inside them, numbered anew.
-    pub(super) structs: Vec<u8>,
-    /// The hooks, at their numbers.
-    pub(super) hooks: Vec<u8>,
+/// The structs of those names with what lies inside them by value, numbered anew. `None` if
+/// `bytes` is not in the format.
+pub(super) fn structs(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
+    let all = All::open(bytes)?;
+    let names: HashSet<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
+    let of_those = named(&all, &[kind::STRUCT, kind::UNION])
+        .filter(|(_, name)| names.contains(until_zero(name)));
+    let mut open: Vec<u32> = of_those.map(|(id, _)| id).collect();
+    let mut wanted = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if id == 0 || !wanted.insert(id) {
+            continue;
+        }
+        let (bytes, kind, parts) = all.get(id)?;
+        for at in inside(kind, parts) {
+            open.push(word(bytes, at)?);
+        }
+    }
+    let numbers: HashMap<u32, u32> = wanted.iter().copied().zip(1..).collect();
+    let mut structs = Description::new();
+    for id in &wanted {
+        structs.add(&all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
+    }
+    (!wanted.is_empty()).then(|| structs.bytes())
 }
 
-/// What is wanted of the types of the running kernel. `None` if they are not in the format.
+/// What a program can wait at, tracepoints and iterators, at their numbers. `None` if `bytes`
+/// is not in the format.
+pub(super) fn hooks(bytes: &[u8]) -> Option<Vec<u8>> {
+    let all = All::open(bytes)?;
+    let of_kind = |kind, prefix: &'static [u8]| {
+        named(&all, [kind].as_slice())
+            .filter(|(_, name)| name.starts_with(prefix))
+            .map(|(id, _)| id)
+            .collect::<Vec<u32>>()
+    };
+    let mut found = of_kind(kind::TYPEDEF, b"btf_trace_");
+    found.extend(of_kind(kind::FUNC, b"bpf_iter_"));
+    found.sort_unstable();
+    let mut hooks = Description::new();
+    let mut before = 0;
+    for id in &found {
+        (before + 1..*id).for_each(|_| hooks.nameless());
+        hooks.add(&all, *id, |_| 0)?;
+        before = *id;
+    }
+    (!found.is_empty()).then(|| hooks.bytes())
+}
+
+/// What `reduce` makes of the types of the running kernel.
 ///
 /// Reading them takes 8 ms, since the kernel hands out a page at a time; from Linux 6.16 on
 /// they can be mapped instead.
@@ -260,36 +268,14 @@ pub(super) struct Reduced {
     unsafe_code,
     reason = "maps a file that the kernel never changes, to read it"
 )]
-pub(super) fn read(names: &[&str]) -> io::Result<Option<Reduced>> {
+pub(super) fn of_this_kernel<T>(reduce: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
     let mut file = File::open(KERNEL)?;
     if let Ok(bytes) = unsafe { Mmap::map(&file) } {
-        return Ok(reduced(&bytes, names));
+        return Ok(reduce(&bytes));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(reduced(&bytes, names))
-}
-
-/// What is wanted of the types of a kernel. `None` if `bytes` is not in the format.
-pub(super) fn reduced(bytes: &[u8], names: &[&str]) -> Option<Reduced> {
-    let all = All::open(bytes)?;
-    let wanted = wanted(&all, names)?;
-    let numbers: HashMap<u32, u32> = wanted.structs.iter().copied().zip(1..).collect();
-    let mut structs = Description::new();
-    for id in &wanted.structs {
-        structs.add(&all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
-    }
-    let mut hooks = Description::new();
-    let mut before = 0;
-    for id in wanted.hooks {
-        (before + 1..id).for_each(|_| hooks.nameless());
-        hooks.add(&all, id, |_| 0)?;
-        before = id;
-    }
-    Some(Reduced {
-        structs: structs.bytes(),
-        hooks: hooks.bytes(),
-    })
+    Ok(reduce(&bytes))
 }
 
 #[cfg(test)]
@@ -302,14 +288,15 @@ mod tests {
         let Ok(bytes) = std::fs::read(KERNEL) else {
             return; // A kernel without; what loads programs says so.
         };
-        let reduced = reduced(&bytes, &["request", "task_struct"]).unwrap();
-        assert!(reduced.structs.len() < bytes.len() / 20);
-        assert!(reduced.hooks.len() < bytes.len() / 2);
-        for of in [&reduced.structs, &reduced.hooks] {
+        let structs = structs(&bytes, &["request", "task_struct"]).unwrap();
+        let hooks = hooks(&bytes).unwrap();
+        assert!(structs.len() < bytes.len() / 20, "{}", structs.len());
+        assert!(hooks.len() < bytes.len() / 2, "{}", hooks.len());
+        for of in [&structs, &hooks] {
             Btf::parse(of, Endianness::default()).unwrap();
         }
         let all = All::open(&bytes).unwrap();
-        let structs = All::open(&reduced.structs).unwrap();
+        let structs = All::open(&structs).unwrap();
         let named = |all: &All<'_>, wanted: &[u8]| {
             let of_that_name = |id: &u32| {
                 let (bytes, kind, _) = all.get(*id).unwrap();
@@ -337,17 +324,20 @@ mod tests {
             })
         };
         assert!(hook(&all).is_some());
-        assert_eq!(hook(&All::open(&reduced.hooks).unwrap()), hook(&all));
+        assert_eq!(hook(&All::open(&hooks).unwrap()), hook(&all));
     }
 
     #[test]
     fn what_is_no_description_is_refused() {
-        assert!(reduced(b"", &["request"]).is_none());
-        assert!(reduced(&[0; 100], &["request"]).is_none());
+        for bytes in [&[][..], &[0; 100]] {
+            assert!(structs(bytes, &["request"]).is_none());
+            assert!(hooks(bytes).is_none());
+        }
         let mut cut = vec![0x9f, 0xeb, 1, 0];
         for field in [24_u32, 0, 900, 900, 10] {
             cut.extend_from_slice(&field.to_ne_bytes());
         }
-        assert!(reduced(&cut, &["request"]).is_none());
+        assert!(structs(&cut, &["request"]).is_none());
+        assert!(hooks(&cut).is_none());
     }
 }
