@@ -305,7 +305,7 @@ fn a_task_that_is_moved_is_charged_to_both_groups() {
     );
     let mut told = Vec::new();
     let agrees = (0..3).any(|attempt| {
-        let before = [&first, &second].map(Group::seconds);
+        let before = [&first, &second].map(Own::seconds);
         let (_, run) = recorded(&format!("moved-{attempt}"), &script);
         let both = [&first, &second].into_iter().zip(before);
         let mut largest: f64 = 0.0;

@@ -195,6 +195,28 @@ impl Sink {
         &self.tables[table.0 as usize]
     }
 
+    /// The columns of one table, to change what is in them.
+    pub fn rows_mut(&mut self, table: TableId) -> &mut Rows {
+        &mut self.tables[table.0 as usize]
+    }
+
+    /// Moves the first `count` rows of a table here from `from`, whose words are these.
+    pub fn take_rows(&mut self, from: &mut Sink, table: TableId, count: usize) {
+        let (to, from) = (
+            &mut self.tables[table.0 as usize],
+            &mut from.tables[table.0 as usize],
+        );
+        to.times.extend(from.times.drain(..count));
+        let intervals = count.min(from.intervals.len());
+        to.intervals.extend(from.intervals.drain(..intervals));
+        for (to, from) in to.words.iter_mut().zip(&mut from.words) {
+            to.extend(from.drain(..count));
+        }
+        for (to, from) in to.values.iter_mut().zip(&mut from.values) {
+            to.extend(from.drain(..count));
+        }
+    }
+
     /// Empties all tables; words stay.
     pub fn clear(&mut self) {
         self.tables.iter_mut().for_each(Rows::clear);

@@ -8,6 +8,7 @@ mod cgroup;
 mod cpu;
 mod disk;
 mod file;
+mod imported;
 mod memory;
 mod net;
 mod nfs;
@@ -44,6 +45,10 @@ pub const CATALOG: &[Subject] = &[
     power::POWER,
     power::TEMPERATURE,
     own::SELF,
+    imported::WORKLOAD,
+    imported::DISTRIBUTION,
+    imported::OTHER,
+    imported::SINCE_BOOT,
 ];
 
 /// A thing observed.

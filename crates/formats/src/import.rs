@@ -1,0 +1,198 @@
+//! One file on its way in: cut into lines, each of them accounted for.
+
+use run::{Nanos, Sink};
+
+use crate::lines::{Cleaned, LONGEST, Prefix, clean};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::{Options, Refused};
+use crate::{Format, Line, Parser};
+
+/// Lines that were not understood and are kept whole.
+const KEPT: usize = 100;
+
+/// A line that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotUnderstood {
+    /// Its number, from 1 on.
+    pub line: u64,
+    /// Its text, or why.
+    pub text: String,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Lines whose numbers were taken.
+    pub data: u64,
+    /// Lines known to have none.
+    pub noise: u64,
+    /// Lines not understood, and the first of them.
+    pub unknown: u64,
+    /// The first of those lines.
+    pub not_understood: Vec<NotUnderstood>,
+    /// Samples, and how many reports since boot beside them.
+    pub samples: u64,
+    /// Reports since boot.
+    pub since_boot: u64,
+    /// What the reader of the numbers should know.
+    pub notes: Vec<String>,
+    /// The machine's name, if the text tells.
+    pub host: Option<String>,
+    /// When the first interval started and the last ended.
+    pub span: Option<(Nanos, Nanos)>,
+    /// Its times are not tied to any date.
+    pub relative: bool,
+    /// Seconds between samples, where they are told.
+    pub every: Option<f64>,
+}
+
+/// A file being imported.
+pub struct Import {
+    format: &'static Format,
+    parser: Box<dyn Parser>,
+    out: Out,
+    prefix: Prefix,
+    /// A line whose end has not come.
+    rest: Vec<u8>,
+    /// The line is too long; what comes up to its end is dropped.
+    overlong: bool,
+    buffer: Vec<u8>,
+    report: Report,
+}
+
+impl Import {
+    /// Begins a file of that format that begins as `head`.
+    pub fn new(format: &'static Format, head: &Head, options: Options) -> Import {
+        Import {
+            format,
+            parser: (format.parser)(),
+            out: Out::new(format.tool, options),
+            prefix: head.prefix().clone(),
+            rest: Vec::new(),
+            overlong: false,
+            buffer: Vec::new(),
+            report: Report::default(),
+        }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Where the file cannot be imported at all.
+    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Refused> {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            let (line, after) = (&bytes[..end], &bytes[end + 1..]);
+            bytes = after;
+            if self.rest.is_empty() && !self.overlong {
+                self.take(line);
+            } else {
+                self.hold(line);
+                let whole = std::mem::take(&mut self.rest);
+                self.take(&whole);
+                self.rest = whole;
+                self.rest.clear();
+                self.overlong = false;
+            }
+            if let Some(why) = self.out.refused() {
+                return Err(why);
+            }
+        }
+        self.hold(bytes);
+        Ok(())
+    }
+
+    /// Keeps what may be the beginning of a line.
+    fn hold(&mut self, bytes: &[u8]) {
+        let room = LONGEST.saturating_sub(self.rest.len());
+        self.overlong |= bytes.len() > room;
+        self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn take(&mut self, line: &[u8]) {
+        self.out.line += 1;
+        let Cleaned { line } = clean(line, &mut self.buffer);
+        let line = self.prefix.strip(line);
+        let seen = if self.overlong {
+            Line::Unknown
+        } else {
+            self.parser.line(line, &mut self.out)
+        };
+        match seen {
+            Line::Data => self.report.data += 1,
+            Line::Noise => self.report.noise += 1,
+            Line::Unknown if line.trim_ascii().is_empty() => self.report.noise += 1,
+            Line::Unknown => {
+                self.report.unknown += 1;
+                if self.report.not_understood.len() < KEPT {
+                    let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
+                    self.report.not_understood.push(NotUnderstood {
+                        line: self.out.line,
+                        text: text.into_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Rows whose times are known so far; to be taken and cleared.
+    pub fn rows(&mut self) -> &mut Sink {
+        self.out.rows()
+    }
+
+    /// Seconds between samples, where they are told already.
+    pub fn every(&self) -> Option<f64> {
+        self.out.interval()
+    }
+
+    /// The input is over. Rows that were held back are among [`Import::rows`] then.
+    ///
+    /// # Errors
+    /// Where the file cannot be imported at all, or has nothing in it.
+    pub fn finish(&mut self) -> Result<Report, Refused> {
+        if !self.rest.is_empty() {
+            let whole = std::mem::take(&mut self.rest);
+            let unknown = self.report.unknown;
+            self.take(&whole);
+            if self.report.unknown > unknown {
+                self.out
+                    .note("the last line has no end and was left out: the file was cut off");
+                self.report.unknown -= 1;
+                self.report.noise += 1;
+                self.report
+                    .not_understood
+                    .retain(|n| n.line < self.out.line);
+            }
+        }
+        self.parser.end(&mut self.out);
+        self.out.end();
+        if let Some(why) = self.out.refused() {
+            return Err(why);
+        }
+        let mut report = std::mem::take(&mut self.report);
+        let late = std::mem::take(&mut self.out.unknown);
+        report.unknown += late.len() as u64;
+        report.data = report.data.saturating_sub(late.len() as u64);
+        let late = late
+            .into_iter()
+            .map(|(line, text)| NotUnderstood { line, text });
+        report.not_understood.extend(late.take(KEPT));
+        report.not_understood.sort_by_key(|n| n.line);
+        report.not_understood.truncate(KEPT);
+        report.notes = self.out.notes().cloned().collect();
+        report.samples = self.out.ended();
+        report.since_boot = self.out.since_boot_samples();
+        report.host = self.out.host_name().map(str::to_owned);
+        report.span = self.out.span();
+        report.relative = self.out.is_relative();
+        report.every = self.out.interval();
+        if report.span.is_none() {
+            let why = format!(
+                "it looks like {}, and there are no numbers in it",
+                self.format.name
+            );
+            return Err(Refused(why));
+        }
+        Ok(report)
+    }
+}

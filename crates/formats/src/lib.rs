@@ -1,0 +1,55 @@
+//! What other tools print, as rows of the catalog's tables.
+//!
+//! Pure: bytes in, rows and remarks out. [`FORMATS`] is the one list; a format is a file with
+//! an entry there, which says how it is recognised ([`recognise`]) and makes a [`Parser`]. An
+//! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
+//! parser's rows go through [`Out`], which finds their times and true intervals.
+
+mod counters;
+mod cpu;
+mod disk;
+mod import;
+mod lines;
+mod list;
+pub mod number;
+mod out;
+mod recognise;
+mod time;
+mod tools;
+
+pub use import::{Import, NotUnderstood, Report};
+pub use list::{FORMATS, Format};
+pub use out::{Out, Shape};
+pub use recognise::{Head, Unrecognised, named, recognise};
+pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
+
+/// What a parser says of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Its numbers were taken.
+    Data,
+    /// It is known and has no numbers to take: a header, a banner, a prompt, nothing.
+    Noise,
+    /// It is not understood.
+    Unknown,
+}
+
+/// Reads one file of a format, line by line.
+pub trait Parser {
+    /// Takes the next line, without its end.
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line;
+
+    /// The file is over; what was held back is to be handed out.
+    fn end(&mut self, _out: &mut Out) {}
+}
+
+/// The fields of a line, split at blanks.
+pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|f| !f.is_empty())
+}
+
+/// The numbers of all fields; `None` if one is none.
+pub(crate) fn numbers<'a>(fields: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
+    fields.into_iter().map(number::number).collect()
+}

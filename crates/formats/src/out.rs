@@ -1,0 +1,761 @@
+//! Where parsers put rows: finds the time and the true interval of each sample, and makes
+//! amounts of rates.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use run::catalog::{Column, Kind, columns};
+use run::rows::{TableId, Words};
+use run::{Nanos, Sink, Word, catalog, grid};
+
+use crate::time::{Clock, Options, Refused, Stamp};
+
+/// A gap of more than this many intervals is no interval, where the text says how long they
+/// are.
+const GAP: f64 = 1.5;
+
+/// More values than any table has.
+const WIDEST: usize = 64;
+
+/// The sample whose rows are coming.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    stamp: Option<Nanos>,
+    since_boot: bool,
+    /// Its length, where the text tells.
+    spans: Option<f64>,
+    /// Nothing came before it that its interval could start at.
+    broken: bool,
+}
+
+/// A table's row with some of its values; the others are not known.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    table: TableId,
+    width: usize,
+    places: Vec<usize>,
+}
+
+impl Shape {
+    /// Of the table of that name, its number dimensions and measures of those names.
+    ///
+    /// # Panics
+    /// Where the catalog has none: a format's own names are part of the program.
+    pub fn of(table: &str, values: &[&str]) -> Shape {
+        let (subject, found) = catalog::table(table).unwrap_or_else(|| panic!("no table {table}"));
+        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
+        let all: Vec<_> = columns(subject, found).filter(|c| !is_word(c)).collect();
+        let place = |name: &&str| {
+            let place = all.iter().position(|c| c.name() == *name);
+            place.unwrap_or_else(|| panic!("no {name} in {table}"))
+        };
+        Shape {
+            table: TableId::of(table),
+            width: all.len(),
+            places: values.iter().map(place).collect(),
+        }
+    }
+
+    /// The values in their places.
+    fn all(&self, values: &[f64]) -> [f64; WIDEST] {
+        let mut all = [f64::NAN; WIDEST];
+        for (place, value) in self.places.iter().zip(values) {
+            all[*place] = *value;
+        }
+        all
+    }
+
+    /// The table.
+    pub fn table(&self) -> TableId {
+        self.table
+    }
+}
+
+/// Takes what a parser reads.
+pub struct Out {
+    options: Options,
+    clock: Clock,
+    tool: &'static str,
+    /// Rows whose time is known.
+    done: Sink,
+    /// Rows of the present sample, and of those before it whose interval is not known.
+    now: Sink,
+    /// Those rows before: the sample, and how many rows of each table are its.
+    held: Vec<(Sample, Vec<usize>)>,
+    /// Tables of which the present sample has rows that are amounts, with their places.
+    amounts: Vec<(TableId, usize)>,
+    sample: Option<Sample>,
+    /// End of the sample before.
+    before: Option<Nanos>,
+    /// Samples that ended, but for those since boot.
+    ended: u64,
+    /// Interval as the text says.
+    stated: Option<f64>,
+    host: Option<String>,
+    processors: Option<u32>,
+    /// By table: which values are sums.
+    sums: Vec<Vec<bool>>,
+    other: TableId,
+    since_boot: TableId,
+    notes: BTreeSet<String>,
+    refused: Option<Refused>,
+    /// Lines that turned out not to be understood later: number and why.
+    pub(crate) unknown: Vec<(u64, String)>,
+    pub(crate) line: u64,
+    /// First moment and last.
+    span: Option<(Nanos, Nanos)>,
+    stamped: bool,
+    since_boot_samples: u64,
+}
+
+impl Out {
+    pub(crate) fn new(tool: &'static str, options: Options) -> Out {
+        let is_sum = |c: Column| matches!(c, Column::Measure(m) if m.kind == Kind::Sum);
+        let is_value = |c: &Column| !matches!(c, Column::Dimension(d) if d.number.is_none());
+        let sums = catalog::tables()
+            .map(|(s, t)| columns(s, t).filter(is_value).map(is_sum).collect())
+            .collect();
+        Out {
+            processors: options.processors,
+            options,
+            clock: Clock::new(),
+            tool,
+            done: Sink::new(),
+            now: Sink::new(),
+            held: Vec::new(),
+            amounts: Vec::new(),
+            sample: None,
+            before: None,
+            ended: 0,
+            stated: None,
+            host: None,
+            sums,
+            other: TableId::of("other"),
+            since_boot: TableId::of("since_boot"),
+            notes: BTreeSet::new(),
+            refused: None,
+            unknown: Vec::new(),
+            line: 0,
+            span: None,
+            stamped: false,
+            since_boot_samples: 0,
+        }
+    }
+
+    // ---- what the file says of itself ----
+
+    /// The name of the machine.
+    pub fn host(&mut self, name: &[u8]) {
+        self.host = Some(String::from_utf8_lossy(name).into_owned());
+    }
+
+    /// How many processors it had.
+    pub fn has_processors(&mut self, count: u32) {
+        self.processors = Some(count);
+    }
+
+    /// How many processors the machine had; 1 if nobody knows, which is noted: times of
+    /// processors are those of a mean one then.
+    pub fn processors(&mut self) -> f64 {
+        if self.processors.is_none() {
+            self.note(
+                "the text does not tell how many processors there were: `cpu.time` is that of a \
+                 mean one; --processors N says it",
+            );
+        }
+        f64::from(self.processors.unwrap_or(1))
+    }
+
+    /// The day to which the times of day that follow belong.
+    pub fn date(&mut self, date: Date) {
+        self.clock.date(date);
+    }
+
+    /// The user's choices, as the order of dates.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Seconds between samples, as the text says (a command line in it, a banner). What the
+    /// user says goes before.
+    pub fn every(&mut self, seconds: f64) {
+        if seconds > 0.0 {
+            self.stated = Some(seconds);
+        }
+    }
+
+    /// Something the reader of the numbers should know; told once.
+    pub fn note(&mut self, text: &str) {
+        if !self.notes.contains(text) {
+            self.notes.insert(text.to_owned());
+        }
+    }
+
+    /// The file cannot be imported; the first reason is told.
+    pub fn refuse(&mut self, why: Refused) {
+        self.refused.get_or_insert(why);
+    }
+
+    /// A line that was thought to be data is not understood. `line` counts from 1; 0 is the
+    /// present one.
+    pub fn not_understood(&mut self, line: u64, why: &str) {
+        let line = if line == 0 { self.line } else { line };
+        self.unknown.push((line, why.to_owned()));
+    }
+
+    /// Number of the present line, from 1 on.
+    pub fn line_number(&self) -> u64 {
+        self.line
+    }
+
+    // ---- samples ----
+
+    /// A sample begins, of which the text does not tell the time.
+    pub fn sample(&mut self) {
+        self.begin(None);
+    }
+
+    /// A sample begins that was taken at `stamp`, the end of its interval.
+    pub fn sample_at(&mut self, stamp: Stamp) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) => self.begin(Some(moment)),
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// A sample begins at `stamp`, unless the present one is of that time.
+    pub fn sample_at_or_same(&mut self, stamp: Stamp) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) if self.sample.is_some_and(|s| s.stamp == Some(moment)) => {}
+            Ok(moment) => self.begin(Some(moment)),
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// The present sample is a mean since the machine was started.
+    pub fn since_boot(&mut self) {
+        if let Some(sample) = &mut self.sample {
+            sample.since_boot = true;
+        }
+    }
+
+    /// Length of the present sample's interval, in seconds, where the text tells.
+    pub fn spans(&mut self, seconds: f64) {
+        if let Some(sample) = &mut self.sample
+            && seconds > 0.0
+        {
+            sample.spans = Some(seconds);
+        }
+    }
+
+    /// The tool or the machine was started anew: the next sample has none before it.
+    pub fn broken(&mut self) {
+        self.finish_sample();
+        self.settle(None);
+        self.before = None;
+    }
+
+    /// Whether there is a present sample.
+    pub fn has_sample(&self) -> bool {
+        self.sample.is_some()
+    }
+
+    /// Whether the present sample is since boot.
+    pub fn is_since_boot(&self) -> bool {
+        self.sample.is_some_and(|s| s.since_boot)
+    }
+
+    /// Samples so far, the present one included.
+    pub fn samples(&self) -> u64 {
+        self.ended + self.since_boot_samples + u64::from(self.sample.is_some())
+    }
+
+    fn begin(&mut self, stamp: Option<Nanos>) {
+        self.finish_sample();
+        self.stamped |= stamp.is_some();
+        self.sample = Some(Sample {
+            stamp,
+            since_boot: false,
+            spans: None,
+            broken: self.before.is_none() && self.held.is_empty(),
+        });
+    }
+
+    // ---- rows of the present sample ----
+
+    /// The word of a name. Bytes that are no UTF-8 are replaced, as are control characters.
+    pub fn word(&mut self, name: &[u8]) -> Word {
+        match std::str::from_utf8(name) {
+            Ok(text) if !text.contains(char::is_control) => self.done.word(text),
+            _ => {
+                let text = String::from_utf8_lossy(name).replace(char::is_control, "\u{fffd}");
+                self.done.word(&text)
+            }
+        }
+    }
+
+    /// All words.
+    pub fn words(&self) -> &Words {
+        &self.done.words
+    }
+
+    /// Adds a row; sums are per second. NaN is "not known". Words and values are in the
+    /// table's order.
+    pub fn row(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        if self.is_since_boot() {
+            self.keep_since_boot(table, words, values);
+        } else {
+            self.now.row(table, words, values);
+        }
+    }
+
+    /// Adds a row whose sums are amounts in the sample's interval.
+    pub fn amounts(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        if self.is_since_boot() {
+            self.keep_since_boot(table, words, values);
+        } else {
+            self.amounts.push((table, self.now.rows(table).len()));
+            self.now.row(table, words, values);
+        }
+    }
+
+    /// Adds a row of some of a table's values, in the shape's order; sums are per second.
+    pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
+        let all = shape.all(values);
+        self.row(shape.table, words, &all[..shape.width]);
+    }
+
+    /// The same with sums that are amounts in the sample's interval.
+    pub fn put_amounts(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
+        let all = shape.all(values);
+        self.amounts(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds a row of the present sample that is since boot, whatever the sample is.
+    pub fn put_since_boot(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
+        let all = shape.all(values);
+        self.keep_since_boot(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds a value that has no place in the catalog: `other.<tool>.<column>`.
+    pub fn other(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let tool = self.done.word(self.tool);
+        let column = self.done.word(column);
+        let unit = self.done.word(unit);
+        self.row(self.other, &[tool, column, unit, instance], &[value]);
+    }
+
+    /// Adds a bucket of a histogram, `count` things with values from `from` to below `to` in
+    /// base units, as amounts. The table's number dimension is its first value; `more` are the
+    /// measures after the count.
+    ///
+    /// A bucket wider than those of the grid is spread over them, in proportion to their width:
+    /// what was counted in it stays, and quantiles inside it are those of a straight line.
+    pub fn bucket(&mut self, table: TableId, words: &[Word], from: f64, to: f64, count: f64) {
+        let unit = catalog::tables()
+            .nth(usize::from(table.0))
+            .and_then(|(s, t)| columns(s, t).find_map(number_unit));
+        let Some(unit) = unit else { return };
+        let measures = self.sums[usize::from(table.0)].len() - 1;
+        let mut values = vec![f64::NAN; measures + 1];
+        for (value, share) in spread(from, to, unit) {
+            values[0] = value;
+            values[1] = count * share;
+            self.amounts(table, words, &values);
+        }
+    }
+
+    /// Adds an event that happened at `stamp`; it belongs to no sample. `values` are its number
+    /// dimensions and its weight.
+    pub fn event(&mut self, table: TableId, stamp: Stamp, words: &[Word], values: &[f64]) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(at) => {
+                self.done.at(at, 0.0);
+                self.done.row(table, words, values);
+                self.extend(at, at);
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// A first report is kept by itself: nobody knows over how long it is a mean.
+    fn keep_since_boot(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        let Some((subject, table)) = catalog::tables().nth(usize::from(table.0)) else {
+            return;
+        };
+        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
+        let text = |w: &Word| self.done.words.text(*w).unwrap_or_default();
+        let mut instance: Vec<&str> = words.iter().map(text).collect();
+        let other = table.name == "other";
+        let mut statistic = subject.name.to_owned();
+        if other {
+            statistic = format!("other.{}.{}", instance[0], instance[1]);
+            instance.drain(..3);
+        }
+        let instance = instance.join(" ");
+        let mut kept = Vec::new();
+        let values = columns(subject, table).filter(|c| !is_word(c)).zip(values);
+        for (column, value) in values.filter(|(_, v)| !v.is_nan()) {
+            let name = if other {
+                statistic.clone()
+            } else {
+                format!("{statistic}.{}", column.name())
+            };
+            kept.push((name, *value));
+        }
+        for (name, value) in kept {
+            let words = [self.done.word(&name), self.done.word(&instance)];
+            self.now.row(self.since_boot, &words, &[value]);
+        }
+    }
+
+    // ---- times ----
+
+    /// The present sample is whole.
+    fn finish_sample(&mut self) {
+        let Some(sample) = self.sample.take() else {
+            return;
+        };
+        if sample.since_boot {
+            self.since_boot_samples += 1;
+        }
+        let interval = self.interval_of(&sample);
+        match interval {
+            Some(interval) => {
+                // Those before had to wait for it.
+                self.settle(Some(interval));
+                self.place(&sample, interval, &[]);
+            }
+            None => {
+                let rows = catalog_tables().map(|t| self.now.rows(t).len()).collect();
+                if let Some(stamp) = sample.stamp {
+                    self.before = Some(stamp);
+                }
+                self.held.push((sample, rows));
+            }
+        }
+    }
+
+    fn interval_of(&self, sample: &Sample) -> Option<f64> {
+        let known = self.options.every.or(self.stated);
+        if sample.since_boot {
+            // Of no length; where it stands says when it was printed.
+            return Some(0.0);
+        }
+        if sample.spans.is_some() {
+            return sample.spans;
+        }
+        let passed = match (sample.stamp, self.before) {
+            (Some(now), Some(before)) if !sample.broken && now > before => {
+                Some((now - before) as f64 / 1e9)
+            }
+            _ => None,
+        };
+        match (passed, known) {
+            (Some(passed), Some(known)) if passed > GAP * known => Some(known),
+            (Some(passed), _) => Some(passed),
+            (None, known) => known,
+        }
+    }
+
+    /// Gives the samples that wait their interval: that of the one after them.
+    fn settle(&mut self, interval: Option<f64>) {
+        if self.held.is_empty() {
+            return;
+        }
+        let held = std::mem::take(&mut self.held);
+        let Some(interval) = interval.or(self.options.every).or(self.stated) else {
+            self.refuse(Refused(
+                "the text does not tell how long an interval is\nhint: say it, as --every 1s"
+                    .into(),
+            ));
+            self.now.clear();
+            return;
+        };
+        for (sample, rows) in held {
+            self.place(&sample, interval, &rows);
+        }
+    }
+
+    /// Hands out the rows of a sample: the first `rows` of each table, or all.
+    fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
+        let length = (interval * 1e9).round() as Nanos;
+        let start = self.options.start.unwrap_or(0);
+        let end = match sample.stamp {
+            Some(stamp) => stamp,
+            None => self.before.unwrap_or(start) + if sample.since_boot { 0 } else { length },
+        };
+        if sample.stamp.is_none() {
+            self.clock.relative |= self.options.start.is_none();
+        }
+        self.before = Some(end);
+        self.extend(end - length, end);
+        if !sample.since_boot {
+            self.ended += 1;
+        }
+        // A report since boot has no length of its own; a row has to have one.
+        let kept = match interval {
+            0.0 => self.options.every.or(self.stated).unwrap_or(1.0),
+            _ => interval,
+        };
+        for table in catalog_tables() {
+            let all = self.now.rows(table).len();
+            let count = rows.get(usize::from(table.0)).copied().unwrap_or(all);
+            if count == 0 {
+                continue;
+            }
+            let amounts = self.amounts.iter().filter(|(t, _)| *t == table);
+            let amounts: Vec<usize> = amounts.map(|(_, row)| *row).collect();
+            let sums = &self.sums[usize::from(table.0)];
+            let from = self.now.rows_mut(table);
+            from.times[..count].fill(end);
+            from.intervals[..count].fill(kept);
+            if amounts.len() < count {
+                for (column, _) in from.values.iter_mut().zip(sums).filter(|(_, sum)| **sum) {
+                    let mut whole = amounts.iter().peekable();
+                    for (row, value) in column[..count].iter_mut().enumerate() {
+                        if whole.next_if(|w| **w == row).is_none() {
+                            *value *= interval;
+                        }
+                    }
+                }
+            }
+            self.done.take_rows(&mut self.now, table, count);
+            self.amounts.retain(|(t, row)| *t != table || *row >= count);
+            for (_, row) in self.amounts.iter_mut().filter(|(t, _)| *t == table) {
+                *row -= count;
+            }
+        }
+    }
+
+    fn extend(&mut self, from: Nanos, to: Nanos) {
+        let (a, b) = self.span.unwrap_or((from, to));
+        self.span = Some((a.min(from), b.max(to)));
+    }
+
+    // ---- for who imports ----
+
+    /// The input is over.
+    pub(crate) fn end(&mut self) {
+        self.finish_sample();
+        self.settle(None);
+    }
+
+    /// Rows whose times are known; to be taken and cleared.
+    pub fn rows(&mut self) -> &mut Sink {
+        &mut self.done
+    }
+
+    pub(crate) fn refused(&mut self) -> Option<Refused> {
+        self.refused.take()
+    }
+
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter()
+    }
+
+    pub(crate) fn host_name(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    pub(crate) fn span(&self) -> Option<(Nanos, Nanos)> {
+        self.span
+    }
+
+    pub(crate) fn is_relative(&self) -> bool {
+        self.clock.relative
+    }
+
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    pub(crate) fn since_boot_samples(&self) -> u64 {
+        self.since_boot_samples
+    }
+
+    /// The last interval, in seconds.
+    pub(crate) fn interval(&self) -> Option<f64> {
+        self.options.every.or(self.stated)
+    }
+}
+
+fn number_unit(column: Column) -> Option<run::Unit> {
+    match column {
+        Column::Dimension(d) => d.number,
+        Column::Measure(_) => None,
+    }
+}
+
+fn catalog_tables() -> impl Iterator<Item = TableId> {
+    (0..catalog::tables().count()).map(|i| TableId(i as u16))
+}
+
+/// The buckets of the grid in `[from, to)`, with the share of that range in each.
+fn spread(from: f64, to: f64, unit: run::Unit) -> Vec<(f64, f64)> {
+    if to <= from {
+        return vec![(grid::floor(from, unit), 1.0)];
+    }
+    if from < 0.0 {
+        // Negative values mirror the positive; what holds zero is cut there.
+        let low = spread((-to).max(0.0), -from, unit);
+        let below = (-from).min(to - from) / (to - from);
+        let mut all: Vec<_> = low.into_iter().map(|(v, s)| (-v, s * below)).collect();
+        if to > 0.0 {
+            let above = spread(0.0, to, unit);
+            all.extend(above.into_iter().map(|(v, s)| (v, s * (1.0 - below))));
+        }
+        return all;
+    }
+    let per_unit = match unit {
+        run::Unit::Seconds => 1e9,
+        _ => 1.0,
+    };
+    let (low, high) = (
+        (from * per_unit).round() as u64,
+        (to * per_unit).round() as u64,
+    );
+    let (first, last) = (
+        grid::index(low),
+        grid::index(high.saturating_sub(1).max(low)),
+    );
+    let width = high.saturating_sub(low).max(1) as f64;
+    let cell = |i: u32| {
+        let (a, b) = (grid::lower(i).max(low), grid::upper(i).min(high));
+        (
+            grid::lower(i) as f64 / per_unit,
+            b.saturating_sub(a).max(1) as f64 / width,
+        )
+    };
+    if first == last {
+        return vec![(grid::lower(first) as f64 / per_unit, 1.0)];
+    }
+    (first..=last).map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run::Unit;
+
+    #[test]
+    fn a_wide_bucket_is_spread_and_stays_whole() {
+        for (from, to, unit) in [
+            (64e-6, 128e-6, Unit::Seconds),
+            (0.0, 1.0, Unit::Count),
+            (4096.0, 8192.0, Unit::Bytes),
+            (100.0, 1000.0, Unit::Count),
+            (-8.0, -4.0, Unit::Count),
+            (-3.0, 5.0, Unit::Count),
+            (1.0, 1.0, Unit::Count),
+        ] {
+            let cells = spread(from, to, unit);
+            let whole: f64 = cells.iter().map(|c| c.1).sum();
+            assert!((whole - 1.0).abs() < 1e-9, "{from} to {to}: {whole}");
+            for (value, share) in cells {
+                assert!(share > 0.0);
+                let below = value >= grid::floor(from, unit) && (value < to || to <= from.max(0.0));
+                assert!(below, "{value} in {from} to {to}");
+            }
+        }
+        assert_eq!(spread(64e-6, 128e-6, Unit::Seconds).len(), 64);
+    }
+
+    fn rows(out: &mut Out, name: &str) -> Vec<(Nanos, f64, Vec<f64>)> {
+        let rows = out.rows().rows(TableId::of(name));
+        (0..rows.len())
+            .map(|i| {
+                let values = rows.values.iter().map(|v| v[i]).collect();
+                (rows.times[i] / 1_000_000_000, rows.intervals[i], values)
+            })
+            .collect()
+    }
+
+    fn out(options: Options) -> Out {
+        Out::new("test", options)
+    }
+
+    fn disk(out: &mut Out, ios: f64) {
+        let words = [b"sda", &b"disk"[..], b"read"].map(|w| out.word(w));
+        let values = [ios, ios * 512.0, f64::NAN, f64::NAN, f64::NAN];
+        out.row(TableId::of("disk"), &words, &values);
+    }
+
+    #[test]
+    fn rates_become_amounts_of_the_interval_between_stamps() {
+        let mut out = out(Options::default());
+        for (at, ios) in [(100, 3.0), (105, 4.0), (115, 5.0)] {
+            out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            disk(&mut out, ios);
+        }
+        out.end();
+        assert!(out.refused().is_none());
+        let found = rows(&mut out, "disk");
+        let short: Vec<_> = found.iter().map(|(t, i, v)| (*t, *i, v[0])).collect();
+        // The first is as long as the one after it.
+        assert_eq!(
+            short,
+            [(100, 5.0, 15.0), (105, 5.0, 20.0), (115, 10.0, 50.0)]
+        );
+    }
+
+    #[test]
+    fn without_stamps_the_interval_must_be_told() {
+        let mut untold = out(Options::default());
+        untold.sample();
+        disk(&mut untold, 1.0);
+        untold.end();
+        assert!(untold.refused().unwrap().0.contains("--every"));
+        let mut told = out(Options {
+            every: Some(2.0),
+            start: Some(50_000_000_000),
+            ..Options::default()
+        });
+        told.sample();
+        told.since_boot();
+        disk(&mut told, 9.0);
+        told.sample();
+        disk(&mut told, 1.0);
+        told.end();
+        let found = rows(&mut told, "disk");
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].0, found[0].1, found[0].2[0]), (52, 2.0, 2.0));
+        let boot = rows(&mut told, "since_boot");
+        assert_eq!(boot.len(), 2);
+        assert_eq!((boot[0].0, boot[0].2[0]), (50, 9.0));
+        let word = told.rows().rows(TableId::of("since_boot")).words[0][0];
+        let text = told.words().text(word);
+        assert_eq!(text, Some("disk.ios"));
+    }
+
+    #[test]
+    fn a_pause_is_no_interval_where_its_length_is_told() {
+        let mut out = out(Options::default());
+        out.every(10.0);
+        for at in [10, 20, 300, 310] {
+            out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            disk(&mut out, 1.0);
+        }
+        out.end();
+        let lengths: Vec<_> = rows(&mut out, "disk").iter().map(|r| r.1).collect();
+        assert_eq!(lengths, [10.0; 4]);
+    }
+
+    #[test]
+    fn amounts_stay_as_they_are() {
+        let mut out = out(Options::default());
+        let words = [b"t", &b"j"[..], b"read", b""].map(|w| out.word(w));
+        let table = TableId::of("workload");
+        out.sample_at(Stamp::Elapsed(30.0));
+        out.spans(30.0);
+        out.amounts(table, &words, &[300.0, 1.0, 1.0, 0.0]);
+        out.row(table, &words, &[10.0, 1.0, 1.0, 0.0]);
+        out.end();
+        let found = rows(&mut out, "workload");
+        assert_eq!(found[0].2[0], 300.0);
+        assert_eq!(found[1].2[0], 300.0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Which format a file is of, by what is in it.
+
+use crate::lines::{Prefix, clean};
+use crate::list::{FORMATS, Format};
+
+/// How much of a file is looked at.
+const LOOKED_AT: usize = 64 << 10;
+/// How many lines.
+const LINES: usize = 400;
+
+/// The beginning of a file, for who recognises it.
+#[derive(Debug)]
+pub struct Head {
+    bytes: Vec<u8>,
+    lines: Vec<Vec<u8>>,
+    prefix: Prefix,
+}
+
+impl Head {
+    /// The head of a file that begins with `bytes`.
+    pub fn new(bytes: &[u8]) -> Head {
+        let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
+        let mut buffer = Vec::new();
+        let cleaned: Vec<Vec<u8>> = bytes
+            .split(|b| *b == b'\n')
+            .take(LINES)
+            .map(|line| clean(line, &mut buffer).line.to_vec())
+            .collect();
+        let borrowed: Vec<&[u8]> = cleaned.iter().map(Vec::as_slice).collect();
+        let prefix = Prefix::find(&borrowed);
+        let lines = borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect();
+        Head {
+            bytes: bytes.to_vec(),
+            lines,
+            prefix,
+        }
+    }
+
+    /// The bytes as they are, of binary formats.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The lines, cleaned and without a logger's prefix.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.iter().map(Vec::as_slice)
+    }
+
+    /// Whether any line starts with this, but for blanks before it.
+    pub fn any_starts(&self, start: &str) -> bool {
+        self.lines()
+            .any(|l| l.trim_ascii_start().starts_with(start.as_bytes()))
+    }
+
+    /// Whether any line holds all these fields next to one another, split at blanks.
+    pub fn any_fields(&self, wanted: &[&str]) -> bool {
+        self.lines().any(|line| {
+            let fields: Vec<&[u8]> = crate::fields(line).collect();
+            let same = |w: &[&[u8]]| w.iter().zip(wanted).all(|(a, b)| *a == b.as_bytes());
+            fields.windows(wanted.len()).any(same)
+        })
+    }
+
+    /// Whether the first character that is no blank begins a JSON document.
+    pub fn is_json(&self) -> bool {
+        matches!(self.bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+    }
+
+    /// Whether the text occurs.
+    pub fn contains(&self, text: &str) -> bool {
+        memchr::memmem::find(&self.bytes, text.as_bytes()).is_some()
+    }
+
+    pub(crate) fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+}
+
+/// Why no format was found for a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unrecognised {
+    /// There is nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// It looks like none.
+    #[error(
+        "it is of no known format\nhint: `sonde formats` lists them; --as NAME says which it is"
+    )]
+    Unknown,
+    /// It looks like several.
+    #[error("it can be {0}\nhint: say which, as --as {1}")]
+    Several(String, &'static str),
+}
+
+/// The format of that name.
+pub fn named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|f| f.name == name)
+}
+
+/// The format of a file.
+///
+/// # Errors
+/// Where it looks like none, or like several equally.
+pub fn recognise(head: &Head) -> Result<&'static Format, Unrecognised> {
+    if head.bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(Unrecognised::Empty);
+    }
+    let mut found: Vec<(u8, &'static Format)> = FORMATS
+        .iter()
+        .map(|f| ((f.recognise)(head), f))
+        .filter(|(sure, _)| *sure > 0)
+        .collect();
+    found.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure));
+    match found[..] {
+        [] => Err(Unrecognised::Unknown),
+        [(a, first), (b, second), ..] if a == b => Err(Unrecognised::Several(
+            format!("{} or {}", first.name, second.name),
+            first.name,
+        )),
+        [(_, first), ..] => Ok(first),
+    }
+}

@@ -1,0 +1,286 @@
+//! When a sample was taken, as texts tell it.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use run::Nanos;
+
+/// What the text does not tell, or tells in more than one way.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Seconds between samples, as the user says.
+    pub every: Option<f64>,
+    /// When the first sample's interval started, where the text has no times.
+    pub start: Option<Nanos>,
+    /// The zone of times without one.
+    pub zone: TimeZone,
+    /// The order of the parts of a date.
+    pub dates: Option<DateOrder>,
+    /// How many processors the machine had, where the text does not tell.
+    pub processors: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            every: None,
+            start: None,
+            zone: TimeZone::UTC,
+            dates: None,
+            processors: None,
+        }
+    }
+}
+
+/// The order of day, month and year in a date like `04/08/17`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateOrder {
+    /// Day first.
+    Dmy,
+    /// Month first.
+    Mdy,
+    /// Year first.
+    Ymd,
+}
+
+/// Why a file is not imported. Its text names the option that helps, if any does.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// A time as a text tells it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stamp {
+    /// Nanoseconds since 1970 began, UTC.
+    Epoch(Nanos),
+    /// Date and time of day, in the zone of the options.
+    Civil(DateTime),
+    /// Date and time of day, so many seconds before UTC's: `-8 h` is 28800... as printed,
+    /// east of Greenwich is positive.
+    Zoned(DateTime, i32),
+    /// A time of day; its date is the banner's, or the day after where it went back.
+    Clock(Time),
+    /// Seconds since the beginning.
+    Elapsed(f64),
+}
+
+/// Finds the times of samples, one after the other.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    /// The day that times of day belong to.
+    date: Option<Date>,
+    /// The time of day before.
+    before: Option<Time>,
+    /// Whether a time came that is not tied to any date.
+    pub(crate) relative: bool,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Clock {
+        Clock {
+            date: None,
+            before: None,
+            relative: false,
+        }
+    }
+
+    /// A banner says the date.
+    pub(crate) fn date(&mut self, date: Date) {
+        self.date = Some(date);
+        self.before = None;
+    }
+
+    /// The moment that `stamp` means.
+    pub(crate) fn moment(&mut self, stamp: Stamp, options: &Options) -> Result<Nanos, Refused> {
+        match stamp {
+            Stamp::Epoch(nanos) => Ok(nanos),
+            Stamp::Civil(at) => in_zone(at, &options.zone),
+            Stamp::Zoned(at, seconds_east) => {
+                let offset = jiff::tz::Offset::from_seconds(seconds_east)
+                    .map_err(|_| Refused(format!("an offset of {seconds_east} s from UTC")))?;
+                in_zone(at, &TimeZone::fixed(offset))
+            }
+            Stamp::Clock(time) => {
+                if self.date.is_none() {
+                    self.date = Some(self.first_date(options));
+                }
+                // Past midnight. A few seconds back are a clock that was set.
+                let back = self
+                    .before
+                    .is_some_and(|before| seconds_of(before) - seconds_of(time) > 12.0 * 3600.0);
+                if back {
+                    self.date = self.date.and_then(|d| d.tomorrow().ok());
+                }
+                self.before = Some(time);
+                let date = self.date.unwrap_or(jiff::civil::date(1970, 1, 1));
+                in_zone(date.to_datetime(time), &options.zone)
+            }
+            Stamp::Elapsed(seconds) => {
+                self.relative |= options.start.is_none();
+                Ok(options.start.unwrap_or(0) + (seconds * 1e9).round() as Nanos)
+            }
+        }
+    }
+
+    /// The day of a time without one: that of `--start`, or else the first there is.
+    fn first_date(&mut self, options: &Options) -> Date {
+        let start = options
+            .start
+            .and_then(|s| jiff::Timestamp::from_nanosecond(i128::from(s)).ok());
+        if let Some(start) = start {
+            return start.to_zoned(options.zone.clone()).date();
+        }
+        self.relative = true;
+        jiff::civil::date(1970, 1, 1)
+    }
+}
+
+fn seconds_of(time: Time) -> f64 {
+    f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())
+}
+
+fn in_zone(at: DateTime, zone: &TimeZone) -> Result<Nanos, Refused> {
+    let nanos = zone
+        .to_timestamp(at)
+        .ok()
+        .and_then(|t| Nanos::try_from(t.as_nanosecond()).ok());
+    nanos.ok_or_else(|| Refused(format!("{at} is a time that cannot be kept")))
+}
+
+/// A date of three numbers, as `04/08/17` or `2018-03-08`.
+///
+/// # Errors
+/// Where it can be read in two ways and the options do not decide. `None` if it is no date.
+pub fn date(text: &[u8], options: &Options) -> Result<Option<Date>, Refused> {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Ok(None);
+    };
+    let parts: Vec<&str> = text.split(['/', '-', '.']).collect();
+    let &[first, second, third] = &parts[..] else {
+        return Ok(None);
+    };
+    let digits = |t: &str| (1..=4).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_digit());
+    if !(digits(first) && digits(second) && digits(third)) {
+        return Ok(None);
+    }
+    let small = |text: &str| text.parse::<i8>().ok();
+    let year = |text: &str| {
+        let year = text.parse::<i16>().ok()?;
+        Some(match text.len() {
+            // Two digits: what POSIX's strptime makes of them.
+            2 if year < 69 => 2000 + year,
+            2 => 1900 + year,
+            _ => year,
+        })
+    };
+    let make = |order: DateOrder| {
+        let [year_text, month, day] = match order {
+            DateOrder::Ymd => [first, second, third],
+            DateOrder::Dmy => [third, second, first],
+            DateOrder::Mdy => [third, first, second],
+        };
+        Date::new(year(year_text)?, small(month)?, small(day)?).ok()
+    };
+    if first.len() == 4 {
+        return Ok(make(DateOrder::Ymd));
+    }
+    if let Some(order) = options.dates {
+        return Ok(make(order));
+    }
+    let (day_first, month_first) = (make(DateOrder::Dmy), make(DateOrder::Mdy));
+    match (day_first, month_first) {
+        (Some(one), Some(other)) if one != other => Err(Refused(format!(
+            "the date {text} can be the {one} or the {other}\n\
+             hint: say --date-order dmy or --date-order mdy"
+        ))),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+/// A time of day: `13:45:01`, `01:45:01` with `pm`, `13:45:01.250`. `half` is what follows it,
+/// `AM` or `PM` if the clock has twelve hours.
+pub fn time_of_day(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (text, fraction) = match text.split_once('.') {
+        Some((whole, fraction)) if fraction.len() <= 9 => {
+            let digits: i32 = fraction.parse().ok()?;
+            (whole, digits * 10_i32.pow(9 - fraction.len() as u32))
+        }
+        Some(_) => return None,
+        None => (text, 0),
+    };
+    let mut parts = text.split(':');
+    let mut next = || -> Option<i8> {
+        let part = parts.next()?;
+        let two = (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        two.then(|| part.parse().ok())?
+    };
+    let (mut hour, minute, second) = (next()?, next()?, next().unwrap_or(0));
+    if parts.next().is_some() {
+        return None;
+    }
+    match half.map(<[u8]>::to_ascii_uppercase).as_deref() {
+        Some(b"AM") if (1..=12).contains(&hour) => hour %= 12,
+        Some(b"PM") if (1..=12).contains(&hour) => hour = hour % 12 + 12,
+        Some(b"AM" | b"PM") => return None,
+        _ => {}
+    }
+    // A leap second is shown as the second before it.
+    Time::new(hour, minute, second.min(59), fraction).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil;
+
+    #[test]
+    fn dates_that_can_be_read_in_two_ways_are_refused() {
+        let open = Options::default();
+        let told = |order| Options {
+            dates: Some(order),
+            ..Options::default()
+        };
+        let at = |y, m, d| Ok(Some(civil::date(y, m, d)));
+        assert_eq!(date(b"2018-03-08", &open), at(2018, 3, 8));
+        assert_eq!(date(b"03/28/2018", &open), at(2018, 3, 28));
+        assert_eq!(date(b"28/03/18", &open), at(2018, 3, 28));
+        assert_eq!(date(b"05/05/17", &open), at(2017, 5, 5));
+        assert!(date(b"04/08/17", &open).is_err());
+        assert_eq!(date(b"04/08/17", &told(DateOrder::Dmy)), at(2017, 8, 4));
+        assert_eq!(date(b"04/08/17", &told(DateOrder::Mdy)), at(2017, 4, 8));
+        assert_eq!(date(b"04/08/17", &told(DateOrder::Ymd)), at(2004, 8, 17));
+        for no in ["", "1/2", "a/b/c", "99/99/99", "12345/1/1"] {
+            assert_eq!(date(no.as_bytes(), &open), Ok(None), "{no}");
+        }
+    }
+
+    #[test]
+    fn clocks_of_twelve_and_of_twenty_four_hours() {
+        let at = |h, m, s| Some(civil::time(h, m, s, 0));
+        assert_eq!(time_of_day(b"12:05:01", Some(b"AM")), at(0, 5, 1));
+        assert_eq!(time_of_day(b"12:05:01", Some(b"pm")), at(12, 5, 1));
+        assert_eq!(time_of_day(b"01:05:01", Some(b"PM")), at(13, 5, 1));
+        assert_eq!(time_of_day(b"23:59", None), at(23, 59, 0));
+        let fine = civil::time(1, 2, 3, 250_000_000);
+        assert_eq!(time_of_day(b"01:02:03.250", None), Some(fine));
+        for no in ["", "1", "25:00:00", "13:00:00:00", "aa:bb", "1:2:3.x"] {
+            assert_eq!(time_of_day(no.as_bytes(), None), None, "{no}");
+        }
+        assert_eq!(time_of_day(b"13:00:00", Some(b"PM")), None);
+    }
+
+    #[test]
+    fn past_midnight_is_the_next_day() {
+        let mut clock = Clock::new();
+        let options = Options::default();
+        clock.date(civil::date(2020, 2, 29));
+        let mut at = |h, m| {
+            let stamp = Stamp::Clock(civil::time(h, m, 0, 0));
+            clock.moment(stamp, &options).unwrap() / 60_000_000_000
+        };
+        let first = at(23, 59);
+        assert_eq!(at(0, 1) - first, 2);
+        assert_eq!(at(23, 59) - first, 24 * 60);
+        assert_eq!(at(0, 0) - first, 24 * 60 + 1);
+    }
+}

@@ -1,0 +1,3 @@
+//! A file a format, or a family of them.
+
+pub(crate) mod vmstat_linux;

@@ -1,0 +1,286 @@
+//! Captures of real tools, each with values that a careful person read from the text.
+//!
+//! A case is a JSON file: `fixtures/<format>/<case>.json` beside the text of the same name
+//! (`<case>.txt`), or, in `tests/captures/`, of a file that lies in the folder of shared
+//! captures (`../shared/fixtures` beside the project, or `SONDE_CAPTURES`):
+//!
+//! ```json
+//! {
+//!   "capture": "vmstat-linux/ubuntu18-vmstat-1-long.out",
+//!   "format": "vmstat-linux",
+//!   "options": {"every": 1, "start": "2020-01-01T00:00:00Z", "dates": "mdy", "processors": 2},
+//!   "samples": 49, "since_boot": 1, "unknown": 0, "host": "name",
+//!   "rows": {"vm": 49},
+//!   "cells": [
+//!     {"table": "cpu", "at": "2020-01-01T00:00:01Z", "words": {"mode": "system"}, "time": 0.02}
+//!   ],
+//!   "notes": ["part of a note"]
+//! }
+//! ```
+//!
+//! or `"refused": "part of the reason"`; `"as"` is what `--as` would say. A cell is the only
+//! row of its table with that time (if given) and those words; its other keys are `interval`
+//! and values in base units, sums as amounts in the interval, `null` where not known. All are
+//! compared to nine digits. Without `"unknown"` every line must be understood.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use formats::{DateOrder, Head, Import, Options, Report, named, recognise};
+use run::catalog::{self, Column, columns};
+use run::rows::TableId;
+use run::{Sink, manifest};
+use serde_json::Value;
+
+fn options(case: &Value) -> Options {
+    let of = &case["options"];
+    let order = |order: &str| match order {
+        "dmy" => DateOrder::Dmy,
+        "mdy" => DateOrder::Mdy,
+        "ymd" => DateOrder::Ymd,
+        other => panic!("no order of dates: {other}"),
+    };
+    Options {
+        every: of["every"].as_f64(),
+        start: of["start"].as_str().and_then(manifest::parse_rfc3339),
+        processors: of["processors"].as_u64().map(|n| n as u32),
+        dates: of["dates"].as_str().map(order),
+        ..Options::default()
+    }
+}
+
+/// Imports in pieces of `piece` bytes.
+fn import(bytes: &[u8], case: &Value, piece: usize) -> Result<(Report, Sink), String> {
+    let head = Head::new(bytes);
+    let format = match case["as"].as_str() {
+        Some(name) => named(name).ok_or_else(|| format!("no format {name}"))?,
+        None => recognise(&head).map_err(|e| e.to_string())?,
+    };
+    if let Some(wanted) = case["format"].as_str()
+        && format.name != wanted
+    {
+        return Err(format!("recognised as {}", format.name));
+    }
+    let mut import = Import::new(format, &head, options(case));
+    for piece in bytes.chunks(piece) {
+        import.feed(piece).map_err(|e| e.to_string())?;
+    }
+    let report = import.finish().map_err(|e| e.to_string())?;
+    Ok((report, std::mem::take(import.rows())))
+}
+
+type Named<T> = BTreeMap<&'static str, T>;
+
+/// Words and values of a row, by column.
+fn row(sink: &Sink, table: &str, i: usize) -> (Named<String>, Named<f64>) {
+    let (subject, found) = catalog::table(table).unwrap_or_else(|| panic!("no table {table}"));
+    let rows = sink.rows(TableId::of(table));
+    let (mut words, mut values) = (Named::new(), Named::new());
+    let (mut word, mut value) = (rows.words.iter(), rows.values.iter());
+    for column in columns(subject, found) {
+        match column {
+            Column::Dimension(d) if d.number.is_none() => {
+                let text = sink.words.text(word.next().expect("a column")[i]);
+                words.insert(d.name, text.expect("a word").to_owned());
+            }
+            _ => {
+                values.insert(column.name(), value.next().expect("a column")[i]);
+            }
+        }
+    }
+    if let Some(interval) = rows.intervals.get(i) {
+        values.insert("interval", *interval);
+    }
+    (words, values)
+}
+
+fn check_cell(sink: &Sink, cell: &Value) -> Result<(), String> {
+    let table = cell["table"].as_str().expect("a cell names its table");
+    let wanted: Vec<(&String, &Value)> = cell["words"].as_object().into_iter().flatten().collect();
+    let time = |t: &str| manifest::parse_rfc3339(t).unwrap_or_else(|| panic!("no time: {t}"));
+    let at = cell["at"].as_str().map(time);
+    let rows = sink.rows(TableId::of(table));
+    let mut matching = Vec::new();
+    for i in (0..rows.len()).filter(|i| at.is_none_or(|at| rows.times[*i] == at)) {
+        let (words, values) = row(sink, table, i);
+        let has = |(name, text): &(&String, &Value)| {
+            words.get(&***name).map(String::as_str) == text.as_str()
+        };
+        if wanted.iter().all(has) {
+            matching.push((words, values));
+        }
+    }
+    let [(_, values)] = &matching[..] else {
+        let first = rows.times.iter().take(3).map(|t| manifest::rfc3339(*t));
+        return Err(format!(
+            "{} rows for {cell}; {} in the table, the first at {:?}, {:?}",
+            matching.len(),
+            rows.len(),
+            first.collect::<Vec<_>>(),
+            (0..rows.len().min(3))
+                .map(|i| row(sink, table, i))
+                .collect::<Vec<_>>()
+        ));
+    };
+    for (name, wanted) in cell.as_object().expect("an object") {
+        if matches!(name.as_str(), "table" | "at" | "words") {
+            continue;
+        }
+        let Some(found) = values.get(&**name) else {
+            return Err(format!("{table} has no {name}"));
+        };
+        let same = match wanted.as_f64() {
+            None => found.is_nan(),
+            Some(w) => (found - w).abs() <= w.abs() * 1e-9 + 1e-12,
+        };
+        if !same {
+            return Err(format!("{name} is {found}, not {wanted}, in {cell}"));
+        }
+    }
+    Ok(())
+}
+
+fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
+    let imported = import(bytes, case, 4096);
+    if let Some(reason) = case["refused"].as_str() {
+        return match imported {
+            Err(why) if why.contains(reason) => Ok(()),
+            Err(why) => Err(format!("refused, but because {why}")),
+            Ok(_) => Err("it was imported and should be refused".into()),
+        };
+    }
+    let (report, sink) = imported?;
+    if report.unknown != case["unknown"].as_u64().unwrap_or(0) {
+        return Err(format!(
+            "{} lines not understood: {:?}",
+            report.unknown, report.not_understood
+        ));
+    }
+    for (name, found) in [
+        ("samples", report.samples),
+        ("since_boot", report.since_boot),
+    ] {
+        if case[name].as_u64().is_some_and(|wanted| wanted != found) {
+            return Err(format!("{name}: {found}, not {}", case[name]));
+        }
+    }
+    for (table, wanted) in case["rows"].as_object().into_iter().flatten() {
+        let found = sink.rows(TableId::of(table)).len() as u64;
+        if Some(found) != wanted.as_u64() {
+            return Err(format!("{table} has {found} rows, not {wanted}"));
+        }
+    }
+    for cell in case["cells"].as_array().into_iter().flatten() {
+        check_cell(&sink, cell)?;
+    }
+    for note in case["notes"].as_array().into_iter().flatten() {
+        let part = note.as_str().expect("a note is text");
+        if !report.notes.iter().any(|n| n.contains(part)) {
+            return Err(format!("no note says {part}: {:?}", report.notes));
+        }
+    }
+    if let Some(host) = case["host"].as_str()
+        && report.host.as_deref() != Some(host)
+    {
+        return Err(format!("host {:?}, not {host}", report.host));
+    }
+    // However the bytes come, the rows are the same.
+    let (_, again) = import(bytes, case, 7)?;
+    for (table, rows) in sink.filled() {
+        let other = again.rows(table);
+        if other.times != rows.times || other.words != rows.words {
+            return Err(format!("{}: other rows in small pieces", rows.table.name));
+        }
+    }
+    Ok(())
+}
+
+/// All cases below a folder.
+fn cases(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(cases(&path));
+        } else if path.extension().is_some_and(|e| e == "json") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn parsed(path: &Path) -> Value {
+    serde_json::from_slice(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn check_all(cases: &[PathBuf], input: impl Fn(&Path, &Value) -> PathBuf) {
+    assert!(!cases.is_empty());
+    let mut failures = Vec::new();
+    for path in cases {
+        let case = parsed(path);
+        let bytes = read(&input(path, &case));
+        let checked = std::panic::catch_unwind(|| check(&bytes, &case))
+            .unwrap_or_else(|_| Err("it panicked".into()));
+        if let Err(why) = checked {
+            failures.push(format!("{}: {why}", path.display()));
+        }
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn own_fixtures_have_the_values_that_a_person_reads() {
+    check_all(&cases(&here().join("fixtures")), |path, _| {
+        path.with_extension("txt")
+    });
+}
+
+#[allow(clippy::disallowed_macros, reason = "a test says why it skips")]
+fn captures() -> Option<PathBuf> {
+    let told = std::env::var_os("SONDE_CAPTURES").map(PathBuf::from);
+    let dir = told.unwrap_or_else(|| here().join("../../../shared/fixtures"));
+    if dir.is_dir() {
+        return Some(dir);
+    }
+    let in_ci = std::env::var_os("CI").is_some();
+    assert!(!in_ci, "the captures are not at {}", dir.display());
+    eprintln!("skipped: no captures at {}", dir.display());
+    None
+}
+
+fn capture_of(case: &Value) -> &str {
+    case["capture"].as_str().expect("a case names its capture")
+}
+
+#[test]
+fn captures_have_the_values_that_a_person_reads() {
+    let Some(dir) = captures() else { return };
+    check_all(&cases(&here().join("tests/captures")), |_, case| {
+        dir.join(capture_of(case))
+    });
+}
+
+/// No capture is forgotten.
+#[test]
+fn every_capture_has_a_case() {
+    let Some(dir) = captures() else { return };
+    let index = String::from_utf8(read(&dir.join("INDEX.tsv"))).expect("text");
+    let cases: Vec<Value> = cases(&here().join("tests/captures"))
+        .iter()
+        .map(|path| parsed(path))
+        .collect();
+    let listed = index.lines().skip(1).filter_map(|l| l.split('\t').next());
+    let missing: Vec<&str> = listed
+        .filter(|l| !cases.iter().any(|c| capture_of(c) == *l))
+        .collect();
+    assert!(missing.is_empty(), "no case for {missing:?}");
+}
