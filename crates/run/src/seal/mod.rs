@@ -7,6 +7,7 @@
 //! whole (docs/decisions/0010) and stored in planes of bytes.
 
 mod columns;
+mod direct;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -25,10 +26,13 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::catalog::{self, Column, Detail, Kind};
 use crate::journal::{self, Columns, End, RowsBlock};
+use crate::manifest::Manifest;
+use crate::rows::Rows;
 use crate::sums;
 use crate::whole::Step;
 use crate::{Nanos, Subject, Table, Unit};
 use columns::Kept;
+pub use direct::Direct;
 
 /// The column with the end of each row's interval. Not `time`: that is a measure of several
 /// subjects.
@@ -97,8 +101,33 @@ pub fn event_type(unit: Unit) -> DataType {
     }
 }
 
+/// How amounts of things and bytes are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amounts {
+    /// They were counted, so they are whole.
+    Whole,
+    /// They were printed as rates, times the interval: as they are.
+    Fractions,
+}
+
+impl Amounts {
+    /// Of the run with that manifest.
+    pub fn of(manifest: &Manifest) -> Amounts {
+        if manifest.imported.is_empty() {
+            Amounts::Whole
+        } else {
+            Amounts::Fractions
+        }
+    }
+
+    /// Whether values of a measure are stored as whole numbers.
+    pub(crate) fn whole(self, unit: Unit, kind: Kind) -> bool {
+        self == Amounts::Whole && is_whole(unit, kind)
+    }
+}
+
 /// The Arrow schema of a sealed table.
-pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
+pub fn schema(subject: &'static Subject, table: &'static Table, amounts: Amounts) -> SchemaRef {
     let event = table.detail == Detail::Event;
     let mut fields = vec![Field::new(TIMESTAMP, time_type(), false)];
     if !event {
@@ -111,7 +140,7 @@ pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
                 Some(unit) if event => (event_type(unit), true),
                 Some(_) => (DataType::Float64, false),
             },
-            Column::Measure(m) if is_whole(m.unit, m.kind) => (DataType::Int64, true),
+            Column::Measure(m) if event || amounts.whole(m.unit, m.kind) => (DataType::Int64, true),
             Column::Measure(_) => (DataType::Float64, true),
         };
         fields.push(Field::new(column.name(), data_type, nullable));
@@ -201,6 +230,7 @@ struct Sealing {
     writer: ArrowWriter<File>,
     gathered: Gathered,
     rows: u64,
+    amounts: Amounts,
 }
 
 #[derive(Default)]
@@ -215,6 +245,7 @@ impl Sealing {
         dir: &Path,
         subject: &'static Subject,
         table: &'static Table,
+        amounts: Amounts,
     ) -> Result<Sealing, SealError> {
         let path = dir.join(format!("{}.parquet.part", table.name));
         // Read again for its checksums.
@@ -224,7 +255,7 @@ impl Sealing {
             .create(true)
             .truncate(true)
             .open(&path)?;
-        let schema = schema(subject, table);
+        let schema = schema(subject, table, amounts);
         let wrap = |error| SealError::Parquet {
             table: table.name.into(),
             error,
@@ -244,6 +275,7 @@ impl Sealing {
             writer,
             gathered,
             rows: 0,
+            amounts,
         })
     }
 
@@ -267,6 +299,36 @@ impl Sealing {
         }
     }
 
+    /// Takes rows on their way, whose words are those of the sink.
+    fn push_rows(&mut self, rows: &Rows, words: &[Arc<str>]) -> Result<(), SealError> {
+        self.rows += rows.len() as u64;
+        let event = self.table.detail == Detail::Event;
+        let mut from = 0;
+        while from < rows.len() {
+            let to = rows.len().min(from + GATHER - self.gathered.times.len());
+            let g = &mut self.gathered;
+            g.times.extend_from_slice(&rows.times[from..to]);
+            if !event {
+                g.intervals.extend_from_slice(&rows.intervals[from..to]);
+            }
+            let (mut word, mut value) = (rows.words.iter(), rows.values.iter());
+            for (place, column) in catalog::columns(self.subject, self.table).enumerate() {
+                if g.columns.len() <= place {
+                    g.columns.push(Kept::new(&column, event));
+                }
+                match &mut g.columns[place] {
+                    kept @ Kept::Words(_) => kept.push_words(word.next(), from..to),
+                    kept => kept.push_values(value.next(), from..to),
+                }
+            }
+            from = to;
+            if self.gathered.times.len() >= GATHER {
+                self.flush(words)?;
+            }
+        }
+        Ok(())
+    }
+
     fn flush(&mut self, words: &[Arc<str>]) -> Result<(), SealError> {
         if self.gathered.times.is_empty() {
             return Ok(());
@@ -284,7 +346,10 @@ impl Sealing {
         }
         let columns = catalog::columns(self.subject, self.table);
         for (column, kept) in columns.zip(g.columns) {
-            arrays.push(kept.array(&column, event, words).map_err(wrap)?);
+            arrays.push(
+                kept.array(&column, event, self.amounts, words)
+                    .map_err(wrap)?,
+            );
         }
         let batch = RecordBatch::try_new(self.schema.clone(), arrays)
             .map_err(|e| wrap(ParquetError::General(e.to_string())))?;
@@ -325,7 +390,7 @@ pub struct Sealed {
 ///
 /// Tables of the journal that this version's catalog does not have are left out; the caller
 /// keeps the journal when the error says that not all could be written.
-pub fn seal(file: &File, dir: &Path) -> Result<Sealed, SealError> {
+pub fn seal(file: &File, dir: &Path, amounts: Amounts) -> Result<Sealed, SealError> {
     let mut open: HashMap<String, Sealing> = HashMap::new();
     let mut failed: Option<SealError> = None;
     let mut last_words: Vec<Arc<str>> = Vec::new();
@@ -346,7 +411,7 @@ pub fn seal(file: &File, dir: &Path) -> Result<Sealed, SealError> {
             let sealing = match open.entry(block.schema.name.clone()) {
                 std::collections::hash_map::Entry::Occupied(o) => o.into_mut(),
                 std::collections::hash_map::Entry::Vacant(v) => {
-                    match Sealing::new(dir, subject, table) {
+                    match Sealing::new(dir, subject, table, amounts) {
                         Ok(new) => v.insert(new),
                         Err(e) => {
                             failed = Some(e);
