@@ -3,7 +3,9 @@
 mod catalog;
 mod completion;
 mod doctor;
+mod formats;
 mod get;
+mod import;
 mod list;
 mod man;
 mod mark;
@@ -33,11 +35,13 @@ pub(crate) struct Entry {
 pub(crate) const COMMANDS: &[Entry] = &[
     record::ENTRY,
     mark::ENTRY,
+    import::ENTRY,
     show::ENTRY,
     get::ENTRY,
     plot::ENTRY,
     list::ENTRY,
     catalog::ENTRY,
+    formats::ENTRY,
     doctor::ENTRY,
     man::ENTRY,
     completion::ENTRY,

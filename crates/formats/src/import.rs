@@ -145,6 +145,11 @@ impl Import {
         self.out.interval()
     }
 
+    /// When the first interval started and the last ended, so far.
+    pub fn span(&self) -> Option<(Nanos, Nanos)> {
+        self.out.span()
+    }
+
     /// The input is over. Rows that were held back are among [`Import::rows`] then.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ mod tools;
 pub use import::{Import, NotUnderstood, Report};
 pub use list::{FORMATS, Format};
 pub use out::{Out, Shape};
-pub use recognise::{Head, Unrecognised, named, recognise};
+pub use recognise::{Head, Unrecognised, named, recognise, recognise_among};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 
 /// What a parser says of a line.

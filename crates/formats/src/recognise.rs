@@ -102,11 +102,23 @@ pub fn named(name: &str) -> Option<&'static Format> {
 /// # Errors
 /// Where it looks like none, or like several equally.
 pub fn recognise(head: &Head) -> Result<&'static Format, Unrecognised> {
+    recognise_among(head, |_| true)
+}
+
+/// The format of a file, of those that are `wanted`.
+///
+/// # Errors
+/// Where it looks like none of them, or like several equally.
+pub fn recognise_among(
+    head: &Head,
+    wanted: impl Fn(&Format) -> bool,
+) -> Result<&'static Format, Unrecognised> {
     if head.bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Unrecognised::Empty);
     }
     let mut found: Vec<(u8, &'static Format)> = FORMATS
         .iter()
+        .filter(|f| wanted(f))
         .map(|f| ((f.recognise)(head), f))
         .filter(|(sure, _)| *sure > 0)
         .collect();

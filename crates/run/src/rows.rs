@@ -98,7 +98,8 @@ impl Rows {
         self.times.is_empty()
     }
 
-    fn clear(&mut self) {
+    /// Removes all rows.
+    pub fn clear(&mut self) {
         self.times.clear();
         self.intervals.clear();
         self.words.iter_mut().for_each(Vec::clear);

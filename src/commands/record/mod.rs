@@ -6,7 +6,7 @@ pub(crate) mod marks;
 pub(crate) mod progress;
 mod recording;
 pub(crate) mod sampler;
-mod signals;
+pub(crate) mod signals;
 mod tee;
 
 use std::collections::BTreeMap;
@@ -277,7 +277,7 @@ fn listed(
 }
 
 /// `fio-20261121-194401`: the command's name and the time, UTC.
-fn default_path(command: &[OsString]) -> PathBuf {
+pub(crate) fn default_path(command: &[OsString]) -> PathBuf {
     let program = command.first().map(Path::new).and_then(Path::file_name);
     let program = program.map_or_else(|| "host".into(), |p| p.to_string_lossy());
     let program: String = program
