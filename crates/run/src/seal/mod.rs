@@ -8,6 +8,7 @@
 
 mod columns;
 mod direct;
+mod order;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -223,6 +224,7 @@ fn properties(
 
 /// One table on its way to Parquet.
 struct Sealing {
+    dir: PathBuf,
     subject: &'static Subject,
     table: &'static Table,
     schema: SchemaRef,
@@ -231,6 +233,9 @@ struct Sealing {
     gathered: Gathered,
     rows: u64,
     amounts: Amounts,
+    /// Time of the last row, and whether each came after the one before it.
+    last: Nanos,
+    in_order: bool,
 }
 
 #[derive(Default)]
@@ -268,6 +273,7 @@ impl Sealing {
             ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(wrap)?;
         let gathered = Gathered::default();
         Ok(Sealing {
+            dir: dir.to_owned(),
             subject,
             table,
             schema,
@@ -276,12 +282,15 @@ impl Sealing {
             gathered,
             rows: 0,
             amounts,
+            last: Nanos::MIN,
+            in_order: true,
         })
     }
 
     /// Takes a block; columns are matched by name, because a journal may be of another version.
     fn push(&mut self, block: &RowsBlock<'_>, words: &[Arc<str>]) -> Result<(), SealError> {
         self.rows += block.times.len() as u64;
+        self.look_at(&block.times);
         let event = self.table.detail == Detail::Event;
         let g = &mut self.gathered;
         g.times.extend_from_slice(&block.times);
@@ -302,6 +311,7 @@ impl Sealing {
     /// Takes rows on their way, whose words are those of the sink.
     fn push_rows(&mut self, rows: &Rows, words: &[Arc<str>]) -> Result<(), SealError> {
         self.rows += rows.len() as u64;
+        self.look_at(&rows.times);
         let event = self.table.detail == Detail::Event;
         let mut from = 0;
         while from < rows.len() {
@@ -327,6 +337,17 @@ impl Sealing {
             }
         }
         Ok(())
+    }
+
+    /// Readers rely on the order of time, but for events. What is recorded comes in it; what is
+    /// imported may not.
+    fn look_at(&mut self, times: &[Nanos]) {
+        if self.table.detail == Detail::Event {
+            return;
+        }
+        let first = times.first().is_none_or(|first| *first >= self.last);
+        self.in_order &= first && times.is_sorted();
+        self.last = times.last().copied().unwrap_or(self.last);
     }
 
     fn flush(&mut self, words: &[Arc<str>]) -> Result<(), SealError> {
@@ -359,6 +380,9 @@ impl Sealing {
     /// Finishes the file and gives it its name; answers with its rows and the sum of its footer.
     fn finish(mut self, words: &[Arc<str>]) -> Result<(&'static str, u64, u32), SealError> {
         self.flush(words)?;
+        if !self.in_order {
+            self = self.ordered()?;
+        }
         let table = self.table.name;
         let wrap = |error| SealError::Parquet {
             table: table.into(),
