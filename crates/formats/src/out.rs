@@ -251,6 +251,15 @@ impl Out {
     /// The tool or the machine was started anew: the next sample has none before it.
     pub fn broken(&mut self) {
         self.finish_sample();
+        if !self.held.is_empty() && self.options.every.or(self.stated).is_none() {
+            self.note(
+                "a sample just before a restart is left out: the text does not tell how long its \
+                 interval is",
+            );
+            self.held.clear();
+            self.now.clear();
+            self.amounts.clear();
+        }
         self.settle(None);
         self.before = None;
     }
