@@ -15,6 +15,7 @@ pub mod plan;
 pub mod quantiles;
 pub mod scan;
 pub mod slots;
+pub mod stats;
 pub mod syntax;
 
 pub use answer::{Answer, Group, evaluate, summarise};
