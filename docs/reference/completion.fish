@@ -32,6 +32,7 @@ complete -c sonde -n "__fish_sonde_needs_command" -f -a "import" -d 'Make a run 
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "show" -d 'One screen: what happened, what stands out'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "get" -d 'The numbers of an expression: table, JSON, CSV'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "plot" -d 'An expression as a picture: terminal, PNG, SVG'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "compare" -d 'Compare runs with runs: what changed, by how much, and how sure that is'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "catalog" -d 'List subjects, measures and dimensions'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "formats" -d 'List what can be imported, and how it is recognised'
@@ -95,6 +96,10 @@ complete -c sonde -n "__fish_sonde_using_subcommand plot" -l linear -d 'Linear l
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l fold -d 'Of a number dimension one distribution, with its quantiles'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l stack -d 'Areas on top of each other'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l vs -d 'Runs after it' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -s m -l metric -d 'What to compare, and which way is better; may be given again [default: the workload\'s own throughput and latency, else disks, networks and processors]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand catalog" -l markdown -d 'The reference page'

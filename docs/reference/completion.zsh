@@ -120,6 +120,17 @@ _arguments "${_arguments_options[@]}" : \
 ':expression -- What to draw; by a number dimension it is a heat map:_default' \
 && ret=0
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'--vs=[Runs after it]:B:_files -/' \
+'*-m+[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
+'*--metric=[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
+'--json[As JSON]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::a -- Runs before the change:_files -/' \
+&& ret=0
+;;
 (list)
 _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
@@ -179,6 +190,7 @@ _sonde_commands() {
 'show:One screen\: what happened, what stands out' \
 'get:The numbers of an expression\: table, JSON, CSV' \
 'plot:An expression as a picture\: terminal, PNG, SVG' \
+'compare:Compare runs with runs\: what changed, by how much, and how sure that is' \
 'list:Runs of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
 'formats:List what can be imported, and how it is recognised' \
@@ -192,6 +204,11 @@ _sonde_commands() {
 _sonde__subcmd__catalog_commands() {
     local commands; commands=()
     _describe -t commands 'sonde catalog commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__compare_commands] )) ||
+_sonde__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde compare commands' commands "$@"
 }
 (( $+functions[_sonde__subcmd__completion_commands] )) ||
 _sonde__subcmd__completion_commands() {

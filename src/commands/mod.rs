@@ -1,6 +1,7 @@
 //! The command table. To add a command: a file here and a line in [`COMMANDS`].
 
 mod catalog;
+mod compare;
 mod completion;
 mod doctor;
 mod formats;
@@ -39,6 +40,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     show::ENTRY,
     get::ENTRY,
     plot::ENTRY,
+    compare::ENTRY,
     list::ENTRY,
     catalog::ENTRY,
     formats::ENTRY,

@@ -6,6 +6,7 @@
 //! [`findings`]. No clock, no printing; files are read only through `run`.
 
 pub mod answer;
+pub mod compare;
 pub mod error;
 pub mod findings;
 mod fold;
