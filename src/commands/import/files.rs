@@ -1,4 +1,5 @@
-//! Importing files: looked at once to see what is in them, then again to take it.
+//! Importing files: one is taken as it is read; several are looked at once to see what is in
+//! them, then again to take it.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -6,9 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use formats::{Format, Head, Import, Options, Refused, Report};
+use run::catalog::Detail;
 use run::rows::TableId;
 use run::write::Making;
-use run::{Nanos, Sink, catalog};
+use run::{Nanos, Rows, Sink, Table, Word, Words, catalog};
 
 use super::Wanted;
 use super::inputs::{self, Input};
@@ -27,12 +29,22 @@ pub(super) struct Looked<'i> {
     pub(super) format: &'static Format,
     options: Options,
     pub(super) report: Report,
-    /// Rows of each table.
-    rows: HashMap<TableId, u64>,
+    /// Rows of each table, and the instances that they are of.
+    rows: HashMap<TableId, Filled>,
     /// Tables that another file has better.
     without: HashSet<TableId>,
     /// Where its times are from.
     pub(super) times: &'static str,
+}
+
+/// What a file has of a table.
+#[derive(Default)]
+struct Filled {
+    rows: u64,
+    /// The words of each row; none are kept of events.
+    instances: HashSet<Vec<Word>>,
+    /// The same as texts, when all are known.
+    names: HashSet<Vec<String>>,
 }
 
 impl Looked<'_> {
@@ -53,12 +65,14 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
         problems,
         ..Told::default()
     };
+    if let [only] = &all[..] {
+        return one(wanted, only, told);
+    }
     let mut looked = Vec::new();
     for input in &all {
         match look(wanted, input, &wanted.options) {
             Ok(found) => looked.push(found),
-            Err(Why::Unknown(why)) => told.unknown.push((input.name.clone(), why)),
-            Err(Why::Refused(why)) => told.refused.push((input.name.clone(), why)),
+            Err(why) => told.not_taken(input, why),
         }
     }
     line_up(wanted, &mut looked)?;
@@ -69,59 +83,143 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
     for file in &mut looked {
         take(file, &mut making, &mut sink)?;
     }
-    let manifest = Told::manifest(wanted, &looked);
+    finish(wanted, making, &sink, &told, &looked)
+}
+
+/// One file: taken as it is read.
+fn one(wanted: &Wanted, input: &Input, mut told: Told) -> Result<ExitCode, Failure> {
+    let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
+    let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
+    let found = begin(wanted, input).and_then(|(mut text, first, format)| {
+        let mut import = Import::new(format, &Head::new(&first), wanted.options.clone());
+        let report = read(&mut import, &first, &mut text, &mut write)?;
+        let words = std::mem::take(&mut import.rows().words);
+        Ok((Looked::new(input, format, &wanted.options, report), words))
+    });
+    let (looked, words) = match found {
+        Ok((looked, words)) => (vec![looked], words),
+        Err(why) => {
+            told.not_taken(input, why);
+            (vec![], Words::default())
+        }
+    };
+    told.check(wanted, &looked)?;
+    let mut sink = Sink::new();
+    sink.words = words;
+    finish(wanted, making, &sink, &told, &looked)
+}
+
+fn finish(
+    wanted: &Wanted,
+    making: Making,
+    sink: &Sink,
+    told: &Told,
+    looked: &[Looked<'_>],
+) -> Result<ExitCode, Failure> {
+    let manifest = Told::manifest(wanted, looked);
     let manifest = making
-        .finish(&sink, &manifest)
+        .finish(sink, &manifest)
         .map_err(|e| Failure::work(format!("{}: {e}", wanted.output.display())))?;
-    conclude(wanted, &manifest, &told, &looked)
+    conclude(wanted, &manifest, told, looked)
 }
 
 /// Why a file is not imported.
-enum Why {
+pub(super) enum Why {
     /// It is of no known format, or cannot be read.
     Unknown(String),
     /// It is of a format, and something is missing.
     Refused(String),
+    /// What it was read for failed.
+    Failed(Failure),
 }
 
-fn look<'i>(wanted: &Wanted, input: &'i Input, options: &Options) -> Result<Looked<'i>, Why> {
+impl Told {
+    fn not_taken(&mut self, input: &Input, why: Why) {
+        let name = input.name.clone();
+        match why {
+            Why::Unknown(why) => self.unknown.push((name, why)),
+            Why::Refused(why) => self.refused.push((name, why)),
+            Why::Failed(failure) => self.problems.push(format!("{name}: {}", failure.text)),
+        }
+    }
+}
+
+type Begun<'i> = (Box<dyn Read + 'i>, Vec<u8>, &'static Format);
+
+/// Opens a file and recognises it by its first bytes.
+fn begin<'i>(wanted: &Wanted, input: &'i Input) -> Result<Begun<'i>, Why> {
     let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
     let mut text = input.open().map_err(unreadable)?;
     let first = inputs::first_bytes(&mut text, PIECE).map_err(unreadable)?;
-    let head = Head::new(&first);
-    let format = wanted.recognise(&head).map_err(Why::Unknown)?;
-    let mut rows: HashMap<TableId, u64> = HashMap::new();
-    let mut import = Import::new(format, &head, options.clone());
+    let format = wanted.recognise(&Head::new(&first)).map_err(Why::Unknown)?;
+    Ok((text, first, format))
+}
+
+fn look<'i>(wanted: &Wanted, input: &'i Input, options: &Options) -> Result<Looked<'i>, Why> {
+    let (mut text, first, format) = begin(wanted, input)?;
+    let mut rows: HashMap<TableId, Filled> = HashMap::new();
+    let mut import = Import::new(format, &Head::new(&first), options.clone());
     let mut count = |sink: &mut Sink| {
         for (table, found) in sink.filled() {
-            *rows.entry(table).or_default() += found.len() as u64;
+            rows.entry(table).or_default().add(found);
         }
         sink.clear();
         Ok(())
     };
-    let report = read(&mut import, &first, &mut text, &mut count).map_err(|e| match e {
-        Stopped::Refused(Refused(why)) => Why::Refused(why),
-        Stopped::Other(why) => Why::Unknown(why),
-    })?;
-    let times = match () {
-        () if report.relative => "relative",
-        () if options.start.is_some() => "start",
-        () => "text",
-    };
-    Ok(Looked {
-        input,
-        format,
-        options: options.clone(),
-        report,
-        rows,
-        without: HashSet::new(),
-        times,
-    })
+    let report = read(&mut import, &first, &mut text, &mut count)?;
+    let words = &import.rows().words;
+    for filled in rows.values_mut() {
+        filled.name(words);
+    }
+    let mut looked = Looked::new(input, format, options, report);
+    looked.rows = rows;
+    Ok(looked)
 }
 
-enum Stopped {
-    Refused(Refused),
-    Other(String),
+impl Filled {
+    fn add(&mut self, found: &Rows) {
+        self.rows += found.len() as u64;
+        if found.table.detail == Detail::Event {
+            return;
+        }
+        for row in 0..found.len() {
+            let words: Vec<Word> = found.words.iter().map(|column| column[row]).collect();
+            self.instances.insert(words);
+        }
+    }
+
+    fn name(&mut self, words: &Words) {
+        let text = |w: &Word| words.text(*w).unwrap_or_default().to_owned();
+        let instances = std::mem::take(&mut self.instances);
+        self.names = instances
+            .iter()
+            .map(|i| i.iter().map(text).collect())
+            .collect();
+    }
+}
+
+impl<'i> Looked<'i> {
+    fn new(
+        input: &'i Input,
+        format: &'static Format,
+        options: &Options,
+        report: Report,
+    ) -> Looked<'i> {
+        let times = match () {
+            () if report.relative => "relative",
+            () if options.start.is_some() => "start",
+            () => "text",
+        };
+        Looked {
+            input,
+            format,
+            options: options.clone(),
+            report,
+            rows: HashMap::new(),
+            without: HashSet::new(),
+            times,
+        }
+    }
 }
 
 /// Reads a file to its end; `taken` gets its rows piece by piece.
@@ -130,21 +228,21 @@ fn read(
     first: &[u8],
     rest: &mut dyn Read,
     taken: &mut dyn FnMut(&mut Sink) -> Result<(), Failure>,
-) -> Result<Report, Stopped> {
-    let other = |e: Failure| Stopped::Other(e.text);
-    import.feed(first).map_err(Stopped::Refused)?;
+) -> Result<Report, Why> {
+    let refused = |Refused(why): Refused| Why::Refused(why);
+    import.feed(first).map_err(refused)?;
     let mut piece = vec![0; PIECE];
     loop {
-        taken(import.rows()).map_err(other)?;
+        taken(import.rows()).map_err(Why::Failed)?;
         match rest.read(&mut piece) {
             Ok(0) => break,
-            Ok(n) => import.feed(&piece[..n]).map_err(Stopped::Refused)?,
+            Ok(n) => import.feed(&piece[..n]).map_err(refused)?,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Stopped::Other(e.to_string())),
+            Err(e) => return Err(Why::Unknown(e.to_string())),
         }
     }
-    let report = import.finish().map_err(Stopped::Refused)?;
-    taken(import.rows()).map_err(other)?;
+    let report = import.finish().map_err(refused)?;
+    taken(import.rows()).map_err(Why::Failed)?;
     Ok(report)
 }
 
@@ -182,16 +280,15 @@ fn choose(looked: &mut [Looked<'_>]) {
             continue;
         }
         let id = TableId(place as u16);
+        let rows = |f: &Looked<'_>| f.rows.get(&id).map_or(0, |filled| filled.rows);
         let mut having: Vec<usize> = (0..looked.len())
-            .filter(|i| looked[*i].rows.get(&id).is_some_and(|n| *n > 0))
+            .filter(|i| rows(&looked[*i]) > 0)
             .collect();
-        having.sort_by_key(|i| std::cmp::Reverse(looked[*i].rows[&id]));
+        having.sort_by_key(|i| std::cmp::Reverse(rows(&looked[*i])));
         let mut kept: Vec<usize> = Vec::new();
         for file in having {
-            let better = kept
-                .iter()
-                .copied()
-                .find(|k| overlap(&looked[*k], &looked[file]));
+            let same = |k: &usize| same(&looked[*k], &looked[file], id, table);
+            let better = kept.iter().copied().find(same);
             match better {
                 None => kept.push(file),
                 Some(better) => {
@@ -206,6 +303,22 @@ fn choose(looked: &mut [Looked<'_>]) {
             }
         }
     }
+}
+
+/// Whether two files tell of the same: files of one format do if they share an instance (a job,
+/// a device), those of several formats if they are not of tools that the table keeps apart.
+fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
+    if !overlap(a, b) {
+        return false;
+    }
+    if a.format.name == b.format.name {
+        let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
+            return false;
+        };
+        return !of_a.names.is_disjoint(&of_b.names);
+    }
+    let by_tool = table.dimensions.first() == Some(&"tool");
+    !(by_tool && a.format.tool != b.format.tool)
 }
 
 fn overlap(a: &Looked<'_>, b: &Looked<'_>) -> bool {
@@ -231,7 +344,8 @@ fn take(file: &mut Looked<'_>, making: &mut Making, sink: &mut Sink) -> Result<(
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };
     read(&mut import, &first, &mut text, &mut write).map_err(|e| match e {
-        Stopped::Refused(Refused(why)) | Stopped::Other(why) => failed(why),
+        Why::Refused(why) | Why::Unknown(why) => failed(why),
+        Why::Failed(failure) => failed(failure.text),
     })?;
     sink.words = std::mem::take(&mut import.rows().words);
     Ok(())
