@@ -113,10 +113,25 @@ pub(super) fn enough(difference: f64, spread: f64, least: usize) -> Option<usize
     }
     // The rank tests need a little more than the t test: 3 / pi of its runs.
     let needed = |n: usize| {
-        let t = student((n - 1) as f64, 0.025) + student((n - 1) as f64, 0.2);
+        let freedom = (n - 1) as f64;
+        let t = student(freedom, 0.025) + student(freedom, 0.2);
         (t * spread / difference).powi(2) * std::f64::consts::PI / 3.0
     };
-    (least.max(2)..100_000).find(|n| needed(*n) <= *n as f64)
+    // With more runs t is smaller: from few on, this comes down to what is needed, and stays.
+    let mut runs = least.max(2);
+    for _ in 0..50 {
+        let more = needed(runs).ceil();
+        if more <= runs as f64 {
+            break;
+        }
+        if more > 100_000.0 {
+            return None;
+        }
+        // Half way: what is needed of so many is more than of the right number.
+        let next = (runs + more as usize).div_ceil(2);
+        runs = if next > runs { next } else { runs + 1 };
+    }
+    Some(runs)
 }
 
 #[cfg(test)]
