@@ -5,9 +5,11 @@
 //! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
 //! parser's rows go through [`Out`], which finds their times and true intervals.
 
+mod calendar;
 mod counters;
 mod cpu;
 mod disk;
+mod echo;
 mod import;
 mod lines;
 mod list;

@@ -355,16 +355,37 @@ impl Out {
     /// A bucket wider than those of the grid is spread over them, in proportion to their width:
     /// what was counted in it stays, and quantiles inside it are those of a straight line.
     pub fn bucket(&mut self, table: TableId, words: &[Word], from: f64, to: f64, count: f64) {
+        self.buckets(table, words, [from, to], count, Out::amounts);
+    }
+
+    /// The same with a count that is per second.
+    pub fn bucket_rate(&mut self, table: TableId, words: &[Word], from: f64, to: f64, rate: f64) {
+        self.buckets(table, words, [from, to], rate, Out::row);
+    }
+
+    fn buckets(
+        &mut self,
+        table: TableId,
+        words: &[Word],
+        [from, to]: [f64; 2],
+        count: f64,
+        add: fn(&mut Out, TableId, &[Word], &[f64]),
+    ) {
         let unit = catalog::tables()
             .nth(usize::from(table.0))
             .and_then(|(s, t)| columns(s, t).find_map(number_unit));
         let Some(unit) = unit else { return };
         let measures = self.sums[usize::from(table.0)].len() - 1;
         let mut values = vec![f64::NAN; measures + 1];
-        for (value, share) in spread(from, to, unit) {
+        // What is kept by itself keeps the bucket as it was printed.
+        let cells = match self.is_since_boot() {
+            true => vec![(from, 1.0)],
+            false => spread(from, to, unit),
+        };
+        for (value, share) in cells {
             values[0] = value;
             values[1] = count * share;
-            self.amounts(table, words, &values);
+            add(self, table, words, &values);
         }
     }
 
@@ -395,10 +416,15 @@ impl Out {
             statistic = format!("other.{}.{}", instance[0], instance[1]);
             instance.drain(..3);
         }
-        let instance = instance.join(" ");
+        let mut instance = instance.join(" ");
         let mut kept = Vec::new();
         let values = columns(subject, table).filter(|c| !is_word(c)).zip(values);
         for (column, value) in values.filter(|(_, v)| !v.is_nan()) {
+            // The place of a bucket.
+            if let Column::Dimension(d) = column {
+                instance.push_str(&format!(" {}={value}", d.name));
+                continue;
+            }
             let name = if other {
                 statistic.clone()
             } else {
