@@ -13,6 +13,7 @@ mod echo;
 mod import;
 mod lines;
 mod list;
+mod net;
 pub mod number;
 mod out;
 mod recognise;

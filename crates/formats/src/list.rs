@@ -26,4 +26,9 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::vmstat_linux::FORMAT, tools::zpool::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tools::arcstat::FORMAT,
+    tools::kstat::FORMAT,
+    tools::vmstat_linux::FORMAT,
+    tools::zpool::FORMAT,
+];

@@ -321,6 +321,8 @@ impl Zpool {
             let words = [device, layer, out.word(op.name().as_bytes())];
             out.put(&self.disk, &words, &[ios, bytes, all]);
             if !service.is_nan() {
+                // Kept by itself it would be told twice.
+                let ios = if out.is_since_boot() { f64::NAN } else { ios };
                 let queue = (all - service).max(0.0);
                 out.put(&self.waits, &words, &[ios, queue, service]);
             }
