@@ -29,6 +29,7 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     tools::arcstat::FORMAT,
     tools::kstat::FORMAT,
+    tools::netstat::protocols::FORMAT,
     tools::vmstat_linux::FORMAT,
     tools::zpool::FORMAT,
 ];

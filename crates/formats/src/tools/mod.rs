@@ -2,5 +2,6 @@
 
 pub(crate) mod arcstat;
 pub(crate) mod kstat;
+pub(crate) mod netstat;
 pub(crate) mod vmstat_linux;
 pub(crate) mod zpool;

@@ -71,7 +71,7 @@ fn recognise(head: &Head) -> u8 {
     }
     match () {
         () if long => 90,
-        () if short > 0 && short * 10 >= lines * 8 => 85,
+        () if short > 0 && short * 10 >= lines * 7 => 85,
         () => 0,
     }
 }
