@@ -28,8 +28,16 @@ pub struct Format {
 /// All formats, by tool.
 pub const FORMATS: &[Format] = &[
     tools::arcstat::FORMAT,
+    tools::dladm::FORMAT,
+    tools::inventory::IPADM,
+    tools::inventory::MPATHADM,
+    tools::inventory::STMSBOOT,
+    tools::inventory::ZONECFG,
     tools::kstat::FORMAT,
+    tools::memstat::FORMAT,
     tools::netstat::protocols::FORMAT,
     tools::vmstat_linux::FORMAT,
+    tools::zones::VFSSTAT,
+    tools::zones::ZONEMEMSTAT,
     tools::zpool::FORMAT,
 ];

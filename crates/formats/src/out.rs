@@ -106,6 +106,7 @@ pub struct Out {
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
     since_boot_samples: u64,
+    only_levels: bool,
 }
 
 impl Out {
@@ -139,6 +140,7 @@ impl Out {
             span: None,
             stamped: false,
             since_boot_samples: 0,
+            only_levels: false,
         }
     }
 
@@ -246,6 +248,11 @@ impl Out {
         {
             sample.spans = Some(seconds);
         }
+    }
+
+    /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
+    pub fn only_levels(&mut self) {
+        self.only_levels = true;
     }
 
     /// The tool or the machine was started anew: the next sample has none before it.
@@ -493,7 +500,9 @@ impl Out {
             return;
         }
         let held = std::mem::take(&mut self.held);
-        let Some(interval) = interval.or(self.options.every).or(self.stated) else {
+        let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
+        let known = interval.or(self.options.every).or(self.stated);
+        let Some(interval) = known.or(moment) else {
             self.refuse(Refused(
                 "the text does not tell how long an interval is\nhint: say it, as --every 1s"
                     .into(),

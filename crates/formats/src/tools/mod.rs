@@ -1,7 +1,11 @@
 //! A file a format, or a family of them.
 
 pub(crate) mod arcstat;
+pub(crate) mod dladm;
+pub(crate) mod inventory;
 pub(crate) mod kstat;
+pub(crate) mod memstat;
 pub(crate) mod netstat;
 pub(crate) mod vmstat_linux;
+pub(crate) mod zones;
 pub(crate) mod zpool;
