@@ -36,8 +36,11 @@ pub const FORMATS: &[Format] = &[
     tools::kstat::FORMAT,
     tools::memstat::FORMAT,
     tools::netstat::protocols::FORMAT,
+    tools::nfsstat_m::FORMAT,
     tools::vmstat_linux::FORMAT,
     tools::zones::VFSSTAT,
     tools::zones::ZONEMEMSTAT,
+    tools::zonestat::NATIVE,
+    tools::zonestat::SCRIPT,
     tools::zpool::FORMAT,
 ];

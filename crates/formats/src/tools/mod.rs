@@ -6,6 +6,8 @@ pub(crate) mod inventory;
 pub(crate) mod kstat;
 pub(crate) mod memstat;
 pub(crate) mod netstat;
+pub(crate) mod nfsstat_m;
 pub(crate) mod vmstat_linux;
 pub(crate) mod zones;
+pub(crate) mod zonestat;
 pub(crate) mod zpool;
