@@ -2,6 +2,7 @@
 
 pub(crate) mod arcstat;
 pub(crate) mod dladm;
+pub(crate) mod fsstat;
 pub(crate) mod inventory;
 pub(crate) mod kstat;
 pub(crate) mod memstat;
