@@ -75,7 +75,7 @@ pub(crate) fn stamp(line: &[u8]) -> Option<Stamp> {
     }
     let month = i8::try_from(month? + 1).ok()?;
     let date = Date::new(year?, month, day?).ok()?;
-    let half = half.as_ref().map(|h| h.as_bytes());
+    let half = half.as_ref().map(String::as_bytes);
     let at = date.to_datetime(time_of_day(time?.as_bytes(), half)?);
     Some(match zone.as_deref() {
         Some("UTC" | "GMT" | "Z" | "UCT") => Stamp::Zoned(at, 0),

@@ -1,5 +1,35 @@
 //! What a name of a network interface says of it.
 
+/// Kinds of interfaces that are made of others, or stay inside.
+const VIRTUAL: [&[u8]; 26] = [
+    b"aggr",
+    b"bond",
+    b"br",
+    b"bridge",
+    b"docker",
+    b"dummy",
+    b"etherstub",
+    b"gif",
+    b"gre",
+    b"ifb",
+    b"ipmp",
+    b"lagg",
+    b"stf",
+    b"tap",
+    b"team",
+    b"tun",
+    b"utun",
+    b"veth",
+    b"virbr",
+    b"vlan",
+    b"vmnet",
+    b"vnet",
+    b"vnic",
+    b"vxlan",
+    b"wg",
+    b"sit",
+];
+
 /// The catalog's `layer` of an interface, as far as its name tells: `loopback`, `virtual` (made
 /// of others, or for what stays inside), `edge`.
 pub(crate) fn layer(name: &[u8]) -> &'static str {
@@ -9,34 +39,6 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     if kind == b"lo" && numbered {
         return "loopback";
     }
-    const VIRTUAL: [&[u8]; 26] = [
-        b"aggr",
-        b"bond",
-        b"br",
-        b"bridge",
-        b"docker",
-        b"dummy",
-        b"etherstub",
-        b"gif",
-        b"gre",
-        b"ifb",
-        b"ipmp",
-        b"lagg",
-        b"stf",
-        b"tap",
-        b"team",
-        b"tun",
-        b"utun",
-        b"veth",
-        b"virbr",
-        b"vlan",
-        b"vmnet",
-        b"vnet",
-        b"vnic",
-        b"vxlan",
-        b"wg",
-        b"sit",
-    ];
     let bridge = name.starts_with(b"br-") || name.starts_with(b"veth");
     // `eth0.100` is a part of eth0, as `e1000g2000:1` is of its interface.
     let part = name.contains(&b'.') || name.contains(&b':') || name.contains(&b'@');

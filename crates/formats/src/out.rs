@@ -385,9 +385,10 @@ impl Out {
         let measures = self.sums[usize::from(table.0)].len() - 1;
         let mut values = vec![f64::NAN; measures + 1];
         // What is kept by itself keeps the bucket as it was printed.
-        let cells = match self.is_since_boot() {
-            true => vec![(from, 1.0)],
-            false => spread(from, to, unit),
+        let cells = if self.is_since_boot() {
+            vec![(from, 1.0)]
+        } else {
+            spread(from, to, unit)
         };
         for (value, share) in cells {
             values[0] = value;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Counts are per second, with letters as steps of 1,000; sizes are bytes, with steps of 1,024
-//! (the `cols` of `arcstat` in OpenZFS and in the scripts before it). The first row has all
+//! (the `cols` of `arcstat` in `OpenZFS` and in the scripts before it). The first row has all
 //! since boot.
 
 use crate::list::Format;

@@ -78,9 +78,10 @@ impl Memstat {
         let [name @ .., pages, size] = words else {
             return None;
         };
-        let (bytes, rounded) = match in_mb {
-            true => (number(size)? * MIB, MIB),
-            false => (scaled(size, 1024.0)?, f64::NAN),
+        let (bytes, rounded) = if in_mb {
+            (number(size)? * MIB, MIB)
+        } else {
+            (scaled(size, 1024.0)?, f64::NAN)
         };
         let named = !name.is_empty() && name.iter().all(|w| number(w).is_none());
         named.then_some(())?;

@@ -11,6 +11,8 @@
 //! The times in brackets are smoothed means. Without such lines (NFS over TCP) there are only
 //! settings, and the file is refused.
 
+use std::collections::HashSet;
+
 use crate::list::Format;
 use crate::number::{number, seconds};
 use crate::out::Out;
@@ -35,7 +37,7 @@ pub(crate) const FORMAT: Format = Format {
         let flags = head.lines().any(|l| {
             l.trim_ascii_start().starts_with(b"Flags:") && l.windows(5).any(|w| w == b"vers=")
         });
-        let mount = head.lines().any(|l| is_mount(l));
+        let mount = head.lines().any(is_mount);
         if flags && mount { 85 } else { 0 }
     },
     parser: || Box::new(Mounts::default()),
@@ -48,7 +50,7 @@ fn is_mount(line: &[u8]) -> bool {
 #[derive(Default)]
 struct Mounts {
     mount: Vec<u8>,
-    seen: Vec<Vec<u8>>,
+    seen: HashSet<Vec<u8>>,
     stamp: Option<Stamp>,
     begun: bool,
     times: u64,
@@ -122,7 +124,7 @@ impl Parser for Mounts {
                 self.seen.clear();
                 self.begun = false;
             }
-            self.seen.push(mount.clone());
+            self.seen.insert(mount.clone());
             self.mount = mount;
             return Line::Noise;
         }

@@ -85,7 +85,7 @@ struct Zones {
     named_first: bool,
     /// Columns are divided by commas.
     commas: bool,
-    zones: HashSet<Vec<u8>>,
+    seen: HashSet<Vec<u8>>,
     stamp: Option<Stamp>,
     fresh: bool,
     reports: u64,
@@ -97,7 +97,7 @@ impl Zones {
             columns: Vec::new(),
             named_first,
             commas: false,
-            zones: HashSet::new(),
+            seen: HashSet::new(),
             stamp: None,
             fresh: true,
             reports: 0,
@@ -119,20 +119,22 @@ impl Zones {
 
     /// The zone and the values, `-` as NaN. A zone's name can hold blanks: `global (0)`.
     fn values<'a>(&self, line: &'a [u8]) -> Option<(Vec<u8>, Vec<&'a [u8]>)> {
-        let words: Vec<&[u8]> = match self.commas {
-            true => line.split(|b| *b == b',').map(<[u8]>::trim_ascii).collect(),
-            false => fields(line).collect(),
+        let words: Vec<&[u8]> = if self.commas {
+            line.split(|b| *b == b',').map(<[u8]>::trim_ascii).collect()
+        } else {
+            fields(line).collect()
         };
         let names = words.len().checked_sub(self.columns.len())?;
         if names == 0 || self.columns.is_empty() {
             return None;
         }
-        let (name, texts) = match self.named_first {
-            true => (words.get(..names)?, words.get(names..)?),
-            false => (
+        let (name, texts) = if self.named_first {
+            (words.get(..names)?, words.get(names..)?)
+        } else {
+            (
                 words.get(self.columns.len()..)?,
                 words.get(..self.columns.len())?,
-            ),
+            )
         };
         // Names of zones are one word, with their number in brackets.
         let one = match name {
@@ -154,7 +156,7 @@ impl Zones {
         let Some(values) = read.collect::<Option<Vec<f64>>>() else {
             return Line::Unknown;
         };
-        if self.fresh || self.zones.contains(&zone) {
+        if self.fresh || self.seen.contains(&zone) {
             match self.stamp.take() {
                 Some(stamp) => out.sample_at(stamp),
                 None => out.sample(),
@@ -166,10 +168,10 @@ impl Zones {
             }
             self.reports += 1;
             self.fresh = false;
-            self.zones.clear();
+            self.seen.clear();
         }
         let instance = out.word(&zone);
-        self.zones.insert(zone);
+        self.seen.insert(zone);
         for (column, value) in self.columns.iter().zip(values) {
             let (name, unit) = unit(column);
             out.other(name, unit, instance, value);

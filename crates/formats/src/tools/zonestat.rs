@@ -314,7 +314,7 @@ impl Parser for Zonestat {
             self.fresh = true;
             return Line::Noise;
         }
-        let headless = self.columns.is_empty() && line.iter().filter(|b| **b == b':').count() > 3;
+        let headless = self.columns.is_empty() && line.split(|b| *b == b':').count() > 4;
         if headless {
             out.refuse(Refused(
                 "rows without a header: what their columns are is not told\n\

@@ -139,6 +139,8 @@ struct Kstat {
     /// The sets of the present report.
     sets: Vec<Set>,
     seen: HashSet<String>,
+    /// Statistics of the last set.
+    statistics: HashSet<String>,
     stamp: Option<Stamp>,
     /// `snaptime` of the first report.
     zero: Option<f64>,
@@ -151,6 +153,7 @@ impl Kstat {
         Kstat {
             sets: Vec::new(),
             seen: HashSet::new(),
+            statistics: HashSet::new(),
             stamp: None,
             zero: None,
             reports: 0,
@@ -165,6 +168,7 @@ impl Kstat {
             self.report(out);
             self.seen.insert(key);
         }
+        self.statistics.clear();
         self.sets.push(Set {
             module: module.to_owned(),
             instance: instance.to_owned(),
@@ -199,21 +203,23 @@ impl Kstat {
         let same = self.sets.last().is_some_and(|s| {
             s.module == found.module && s.instance == found.instance && s.name == found.name
         });
-        let again = self.sets.last().is_some_and(|s| s.has(&[found.statistic]));
+        let again = self.statistics.contains(found.statistic);
         if !same || again {
             self.open(found.module, found.instance, found.name, out);
         }
+        self.statistics.insert(found.statistic.to_owned());
         self.statistic(found.statistic, found.value)
     }
 
     fn statistic(&mut self, name: &str, value: &str) -> Line {
-        match self.sets.last_mut() {
-            Some(set) => match set.take(name, value) {
-                true => Line::Data,
-                // A text: a setting.
-                false => Line::Noise,
-            },
-            None => Line::Unknown,
+        let Some(set) = self.sets.last_mut() else {
+            return Line::Unknown;
+        };
+        // A text is a setting.
+        if set.take(name, value) {
+            Line::Data
+        } else {
+            Line::Noise
         }
     }
 }

@@ -21,6 +21,18 @@ const KINDS: [&str; 4] = [
     "prefetch_metadata",
 ];
 
+/// Counters of the ZFS cache, beside those by kind.
+const MORE: [&str; 8] = [
+    "memory_throttle_count",
+    "l2_hits",
+    "l2_misses",
+    "l2_writes_error",
+    "l2_cksum_bad",
+    "l2_io_error",
+    "l2_read_bytes",
+    "l2_write_bytes",
+];
+
 pub(super) struct Tables {
     counters: Counters,
     disk: Shape,
@@ -223,16 +235,6 @@ impl Tables {
         for kind in KINDS {
             names.extend(["hits", "misses", "iohits"].map(|what| format!("{kind}_{what}")));
         }
-        const MORE: [&str; 8] = [
-            "memory_throttle_count",
-            "l2_hits",
-            "l2_misses",
-            "l2_writes_error",
-            "l2_cksum_bad",
-            "l2_io_error",
-            "l2_read_bytes",
-            "l2_write_bytes",
-        ];
         let all: Vec<&str> = names.iter().map(String::as_str).chain(MORE).collect();
         let (n, first) = self.grown(set, &all);
         for (kind, counts) in KINDS.iter().zip(n.chunks(3)) {

@@ -13,7 +13,7 @@
 //! A sentence's name is what is left without its numbers, behind the sentence it stands below.
 //! Of the second and later reports the growth is taken.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::names::{self, Row};
 use crate::counters::Counters;
@@ -65,7 +65,7 @@ fn recognise(head: &Head) -> u8 {
     for line in head.lines() {
         match section(line) {
             Some(name) => {
-                in_section = names::SECTIONS.contains(&name.to_ascii_lowercase().as_str())
+                in_section = names::SECTIONS.contains(&name.to_ascii_lowercase().as_str());
             }
             None if in_section && sentence(line).is_some_and(|s| s.starts) => sentences += 1,
             None => {}
@@ -178,7 +178,8 @@ struct Protocols {
     above: Vec<(usize, String)>,
     /// The present report.
     values: Vec<(String, f64)>,
-    seen: HashSet<String>,
+    /// How often a name came in it.
+    seen: HashMap<String, u32>,
     stamp: Option<Stamp>,
     reports: u64,
     counters: Counters,
@@ -196,7 +197,7 @@ impl Protocols {
             sections: HashSet::new(),
             above: Vec::new(),
             values: Vec::new(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             stamp: None,
             reports: 0,
             counters: Counters::default(),
@@ -204,19 +205,15 @@ impl Protocols {
         }
     }
 
+    /// What comes twice in a report, as for each address, is numbered.
     fn add(&mut self, name: String, value: f64) {
-        if self.seen.insert(name.clone()) {
-            self.values.push((name, value));
-        } else {
-            // Twice in a report, as for each address: the first is kept with the others beside.
-            let again = (2..)
-                .map(|i| format!("{name} #{i}"))
-                .find(|n| !self.seen.contains(n));
-            if let Some(again) = again {
-                self.seen.insert(again.clone());
-                self.values.push((again, value));
-            }
-        }
+        let times = self.seen.entry(name.clone()).or_default();
+        *times += 1;
+        let name = match *times {
+            1 => name,
+            times => format!("{name} #{times}"),
+        };
+        self.values.push((name, value));
     }
 
     fn report(&mut self, out: &mut Out) {
@@ -275,7 +272,7 @@ impl Protocols {
     }
 
     fn pairs(&mut self, found: &[(&str, f64)], out: &mut Out) {
-        if found.iter().any(|(name, _)| self.seen.contains(*name)) {
+        if found.iter().any(|(name, _)| self.seen.contains_key(*name)) {
             self.report(out);
         }
         for (name, value) in found {

@@ -10,7 +10,7 @@
 //!
 //! Of waits a row's name is the longest that fits it, `2^n - 1` ns, rounded down; of sizes the
 //! smallest. The first report holds all since the pool was imported; the later ones are per
-//! second (`print_vdev_stats` of OpenZFS).
+//! second (`print_vdev_stats` of `OpenZFS`).
 
 use run::rows::TableId;
 

@@ -1,4 +1,4 @@
-//! `zpool iostat` of Solaris, illumos, and OpenZFS on Linux, BSD and macOS.
+//! `zpool iostat` of Solaris, illumos, and `OpenZFS` on Linux, BSD and macOS.
 //!
 //! ```text
 //!               capacity     operations     bandwidth
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Letters are steps of 1,024, of bytes and of operations; times are whole numbers of their
-//! unit, rounded down (`zpool-iostat(8)`, OpenZFS 0.7 to 2.3). The first report is a mean since
+//! unit, rounded down (`zpool-iostat(8)`, `OpenZFS` 0.7 to 2.3). The first report is a mean since
 //! the pool was imported, but with `-y`. With `-v` a device stands two columns further in than
 //! what it is part of.
 
@@ -103,14 +103,21 @@ struct Row {
     values: Vec<f64>,
 }
 
+/// What the header says of rows that are not moved in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// There is no header.
+    Unnamed,
+    Pools,
+    /// Devices that were asked for by name.
+    Devices,
+}
+
 struct Zpool {
     /// Upper header.
     top: Vec<String>,
     columns: Option<Vec<Column>>,
-    /// The columns come from a header.
-    headed: bool,
-    /// The rows are devices that were asked for by name.
-    devices: bool,
+    rows: Rows,
     histogram: Option<Histogram>,
     waiting: Option<Row>,
     /// Names of the report: of pools, and of groups with how often.
@@ -120,9 +127,8 @@ struct Zpool {
     /// The next row begins a report.
     fresh: bool,
     stamp: Option<Stamp>,
-    reports: u64,
-    /// -y: no report since boot.
-    skips_first: bool,
+    /// The next report is since boot.
+    boot_next: bool,
     disk: Shape,
     waits: Shape,
 }
@@ -132,8 +138,7 @@ impl Zpool {
         Zpool {
             top: Vec::new(),
             columns: None,
-            headed: false,
-            devices: false,
+            rows: Rows::Unnamed,
             histogram: None,
             waiting: None,
             pools: HashSet::new(),
@@ -141,8 +146,7 @@ impl Zpool {
             pool: Vec::new(),
             fresh: true,
             stamp: None,
-            reports: 0,
-            skips_first: false,
+            boot_next: true,
             disk: Shape::of("disk", &["ios", "bytes", "time"]),
             waits: Shape::of("disk_io", &["ios", "queue", "service"]),
         }
@@ -151,14 +155,13 @@ impl Zpool {
     /// A command line tells the interval, and begins anew.
     fn command(&mut self, arguments: &[String], out: &mut Out) {
         self.flush(None, out);
-        if self.reports > 0 {
+        if out.samples() > 0 {
             out.broken();
         }
-        self.reports = 0;
         self.fresh = true;
         self.columns = None;
         self.histogram = None;
-        self.skips_first = echo::has_flag(arguments, 'y');
+        self.boot_next = !echo::has_flag(arguments, 'y');
         if let Some(seconds) = echo::interval(arguments) {
             out.every(seconds);
         }
@@ -169,10 +172,9 @@ impl Zpool {
             Some(stamp) => out.sample_at(stamp),
             None => out.sample(),
         }
-        if self.reports == 0 && !self.skips_first {
+        if std::mem::take(&mut self.boot_next) {
             out.since_boot();
         }
-        self.reports += 1;
         self.fresh = false;
         self.pools.clear();
         self.groups.clear();
@@ -180,10 +182,12 @@ impl Zpool {
 
     fn header(&mut self, line: &[u8]) -> Line {
         let mut words = fields(line).map(|w| String::from_utf8_lossy(w).into_owned());
-        self.devices = words.next().as_deref() == Some("vdev");
+        self.rows = match words.next().as_deref() {
+            Some("vdev") => Rows::Devices,
+            _ => Rows::Pools,
+        };
         let bottom: Vec<String> = words.collect();
         self.columns = columns::columns(&self.top, &bottom);
-        self.headed = true;
         self.fresh = true;
         self.histogram = None;
         if self.columns.is_some() {
@@ -234,7 +238,7 @@ impl Zpool {
             name: name.to_vec(),
             values,
         };
-        let outermost = indent == 0 && !self.devices && self.is_pool(&row);
+        let outermost = indent == 0 && self.is_pool(&row);
         self.flush(Some(indent), out);
         if self.fresh || (indent == 0 && self.pools.contains(name)) {
             self.begin(out);
@@ -252,8 +256,13 @@ impl Zpool {
     /// Without a header nothing is moved in: names and missing sizes have to tell.
     fn is_pool(&self, row: &Row) -> bool {
         let sized = row.values.first().is_some_and(|v| !v.is_nan());
-        self.headed
-            || (sized && !vdev::is_group(&row.name) && crate::disk::layer(&row.name) == "stacked")
+        match self.rows {
+            Rows::Pools => true,
+            Rows::Devices => false,
+            Rows::Unnamed => {
+                sized && !vdev::is_group(&row.name) && crate::disk::layer(&row.name) == "stacked"
+            }
+        }
     }
 
     /// Puts the row that waited, now that it is known how far in the next one stands.
@@ -265,7 +274,7 @@ impl Zpool {
             return;
         };
         let holds = next.is_some_and(|next| next > row.indent);
-        let pool = row.indent == 0 && !self.devices && self.is_pool(&row);
+        let pool = row.indent == 0 && self.is_pool(&row);
         let (name, layer) = if pool {
             (row.name.clone(), "stacked")
         } else if holds || vdev::is_group(&row.name) {
