@@ -181,7 +181,8 @@ impl Out {
     /// Seconds between samples, as the text says (a command line in it, a banner). What the
     /// user says goes before.
     pub fn every(&mut self, seconds: f64) {
-        if seconds > 0.0 {
+        // What is longer than decades is no interval, and no sum of times.
+        if seconds > 0.0 && seconds < 1e9 {
             self.stated = Some(seconds);
         }
     }

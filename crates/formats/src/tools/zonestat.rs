@@ -87,7 +87,7 @@ fn duration(line: &[u8]) -> Option<f64> {
     for part in after.trim().split(':') {
         seconds = seconds * 60.0 + number(part.as_bytes())?;
     }
-    Some(seconds)
+    Some(seconds).filter(|s| (0.0..1e9).contains(s))
 }
 
 /// Headings of groups of columns: where they begin and end, and their names.

@@ -111,7 +111,8 @@ impl Set {
         let read = || number(value.as_bytes()).filter(|_| !TEXTS.contains(&name));
         match name {
             "class" => value.clone_into(&mut self.class),
-            "snaptime" => self.snaptime = read(),
+            // Seconds since boot: decades at most.
+            "snaptime" => self.snaptime = read().filter(|s| (0.0..1e9).contains(s)),
             "crtime" => {}
             _ => {
                 let found = read();

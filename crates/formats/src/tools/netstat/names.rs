@@ -256,7 +256,14 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         table: "ip_packets",
         words: &["receive", "6"],
-        cells: &[("packets", &["ipv6InReceives", "ip6 total packets received"])],
+        cells: &[(
+            "packets",
+            &[
+                "ipv6InReceives",
+                "ip6 total packets received",
+                "ipv6 total packets received",
+            ],
+        )],
     },
     Row {
         table: "ip_packets",
@@ -266,6 +273,7 @@ pub(super) const ROWS: &[Row] = &[
             &[
                 "ipv6OutRequests + ipv6OutForwDatagrams",
                 "ip6 packets sent from this host + ip6 packets forwarded",
+                "ipv6 packets sent from this host + ipv6 packets forwarded",
             ],
         )],
     },
@@ -275,13 +283,24 @@ pub(super) const ROWS: &[Row] = &[
         cells: &[
             (
                 "forwarded",
-                &["ipv6OutForwDatagrams", "ip6 packets forwarded"],
+                &[
+                    "ipv6OutForwDatagrams",
+                    "ip6 packets forwarded",
+                    "ipv6 packets forwarded",
+                ],
             ),
             ("receive_discards", &["ipv6InDiscards"]),
             ("send_discards", &["ipv6OutDiscards"]),
             ("no_route", &["ipv6OutNoRoutes"]),
             ("reassembly_failures", &["ipv6ReasmFails"]),
-            ("fragments", &["ipv6OutFragCreates"]),
+            (
+                "fragments",
+                &[
+                    "ipv6OutFragCreates",
+                    "ip6 fragments created",
+                    "ipv6 fragments created",
+                ],
+            ),
         ],
     },
 ];
@@ -306,6 +325,14 @@ pub(super) fn is_level(name: &str) -> bool {
     LEVELS.contains(&name)
 }
 
+/// Whether `tcp connections established` are all since boot, as of AIX and BSD, not those there
+/// are now, as of Linux.
+pub(super) fn counts_ever(values: &[(String, f64, f64)]) -> bool {
+    values
+        .iter()
+        .any(|(n, _, _)| n == "tcp connection requests")
+}
+
 /// The growth of the first of those counters that is there (of levels the value); NaN if none
 /// is. It is marked as taken.
 pub(super) fn value<'a>(
@@ -314,8 +341,7 @@ pub(super) fn value<'a>(
     taken: &mut std::collections::HashSet<&'a str>,
 ) -> f64 {
     let of = |name: &str| values.iter().find(|(n, _, _)| n == name);
-    // AIX counts established connections since boot, Linux those there are.
-    let counts_all = of("tcp connection requests").is_some();
+    let counts_all = counts_ever(values);
     for alternative in alternatives {
         let mut sum = 0.0;
         let mut sign = 1.0;

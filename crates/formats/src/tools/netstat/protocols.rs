@@ -262,11 +262,16 @@ impl Protocols {
             out.put_amounts(shape, &words, &found);
         }
         let none = out.word(b"");
+        let ever = names::counts_ever(values);
         for (name, value, came) in values {
             if taken.contains(name.as_str()) {
                 continue;
             }
-            let value = if names::is_level(name) { *value } else { *came };
+            let value = if names::is_level(name) && !(ever && name.starts_with("tcp connections")) {
+                *value
+            } else {
+                *came
+            };
             out.other(name, "", none, value);
         }
     }
