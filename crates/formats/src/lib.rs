@@ -5,12 +5,15 @@
 //! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
 //! parser's rows go through [`Out`], which finds their times and true intervals.
 
+mod calendar;
 mod counters;
 mod cpu;
 mod disk;
+mod echo;
 mod import;
 mod lines;
 mod list;
+mod net;
 pub mod number;
 mod out;
 mod recognise;

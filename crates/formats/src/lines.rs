@@ -17,10 +17,10 @@ pub(crate) struct Cleaned<'a> {
 }
 
 /// Takes what is no text out of a line: a carriage return before its end, NUL bytes, terminal
-/// colours.
+/// colours. A blank that does not break, as web pages have it, becomes a plain one.
 pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if memchr::memchr2(0, 0x1b, line).is_none() {
+    if memchr::memchr3(0, 0x1b, 0xc2, line).is_none() {
         return Cleaned { line };
     }
     buffer.clear();
@@ -30,6 +30,10 @@ pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> 
         match byte {
             0 => {}
             0x1b => rest = after_escape(after),
+            0xc2 if after.first() == Some(&0xa0) => {
+                buffer.push(b' ');
+                rest = &after[1..];
+            }
             _ => buffer.push(byte),
         }
     }
@@ -114,6 +118,7 @@ mod tests {
             (b"\x1b[1;31mred\x1b[0m", b"red"),
             (b"\x1b", b""),
             (b"\x1b[", b""),
+            (b"a\xc2\xa0 b\xc2\xb5", b"a  b\xc2\xb5"),
             (b"plain", b"plain"),
         ] {
             assert_eq!(clean(line, &mut buffer).line, clean_line);

@@ -26,4 +26,25 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::vmstat_linux::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tools::arcstat::FORMAT,
+    tools::dladm::FORMAT,
+    tools::fsstat::FORMAT,
+    tools::inventory::IPADM,
+    tools::inventory::MPATHADM,
+    tools::inventory::STMSBOOT,
+    tools::inventory::ZONECFG,
+    tools::ip_link::FORMAT,
+    tools::kstat::FORMAT,
+    tools::memstat::FORMAT,
+    tools::netstat::interfaces::FORMAT,
+    tools::netstat::protocols::FORMAT,
+    tools::nfsstat::FORMAT,
+    tools::nfsstat_m::FORMAT,
+    tools::vmstat_linux::FORMAT,
+    tools::zones::VFSSTAT,
+    tools::zones::ZONEMEMSTAT,
+    tools::zonestat::NATIVE,
+    tools::zonestat::SCRIPT,
+    tools::zpool::FORMAT,
+];

@@ -106,6 +106,7 @@ pub struct Out {
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
     since_boot_samples: u64,
+    only_levels: bool,
 }
 
 impl Out {
@@ -139,6 +140,7 @@ impl Out {
             span: None,
             stamped: false,
             since_boot_samples: 0,
+            only_levels: false,
         }
     }
 
@@ -179,7 +181,8 @@ impl Out {
     /// Seconds between samples, as the text says (a command line in it, a banner). What the
     /// user says goes before.
     pub fn every(&mut self, seconds: f64) {
-        if seconds > 0.0 {
+        // What is longer than decades is no interval, and no sum of times.
+        if seconds > 0.0 && seconds < 1e9 {
             self.stated = Some(seconds);
         }
     }
@@ -246,6 +249,11 @@ impl Out {
         {
             sample.spans = Some(seconds);
         }
+    }
+
+    /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
+    pub fn only_levels(&mut self) {
+        self.only_levels = true;
     }
 
     /// The tool or the machine was started anew: the next sample has none before it.
@@ -364,16 +372,38 @@ impl Out {
     /// A bucket wider than those of the grid is spread over them, in proportion to their width:
     /// what was counted in it stays, and quantiles inside it are those of a straight line.
     pub fn bucket(&mut self, table: TableId, words: &[Word], from: f64, to: f64, count: f64) {
+        self.buckets(table, words, [from, to], count, Out::amounts);
+    }
+
+    /// The same with a count that is per second.
+    pub fn bucket_rate(&mut self, table: TableId, words: &[Word], from: f64, to: f64, rate: f64) {
+        self.buckets(table, words, [from, to], rate, Out::row);
+    }
+
+    fn buckets(
+        &mut self,
+        table: TableId,
+        words: &[Word],
+        [from, to]: [f64; 2],
+        count: f64,
+        add: fn(&mut Out, TableId, &[Word], &[f64]),
+    ) {
         let unit = catalog::tables()
             .nth(usize::from(table.0))
             .and_then(|(s, t)| columns(s, t).find_map(number_unit));
         let Some(unit) = unit else { return };
         let measures = self.sums[usize::from(table.0)].len() - 1;
         let mut values = vec![f64::NAN; measures + 1];
-        for (value, share) in spread(from, to, unit) {
+        // What is kept by itself keeps the bucket as it was printed.
+        let cells = if self.is_since_boot() {
+            vec![(from, 1.0)]
+        } else {
+            spread(from, to, unit)
+        };
+        for (value, share) in cells {
             values[0] = value;
             values[1] = count * share;
-            self.amounts(table, words, &values);
+            add(self, table, words, &values);
         }
     }
 
@@ -404,10 +434,15 @@ impl Out {
             statistic = format!("other.{}.{}", instance[0], instance[1]);
             instance.drain(..3);
         }
-        let instance = instance.join(" ");
+        let mut instance = instance.join(" ");
         let mut kept = Vec::new();
         let values = columns(subject, table).filter(|c| !is_word(c)).zip(values);
         for (column, value) in values.filter(|(_, v)| !v.is_nan()) {
+            // The place of a bucket.
+            if let Column::Dimension(d) = column {
+                instance.push_str(&format!(" {}={value}", d.name));
+                continue;
+            }
             let name = if other {
                 statistic.clone()
             } else {
@@ -476,7 +511,9 @@ impl Out {
             return;
         }
         let held = std::mem::take(&mut self.held);
-        let Some(interval) = interval.or(self.options.every).or(self.stated) else {
+        let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
+        let known = interval.or(self.options.every).or(self.stated);
+        let Some(interval) = known.or(moment) else {
             self.refuse(Refused(
                 "the text does not tell how long an interval is\nhint: say it, as --every 1s"
                     .into(),
