@@ -29,5 +29,8 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     tools::sysstat::iostat::FORMAT,
     tools::sysstat::iostat_json::FORMAT,
+    tools::sysstat::mpstat::FORMAT,
+    tools::sysstat::pidstat::FORMAT,
+    tools::sysstat::sar::FORMAT,
     tools::vmstat_linux::FORMAT,
 ];

@@ -124,6 +124,14 @@ impl Column {
         }
     }
 
+    /// Its unit, where it has no place in the catalog.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self.what {
+            Other(unit) => unit,
+            _ => "",
+        }
+    }
+
     /// A number of it, in base units where it has a place in the catalog.
     pub(crate) fn amount(&self, printed: f64) -> f64 {
         printed * self.factor

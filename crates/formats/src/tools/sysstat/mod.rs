@@ -7,6 +7,14 @@ mod device;
 pub(crate) mod iostat;
 pub(crate) mod iostat_json;
 mod json;
+mod moments;
+pub(crate) mod mpstat;
+pub(crate) mod pidstat;
+mod place;
+mod rules;
+pub(crate) mod sar;
+mod sheet;
+mod timed;
 mod when;
 
 use crate::number::whole;
@@ -22,6 +30,26 @@ pub(crate) struct Banner {
     pub(crate) date: Vec<u8>,
     /// The machine's kind, as `x86_64`; empty where it is not told.
     pub(crate) machine: Vec<u8>,
+    /// How many processors there are.
+    pub(crate) processors: Option<u32>,
+}
+
+/// Bytes of a page of memory, of machines that have one size only.
+pub(crate) fn page_of(machine: &[u8]) -> Option<f64> {
+    let known = [
+        &b"x86_64"[..],
+        b"i386",
+        b"i486",
+        b"i586",
+        b"i686",
+        b"amd64",
+        b"s390x",
+        b"i86pc",
+    ];
+    if known.contains(&machine) {
+        return Some(4096.0);
+    }
+    (machine.starts_with(b"sun4u") || machine.starts_with(b"sun4v")).then_some(8192.0)
 }
 
 /// Reads a banner of Linux, and tells `out` the host and the processors.
@@ -41,6 +69,7 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
             && count > 0
         {
             out.has_processors(count);
+            banner.processors = Some(count);
         } else if banner.date.is_empty() && field.first().is_some_and(u8::is_ascii_digit) {
             banner.date = field.to_vec();
         }
