@@ -31,6 +31,10 @@ pub const FORMATS: &[Format] = &[
     tools::sysstat::iostat_json::FORMAT,
     tools::sysstat::mpstat::FORMAT,
     tools::sysstat::pidstat::FORMAT,
+    tools::sysstat::sadf::MPSTAT,
+    tools::sysstat::sadf::JSON,
+    tools::sysstat::sadf::XML,
+    tools::sysstat::sadf_text::FORMAT,
     tools::sysstat::sar::FORMAT,
     tools::vmstat_linux::FORMAT,
 ];

@@ -11,11 +11,15 @@ mod moments;
 pub(crate) mod mpstat;
 pub(crate) mod pidstat;
 mod place;
+mod records;
 mod rules;
+pub(crate) mod sadf;
+pub(crate) mod sadf_text;
 pub(crate) mod sar;
 mod sheet;
 mod timed;
 mod when;
+mod xml;
 
 use crate::number::whole;
 use crate::out::Out;

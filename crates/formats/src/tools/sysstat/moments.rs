@@ -105,6 +105,8 @@ pub(crate) struct Moments {
     pub(crate) place: Place,
     pub(crate) headers: Vec<Header>,
     by_time: BTreeMap<DateTime, Moment>,
+    /// The interval before.
+    interval: Option<f64>,
 }
 
 impl Moments {
@@ -133,15 +135,24 @@ impl Moments {
             None => BTreeMap::new(),
         };
         for moment in std::mem::replace(&mut self.by_time, later).into_values() {
-            if moment.interval.is_none() && !moment.since_boot {
+            let interval = moment.interval.or(self.interval);
+            self.interval = interval;
+            if moment.since_boot {
+                out.sample_at(moment.stamp);
+                out.since_boot();
+            } else if let Some(seconds) = interval {
+                if moment.interval.is_none() {
+                    out.note(
+                        "the text does not tell when some intervals began, as after a restart: \
+                         they are taken to be as long as those before",
+                    );
+                }
+                out.sample_at(moment.stamp);
+                out.spans(seconds);
+            } else {
                 // It gets the interval of the one after it.
                 out.broken();
-            }
-            out.sample_at(moment.stamp);
-            match moment.interval {
-                _ if moment.since_boot => out.since_boot(),
-                Some(seconds) => out.spans(seconds),
-                None => {}
+                out.sample_at(moment.stamp);
             }
             self.fill(&moment, out);
         }

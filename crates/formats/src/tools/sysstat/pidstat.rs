@@ -86,7 +86,15 @@ impl Pidstat {
         let (time, taken) = clock(all)?;
         if !self.dated {
             let day = self.day.date(out);
-            out.date(day);
+            // The banner's day is the header's: the interval may have gone past midnight.
+            let past = self
+                .from
+                .is_some_and(|f| f.duration_since(time).as_secs() > 12 * 3600);
+            out.date(if past {
+                day.tomorrow().unwrap_or(day)
+            } else {
+                day
+            });
             self.dated = true;
         }
         Some((Stamp::Clock(time), taken))
@@ -202,9 +210,10 @@ fn program(command: &[u8]) -> &[u8] {
         return command;
     }
     let first = command.split(|b| *b == b' ').next().unwrap_or(command);
-    match path {
-        true => first.rsplit(|b| *b == b'/').next().unwrap_or(first),
-        false => first,
+    if path {
+        first.rsplit(|b| *b == b'/').next().unwrap_or(first)
+    } else {
+        first
     }
 }
 
