@@ -34,6 +34,8 @@ pub(crate) enum Kind {
 pub(crate) struct Header {
     pub(crate) names: Vec<String>,
     pub(crate) kind: Kind,
+    /// Its rows are of NUMA nodes.
+    pub(crate) of_nodes: bool,
     /// Of devices, as `iostat` knows them.
     pub(crate) columns: Vec<Column>,
 }
@@ -44,7 +46,8 @@ impl Header {
         let has = |name: &str| names.iter().any(|n| n == name);
         let of = |name: &str| instances.iter().any(|n| n.eq_ignore_ascii_case(name));
         let shares = has("%idle") && (has("%usr") || has("%user"));
-        let kind = if shares && !of("NODE") {
+        let of_nodes = of("NODE") && !of("CPU");
+        let kind = if shares && !of_nodes {
             Kind::Processors
         } else if has("squeezd/s") || has("squeezed/s") {
             Kind::Softnet
@@ -70,6 +73,7 @@ impl Header {
         Header {
             names,
             kind,
+            of_nodes,
             columns,
         }
     }

@@ -81,7 +81,10 @@ impl Records {
         for (key, text) in fields {
             if let Some(column) = instance_of(group, key) {
                 of.push(column.to_owned());
-                name.push(text);
+                name.push(match column {
+                    "NODE" => format!("node {text}"),
+                    _ => text,
+                });
             } else if let Some(value) = number(text.as_bytes()) {
                 names.push(text_name(group, key));
                 values.push(value);

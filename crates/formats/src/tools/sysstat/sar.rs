@@ -67,8 +67,11 @@ fn recognise(head: &Head) -> u8 {
             n.ends_with(b"/s") || n.starts_with(b"%") || n.starts_with(b"kb") || n.ends_with(b"-sz")
         };
         let words = names.iter().all(|n| n.iter().any(u8::is_ascii_alphabetic));
+        if names.len() > 1 && words && banner {
+            return 88;
+        }
         if names.len() > 1 && words && names.iter().filter(column).count() * 2 > names.len() {
-            return if banner { 88 } else { 75 };
+            return 75;
         }
     }
     0

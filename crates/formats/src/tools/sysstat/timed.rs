@@ -11,8 +11,8 @@ use jiff::civil::{Date, Time};
 use super::moments::{Header, Kind, Moments, When};
 use super::rules::System;
 use super::when::{Day, clock};
-use super::{banner, command, interval, page_of};
-use crate::number::{number, whole};
+use super::{KIB, banner, command, interval, page_of};
+use crate::number::{number, scaled, whole};
 use crate::out::Out;
 use crate::time::Stamp;
 use crate::{Line, fields};
@@ -306,22 +306,35 @@ impl Timed {
         let Some(when) = table.clock.as_ref().and_then(|c| c.when) else {
             return Line::Unknown;
         };
-        if all.len() != table.width {
+        // Of all processors their place (`mpstat -T`) is blank.
+        let blank = table.width.saturating_sub(all.len());
+        let is_all = all.first() == Some(&&b"all"[..]) && blank + 1 == table.instances.len();
+        if blank > 0 && !is_all || all.len() > table.width {
             return Line::Unknown;
         }
         let mut name: Vec<&[u8]> = Vec::new();
         let mut values = Vec::new();
         for (i, field) in all.iter().enumerate() {
-            if table.instances.contains(&i) {
+            let place = if i == 0 { 0 } else { i + blank };
+            if table.instances.contains(&place) {
                 name.push(field);
-            } else {
-                match value(field) {
-                    Some(value) => values.push(value),
-                    None => return Line::Unknown,
-                }
+                continue;
+            }
+            let column = header.names.get(values.len()).map_or("", String::as_str);
+            match value(field).or_else(|| for_people(column, field)) {
+                Some(value) => values.push(value),
+                None => return Line::Unknown,
             }
         }
-        let name = out.word(&name.join(&b' '));
+        if header.kind == Kind::Processors {
+            // Where it is (`CORE SOCK NODE`) is no part of its name.
+            name.truncate(1);
+        }
+        let mut name = name.join(&b' ');
+        if header.of_nodes {
+            name.splice(0..0, b"node ".iter().copied());
+        }
+        let name = out.word(&name);
         let header = table.header;
         self.moments.row(&when, header, name, &values);
         Line::Data
@@ -375,7 +388,9 @@ fn later(day: Date, last: Time, time: Time) -> Date {
 
 /// Whether no field is a number, as in a header.
 fn is_header(all: &[&[u8]]) -> bool {
-    let word = |f: &&[u8]| value(f).is_none() && f.iter().any(u8::is_ascii_alphabetic);
+    let word = |f: &&[u8]| {
+        value(f).is_none() && scaled(f, 1024.0).is_none() && f.iter().any(u8::is_ascii_alphabetic)
+    };
     all.iter().all(word)
 }
 
@@ -390,6 +405,18 @@ fn value(field: &[u8]) -> Option<f64> {
             number(&field[..at])
         }
         _ => number(field.strip_suffix(b"%").unwrap_or(field)),
+    }
+}
+
+/// A value of `--human`, with a letter for its unit, in the column's own.
+fn for_people(column: &str, field: &[u8]) -> Option<f64> {
+    let bytes = scaled(field, 1024.0)?;
+    if column.starts_with("kb") || column.contains("kB") || column == "areq-sz" {
+        Some(bytes / KIB)
+    } else if column.starts_with("MB") {
+        Some(bytes / (KIB * KIB))
+    } else {
+        None
     }
 }
 
