@@ -10,6 +10,9 @@ use crate::time::Refused;
 /// The longest document that is read.
 const LONGEST: usize = 1 << 30;
 
+/// Deeper than any document of the tools goes.
+const DEEPEST: usize = 100;
+
 /// A document as its lines come.
 #[derive(Default)]
 pub(crate) struct Document {
@@ -94,6 +97,7 @@ fn mended(text: &[u8]) -> Vec<u8> {
             _ => {}
         }
         match part {
+            Part::Open if open.len() > DEEPEST => break,
             Part::Open => open.push(if token == b"{" { b'}' } else { b']' }),
             Part::Close if open.pop() != token.first().copied() => break,
             _ => {}

@@ -151,7 +151,11 @@ impl Sadf {
             .of
             .as_ref()
             .is_some_and(|(w, d)| *w == when && d == device);
-        if !same || self.values.iter().any(|(n, _)| *n == field) || self.begins(&field) {
+        if !same
+            || self.values.iter().any(|(n, _)| *n == field)
+            || self.begins(&field)
+            || self.values.len() > 256
+        {
             self.finish(out);
             self.of = Some((when, device.to_vec()));
         }

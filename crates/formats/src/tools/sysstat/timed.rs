@@ -17,6 +17,29 @@ use crate::out::Out;
 use crate::time::Stamp;
 use crate::{Line, fields};
 
+/// Columns that name what a row is of.
+const KNOWN: [&str; 19] = [
+    "CPU",
+    "cpu",
+    "INTR",
+    "DEV",
+    "IFACE",
+    "TTY",
+    "BUS",
+    "FAN",
+    "TEMP",
+    "IN",
+    "FILESYSTEM",
+    "MOUNTPOINT",
+    "DEVICE",
+    "device",
+    "NODE",
+    "FCHOST",
+    "BAT",
+    "CORE",
+    "SOCK",
+];
+
 /// Where a table's times are.
 #[derive(Clone, Debug)]
 struct Clock {
@@ -231,13 +254,17 @@ impl Timed {
         let all: Vec<String> = names.iter().map(text).collect();
         let (instances, mut values) = (instances(&all), Vec::new());
         let mut before = String::new();
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for name in &all {
+            *times.entry(name).or_default() += 1;
+        }
         for (i, name) in all
             .iter()
             .enumerate()
             .filter(|(i, _)| !instances.contains(i))
         {
             // `ov` after `proc-sz`, and after others: named with it.
-            if all.iter().filter(|n| *n == name).count() > 1 && i > 0 {
+            if times.get(name.as_str()).is_some_and(|n| *n > 1) && i > 0 {
                 values.push(format!("{before} {name}"));
             } else {
                 before.clone_from(name);
@@ -392,6 +419,11 @@ fn is_header(all: &[&[u8]]) -> bool {
         value(f).is_none() && scaled(f, 1024.0).is_none() && f.iter().any(u8::is_ascii_alphabetic)
     };
     all.iter().all(word)
+        && all
+            .iter()
+            .filter(|f| KNOWN.iter().any(|k| k.as_bytes() == **f))
+            .count()
+            < 5
 }
 
 /// A number; of `84/30000`, used and there, the first; what is not told is not known.
@@ -422,27 +454,6 @@ fn for_people(column: &str, field: &[u8]) -> Option<f64> {
 
 /// The columns that name what a row is of.
 fn instances(names: &[String]) -> Vec<usize> {
-    const KNOWN: [&str; 19] = [
-        "CPU",
-        "cpu",
-        "INTR",
-        "DEV",
-        "IFACE",
-        "TTY",
-        "BUS",
-        "FAN",
-        "TEMP",
-        "IN",
-        "FILESYSTEM",
-        "MOUNTPOINT",
-        "DEVICE",
-        "device",
-        "NODE",
-        "FCHOST",
-        "BAT",
-        "CORE",
-        "SOCK",
-    ];
     let known = names.iter().enumerate();
     known
         .filter(|(_, n)| KNOWN.contains(&n.as_str()))
