@@ -23,13 +23,16 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
         let part = name[unit..].iter().any(|b| matches!(b, b's' | b'p'));
         return if part { "partition" } else { "disk" };
     }
+    if let Some(layer) = by_id(name) {
+        return layer;
+    }
     if partition_of_linux(name) || partition_of_bsd(name) || name.contains(&b',') {
         return "partition";
     }
     let known = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "sr", "fd", "cd", "st", "ssd", "cmdk", "dad",
-        "blkdev", "ada", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid", "aacd", "rssd",
-        "pass", "wd", "ld", "xbd", "vdc", "nbd", "rbd", "dasd", "ub", "md_",
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "sr", "scd", "fd", "cd", "st", "ssd", "cmdk",
+        "dad", "blkdev", "ada", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid", "aacd",
+        "rssd", "pass", "wd", "ld", "xbd", "vdc", "nbd", "rbd", "dasd", "ub", "md_",
     ];
     let is_disk = known.iter().any(|p| {
         name.strip_prefix(p.as_bytes())
@@ -37,6 +40,19 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     });
     // What else has a name was given it: a pool, a volume.
     if is_disk { "disk" } else { "stacked" }
+}
+
+/// Lasting names, as in `/dev/disk/by-id`: `ata-MODEL_SERIAL`, `wwn-0x5000c500-part1`.
+fn by_id(name: &[u8]) -> Option<&'static str> {
+    let kinds = ["ata-", "scsi-", "wwn-", "nvme-", "usb-", "virtio-", "mmc-"];
+    if !kinds.iter().any(|k| name.starts_with(k.as_bytes())) {
+        return None;
+    }
+    let part = name.iter().rposition(|b| *b == b'-').is_some_and(|at| {
+        let last = &name[at + 1..];
+        numbered(last, "part")
+    });
+    Some(if part { "partition" } else { "disk" })
 }
 
 fn has_digit(name: &[u8]) -> bool {
@@ -110,6 +126,9 @@ mod tests {
                     "blkdev0",
                     "vtbd0",
                     "nvd0",
+                    "scd1",
+                    "ata-ST4000_Z1",
+                    "wwn-0x5000c500",
                 ][..],
             ),
             (
@@ -125,6 +144,7 @@ mod tests {
                     "ada0p2",
                     "da0s1a",
                     "disk0s2",
+                    "wwn-0x5000c500-part12",
                 ],
             ),
             (

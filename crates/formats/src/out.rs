@@ -173,6 +173,12 @@ impl Out {
         self.clock.date(date);
     }
 
+    /// The day to which times of day belong: a banner's, that of the user's start, or the first
+    /// there is.
+    pub fn day(&mut self) -> Date {
+        self.clock.day(&self.options)
+    }
+
     /// The user's choices, as the order of dates.
     pub fn options(&self) -> &Options {
         &self.options

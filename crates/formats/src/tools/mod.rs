@@ -10,6 +10,7 @@ pub(crate) mod memstat;
 pub(crate) mod netstat;
 pub(crate) mod nfsstat;
 pub(crate) mod nfsstat_m;
+pub(crate) mod sysstat;
 pub(crate) mod vmstat_linux;
 pub(crate) mod zones;
 pub(crate) mod zonestat;
