@@ -8,6 +8,7 @@
 mod counters;
 mod cpu;
 mod disk;
+mod documents;
 mod import;
 mod lines;
 mod list;
@@ -16,6 +17,7 @@ mod out;
 mod recognise;
 mod time;
 mod tools;
+mod workload;
 
 pub use import::{Import, NotUnderstood, Report};
 pub use list::{FORMATS, Format};

@@ -26,4 +26,19 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::vmstat_linux::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tools::dd::FORMAT,
+    tools::fio::json::FORMAT,
+    tools::fio::text::FORMAT,
+    tools::fio::log::BW,
+    tools::fio::log::IOPS,
+    tools::fio::log::LAT,
+    tools::fio::log::CLAT,
+    tools::fio::log::SLAT,
+    tools::fio::log::UNNAMED,
+    tools::fio::hist::FORMAT,
+    tools::iperf3_json::FORMAT,
+    tools::sysbench::FORMAT,
+    tools::vmstat_linux::FORMAT,
+    tools::wrk::FORMAT,
+];
