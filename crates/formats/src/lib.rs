@@ -9,6 +9,7 @@ mod counters;
 mod cpu;
 mod disk;
 mod documents;
+mod embedded;
 mod import;
 mod lines;
 mod list;
@@ -19,6 +20,7 @@ mod time;
 mod tools;
 mod workload;
 
+pub use embedded::{Embedded, find_workload, import_embedded};
 pub use import::{Import, NotUnderstood, Report};
 pub use list::{FORMATS, Format};
 pub use out::{Out, Shape};

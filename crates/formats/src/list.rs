@@ -28,6 +28,7 @@ pub struct Format {
 /// All formats, by tool.
 pub const FORMATS: &[Format] = &[
     tools::dd::FORMAT,
+    tools::filebench::FORMAT,
     tools::fio::json::FORMAT,
     tools::fio::text::FORMAT,
     tools::fio::log::BW,
@@ -38,7 +39,14 @@ pub const FORMATS: &[Format] = &[
     tools::fio::log::UNNAMED,
     tools::fio::hist::FORMAT,
     tools::iperf3_json::FORMAT,
+    tools::iperf_text::IPERF2,
+    tools::iperf_text::IPERF3,
+    tools::netperf::FORMAT,
+    tools::pgbench::FORMAT,
+    tools::pgbench::LOG,
+    tools::redis_benchmark::FORMAT,
     tools::sysbench::FORMAT,
+    tools::uperf::FORMAT,
     tools::vmstat_linux::FORMAT,
     tools::wrk::FORMAT,
 ];

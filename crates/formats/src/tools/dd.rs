@@ -65,7 +65,7 @@ fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
     let direction = line.get(place + 2).copied()?;
     // In another language the line begins with it.
     let known = name == b"records" && matches!(direction, b"in" | b"out");
-    let plain = place == 0 && name.iter().any(|b| b.is_ascii_alphabetic());
+    let plain = place == 0 && name.iter().any(u8::is_ascii_alphabetic);
     (known || plain).then_some(Records {
         full: full as f64,
         partial: partial as f64,
@@ -78,10 +78,7 @@ fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
 /// `104857600 bytes transferred in 0.125 secs (838860800 bytes/sec)`.
 fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
     let is_unit = |f: &&[u8]| f.starts_with(b"byte") || f.starts_with(b"Byte");
-    let named = line
-        .iter()
-        .position(|f| is_unit(&f))
-        .and_then(|p| p.checked_sub(1));
+    let named = line.iter().position(is_unit).and_then(|p| p.checked_sub(1));
     let place = named.unwrap_or(0);
     let bytes = whole(line.get(place)?)? as f64;
     let rest = &line[place + 1..];
@@ -207,7 +204,7 @@ impl Dd {
         }
     }
 
-    fn of<'a>(job: &'a [u8]) -> [&'a [u8]; 3] {
+    fn of(job: &[u8]) -> [&[u8]; 3] {
         [job, b"copy", b""]
     }
 

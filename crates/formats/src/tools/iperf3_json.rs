@@ -155,9 +155,10 @@ impl Iperf3 {
     fn stamp(&self, seconds: f64) -> Stamp {
         let timestamp = &self.start["timestamp"];
         let milliseconds = number(timestamp, "timemillisecs");
-        let began = match milliseconds > 0.0 {
-            true => milliseconds / 1000.0,
-            false => number(timestamp, "timesecs"),
+        let began = if milliseconds > 0.0 {
+            milliseconds / 1000.0
+        } else {
+            number(timestamp, "timesecs")
         };
         let after = self.omit() + seconds;
         if began > 0.0 {
@@ -241,7 +242,7 @@ impl Iperf3 {
         for (name, part) in end.as_object().into_iter().flatten() {
             if name != "streams" {
                 leaves(part, &mut vec![name], &mut |path, value| {
-                    found.push((path.join("."), value))
+                    found.push((path.join("."), value));
                 });
             }
         }
@@ -254,7 +255,7 @@ impl Iperf3 {
             let last = name.rsplit('.').next().unwrap_or_default();
             out.other(name, unit_of(last), empty, *value);
         }
-        self.streams_at_the_end(end, out);
+        streams_at_the_end(end, out);
         let took = ["sum_sent", "sum_received", "sum"].map(|sum| number(&end[sum], "seconds"));
         self.elapsed += self.omit() + took.into_iter().fold(0.0, f64::max);
         self.start = Value::Null;
@@ -270,7 +271,7 @@ impl Iperf3 {
         for name in names {
             let sum = &end[*name];
             let seconds = number(sum, "seconds");
-            if !(seconds > 0.0) {
+            if seconds.is_nan() || seconds <= 0.0 {
                 continue;
             }
             self.intervals += 1;
@@ -287,33 +288,34 @@ impl Iperf3 {
             self.work.amounts(out, [b"", op, b""], done);
         }
     }
+}
 
-    fn streams_at_the_end(&self, end: &Value, out: &mut Out) {
-        let streams = end["streams"].as_array();
-        let mut found = Vec::new();
-        for stream in streams.into_iter().flatten() {
-            for (side, part) in stream.as_object().into_iter().flatten() {
-                let socket = part["socket"]
-                    .as_i64()
-                    .map(|n| n.to_string())
-                    .unwrap_or_default();
-                leaves(part, &mut Vec::new(), &mut |path, value| {
-                    let name = path.join(".");
-                    if name != "socket" {
-                        found.push((socket.clone(), format!("end.{side}.{name}"), value));
-                    }
-                });
-            }
+/// What both sides say of each stream of the whole test.
+fn streams_at_the_end(end: &Value, out: &mut Out) {
+    let streams = end["streams"].as_array();
+    let mut found = Vec::new();
+    for stream in streams.into_iter().flatten() {
+        for (side, part) in stream.as_object().into_iter().flatten() {
+            let socket = part["socket"]
+                .as_i64()
+                .map(|n| n.to_string())
+                .unwrap_or_default();
+            leaves(part, &mut Vec::new(), &mut |path, value| {
+                let name = path.join(".");
+                if name != "socket" {
+                    found.push((socket.clone(), format!("end.{side}.{name}"), value));
+                }
+            });
         }
-        for (socket, name, value) in found
-            .iter()
-            .filter(|_| out.has_sample())
-            .collect::<Vec<_>>()
-        {
-            let socket = out.word(socket.as_bytes());
-            let last = name.rsplit('.').next().unwrap_or_default();
-            out.other(name, unit_of(last), socket, *value);
-        }
+    }
+    for (socket, name, value) in found
+        .iter()
+        .filter(|_| out.has_sample())
+        .collect::<Vec<_>>()
+    {
+        let socket = out.word(socket.as_bytes());
+        let last = name.rsplit('.').next().unwrap_or_default();
+        out.other(name, unit_of(last), socket, *value);
     }
 }
 

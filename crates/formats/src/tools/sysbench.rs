@@ -112,7 +112,7 @@ impl Sysbench {
         if passed <= 0.0 {
             return None;
         }
-        let rest = rest.replace(',', " ").replace("ms 95%", "ms;95%");
+        let rest = rest.replace(',', " ");
         let words: Vec<&str> = rest.split_whitespace().collect();
         let after = |name: &str| {
             let place = words.iter().position(|w| *w == name)?;
@@ -155,43 +155,8 @@ impl Sysbench {
         for (op, done) in rows {
             self.work.rates(out, of(op), done);
         }
-        self.beside(&words, out);
+        beside(&words, out);
         Some(())
-    }
-
-    /// What a report says beside its rates.
-    fn beside(&self, words: &[&str], out: &mut Out) {
-        let empty = out.word(b"");
-        for (place, word) in words.iter().enumerate() {
-            let Some(value) = words.get(place + 1) else {
-                continue;
-            };
-            let plain = number(value.as_bytes());
-            match (*word, plain) {
-                ("thds:" | "threads:", Some(value)) => out.other("threads", "", empty, value),
-                ("qps:", Some(value)) => out.other("queries", "1/s", empty, value),
-                ("reconn/s:" | "reconnects:", Some(value)) => {
-                    out.other("reconnects", "1/s", empty, value);
-                }
-                ("(r/w/o:", _) => {
-                    let parts = value.trim_end_matches(')').split('/');
-                    for (part, name) in parts.zip(["read", "write", "other"]) {
-                        let value = number(part.as_bytes()).unwrap_or(f64::NAN);
-                        out.other(&format!("queries.{name}"), "1/s", empty, value);
-                    }
-                }
-                // `lat (ms 95%): 12.3`
-                (share, Some(value)) if share.ends_with("%):") => {
-                    let share = share.trim_start_matches("(ms").trim_end_matches("%):");
-                    out.other(&format!("latency.percentile.{share}"), "ms", empty, value);
-                }
-                ("time:", _) => {
-                    let value = seconds(value.as_bytes()).map_or(f64::NAN, |s| s * 1000.0);
-                    out.other("latency.percentile", "ms", empty, value);
-                }
-                _ => {}
-            }
-        }
     }
 
     /// `0.214 |*****   69`.
@@ -330,6 +295,41 @@ impl Sysbench {
     }
 }
 
+/// What a report says beside its rates.
+fn beside(words: &[&str], out: &mut Out) {
+    let empty = out.word(b"");
+    for (place, word) in words.iter().enumerate() {
+        let Some(value) = words.get(place + 1) else {
+            continue;
+        };
+        let plain = number(value.as_bytes());
+        match (*word, plain) {
+            ("thds:" | "threads:", Some(value)) => out.other("threads", "", empty, value),
+            ("qps:", Some(value)) => out.other("queries", "1/s", empty, value),
+            ("reconn/s:" | "reconnects:", Some(value)) => {
+                out.other("reconnects", "1/s", empty, value);
+            }
+            ("(r/w/o:", _) => {
+                let parts = value.trim_end_matches(')').split('/');
+                for (part, name) in parts.zip(["read", "write", "other"]) {
+                    let value = number(part.as_bytes()).unwrap_or(f64::NAN);
+                    out.other(&format!("queries.{name}"), "1/s", empty, value);
+                }
+            }
+            // `lat (ms,95%): 12.3`
+            (share, Some(value)) if share.ends_with("%):") => {
+                let share = share.trim_end_matches("%):");
+                out.other(&format!("latency.percentile.{share}"), "ms", empty, value);
+            }
+            ("time:", _) => {
+                let value = seconds(value.as_bytes()).map_or(f64::NAN, |s| s * 1000.0);
+                out.other("latency.percentile", "ms", empty, value);
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Parser for Sysbench {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
@@ -356,16 +356,17 @@ impl Parser for Sysbench {
             return Line::Noise;
         }
         let settings = [
-            "Number of threads",
             "Block size",
             "Prime numbers limit",
             "block size",
+            "total size",
+            "scope",
         ];
-        let is_settings = settings.contains(&name) || name.starts_with("Number of");
-        match self.total(name.trim(), value.trim()) {
-            Some(()) if !is_settings => Line::Data,
-            _ => Line::Noise,
+        if settings.contains(&name) || name.starts_with("Number of") {
+            return Line::Noise;
         }
+        let seen = self.total(name.trim(), value.trim());
+        seen.map_or(Line::Noise, |()| Line::Data)
     }
 
     fn end(&mut self, out: &mut Out) {

@@ -401,7 +401,7 @@ fn total(part: &Value, op: &str, out: &mut Out) -> Total {
         );
     }
     let latency = |name: &str| {
-        let nanos = part.get(&format!("{name}_ns")).map(|l| (l, 1.0));
+        let nanos = part.get(format!("{name}_ns")).map(|l| (l, 1.0));
         nanos.or_else(|| part.get(name).map(|l| (l, 1000.0)))
     };
     let mean = |name: &str| {

@@ -3,6 +3,7 @@
 use crate::number::whole;
 
 /// What may stand in a row.
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of fio's")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     /// `log_window_value=both`: the greatest value after the mean.
@@ -50,9 +51,10 @@ impl Layout {
         }
         let op = whole(next(true)?).filter(|op| *op <= 2)?;
         let size = whole(next(true)?)?;
-        let offset = match self.offset {
-            true => Some(whole(next(true)?)?),
-            false => None,
+        let offset = if self.offset {
+            Some(whole(next(true)?)?)
+        } else {
+            None
         };
         if self.priority && !is_priority(next(true)?) {
             return None;

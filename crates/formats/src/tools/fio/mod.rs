@@ -30,5 +30,5 @@ fn is_chatter(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let laying = memchr::memmem::find(line, b": Laying out IO file").is_some();
     let starts = |start: &&str| line.starts_with(start.as_bytes());
-    line.is_empty() || laying || line == b"..." || STARTS.iter().any(|s| starts(&s))
+    line.is_empty() || laying || line == b"..." || STARTS.iter().any(starts)
 }
