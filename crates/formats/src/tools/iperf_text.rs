@@ -214,7 +214,14 @@ impl Iperf {
             if let (Some(jitter), Some(&"ms")) = (plain(0), row.rest.get(1)) {
                 found.push(("jitter", "ms", jitter));
             }
-            if let Some((lost, all)) = row.rest.iter().find_map(|f| pair(f)) {
+            // `0/763`, of old versions `3/   89`.
+            let rest = row.rest.join(" ");
+            let lost_of = rest.split_once('/').and_then(|(lost, all)| {
+                let lost = lost.split(' ').next_back()?;
+                let all = all.split_whitespace().next()?;
+                Some((number(lost.as_bytes())?, number(all.as_bytes())?))
+            });
+            if let Some((lost, all)) = lost_of {
                 (done.ops, done.errors) = (all - lost, lost);
             }
         } else if self.header.contains("Total Datagrams") {
@@ -234,6 +241,37 @@ impl Iperf {
         found
     }
 }
+
+/// How lines begin that have no numbers to take.
+const CHATTER: &[&str] = &[
+    "Connecting to",
+    "Accepted connection",
+    "Client connecting",
+    "Server listening",
+    "Reverse mode",
+    "- - -",
+    "-----",
+    "TCP ",
+    "UDP ",
+    "iperf",
+    "Sending ",
+    "Receiving ",
+    "TOS ",
+    "Write buffer",
+    "Read buffer",
+    "Time:",
+    "Test ",
+    "Starting Test",
+    "Cookie:",
+    "CPU ",
+    "Control connection",
+    "Linux ",
+    "snd_tcp",
+    "rcv_tcp",
+    "WARNING",
+    "warning",
+    "[ CT]",
+];
 
 impl Parser for Iperf {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -263,36 +301,7 @@ impl Parser for Iperf {
         } else if text.contains("Server Report") {
             self.is_report = true;
         }
-        let starts = [
-            "Connecting to",
-            "Accepted connection",
-            "Client connecting",
-            "Server listening",
-            "Reverse mode",
-            "- - -",
-            "-----",
-            "TCP ",
-            "UDP ",
-            "iperf",
-            "Sending ",
-            "Receiving ",
-            "TOS ",
-            "Write buffer",
-            "Read buffer",
-            "Time:",
-            "Test ",
-            "Starting Test",
-            "Cookie:",
-            "CPU ",
-            "Control connection",
-            "Linux ",
-            "snd_tcp",
-            "rcv_tcp",
-            "WARNING",
-            "warning",
-            "[ CT]",
-        ];
-        let known = starts.iter().any(|s| text.starts_with(s));
+        let known = CHATTER.iter().any(|s| text.starts_with(s));
         let about_socket = text.starts_with('[')
             && [
                 "local ",

@@ -280,7 +280,10 @@ impl Netperf {
             }
             Next::Rest => {
                 self.next = Next::Rest;
-                Line::Noise
+                let numbers = text
+                    .split_whitespace()
+                    .all(|w| number(w.as_bytes()).is_some());
+                if numbers { Line::Noise } else { Line::Unknown }
             }
             Next::Any => {
                 let known = text.starts_with("Histogram of") || text.starts_with("port ");

@@ -49,6 +49,40 @@ struct Run {
     others: Vec<(String, &'static str, f64)>,
 }
 
+impl Run {
+    fn keep(&mut self, column: String, unit: &'static str, value: f64) {
+        self.others.push((column, unit, value));
+    }
+
+    /// `Latency  3.08ms  2.08ms  15.56ms  79.62%`, or `Req/Sec` with numbers.
+    fn thread_stats(&mut self, words: &[&str]) -> Option<()> {
+        let &[name, avg, stdev, max, within] = words else {
+            return None;
+        };
+        let is_latency = name == "Latency";
+        let (column, unit) = if is_latency {
+            ("latency", "s")
+        } else {
+            ("thread_rate", "1/s")
+        };
+        for (name, text) in [("mean", avg), ("stdev", stdev), ("max", max)] {
+            let value = if is_latency {
+                seconds(text.as_bytes())?
+            } else {
+                scaled(text.as_bytes(), 1000.0)?
+            };
+            if is_latency && name == "mean" {
+                self.mean = Some(value);
+            }
+            self.others.push((format!("{column}.{name}"), unit, value));
+        }
+        let within = number(within.strip_suffix('%')?.as_bytes())?;
+        self.others
+            .push((format!("{column}.within_stdev"), "%", within));
+        Some(())
+    }
+}
+
 struct Wrk {
     work: Work,
     run: Option<Run>,
@@ -102,39 +136,16 @@ impl Wrk {
         let run = self.run.as_mut()?;
         let time = |text: &str| seconds(text.as_bytes());
         let plain = |text: &str| number(text.as_bytes());
-        let mut keep = |name: String, unit, value| run.others.push((name, unit, value));
+
         match words {
-            ["Latency", avg, stdev, max, within] => {
-                run.mean = time(avg);
-                for (name, text) in [("mean", avg), ("stdev", stdev), ("max", max)] {
-                    let value = time(text)?;
-                    run.others.push((format!("latency.{name}"), "s", value));
-                }
-                let within = plain(within.strip_suffix('%')?)?;
-                run.others
-                    .push(("latency.within_stdev".into(), "%", within));
-            }
-            ["Req/Sec", avg, stdev, max, within] => {
-                for (name, text) in [("mean", avg), ("stdev", stdev), ("max", max)] {
-                    keep(
-                        format!("thread_rate.{name}"),
-                        "1/s",
-                        scaled(text.as_bytes(), 1000.0)?,
-                    );
-                }
-                keep(
-                    "thread_rate.within_stdev".into(),
-                    "%",
-                    plain(within.strip_suffix('%')?)?,
-                );
-            }
+            ["Latency" | "Req/Sec", ..] => run.thread_stats(words)?,
             [requests, "requests", "in", length, bytes, "read"] => {
                 let length = time(length.strip_suffix(',')?)?;
                 run.done = Some((plain(requests)?, length, scaled(bytes.as_bytes(), 1024.0)?));
             }
-            ["Requests/sec:", value] => keep("requests".into(), "1/s", plain(value)?),
+            ["Requests/sec:", value] => run.keep("requests".into(), "1/s", plain(value)?),
             ["Transfer/sec:", value] => {
-                keep("transfer".into(), "B/s", scaled(value.as_bytes(), 1024.0)?);
+                run.keep("transfer".into(), "B/s", scaled(value.as_bytes(), 1024.0)?);
             }
             ["Non-2xx", .., value] => run.errors += plain(value)?,
             ["Socket", "errors:", rest @ ..] => {
@@ -155,7 +166,7 @@ impl Wrk {
             [share, value] if share.ends_with('%') => {
                 let share = trimmed(share.strip_suffix('%')?);
                 let table = if tables > 1 { ".uncorrected" } else { "" };
-                keep(
+                run.keep(
                     format!("latency{table}.percentile.{share}"),
                     "s",
                     time(value)?,

@@ -5,6 +5,7 @@ pub(crate) mod json;
 pub(crate) mod log;
 mod log_rows;
 pub(crate) mod text;
+mod totals;
 
 /// A caveat.
 const COMPLETION: &str = "fio was told not to measure the whole latency: `workload.time` is that \
