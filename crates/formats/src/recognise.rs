@@ -14,6 +14,7 @@ pub struct Head {
     bytes: Vec<u8>,
     lines: Vec<Vec<u8>>,
     prefix: Prefix,
+    name: String,
 }
 
 impl Head {
@@ -33,7 +34,29 @@ impl Head {
             bytes: bytes.to_vec(),
             lines,
             prefix,
+            name: String::new(),
         }
+    }
+
+    /// Says the file's name, of which a few formats need a part: the logs of fio do not tell
+    /// in themselves what their numbers are.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Head {
+        name.rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .clone_into(&mut self.name);
+        self
+    }
+
+    /// The file's name without its folder, or what `head` and `tail` print before the first of
+    /// several files; empty if nobody told.
+    pub fn name(&self) -> &str {
+        let banner = self.lines.iter().find(|l| !l.is_empty()).and_then(|line| {
+            let line = std::str::from_utf8(line).ok()?;
+            line.strip_prefix("==> ")?.strip_suffix(" <==")
+        });
+        banner.unwrap_or(&self.name)
     }
 
     /// The bytes as they are, of binary formats.

@@ -45,8 +45,9 @@ fn examples_are_of_their_format() {
         let mut import = Import::new(format, &head, every_second());
         // What holds no measurements is recognised to say so.
         if format.help.contains("; refused: ") {
-            let refused = import.feed(format.example.as_bytes());
-            assert!(refused.is_err(), "{name} is imported");
+            let fed = import.feed(format.example.as_bytes());
+            let why = fed.and_then(|()| import.finish()).map(|_| ());
+            assert!(why.is_err(), "{name} is imported");
             continue;
         }
         import
