@@ -26,4 +26,9 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::vmstat_linux::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tools::vmstat_linux::FORMAT,
+    tools::trace::dtrace::FORMAT,
+    tools::trace::bcc::FORMAT,
+    tools::trace::bpftrace::FORMAT,
+];

@@ -349,8 +349,8 @@ impl Out {
     }
 
     /// Adds a bucket of a histogram, `count` things with values from `from` to below `to` in
-    /// base units, as amounts. The table's number dimension is its first value; `more` are the
-    /// measures after the count.
+    /// base units, as amounts. The table's number dimension is its first value; the count goes
+    /// to its first measure that is one, the others are not known.
     ///
     /// A bucket wider than those of the grid is spread over them, in proportion to their width:
     /// what was counted in it stays, and quantiles inside it are those of a straight line.
@@ -360,10 +360,11 @@ impl Out {
             .and_then(|(s, t)| columns(s, t).find_map(number_unit));
         let Some(unit) = unit else { return };
         let measures = self.sums[usize::from(table.0)].len() - 1;
+        let count_at = count_place(table);
         let mut values = vec![f64::NAN; measures + 1];
         for (value, share) in spread(from, to, unit) {
             values[0] = value;
-            values[1] = count * share;
+            values[count_at] = count * share;
             self.amounts(table, words, &values);
         }
     }
@@ -588,6 +589,15 @@ fn number_unit(column: Column) -> Option<run::Unit> {
         Column::Dimension(d) => d.number,
         Column::Measure(_) => None,
     }
+}
+
+/// Where a histogram's count stands: it is the first measure that is a number of things.
+fn count_place(table: TableId) -> usize {
+    let found = catalog::tables().nth(usize::from(table.0));
+    let values = found.into_iter().flat_map(|(s, t)| columns(s, t));
+    let mut values = values.filter(|c| !matches!(c, Column::Dimension(d) if d.number.is_none()));
+    let is_count = |c: Column| matches!(c, Column::Measure(m) if m.unit == run::Unit::Count);
+    values.position(is_count).unwrap_or(1)
 }
 
 fn catalog_tables() -> impl Iterator<Item = TableId> {

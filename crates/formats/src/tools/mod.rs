@@ -1,3 +1,4 @@
 //! A file a format, or a family of them.
 
+pub(crate) mod trace;
 pub(crate) mod vmstat_linux;
