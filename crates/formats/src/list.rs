@@ -25,10 +25,33 @@ pub struct Format {
     pub parser: fn() -> Box<dyn Parser>,
 }
 
+impl Format {
+    /// The example as a file has it. That of a binary format is printed as hexadecimal digits
+    /// after `0x`.
+    pub fn example_bytes(&self) -> Vec<u8> {
+        let Some(digits) = self.example.strip_prefix("0x") else {
+            return self.example.as_bytes().to_vec();
+        };
+        let digits: Vec<u32> = digits.chars().filter_map(|c| c.to_digit(16)).collect();
+        let byte = |pair: &[u32]| pair.iter().fold(0, |sum, digit| sum << 4 | digit) as u8;
+        digits.chunks(2).map(byte).collect()
+    }
+}
+
 /// All formats, by tool.
 pub const FORMATS: &[Format] = &[
     tools::vmstat_linux::FORMAT,
     tools::trace::dtrace::FORMAT,
     tools::trace::bcc::FORMAT,
     tools::trace::bpftrace::FORMAT,
+    tools::trace::io_events::BIOSNOOP,
+    tools::trace::io_events::IOSNOOP,
+    tools::trace::io_pattern::BIOPATTERN,
+    tools::trace::io_pattern::IOPATTERN,
+    tools::trace::io_pattern::BIOTOP,
+    tools::trace::file_events::FSSLOWER,
+    tools::trace::file_events::OPENSNOOP,
+    tools::trace::file_events::TCPCONNLAT,
+    tools::blktrace::text::FORMAT,
+    tools::blktrace::binary::FORMAT,
 ];

@@ -102,6 +102,8 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// Records of a binary format.
+    pub(crate) record: u64,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
@@ -136,6 +138,7 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            record: 0,
             span: None,
             stamped: false,
             since_boot_samples: 0,
@@ -201,6 +204,11 @@ impl Out {
     pub fn not_understood(&mut self, line: u64, why: &str) {
         let line = if line == 0 { self.line } else { line };
         self.unknown.push((line, why.to_owned()));
+    }
+
+    /// So many records of a binary format were read.
+    pub fn records(&mut self, count: u64) {
+        self.record += count;
     }
 
     /// Number of the present line, from 1 on.

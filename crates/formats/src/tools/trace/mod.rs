@@ -6,7 +6,11 @@ mod bpftrace_json;
 mod buckets;
 pub(crate) mod dtrace;
 mod dtrace_list;
+pub(crate) mod file_events;
 mod histogram;
+pub(crate) mod io_events;
+pub(crate) mod io_pattern;
+mod table;
 
 use jiff::civil::Date;
 
