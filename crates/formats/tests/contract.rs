@@ -70,12 +70,12 @@ fn nothing_makes_a_parser_fall_over() {
     for format in FORMATS {
         for text in FORMATS.iter().map(formats::Format::example_bytes) {
             let cut = text[..random(text.len() + 1)].to_vec();
-            let mut changed = text.to_vec();
+            let mut changed = text.clone();
             for _ in 0..=random(8) {
                 let at = random(changed.len());
                 changed[at] = ODD[random(ODD.len())];
             }
-            for text in [text.to_vec(), cut, changed] {
+            for text in [text, cut, changed] {
                 let mut import = Import::new(format, &Head::new(&text), every_second());
                 // Refused or not.
                 if import.feed(&text).is_ok() {

@@ -49,8 +49,7 @@ fn unit_of(label: &str) -> f64 {
         "nsecs" => 1e-9,
         "usecs" => 1e-6,
         "msecs" => 1e-3,
-        "secs" => 1.0,
-        "bytes" => 1.0,
+        "secs" | "bytes" => 1.0,
         "kbytes" => 1024.0,
         _ => f64::NAN,
     }

@@ -6,7 +6,7 @@
 use super::bpftrace_json;
 use super::buckets::{Bucket, is_bar, letter_number};
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
-use super::{echoed, script_name, stamp};
+use super::{echoed, script_of, stamp};
 use crate::list::Format;
 use crate::number;
 use crate::out::Out;
@@ -226,9 +226,7 @@ impl Bpftrace {
             return Line::Noise;
         }
         if let Some(words) = echoed(text) {
-            let file = words.iter().find(|w| w.ends_with(".bt"));
-            let name = file.map_or(words[0], |w| script_name(w));
-            self.histograms.goal = Goal::of(name);
+            self.histograms.goal = Goal::of(script_of(&words, ".bt"));
             if let Some(seconds) = text.split(['\'', ' ', ',', '{', ';']).find_map(interval) {
                 out.every(seconds);
             }

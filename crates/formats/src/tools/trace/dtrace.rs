@@ -6,9 +6,9 @@
 //! interval.
 
 use super::buckets::{Bucket, is_bar};
-use super::dtrace_list::{self, Lists};
+use super::dtrace_list;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
-use super::{echoed, script_name, stamp};
+use super::{echoed, script_name, script_of, stamp};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -84,7 +84,6 @@ fn row(line: &str) -> Option<(Edge, f64)> {
 struct Dtrace {
     histograms: Histograms,
     pace: Pace,
-    lists: Lists,
     script: String,
     /// The histogram that is being read: its key, and rows so far.
     open: Option<(String, Rows)>,
@@ -99,7 +98,6 @@ impl Dtrace {
         Dtrace {
             histograms: Histograms::new(),
             pace: Pace::default(),
-            lists: Lists::default(),
             script: String::new(),
             open: None,
             paragraph: Vec::new(),
@@ -158,7 +156,7 @@ impl Dtrace {
     /// The paragraph before the present one was no key.
     fn settle_before(&mut self, out: &mut Out) {
         let lines = std::mem::take(&mut self.before);
-        if lines.is_empty() || self.lists.put(&lines, &self.script, &mut self.pace, out) {
+        if lines.is_empty() || dtrace_list::put(&lines, &self.script, &mut self.pace, out) {
             return;
         }
         for (at, text) in lines {
@@ -226,9 +224,7 @@ impl Dtrace {
         if !is_new && words[0] != "dtrace" && !text.contains(".d") {
             return false;
         }
-        let file = words.iter().find(|w| w.ends_with(".d"));
-        let name = file.map_or(words[0], |w| script_name(w));
-        self.is_script(name);
+        self.is_script(script_of(&words, ".d"));
         if let Some(seconds) = text.split(['\'', ' ', ':', ',', '{']).find_map(tick) {
             out.every(seconds);
         }

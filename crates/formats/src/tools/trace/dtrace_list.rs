@@ -14,7 +14,7 @@ pub(super) fn looks_like(head: &Head) -> bool {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
         let named = words[0].starts_with(char::is_alphabetic) && !words[0].ends_with(':');
-        if !text.starts_with("  ") && !text.starts_with(' ') || !named || !is_row(&words) {
+        if !text.starts_with(' ') || !named || !is_row(&words) {
             return false;
         }
         rows += 1;
@@ -39,55 +39,43 @@ fn layout(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// Puts lists into `other`.
-#[derive(Default)]
-pub(super) struct Lists;
-
-impl Lists {
-    /// Takes the lines of a paragraph; false if they are no list.
-    pub(super) fn put(
-        &mut self,
-        lines: &[(u64, String)],
-        script: &str,
-        pace: &mut Pace,
-        out: &mut Out,
-    ) -> bool {
-        let split = |(_, text): &(u64, String)| -> Vec<String> {
-            text.split_whitespace().map(str::to_owned).collect()
-        };
-        let is_list = |line: &(u64, String)| {
-            let words = split(line);
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            is_row(&words)
-        };
-        if !lines.iter().all(is_list) {
-            return false;
-        }
-        // Aggregations stand one after the other; keys of other types are of other widths.
-        let mut rest = lines;
-        let mut list = 0;
-        while let Some(first) = rest.first() {
-            let columns = split(first).len();
-            let same =
-                |l: &&(u64, String)| split(l).len() == columns && layout(&l.1) == layout(&first.1);
-            let count = rest.iter().take_while(same).count().max(1);
-            let (block, after) = rest.split_at(count);
-            rest = after;
-            list += 1;
-            let rows: Vec<Vec<String>> = block.iter().map(split).collect();
-            let named = !rows.iter().all(|r| whole(&r[0]).is_some());
-            if !named && columns > 2 {
-                out.refuse(crate::Refused(
-                    "which columns of its list are keys and which are counts is not told\n\
-                     hint: describe the columns in a file, as --as my.toml"
-                        .into(),
-                ));
-                return true;
-            }
-            put_block(&rows, list, script, pace, out);
-        }
-        true
+/// Puts the lines of a paragraph into `other`; false if they are no list.
+pub(super) fn put(lines: &[(u64, String)], script: &str, pace: &mut Pace, out: &mut Out) -> bool {
+    let split = |(_, text): &(u64, String)| -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    let is_list = |line: &(u64, String)| {
+        let words = split(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        is_row(&words)
+    };
+    if !lines.iter().all(is_list) {
+        return false;
     }
+    // Aggregations stand one after the other; keys of other types are of other widths.
+    let mut rest = lines;
+    let mut list = 0;
+    while let Some(first) = rest.first() {
+        let columns = split(first).len();
+        let same =
+            |l: &&(u64, String)| split(l).len() == columns && layout(&l.1) == layout(&first.1);
+        let count = rest.iter().take_while(same).count().max(1);
+        let (block, after) = rest.split_at(count);
+        rest = after;
+        list += 1;
+        let rows: Vec<Vec<String>> = block.iter().map(split).collect();
+        let named = !rows.iter().all(|r| whole(&r[0]).is_some());
+        if !named && columns > 2 {
+            out.refuse(crate::Refused(
+                "which columns of its list are keys and which are counts is not told\n\
+                 hint: describe the columns in a file, as --as my.toml"
+                    .into(),
+            ));
+            return true;
+        }
+        put_block(&rows, list, script, pace, out);
+    }
+    true
 }
 
 /// A block of rows of one list: the first columns that tell them apart are keys.

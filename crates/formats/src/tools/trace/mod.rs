@@ -56,17 +56,23 @@ pub(super) fn script_name(path: &str) -> &str {
         .unwrap_or(name)
 }
 
+/// The name of the script among the words of a command: what ends so, or the command itself.
+pub(super) fn script_of<'a>(words: &[&'a str], end: &str) -> &'a str {
+    let file = words.iter().find(|w| w.strip_suffix(end).is_some());
+    file.or(words.first()).map_or("", |w| script_name(w))
+}
+
 /// Seconds between outputs, if the arguments of a bcc tool tell: its first plain number that is
 /// no option's value.
 pub(super) fn first_number(arguments: &[&str], valued: &str) -> Option<f64> {
     let mut arguments = arguments.iter();
     while let Some(word) = arguments.next() {
         if let Some(option) = word.strip_prefix('-') {
-            let long = option.starts_with('-') && !option.contains('=');
-            let last = option.chars().last();
-            if !long && last.is_some_and(|c| valued.contains(c)) {
-                arguments.next();
-            } else if long && matches!(option, "-pid" | "-disk" | "-cgroupmap" | "-mntnsmap") {
+            let valued = match option.strip_prefix('-') {
+                Some(long) => matches!(long, "pid" | "disk" | "cgroupmap" | "mntnsmap"),
+                None => option.ends_with(|c| valued.contains(c)),
+            };
+            if valued {
                 arguments.next();
             }
         } else if let Ok(seconds) = word.parse::<f64>() {

@@ -36,6 +36,11 @@ impl Table {
         let wide = match (spare, path) {
             (_, _) if comm == columns => 1,
             (spare, false) => spare + 1,
+            // Side by side: a path begins with a slash.
+            (1.., true) if comm + 1 == last => {
+                let path = |f: &&str| f.starts_with(['/', '<']);
+                fields.get(comm + 1..)?.iter().position(path)? + 1
+            }
             (spare, true) => (1..=spare + 1).find(|wide| {
                 let between = &fields[comm + wide..last + wide - 1];
                 between.iter().all(|f| is_plain(f))
