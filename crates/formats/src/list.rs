@@ -49,6 +49,7 @@ pub const FORMATS: &[Format] = &[
     tools::trace::io_pattern::BIOPATTERN,
     tools::trace::io_pattern::IOPATTERN,
     tools::trace::io_pattern::BIOTOP,
+    tools::trace::io_pattern::IOTOP,
     tools::trace::file_events::FSSLOWER,
     tools::trace::file_events::OPENSNOOP,
     tools::trace::file_events::TCPCONNLAT,

@@ -269,7 +269,12 @@ fn summary(line: &[u8]) -> bool {
         "blkparse",
         "=== ",
     ];
-    starts.iter().any(|s| text.starts_with(s.as_bytes()))
+    // A process, of which -s tells the same.
+    let process = || {
+        let open = text.iter().rposition(|b| *b == b'(')?;
+        whole(text.get(open + 1..)?.strip_suffix(b")")?)
+    };
+    starts.iter().any(|s| text.starts_with(s.as_bytes())) || process().is_some()
 }
 
 impl Parser for Blkparse {

@@ -124,6 +124,10 @@ impl Bcc {
     }
 
     fn put(&mut self, label: &str, rows: &[Bucket], out: &mut Out) {
+        // Only biolatency's times are by disk.
+        if self.section.0 == "disk" && unit_of(label) < 1.0 && self.script.is_empty() {
+            self.histograms.goal = Some(Goal::DiskLatency);
+        }
         let (header, key) = &self.section;
         let name = format!("{} {label}", self.script);
         let name = name.trim();
@@ -183,7 +187,7 @@ impl Bcc {
         let plain = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
         self.section = key.map_or_else(Default::default, |(name, key)| (name.clone(), plain(key)));
         let at = all.get("ts").and_then(Value::as_str).and_then(stamp);
-        if self.section.0 == "disk" || self.section.0 == "flags" {
+        if self.section.0 == "flags" && self.script.is_empty() {
             self.histograms.goal = self.histograms.goal.or(Some(Goal::DiskLatency));
         }
         if let Some(at) = at {
@@ -273,6 +277,9 @@ impl Parser for Bcc {
             self.finish(out);
         }
         if let Some(rest) = text.strip_prefix("^C") {
+            if !self.pace.is_new() {
+                out.note("^C cut the last interval short: it is taken to be as long as the others");
+            }
             text = rest.trim();
             if text.is_empty() {
                 return Line::Noise;

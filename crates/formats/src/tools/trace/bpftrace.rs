@@ -232,8 +232,9 @@ impl Bpftrace {
             }
             return Line::Noise;
         }
-        if self.histograms.goal.is_none() {
-            self.histograms.goal = Goal::of_banner(text).map(|(_, goal)| goal);
+        let banner = Goal::of_banner(text).map(|(_, goal)| goal);
+        if self.histograms.goal.is_none() || banner == Some(Goal::DiskSize) {
+            self.histograms.goal = banner.or(self.histograms.goal);
         }
         let starts = [
             "Attaching",

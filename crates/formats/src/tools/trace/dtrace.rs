@@ -14,6 +14,9 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::{Line, Parser, fields, number};
 
+/// Lines of a list that are kept until it ends.
+const LONGEST: usize = 1 << 16;
+
 pub(crate) const FORMAT: Format = Format {
     name: "dtrace",
     tool: "dtrace",
@@ -39,6 +42,9 @@ fn recognise(head: &Head) -> u8 {
     let probes = head.any_fields(&["CPU", "ID", "FUNCTION:NAME"]);
     if histogram || probes {
         return 90;
+    }
+    if head.any_starts("dtrace: script '") || head.any_starts("dtrace: description '") {
+        return 80;
     }
     if dtrace_list::looks_like(head) { 60 } else { 0 }
 }
@@ -81,6 +87,13 @@ fn row(line: &str) -> Option<(Edge, f64)> {
     Some((edge, count))
 }
 
+/// A line that says what follows.
+struct Heading {
+    line: u64,
+    text: String,
+    used: bool,
+}
+
 struct Dtrace {
     histograms: Histograms,
     pace: Pace,
@@ -90,7 +103,7 @@ struct Dtrace {
     /// Lines that may be keys, titles or lists: of this paragraph, and of the one before.
     paragraph: Vec<(u64, String)>,
     before: Vec<(u64, String)>,
-    title: Option<(u64, String)>,
+    title: Option<Heading>,
 }
 
 impl Dtrace {
@@ -137,7 +150,13 @@ impl Dtrace {
         if rows.is_empty() {
             return;
         }
-        let title = self.title.as_ref().map_or(&self.script, |(_, text)| text);
+        let title = match &mut self.title {
+            Some(heading) => {
+                heading.used = true;
+                &heading.text
+            }
+            None => &self.script,
+        };
         let nth = self.pace.begin(&format!("{title}\0{key}"), out);
         let name = match nth {
             1 => title.clone(),
@@ -159,11 +178,14 @@ impl Dtrace {
         if lines.is_empty() || dtrace_list::put(&lines, &self.script, &mut self.pace, out) {
             return;
         }
-        for (at, text) in lines {
-            let unused = self.title.replace((at, text.trim().to_owned()));
-            if let Some((at, text)) = unused.filter(|(_, text)| !text.is_empty()) {
-                out.not_understood(at, &text);
-            }
+        for (line, text) in lines {
+            let heading = Heading {
+                line,
+                text: text.trim().to_owned(),
+                used: false,
+            };
+            let before = self.title.replace(heading);
+            unused(before, out);
         }
     }
 
@@ -211,6 +233,9 @@ impl Dtrace {
         }
         if text.starts_with("Tracing") || text.starts_with("Sampling") || text == "#" {
             return Line::Noise;
+        }
+        if self.paragraph.len() >= LONGEST {
+            return Line::Unknown;
         }
         self.paragraph.push((out.line_number(), text.to_owned()));
         Line::Data
@@ -309,11 +334,14 @@ impl Parser for Dtrace {
 
     fn end(&mut self, out: &mut Out) {
         self.settle(out);
-        if let Some((at, text)) = self.title.take()
-            && self.pace.is_new()
-        {
-            out.not_understood(at, &text);
-        }
+        unused(self.title.take(), out);
+    }
+}
+
+/// A heading of nothing is a line that is not understood.
+fn unused(heading: Option<Heading>, out: &mut Out) {
+    if let Some(heading) = heading.filter(|h| !h.used) {
+        out.not_understood(heading.line, &heading.text);
     }
 }
 
@@ -332,6 +360,16 @@ fn follows(value: f64, next: f64) -> bool {
     }
 }
 
+/// Whether the rows are of `quantize`: powers of two, one after the other or with rows left out.
+/// Its last row has nothing in it, unless it is at the end of all numbers.
+fn is_quantize(rows: &[(Edge, f64)], at: &[f64], steps: &[f64]) -> bool {
+    let uniform = steps.windows(2).all(|w| w[0] == w[1]);
+    let in_sequence = at.windows(2).all(|w| follows(w[0], w[1]));
+    let ended = rows.last().is_some_and(|(_, count)| *count == 0.0);
+    let powers = at.len() == rows.len() && at.iter().all(|v| is_power(*v));
+    powers && (!uniform || (in_sequence && (ended || at.len() < 3)))
+}
+
 /// The ranges of a histogram's rows.
 fn buckets(rows: &[(Edge, f64)], out: &mut Out) -> Vec<Bucket> {
     let at: Vec<f64> = rows
@@ -342,12 +380,7 @@ fn buckets(rows: &[(Edge, f64)], out: &mut Out) -> Vec<Bucket> {
         })
         .collect();
     let steps: Vec<f64> = at.windows(2).map(|w| w[1] - w[0]).collect();
-    let uniform = steps.windows(2).all(|w| w[0] == w[1]);
-    let in_sequence = at.windows(2).all(|w| follows(w[0], w[1]));
-    // The last row of quantize has nothing in it, unless it is at the end of all numbers.
-    let ended = rows.last().is_some_and(|(_, count)| *count == 0.0);
-    let powers = at.len() == rows.len() && at.iter().all(|v| is_power(*v));
-    let quantize = powers && ((in_sequence && (ended || !uniform || at.len() < 3)) || !uniform);
+    let quantize = is_quantize(rows, &at, &steps);
     let mut found = Vec::with_capacity(rows.len());
     let least = steps.iter().copied().fold(f64::INFINITY, f64::min);
     // Rows without anything left out: each step is as wide as its bucket.

@@ -14,7 +14,7 @@ pub(super) fn looks_like(head: &Head) -> bool {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
         let named = words[0].starts_with(char::is_alphabetic) && !words[0].ends_with(':');
-        if !text.starts_with(' ') || !named || !is_row(&words) {
+        if !text.starts_with(' ') || !named || words.len() < 2 || !is_row(&words) {
             return false;
         }
         rows += 1;
@@ -25,7 +25,7 @@ pub(super) fn looks_like(head: &Head) -> bool {
 /// Whether a line can be of a list: keys, then at least one number.
 fn is_row(words: &[&str]) -> bool {
     let last = words.last().and_then(|w| whole(w));
-    (2..=10).contains(&words.len()) && last.is_some()
+    (1..=10).contains(&words.len()) && last.is_some()
 }
 
 fn whole(word: &str) -> Option<f64> {

@@ -55,6 +55,8 @@ impl Goal {
             ("Tracing block device I/O...", "biolatency"),
             ("Tracing block I/O...", "bitesize"),
             ("Tracing run queue latency...", "runqlat"),
+            ("Tracing CPU scheduler...", "runqlat"),
+            ("I/O size (bytes) histograms", "bitesize"),
             ("Tracing on-CPU time...", "cpudist"),
             ("Tracing ext4 operation latency", "ext4dist"),
             ("Tracing EXT4 operation latency", "ext4dist"),

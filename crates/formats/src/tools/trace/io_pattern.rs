@@ -1,5 +1,5 @@
-//! How random I/O is, by interval: bcc's `biopattern`, the DTraceToolkit's `iopattern`; and
-//! `biotop`, bcc's list of who did most.
+//! How random I/O is, by interval: bcc's `biopattern`, the DTraceToolkit's `iopattern`; and who
+//! did most: bcc's `biotop`, the DTraceToolkit's `iotop`.
 
 use super::histogram::request_layer;
 use super::io_events::every;
@@ -19,6 +19,8 @@ const IO: &[&str] = &["%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"];
 const TOP: &[&str] = &[
     "PID", "COMM", "D", "MAJ", "MIN", "DISK", "I/O", "Kbytes", "AVGms",
 ];
+
+const ITOP: &[&str] = &["UID", "PID", "PPID", "CMD", "DEVICE", "MAJ", "MIN", "D"];
 
 pub(crate) const BIOPATTERN: Format = Format {
     name: "biopattern",
@@ -69,6 +71,23 @@ PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms
     parser: || Box::new(Pattern::new()),
 };
 
+pub(crate) const IOTOP: Format = Format {
+    name: "iotop-dtrace",
+    tool: "iotop",
+    systems: "Solaris, illumos, macOS",
+    help: "bytes that the disks read and wrote, by process, and the load",
+    recognised: "a header `UID PID PPID CMD DEVICE MAJ MIN D`",
+    yields: &["system", "disk"],
+    example: "\
+2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB
+
+  UID    PID   PPID CMD              DEVICE  MAJ MIN D            BYTES
+    0    404      1 vold             cmdk0   102   0 W           504320
+",
+    recognise: |head| recognise(head, ITOP),
+    parser: || Box::new(Pattern::new()),
+};
+
 fn recognise(head: &Head, header: &[&str]) -> u8 {
     let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), header).is_some();
     if head.lines().any(is_header) { 92 } else { 0 }
@@ -78,6 +97,7 @@ struct Pattern {
     table: Option<Table>,
     disk: Shape,
     load: Shape,
+    load1: Shape,
     /// The device that the command names.
     device: Option<String>,
 }
@@ -88,6 +108,7 @@ impl Pattern {
             table: None,
             disk: Shape::of("disk", &["ios", "bytes"]),
             load: Shape::of("system", &["load1", "load5", "load15"]),
+            load1: Shape::of("system", &["load1"]),
             device: None,
         }
     }
@@ -199,11 +220,48 @@ impl Pattern {
         Some(())
     }
 
+    /// `2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB`.
+    fn totals(&self, line: &str, out: &mut Out) -> Option<()> {
+        let mut parts = line.split(", ").map(str::trim);
+        let at = stamp(parts.next()?)?;
+        let mut value = |name: &str, unit: &str| {
+            let text = parts.next()?.strip_prefix(name)?.strip_suffix(unit)?;
+            number::number(text.trim().as_bytes())
+        };
+        let load = value("load:", "")?;
+        let (read, written) = (value("disk_r:", "KB")?, value("disk_w:", "KB")?);
+        out.sample_at(at);
+        out.put(&self.load1, &[], &[load]);
+        self.put("(all)", "read", [f64::NAN, read * KIB], out);
+        self.put("(all)", "write", [f64::NAN, written * KIB], out);
+        Some(())
+    }
+
+    /// `0 404 1 vold cmdk0 102 0 W 504320`: bytes, microseconds of the disk (-o) or percents (-P).
+    fn process(table: &Table, line: &str, out: &mut Out) -> Option<()> {
+        let row = table.row(line)?;
+        let columns = [
+            ("BYTES", "bytes per interval"),
+            ("DISKTIME", "us per interval"),
+            ("%I/O", "%"),
+        ];
+        let column = columns.iter().find(|(name, _)| table.has(name))?;
+        let value = row.number(column.0)?;
+        if !out.has_sample() {
+            return None;
+        }
+        let texts = ["CMD", "PID", "DEVICE", "D"].map(|n| row.text(n).unwrap_or(""));
+        let [command, pid, device, op] = texts;
+        let instance = out.word(format!("{command}[{pid}] {device} {op}").as_bytes());
+        out.other(column.0, column.1, instance, value);
+        Some(())
+    }
+
     fn command(&mut self, text: &str, out: &mut Out) -> bool {
         let Some(words) = echoed(text) else {
             return false;
         };
-        let valued = if words[0] == "biotop" { "rp" } else { "dfm" };
+        let valued = if words[0] == "biotop" { "rp" } else { "dfmpt" };
         every(&words, valued, out);
         let at = words.iter().position(|w| *w == "-d" || *w == "--disk");
         let device = at.and_then(|at| words.get(at + 1));
@@ -216,7 +274,10 @@ impl Parser for Pattern {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
-        if let Some(table) = [BIO, IO, TOP].iter().find_map(|h| Table::of(trimmed, h)) {
+        if let Some(table) = [BIO, IO, TOP, ITOP]
+            .iter()
+            .find_map(|h| Table::of(trimmed, h))
+        {
             self.table = Some(table);
             return Line::Noise;
         }
@@ -227,7 +288,7 @@ impl Parser for Pattern {
         {
             return Line::Noise;
         }
-        if self.loads(trimmed, out).is_some() {
+        if self.loads(trimmed, out).is_some() || self.totals(trimmed, out).is_some() {
             return Line::Data;
         }
         let seen = match self.table.take() {
@@ -236,6 +297,8 @@ impl Parser for Pattern {
                     self.bio(&table, trimmed, out)
                 } else if table.has("KR") {
                     self.io(&table, trimmed, out)
+                } else if table.has("PPID") {
+                    Pattern::process(&table, trimmed, out)
                 } else {
                     Pattern::top(&table, trimmed, out)
                 };

@@ -19,14 +19,14 @@ impl Table {
         self.names.iter().any(|n| n == name)
     }
 
-    /// The cells of a row. `COMM`, and a last column that is a path, can have blanks in them;
+    /// The cells of a row. `COMM` or `CMD`, and a last column that is a path, can have blanks in them;
     /// what stands between the two is numbers. `None` if the row does not fit.
     pub(super) fn row<'a>(&'a self, line: &'a str) -> Option<Row<'a>> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let columns = self.names.len();
         let spare = fields.len().checked_sub(columns)?;
         let place = |name: &str| self.names.iter().position(|n| n == name);
-        let comm = place("COMM").unwrap_or(columns);
+        let comm = place("COMM").or(place("CMD")).unwrap_or(columns);
         let last = columns.checked_sub(1)?;
         let path = matches!(
             self.names[last].as_str(),
