@@ -278,7 +278,9 @@ impl Parser for Bcc {
         }
         if let Some(rest) = text.strip_prefix("^C") {
             if !self.pace.is_new() {
-                out.note("^C cut the last interval short: without time stamps it counts as a whole one");
+                out.note(
+                    "^C cut the last interval short: without time stamps it counts as a whole one",
+                );
             }
             text = rest.trim();
             if text.is_empty() {
