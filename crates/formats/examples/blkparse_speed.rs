@@ -47,11 +47,18 @@ fn text() -> Vec<u8> {
     text
 }
 
+/// Seconds that this thread had a processor.
+fn on_cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|n| n.parse::<f64>().ok());
+    nanos.unwrap_or(f64::NAN) / 1e9
+}
+
 fn main() {
     let text = text();
     let head = Head::new(&text);
     let format = recognise(&head).expect("it is blkparse's");
-    let begun = Instant::now();
+    let (begun, used) = (Instant::now(), on_cpu());
     let mut import = Import::new(format, &head, Options::default());
     let mut rows = 0;
     for piece in text.chunks(1 << 20) {
@@ -61,12 +68,14 @@ fn main() {
     }
     let report = import.finish().expect("it can be imported");
     rows += import.rows().filled().map(|(_, r)| r.len()).sum::<usize>();
-    let seconds = begun.elapsed().as_secs_f64();
+    let (seconds, used) = (begun.elapsed().as_secs_f64(), on_cpu() - used);
+    let megabytes = text.len() as f64 / 1e6;
     println!(
-        "{} lines, {rows} I/Os, {} not understood: {:.0} MB/s",
+        "{} lines, {rows} I/Os, {} not understood: {:.0} MB/s, {:.0} MB/s of processor time",
         report.data,
         report.unknown,
-        text.len() as f64 / 1e6 / seconds
+        megabytes / seconds,
+        megabytes / used
     );
     for note in &report.notes {
         println!("{note}");
