@@ -81,6 +81,10 @@ impl Import {
     /// # Errors
     /// Where the file cannot be imported at all.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Refused> {
+        if self.parser.is_binary() {
+            self.parser.bytes(bytes, &mut self.out);
+            return self.out.refused().map_or(Ok(()), Err);
+        }
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, after) = (&bytes[..end], &bytes[end + 1..]);
             bytes = after;
@@ -175,6 +179,7 @@ impl Import {
             return Err(why);
         }
         let mut report = std::mem::take(&mut self.report);
+        report.data += self.out.record;
         let late = std::mem::take(&mut self.out.unknown);
         report.unknown += late.len() as u64;
         report.data = report.data.saturating_sub(late.len() as u64);

@@ -46,6 +46,15 @@ pub trait Parser {
     /// Takes the next line, without its end.
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line;
 
+    /// Whether it takes bytes as they are, and no lines.
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    /// Takes the next bytes of a binary format, cut anywhere. It tells [`Out::records`] how many
+    /// records it found.
+    fn bytes(&mut self, _bytes: &[u8], _out: &mut Out) {}
+
     /// The file is over; what was held back is to be handed out.
     fn end(&mut self, _out: &mut Out) {}
 }

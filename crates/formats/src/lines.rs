@@ -81,7 +81,7 @@ fn log_prefix(line: &[u8]) -> Option<usize> {
     let iso = || {
         let day = text.get(..10)?;
         let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-        let date = digits(&day[..4]) && &day[4..5] == "-" && digits(&day[5..7]);
+        let date = digits(day.get(..4)?) && day.get(4..5)? == "-" && digits(day.get(5..7)?);
         (date && matches!(text.as_bytes().get(10), Some(b' ' | b'T'))).then_some(11)
     };
     let syslog = || {
@@ -138,6 +138,8 @@ mod tests {
             b"Nov  2 02:12:13 box iostat[12]: sdb 1 2",
         ];
         assert_eq!(Prefix::find(&syslog).strip(syslog[1]), b"sdb 1 2");
+        // Three bytes, then a letter of two.
+        assert_eq!(log_prefix("$UY\u{15f} abcdefgh".as_bytes()), None);
         let tool: [&[u8]; 2] = [
             b"2018-03-08 12:00:01 all 1.00 2.00",
             b"2018-03-08 12:00:02 all 1.00 2.00",

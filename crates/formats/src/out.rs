@@ -102,6 +102,8 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// Records of a binary format.
+    pub(crate) record: u64,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
@@ -137,6 +139,7 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            record: 0,
             span: None,
             stamped: false,
             since_boot_samples: 0,
@@ -210,6 +213,11 @@ impl Out {
     pub fn not_understood(&mut self, line: u64, why: &str) {
         let line = if line == 0 { self.line } else { line };
         self.unknown.push((line, why.to_owned()));
+    }
+
+    /// So many records of a binary format were read.
+    pub fn records(&mut self, count: u64) {
+        self.record += count;
     }
 
     /// Number of the present line, from 1 on.
@@ -372,8 +380,8 @@ impl Out {
     }
 
     /// Adds a bucket of a histogram, `count` things with values from `from` to below `to` in
-    /// base units, as amounts. The table's number dimension is its first value; `more` are the
-    /// measures after the count.
+    /// base units, as amounts. The table's number dimension is its first value; the count goes
+    /// to its first measure that is one, the others are not known.
     ///
     /// A bucket wider than those of the grid is spread over them, in proportion to their width:
     /// what was counted in it stays, and quantiles inside it are those of a straight line.
@@ -399,6 +407,7 @@ impl Out {
             .and_then(|(s, t)| columns(s, t).find_map(number_unit));
         let Some(unit) = unit else { return };
         let measures = self.sums[usize::from(table.0)].len() - 1;
+        let count_at = count_place(table);
         let mut values = vec![f64::NAN; measures + 1];
         // What is kept by itself keeps the bucket as it was printed.
         let cells = if self.is_since_boot() {
@@ -408,7 +417,7 @@ impl Out {
         };
         for (value, share) in cells {
             values[0] = value;
-            values[1] = count * share;
+            values[count_at] = count * share;
             add(self, table, words, &values);
         }
     }
@@ -640,6 +649,15 @@ fn number_unit(column: Column) -> Option<run::Unit> {
         Column::Dimension(d) => d.number,
         Column::Measure(_) => None,
     }
+}
+
+/// Where a histogram's count stands: it is the first measure that is a number of things.
+fn count_place(table: TableId) -> usize {
+    let found = catalog::tables().nth(usize::from(table.0));
+    let values = found.into_iter().flat_map(|(s, t)| columns(s, t));
+    let mut values = values.filter(|c| !matches!(c, Column::Dimension(d) if d.number.is_none()));
+    let is_count = |c: Column| matches!(c, Column::Measure(m) if m.unit == run::Unit::Count);
+    values.position(is_count).unwrap_or(1)
 }
 
 fn catalog_tables() -> impl Iterator<Item = TableId> {

@@ -335,7 +335,7 @@ pub(crate) const UNNAMED: Format = Format {
     name: "fio-log",
     tool: "fio",
     systems: "all that fio runs on",
-    help: "a log of fio whose name does not tell what its values are: it is asked for",
+    help: "a log of fio whose name does not tell; refused: what its values are is asked for",
     recognised: "rows of three to seven numbers and a direction, without a telling file name",
     yields: &[],
     example: "500, 38016, 0, 0, 0\n1000, 43879, 0, 0, 0\n",
