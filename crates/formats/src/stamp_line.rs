@@ -84,7 +84,7 @@ fn one_word(text: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
         let (day, time) = (&text[..at], &text[at + 1..]);
         return with_date(day, time, None, None, options);
     }
-    let seconds = text.iter().filter(|b| **b == b':').count() == 2;
+    let seconds = text.split(|b| *b == b':').count() == 3;
     Ok(time_of_day(text, None)
         .filter(|_| seconds)
         .map(Stamp::Clock))
@@ -216,8 +216,8 @@ fn clock(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
             .iter()
             .map(|b| if *b == b'-' { b':' } else { *b })
             .collect(),
-        [a, b, c, d, e, f] if text.iter().all(u8::is_ascii_digit) => {
-            vec![*a, *b, b':', *c, *d, b':', *e, *f]
+        digits if digits.len() == 6 && digits.iter().all(u8::is_ascii_digit) => {
+            [&digits[..2], b":", &digits[2..4], b":", &digits[4..]].concat()
         }
         _ => text
             .iter()
@@ -260,8 +260,8 @@ pub(crate) fn month_named(text: &[u8]) -> Option<i8> {
         "december",
     ];
     let text = text.to_ascii_lowercase();
-    let same = |m: &&str| m.as_bytes() == text || m.as_bytes().get(..3) == Some(&text[..]);
-    let place = MONTHS.iter().position(|m| same(&m))?;
+    let same = |m: &str| m.as_bytes() == text || m.as_bytes().get(..3) == Some(&text[..]);
+    let place = MONTHS.iter().position(|m| same(m))?;
     i8::try_from(place + 1).ok()
 }
 

@@ -1,3 +1,5 @@
 //! A file a format, or a family of them.
 
+pub(crate) mod dstat;
+pub(crate) mod top;
 pub(crate) mod vmstat_linux;
