@@ -30,4 +30,5 @@ pub const FORMATS: &[Format] = &[
     tools::vmstat_linux::FORMAT,
     tools::dstat::FORMAT,
     tools::top::FORMAT,
+    tools::atop::FORMAT,
 ];

@@ -1,5 +1,6 @@
 //! A file a format, or a family of them.
 
+pub(crate) mod atop;
 pub(crate) mod dstat;
 pub(crate) mod top;
 pub(crate) mod vmstat_linux;
