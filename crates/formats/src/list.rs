@@ -31,4 +31,5 @@ pub const FORMATS: &[Format] = &[
     tools::dstat::FORMAT,
     tools::top::FORMAT,
     tools::atop::FORMAT,
+    tools::proc::FORMAT,
 ];

@@ -2,5 +2,6 @@
 
 pub(crate) mod atop;
 pub(crate) mod dstat;
+pub(crate) mod proc;
 pub(crate) mod top;
 pub(crate) mod vmstat_linux;

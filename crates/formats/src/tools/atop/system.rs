@@ -331,8 +331,7 @@ impl System {
 fn least_fields(label: &[u8], name: &[u8]) -> usize {
     match label {
         b"CPU" | b"cpu" => 10,
-        b"CPL" | b"PAG" => 6,
-        b"MEM" => 6,
+        b"CPL" | b"PAG" | b"MEM" => 6,
         b"SWP" | b"DSK" | b"LVM" | b"MDD" | b"NFC" => 5,
         b"PSI" => 20,
         b"NET" if name == b"upper" => 8,
