@@ -32,4 +32,8 @@ pub const FORMATS: &[Format] = &[
     tools::top::FORMAT,
     tools::atop::FORMAT,
     tools::proc::FORMAT,
+    tools::mountstats::FORMAT,
+    tools::bsd::iostat::FORMAT,
+    tools::bsd::vmstat::FORMAT,
+    tools::bsd::gstat::FORMAT,
 ];

@@ -1,7 +1,9 @@
 //! A file a format, or a family of them.
 
 pub(crate) mod atop;
+pub(crate) mod bsd;
 pub(crate) mod dstat;
+pub(crate) mod mountstats;
 pub(crate) mod proc;
 pub(crate) mod top;
 pub(crate) mod vmstat_linux;

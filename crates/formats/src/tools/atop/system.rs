@@ -331,11 +331,10 @@ impl System {
 fn least_fields(label: &[u8], name: &[u8]) -> usize {
     match label {
         b"CPU" | b"cpu" => 10,
-        b"CPL" | b"PAG" | b"MEM" => 6,
         b"SWP" | b"DSK" | b"LVM" | b"MDD" | b"NFC" => 5,
         b"PSI" => 20,
         b"NET" if name == b"upper" => 8,
-        b"NET" => 6,
+        b"NET" | b"CPL" | b"PAG" | b"MEM" => 6,
         b"NFM" => 8,
         b"NFS" => 15,
         _ => 1,

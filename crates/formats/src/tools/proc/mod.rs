@@ -55,16 +55,12 @@ fn recognise(head: &Head) -> u8 {
         let all: Vec<&[u8]> = fields(line).collect();
         let sure = match all[..] {
             [b"Inter-|", b"Receive", ..] => 90,
-            [b"MemTotal:" | b"MemFree:", _, b"kB"] => 85,
-            [b"ctxt" | b"btime" | b"procs_running", _] => 85,
-            [b"nr_free_pages" | b"pgpgin", _] => 85,
+            [b"MemTotal:" | b"MemFree:", _, b"kB"]
+            | [b"ctxt" | b"btime" | b"procs_running", _]
+            | [b"nr_free_pages" | b"pgpgin", _] => 85,
             [b"proc3", b"22", ..] if all.len() == 24 => 90,
-            [cpu, ..] if cpu.starts_with(b"cpu") && all.len() >= 8 => {
-                if numbers(all[1..].iter().copied()).is_some() {
-                    70
-                } else {
-                    0
-                }
+            [cpu, ref ticks @ ..] if cpu.starts_with(b"cpu") && ticks.len() >= 7 => {
+                numbers(ticks.iter().copied()).map_or(0, |_| 70)
             }
             _ if counted::is_disk(&all) => 75,
             _ => 0,

@@ -128,7 +128,7 @@ impl Rpc {
             }
             b"wdeleg_getattr" => self.others(all[0], &["wdeleg_getattr"], &n, 0, out),
             b"proc4" if self.server => self.others(all[0], &["null", "compounds"], &n, 1, out),
-            procedures => return self.procedures(procedures, n, out),
+            procedures => return self.procedures(procedures, &n, out),
         }
         Line::Data
     }
@@ -154,7 +154,7 @@ impl Rpc {
     }
 
     /// How many there are, and a number of each.
-    fn procedures(&mut self, label: &[u8], n: Vec<f64>, out: &mut Out) -> Line {
+    fn procedures(&mut self, label: &[u8], n: &[f64], out: &mut Out) -> Line {
         let (version, names, skipped) = match label {
             b"proc2" => ("v2", V2, 0),
             b"proc3" => ("v3", V3, 0),
