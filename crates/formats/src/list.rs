@@ -36,4 +36,5 @@ pub const FORMATS: &[Format] = &[
     tools::bsd::iostat::FORMAT,
     tools::bsd::vmstat::FORMAT,
     tools::bsd::gstat::FORMAT,
+    tools::nmon::FORMAT,
 ];

@@ -4,6 +4,7 @@ pub(crate) mod atop;
 pub(crate) mod bsd;
 pub(crate) mod dstat;
 pub(crate) mod mountstats;
+pub(crate) mod nmon;
 pub(crate) mod proc;
 pub(crate) mod top;
 pub(crate) mod vmstat_linux;

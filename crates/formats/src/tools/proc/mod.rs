@@ -55,9 +55,11 @@ fn recognise(head: &Head) -> u8 {
         let all: Vec<&[u8]> = fields(line).collect();
         let sure = match all[..] {
             [b"Inter-|", b"Receive", ..] => 90,
-            [b"MemTotal:" | b"MemFree:", _, b"kB"]
-            | [b"ctxt" | b"btime" | b"procs_running", _]
-            | [b"nr_free_pages" | b"pgpgin", _] => 85,
+            [b"MemTotal:" | b"MemFree:", _, b"kB"] => 85,
+            [
+                b"ctxt" | b"btime" | b"procs_running" | b"nr_free_pages" | b"pgpgin",
+                _,
+            ] => 84,
             [b"proc3", b"22", ..] if all.len() == 24 => 90,
             [cpu, ref ticks @ ..] if cpu.starts_with(b"cpu") && ticks.len() >= 7 => {
                 numbers(ticks.iter().copied()).map_or(0, |_| 70)
