@@ -37,4 +37,6 @@ pub const FORMATS: &[Format] = &[
     tools::bsd::vmstat::FORMAT,
     tools::bsd::gstat::FORMAT,
     tools::nmon::FORMAT,
+    tools::collectl::plot::FORMAT,
+    tools::collectl::raw::FORMAT,
 ];

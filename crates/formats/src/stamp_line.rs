@@ -18,7 +18,7 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
         return Ok(None);
     };
     // Nearly all lines are none, and are seen to be none here.
-    if line.len() > 100 || !(first.is_ascii_alphanumeric() || b"#=-*+<[@".contains(first)) {
+    if line.len() > 100 || !(first.is_ascii_alphanumeric() || b"#=-*+<>[@".contains(first)) {
         return Ok(None);
     }
     let decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);

@@ -2,6 +2,7 @@
 
 pub(crate) mod atop;
 pub(crate) mod bsd;
+pub(crate) mod collectl;
 pub(crate) mod dstat;
 pub(crate) mod mountstats;
 pub(crate) mod nmon;

@@ -72,7 +72,7 @@ fn recognise(head: &Head) -> u8 {
     found
 }
 
-struct Proc {
+pub(crate) struct Proc {
     counted: counted::Counted,
     keyed: keyed::Keyed,
     rpc: rpc::Rpc,
@@ -84,7 +84,7 @@ struct Proc {
 }
 
 impl Proc {
-    fn new() -> Proc {
+    pub(crate) fn new() -> Proc {
         Proc {
             counted: counted::Counted::new(),
             keyed: keyed::Keyed::new(),
