@@ -10,6 +10,7 @@
 //! the end of a line. All are amounts in the interval, or levels at its end. A sample after
 //! `RESET` is since boot.
 
+mod others;
 mod process;
 mod system;
 
