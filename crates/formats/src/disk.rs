@@ -39,7 +39,8 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
             .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphanumeric))
     });
     // What else has a name was given it: a pool, a volume.
-    if is_disk { "disk" } else { "stacked" }
+    let bsd = any(&["ad", "mmcsd", "amrd", "twed"]);
+    if is_disk || bsd { "disk" } else { "stacked" }
 }
 
 /// Lasting names, as in `/dev/disk/by-id`: `ata-MODEL_SERIAL`, `wwn-0x5000c500-part1`.
@@ -86,7 +87,8 @@ fn partition_of_linux(name: &[u8]) -> bool {
 
 /// `ada0p2`, `da0s1a`, `disk0s2`.
 fn partition_of_bsd(name: &[u8]) -> bool {
-    ["ada", "da", "nvd", "nda", "vtbd", "disk"].iter().any(|p| {
+    let disks = ["ada", "ad", "da", "nvd", "nda", "vtbd", "mmcsd", "disk"];
+    disks.iter().any(|p| {
         name.strip_prefix(p.as_bytes()).is_some_and(|rest| {
             let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
             digits > 0 && matches!(rest.get(digits), Some(b'p' | b's'))
@@ -129,6 +131,8 @@ mod tests {
                     "scd1",
                     "ata-ST4000_Z1",
                     "wwn-0x5000c500",
+                    "ad0",
+                    "mmcsd0",
                 ][..],
             ),
             (
@@ -145,6 +149,7 @@ mod tests {
                     "da0s1a",
                     "disk0s2",
                     "wwn-0x5000c500-part12",
+                    "ad0s1a",
                 ],
             ),
             (

@@ -1,78 +1,65 @@
-//! Command lines and prompts that stand among a tool's output.
+//! Command lines that stand among what they printed.
 
-use crate::fields;
-use crate::number::number;
+use crate::{fields, number};
 
-/// The arguments of that command, where the line is a prompt or nothing and then the command:
-/// `[root@node ~] zpool iostat -v tank 5 | tee log` gives `-v tank 5`.
-pub(crate) fn arguments(line: &[u8], command: &[&str]) -> Option<Vec<String>> {
-    let words: Vec<&[u8]> = fields(line).collect();
-    let named = |w: &[&[u8]]| {
-        w.iter().zip(command).enumerate().all(|(i, (word, name))| {
-            let word = if i == 0 { program(word) } else { word };
-            word == name.as_bytes()
-        })
+/// The arguments of `tool`, where the line is its command line: by itself, or after a prompt.
+pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
+    let all: Vec<&[u8]> = fields(line).take(64).collect();
+    let named = |word: &[u8]| word.rsplit(|b| *b == b'/').next() == Some(tool.as_bytes());
+    let at = all.iter().position(|w| named(w))?;
+    let before = |word: &&[u8]| {
+        word.ends_with(b"$")
+            || word.ends_with(b"#")
+            || word.ends_with(b"%")
+            || word.ends_with(b">")
+            || matches!(*word, b"sudo" | b"time" | b"exec" | b"+" | b"Cmdline:")
+            || word.starts_with(b"LC_ALL=")
+            || word.starts_with(b"LANG=")
     };
-    let at = words.windows(command.len()).position(named)?;
-    if at > 0 && !is_prompt(&words[..at]) {
-        return None;
+    let prompted = at > 0 && before(&all[at - 1]);
+    // Without a prompt, only what cannot be a title.
+    let flag = |word: &&[u8]| word.starts_with(b"-") || number::number(word).is_some();
+    let bare = at == 0 && all.len() > 1 && flag(&all[1]);
+    (prompted || bare).then(|| all[at + 1..].to_vec())
+}
+
+/// The first argument that is a number and no flag's value: the interval. `valued` are the
+/// flags that have a value, as `-S`.
+pub(crate) fn interval(arguments: &[&[u8]], valued: &[&str]) -> Option<f64> {
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        if argument.starts_with(b"-") {
+            if valued.iter().any(|v| v.as_bytes() == *argument) {
+                rest.next();
+            }
+        } else if matches!(*argument, b"|" | b">" | b"&" | b";" | b"2>&1") {
+            return None;
+        } else if let Some(value) = number::number(argument) {
+            return (value > 0.0).then_some(value);
+        }
     }
-    let rest = words.get(at + command.len()..).unwrap_or_default();
-    let ends =
-        |w: &&&[u8]| matches!(w.first(), Some(b'|' | b'>' | b'&' | b';')) || w.starts_with(b"2>");
-    let arguments = rest.iter().take_while(|w| !ends(w));
-    Some(
-        arguments
-            .map(|w| String::from_utf8_lossy(w).into_owned())
-            .collect(),
-    )
+    None
 }
 
-/// The file name of a program's path.
-fn program(word: &[u8]) -> &[u8] {
-    word.rsplit(|b| *b == b'/').next().unwrap_or(word)
+/// The value of a flag: the word after it, or what is joined to it.
+pub(crate) fn value<'a>(arguments: &[&'a [u8]], flags: &[&str]) -> Option<&'a [u8]> {
+    for (i, argument) in arguments.iter().enumerate() {
+        for flag in flags {
+            match argument.strip_prefix(flag.as_bytes()) {
+                Some([]) => return arguments.get(i + 1).copied(),
+                Some([b'=', rest @ ..]) => return Some(rest),
+                Some(rest) if !flag.starts_with("--") => return Some(rest),
+                _ => {}
+            }
+        }
+    }
+    None
 }
 
-/// Whether words before a command are a prompt, or a command that starts it.
-fn is_prompt(words: &[&[u8]]) -> bool {
-    let starts = |w: &&[u8]| matches!(*w, b"sudo" | b"pfexec" | b"time" | b"exec" | b"echo" | b"+");
-    let Some(last) = words.iter().rfind(|w| !starts(w)) else {
-        return true;
-    };
-    last.ends_with(b"$")
-        || last.ends_with(b"#")
-        || last.ends_with(b">")
-        || last.ends_with(b"%")
-        || last.ends_with(b"]")
-}
-
-/// Whether the line is a prompt with another command or none, or an interrupt's echo.
-pub(crate) fn is_chatter(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    let host = line.starts_with(b"[") && line.contains(&b'@') && line.contains(&b']');
-    let plain = line.starts_with(b"$ ") || line.starts_with(b"# ") || matches!(line, b"$" | b"#");
-    let user = fields(line).next().is_some_and(|w| {
-        w.contains(&b'@') && w.contains(&b':') && (w.ends_with(b"#") || w.ends_with(b"$"))
-    });
-    host || plain || user || line == b"^C"
-}
-
-/// The interval of arguments that end in `interval [count]`.
-pub(crate) fn interval(arguments: &[String]) -> Option<f64> {
-    let numbers: Vec<f64> = arguments
-        .iter()
-        .rev()
-        .map_while(|a| number(a.as_bytes()))
-        .take(2)
-        .collect();
-    numbers.last().copied()
-}
-
-/// Whether one of the arguments is the flag of that letter, perhaps among others: `-lv`.
-pub(crate) fn has_flag(arguments: &[String], letter: char) -> bool {
-    arguments
-        .iter()
-        .any(|a| a.starts_with('-') && !a.starts_with("--") && a[1..].contains(letter))
+/// Whether one of the short flags is among the arguments, alone or bundled.
+pub(crate) fn has_flag(arguments: &[&[u8]], flag: u8) -> bool {
+    let short = |a: &&&[u8]| a.starts_with(b"-") && !a.starts_with(b"--");
+    arguments.iter().filter(short).any(|a| a.contains(&flag))
 }
 
 #[cfg(test)]
@@ -80,23 +67,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_behind_prompts() {
-        let of = |line: &str| arguments(line.as_bytes(), &["zpool", "iostat"]);
-        let words = |w: &[&str]| Some(w.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>());
-        assert_eq!(
-            of("[root@n ~] zpool iostat -v zones 5"),
-            words(&["-v", "zones", "5"])
-        );
-        assert_eq!(of("# /sbin/zpool iostat 1 3 > x"), words(&["1", "3"]));
-        assert_eq!(of("$ sudo zpool iostat | head"), words(&[]));
-        assert_eq!(of("see zpool iostat"), None);
-        assert_eq!(of("zpool status"), None);
-        let time = |w: &[&str]| interval(&words(w).unwrap());
-        assert_eq!(time(&["-v", "tank", "5"]), Some(5.0));
-        assert_eq!(time(&["tank", "0.5", "10"]), Some(0.5));
-        assert_eq!(time(&["5", "tank"]), None);
-        assert!(has_flag(&words(&["-lvy"]).unwrap(), 'y'));
-        assert!(is_chatter(b"root@box:~# ls"));
-        assert!(!is_chatter(b"tank  1 2"));
+    fn command_lines_and_what_is_none() {
+        let line = b"[me@box ~]$ vmstat -S M -y 5 10";
+        let arguments = command(line, "vmstat").unwrap();
+        assert_eq!(interval(&arguments, &["-S"]), Some(5.0));
+        assert_eq!(value(&arguments, &["-S", "--unit"]), Some(&b"M"[..]));
+        assert!(has_flag(&arguments, b'y') && !has_flag(&arguments, b'd'));
+        assert!(command(b"# /usr/bin/vmstat 1", "vmstat").is_some());
+        assert!(command(b"vmstat 1", "vmstat").is_some());
+        assert!(command(b"vmstat shows 1", "vmstat").is_none());
+        assert!(command(b"", "vmstat").is_none());
+        assert_eq!(interval(&[b"-d", b"sda"], &[]), None);
+        assert_eq!(interval(&[b"|", b"5"], &[]), None);
     }
 }

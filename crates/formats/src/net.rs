@@ -30,6 +30,27 @@ const VIRTUAL: [&[u8]; 26] = [
     b"sit",
 ];
 
+/// Beginnings of other names of such.
+const BEGINNINGS: [&[u8]; 17] = [
+    b"br-",
+    b"cali",
+    b"cilium",
+    b"cni",
+    b"docker",
+    b"flannel",
+    b"geneve",
+    b"ip6tnl",
+    b"kube",
+    b"lxc",
+    b"lxd",
+    b"macvtap",
+    b"ovs",
+    b"podman",
+    b"tailscale",
+    b"veth",
+    b"vxlan",
+];
+
 /// The catalog's `layer` of an interface, as far as its name tells: `loopback`, `virtual` (made
 /// of others, or for what stays inside), `edge`.
 pub(crate) fn layer(name: &[u8]) -> &'static str {
@@ -39,10 +60,10 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     if kind == b"lo" && numbered {
         return "loopback";
     }
-    let bridge = name.starts_with(b"br-") || name.starts_with(b"veth");
+    let begins = BEGINNINGS.iter().any(|b| name.starts_with(b));
     // `eth0.100` is a part of eth0, as `e1000g2000:1` is of its interface.
     let part = name.contains(&b'.') || name.contains(&b':') || name.contains(&b'@');
-    if VIRTUAL.contains(&kind) || bridge || part {
+    if VIRTUAL.contains(&kind) || begins || part {
         "virtual"
     } else {
         "edge"
@@ -64,7 +85,18 @@ mod tests {
             assert_eq!(layer(name.as_bytes()), "edge", "{name}");
         }
         for name in [
-            "aggr0", "vnic12", "br0", "br-12ab", "veth1a2b", "bond0", "eth0.7", "docker0",
+            "aggr0",
+            "vnic12",
+            "br0",
+            "br-12ab",
+            "veth1a2b",
+            "bond0",
+            "eth0.7",
+            "docker0",
+            "wg0",
+            "cali12ab",
+            "kube-ipvs0",
+            "ip6tnl0",
         ] {
             assert_eq!(layer(name.as_bytes()), "virtual", "{name}");
         }

@@ -13,7 +13,7 @@ use crate::list::Format;
 use crate::number::scaled;
 use crate::out::{Out, Shape};
 use crate::time::time_of_day;
-use crate::{Line, Parser, Stamp, echo};
+use crate::{Line, Parser, Stamp, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "arcstat",
@@ -220,8 +220,8 @@ impl Parser for Arcstat {
             return Line::Noise;
         }
         for name in ["arcstat", "arcstat.pl", "arcstat.py"] {
-            if let Some(arguments) = echo::arguments(line, &[name]) {
-                if let Some(seconds) = echo::interval(&arguments) {
+            if let Some(arguments) = prompt::arguments(line, &[name]) {
+                if let Some(seconds) = prompt::interval(&arguments) {
                     out.every(seconds);
                 }
                 return Line::Noise;
@@ -233,7 +233,7 @@ impl Parser for Arcstat {
             return Line::Noise;
         }
         match self.row(line, out) {
-            Line::Unknown if echo::is_chatter(line) => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }
     }

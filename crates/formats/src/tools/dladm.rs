@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
-use crate::{Line, Parser, Stamp, calendar, echo, fields, net};
+use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "dladm",
@@ -137,7 +137,7 @@ impl Parser for Dladm {
         if line.trim_ascii().is_empty() || line.trim_ascii() == b"please wait..." {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["dladm", "show-link"]) {
+        if let Some(arguments) = prompt::arguments(line, &["dladm", "show-link"]) {
             if let Some(seconds) = interval(&arguments) {
                 out.every(seconds);
             }
@@ -157,7 +157,7 @@ impl Parser for Dladm {
             return Line::Noise;
         }
         match self.row(line, out) {
-            Line::Unknown if echo::is_chatter(line) => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }
     }

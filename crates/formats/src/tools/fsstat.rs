@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use crate::list::Format;
 use crate::number::scaled;
 use crate::out::Out;
-use crate::{Line, Parser, Stamp, calendar, echo, fields};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "fsstat",
@@ -134,8 +134,8 @@ impl Parser for Fsstat {
         if line.trim_ascii().is_empty() {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["fsstat"]) {
-            if let Some(seconds) = echo::interval(&arguments) {
+        if let Some(arguments) = prompt::arguments(line, &["fsstat"]) {
+            if let Some(seconds) = prompt::interval(&arguments) {
                 out.every(seconds);
             }
             return Line::Noise;
@@ -149,7 +149,7 @@ impl Parser for Fsstat {
             return Line::Noise;
         }
         match self.row(line, out) {
-            Line::Unknown if echo::is_chatter(line) => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }
     }

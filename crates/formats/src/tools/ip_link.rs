@@ -17,7 +17,7 @@ use crate::counters::Counters;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, echo, fields, net};
+use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "ip-link",
@@ -189,8 +189,8 @@ impl Parser for Links {
             return Line::Noise;
         }
         let setting = SETTINGS.iter().any(|s| first.starts_with(s));
-        let command = echo::arguments(line, &["ip"]).is_some();
-        if setting || command || echo::is_chatter(line) {
+        let command = prompt::arguments(line, &["ip"]).is_some();
+        if setting || command || prompt::is_chatter(line) {
             Line::Noise
         } else {
             Line::Unknown

@@ -14,7 +14,7 @@ use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 use crate::time::Refused;
-use crate::{Line, Parser, Stamp, calendar, echo, fields};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -166,7 +166,7 @@ impl Parser for Memstat {
             self.rows.push(row);
             return Line::Data;
         }
-        let chatter = line.windows(9).any(|w| w == b"::memstat") || echo::is_chatter(line);
+        let chatter = line.windows(9).any(|w| w == b"::memstat") || prompt::is_chatter(line);
         if chatter || text.starts_with(b"Loading modules:") {
             Line::Noise
         } else {

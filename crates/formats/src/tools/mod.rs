@@ -1,9 +1,13 @@
 //! A file a format, or a family of them.
 
 pub(crate) mod arcstat;
+pub(crate) mod atop;
 pub(crate) mod blktrace;
+pub(crate) mod bsd;
+pub(crate) mod collectl;
 pub(crate) mod dd;
 pub(crate) mod dladm;
+pub(crate) mod dstat;
 pub(crate) mod filebench;
 pub(crate) mod fio;
 pub(crate) mod fsstat;
@@ -13,14 +17,18 @@ pub(crate) mod iperf3_json;
 pub(crate) mod iperf_text;
 pub(crate) mod kstat;
 pub(crate) mod memstat;
+pub(crate) mod mountstats;
 pub(crate) mod netperf;
 pub(crate) mod netstat;
 pub(crate) mod nfsstat;
 pub(crate) mod nfsstat_m;
+pub(crate) mod nmon;
 pub(crate) mod pgbench;
+pub(crate) mod proc;
 pub(crate) mod redis_benchmark;
 pub(crate) mod sysbench;
 pub(crate) mod sysstat;
+pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod uperf;
 pub(crate) mod vmstat_linux;

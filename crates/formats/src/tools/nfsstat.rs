@@ -20,7 +20,7 @@ use crate::list::Format;
 use crate::number::whole;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, echo, fields};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "nfsstat",
@@ -163,8 +163,8 @@ impl Parser for Nfsstat {
         if line.trim_ascii().is_empty() {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["nfsstat"]) {
-            if let Some(seconds) = echo::interval(&arguments) {
+        if let Some(arguments) = prompt::arguments(line, &["nfsstat"]) {
+            if let Some(seconds) = prompt::interval(&arguments) {
                 out.every(seconds);
             }
             return Line::Noise;
@@ -199,14 +199,14 @@ impl Parser for Nfsstat {
                 && w.iter()
                     .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
         };
-        if !self.section.is_empty() && words.iter().all(named) && !echo::is_chatter(line) {
+        if !self.section.is_empty() && words.iter().all(named) && !prompt::is_chatter(line) {
             self.names = words
                 .iter()
                 .map(|w| String::from_utf8_lossy(w).into_owned())
                 .collect();
             return Line::Noise;
         }
-        if echo::is_chatter(line) {
+        if prompt::is_chatter(line) {
             Line::Noise
         } else {
             Line::Unknown

@@ -18,7 +18,7 @@ use crate::number::{number, seconds};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Refused;
-use crate::{Line, Parser, Stamp, calendar, echo};
+use crate::{Line, Parser, Stamp, calendar, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "nfsstat-m",
@@ -105,8 +105,8 @@ impl Parser for Mounts {
         if line.trim_ascii().is_empty() {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["nfsstat"]) {
-            if let Some(seconds) = echo::interval(&arguments) {
+        if let Some(arguments) = prompt::arguments(line, &["nfsstat"]) {
+            if let Some(seconds) = prompt::interval(&arguments) {
                 out.every(seconds);
             }
             return Line::Noise;
@@ -134,7 +134,7 @@ impl Parser for Mounts {
             Some((kind, rest)) if rest.contains("srtt=") && !self.mount.is_empty() => {
                 self.times(kind, rest, out)
             }
-            _ if echo::is_chatter(line) => Line::Noise,
+            _ if prompt::is_chatter(line) => Line::Noise,
             _ => Line::Unknown,
         }
     }

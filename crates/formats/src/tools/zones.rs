@@ -19,7 +19,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, echo, fields};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
 
 pub(crate) const VFSSTAT: Format = Format {
     name: "vfsstat",
@@ -203,8 +203,8 @@ impl Parser for Zones {
             return Line::Noise;
         }
         for tool in ["vfsstat", "zonememstat"] {
-            if let Some(arguments) = echo::arguments(line, &[tool]) {
-                if let Some(seconds) = echo::interval(&arguments) {
+            if let Some(arguments) = prompt::arguments(line, &[tool]) {
+                if let Some(seconds) = prompt::interval(&arguments) {
                     out.every(seconds);
                 }
                 return Line::Noise;
@@ -225,7 +225,7 @@ impl Parser for Zones {
             return Line::Noise;
         }
         match self.row(line, out) {
-            Line::Unknown if echo::is_chatter(line) => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }
     }

@@ -23,7 +23,7 @@ use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, time_of_day};
-use crate::{Line, Parser, Stamp, calendar, echo, fields};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
 
 pub(crate) const SCRIPT: Format = Format {
     name: "zonestat-pl",
@@ -289,8 +289,8 @@ impl Parser for Zonestat {
             return Line::Noise;
         }
         for tool in ["zonestat", "zonestat.pl"] {
-            if let Some(arguments) = echo::arguments(line, &[tool]) {
-                if let Some(seconds) = echo::interval(&arguments) {
+            if let Some(arguments) = prompt::arguments(line, &[tool]) {
+                if let Some(seconds) = prompt::interval(&arguments) {
                     out.every(seconds);
                 }
                 return Line::Noise;
@@ -324,7 +324,7 @@ impl Parser for Zonestat {
             return Line::Unknown;
         }
         match self.row(line, out) {
-            Line::Unknown if echo::is_chatter(line) => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }
     }

@@ -21,7 +21,7 @@ use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, calendar, echo};
+use crate::{Line, Parser, calendar, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "kstat",
@@ -291,13 +291,13 @@ impl Parser for Kstat {
         if line.trim_ascii().is_empty() {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["kstat"]) {
-            if echo::has_flag(&arguments, 'l') {
+        if let Some(arguments) = prompt::arguments(line, &["kstat"]) {
+            if prompt::has_flag(&arguments, 'l') {
                 out.refuse(Refused(
                     "kstat -l lists names of statistics, without values".into(),
                 ));
             }
-            if let Some(seconds) = echo::interval(&arguments) {
+            if let Some(seconds) = prompt::interval(&arguments) {
                 out.every(seconds);
             }
             return Line::Noise;
@@ -333,7 +333,7 @@ impl Parser for Kstat {
             Some((name, value)) if self.sets.last().is_some_and(|s| !s.name.is_empty()) => {
                 self.statistic(name, value)
             }
-            _ if echo::is_chatter(line) => Line::Noise,
+            _ if prompt::is_chatter(line) => Line::Noise,
             _ => Line::Unknown,
         }
     }

@@ -16,7 +16,7 @@ use crate::list::Format;
 use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, echo, fields, net};
+use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "netstat-i",
@@ -276,10 +276,10 @@ impl Parser for Interfaces {
         if text.is_empty() {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["netstat"]) {
+        if let Some(arguments) = prompt::arguments(line, &["netstat"]) {
             let waits = arguments.iter().position(|a| a == "-w");
             let waits = waits.and_then(|at| number(arguments.get(at + 1)?.as_bytes()));
-            if let Some(seconds) = waits.or(echo::interval(&arguments)) {
+            if let Some(seconds) = waits.or(prompt::interval(&arguments)) {
                 out.every(seconds);
             }
             return Line::Noise;
@@ -313,7 +313,7 @@ impl Parser for Interfaces {
         };
         self.layout = layout;
         match seen {
-            Line::Unknown if echo::is_chatter(line) => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }
     }

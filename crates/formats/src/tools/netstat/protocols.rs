@@ -21,7 +21,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, echo, fields};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "netstat-s",
@@ -317,8 +317,8 @@ impl Parser for Protocols {
         if line.trim_ascii().is_empty() {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["netstat"]) {
-            if let Some(seconds) = echo::interval(&arguments) {
+        if let Some(arguments) = prompt::arguments(line, &["netstat"]) {
+            if let Some(seconds) = prompt::interval(&arguments) {
                 out.every(seconds);
             }
             return Line::Noise;
@@ -363,7 +363,7 @@ impl Parser for Protocols {
         }
         // A protocol without pairs beside it, as `IGMP:` of Solaris or `IPv4` alone.
         let alone = fields(line).count() == 1 && line.iter().all(u8::is_ascii_alphanumeric);
-        if alone || echo::is_chatter(line) {
+        if alone || prompt::is_chatter(line) {
             Line::Noise
         } else {
             Line::Unknown

@@ -26,7 +26,7 @@ use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, calendar, echo, fields};
+use crate::{Line, Parser, calendar, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zpool-iostat",
@@ -75,7 +75,7 @@ fn recognise(head: &Head) -> u8 {
 
 fn echoed(head: &Head) -> bool {
     head.lines()
-        .any(|l| echo::arguments(l, &["zpool", "iostat"]).is_some())
+        .any(|l| prompt::arguments(l, &["zpool", "iostat"]).is_some())
 }
 
 /// A row of `-H`: a name, two sizes with a letter or none, and numbers.
@@ -161,8 +161,8 @@ impl Zpool {
         self.fresh = true;
         self.columns = None;
         self.histogram = None;
-        self.boot_next = !echo::has_flag(arguments, 'y');
-        if let Some(seconds) = echo::interval(arguments) {
+        self.boot_next = !prompt::has_flag(arguments, 'y');
+        if let Some(seconds) = prompt::interval(arguments) {
             out.every(seconds);
         }
     }
@@ -391,7 +391,7 @@ impl Parser for Zpool {
         {
             return Line::Noise;
         }
-        if let Some(arguments) = echo::arguments(line, &["zpool", "iostat"]) {
+        if let Some(arguments) = prompt::arguments(line, &["zpool", "iostat"]) {
             self.command(&arguments, out);
             return Line::Noise;
         }
@@ -415,7 +415,9 @@ impl Parser for Zpool {
             return seen;
         }
         match self.row(line, out) {
-            Line::Unknown if echo::is_chatter(line) || line == b"no pools available" => Line::Noise,
+            Line::Unknown if prompt::is_chatter(line) || line == b"no pools available" => {
+                Line::Noise
+            }
             seen => seen,
         }
     }
