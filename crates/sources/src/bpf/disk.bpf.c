@@ -569,6 +569,13 @@ INLINE u32 chosen(u64 now)
     return (((now * 0x9e3779b97f4a7c15ULL) >> 32) * one_in) >> 32 ? 0 : one_in;
 }
 
+/* The time between two stamps. Clocks of two processors may differ by a little. */
+INLINE u64 between(u64 from, u64 to)
+{
+    s64 time = to - from;
+    return time < 0 ? 0 : time;
+}
+
 INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u64 now, u32 weight)
 {
     struct disk_event *event = ring_reserve(&ring, sizeof(*event), 0);
@@ -583,8 +590,8 @@ INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u6
     event->flags = (flags >> 11 & 1 ? SYNC : 0) | (flags >> 12 & 1 ? META : 0) |
                    (slot->tgid || slot->group ? 0 : UNKNOWN_WHO);
     event->done = now;
-    event->queue = slot->issued - slot->first;
-    event->service = now - slot->issued;
+    event->queue = between(slot->first, slot->issued);
+    event->service = between(slot->issued, now);
     event->sector = sector;
     event->distance = slot->distance;
     event->nearest = slot->nearest;
@@ -604,23 +611,17 @@ INLINE u32 cell_of(u64 value)
 
 ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 error)
 {
-    s64 service, queue;
-    u64 one;
+    u64 service, queue, one;
     struct block *block;
     struct sums *sums;
     u32 cell;
     if (!device || !slot)
         return 0;
-    service = now - slot->issued;
-    queue = slot->issued - slot->first;
+    service = between(slot->issued, now);
+    queue = between(slot->first, slot->issued);
     one = 1 | (u64)(slot->bytes >> 9) << 32;
     block = block_of(device, op);
     sums = sums_of(slot->index, op);
-    /* Clocks of two processors may differ by a little. */
-    if (service < 0)
-        service = 0;
-    if (queue < 0)
-        queue = 0;
     if (!block || !sums) {
         untracked();
         return 0;
