@@ -187,8 +187,9 @@ impl Sampler {
     /// Takes the events that wait.
     pub(super) fn drain(&mut self, clock: &RunClock) {
         let before = clock::own_thread_cpu();
+        let offset = clock.less_monotonic();
         for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
-            self.events.taken += source.drain(clock.offset(), &mut self.sink);
+            self.events.taken += source.drain(offset, &mut self.sink);
         }
         self.events.spent += clock::own_thread_cpu() - before;
     }

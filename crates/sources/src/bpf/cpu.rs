@@ -294,9 +294,9 @@ fn histogram(
     (all as f64, nanoseconds as f64 / 1e9, lost)
 }
 
-/// Nanoseconds since boot, sleep included: the clock of the programs.
+/// Nanoseconds by the clock of the programs, which stands while the machine sleeps.
 fn now() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
+    let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 

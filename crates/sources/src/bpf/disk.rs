@@ -289,7 +289,7 @@ impl Source for Disk {
             known.push(Known::new(place, &devices, host, out));
             known[known.len() - 1].words
         };
-        events.drain(offset + super::slept(), &mut name, ops, out)
+        events.drain(offset, &mut name, ops, out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {

@@ -38,15 +38,3 @@ pub fn measure() -> Option<Measuring> {
         .ok()
         .map(Measuring)
 }
-
-/// How much later it is by `CLOCK_BOOTTIME`, which goes on while the machine sleeps, than by
-/// the clock that programs read (`CLOCK_MONOTONIC`, a quarter cheaper). Not zero on a virtual
-/// machine that was ever paused.
-fn slept() -> run::Nanos {
-    use rustix::time::{ClockId, clock_gettime};
-    let read = |clock| {
-        let t = clock_gettime(clock);
-        t.tv_sec * 1_000_000_000 + t.tv_nsec
-    };
-    read(ClockId::Boottime) - read(ClockId::Monotonic)
-}

@@ -115,7 +115,7 @@ impl Processors {
         })
     }
 
-    /// Counts what all slices under way have run until `now` (`CLOCK_BOOTTIME`).
+    /// Counts what all slices under way have run until `now` (`CLOCK_MONOTONIC`).
     ///
     /// # Errors
     /// If the kernel does not let us read the maps any more.
