@@ -7,7 +7,8 @@
 //!
 //! A flush, and a write that only asks for one, have no data: they are in the histograms of
 //! time and depth (the write at depth 0: it is never issued itself), and not in those of size
-//! and distance. Their time runs from the making of the write to the end of the flush.
+//! and distance, and as events neither sequential nor random. Their time runs from the making of
+//! the write to the end of the flush.
 //!
 //! <https://docs.kernel.org/trace/events.html>
 
@@ -43,6 +44,7 @@ const DEVICES: usize = 128;
 const OPS: usize = 4;
 const NAMES: [&str; OPS] = ["read", "write", "discard", "flush"];
 const DISCARD: usize = 2;
+const FLUSH: usize = 3;
 const SECTOR: f64 = 512.0;
 /// Numbers of a device in the program's map: 256 bytes.
 const DEVICE_WORDS: usize = 32;

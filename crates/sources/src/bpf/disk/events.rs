@@ -6,7 +6,7 @@ use aya::maps::{MapData, RingBuf};
 use run::rows::{Rows, TableId};
 use run::{Nanos, Sink, Word};
 
-use super::{OPS, SECTOR};
+use super::{FLUSH, OPS, SECTOR};
 use crate::Host;
 use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
 
@@ -29,6 +29,7 @@ pub(super) struct Events {
 struct Fixed {
     yes: Word,
     no: Word,
+    none: Word,
     sync: Word,
     asynchronous: Word,
 }
@@ -79,6 +80,7 @@ impl Events {
         let fixed = *self.words.get_or_insert_with(|| Fixed {
             yes: out.word("yes"),
             no: out.word("no"),
+            none: out.word("none"),
             sync: out.word("sync"),
             asynchronous: out.word("async"),
         });
@@ -123,21 +125,24 @@ fn push(
     last: Last,
     rows: &mut Rows,
 ) {
-    let op = ops[usize::from(record[6]) % OPS];
+    let op = usize::from(record[6]) % OPS;
     let flag = |bit: u8, yes: Word, no: Word| if record[7] & bit > 0 { yes } else { no };
     let signed = |at: usize| u64_at(record, at) as i64 as f64 * SECTOR;
     let seconds = |at: usize| u64_at(record, at) as f64 / 1e9;
+    let sequential = if op == FLUSH || u32_at(record, 56) == 0 {
+        fixed.none
+    } else if u64_at(record, 48) == 0 {
+        fixed.yes
+    } else {
+        fixed.no
+    };
     let words = [
         last.device[0],
         last.device[1],
-        op,
+        ops[op],
         flag(SYNC, fixed.sync, fixed.asynchronous),
         flag(META, fixed.yes, fixed.no),
-        if u64_at(record, 48) == 0 {
-            fixed.yes
-        } else {
-            fixed.no
-        },
+        sequential,
         last.process[0],
         last.process[1],
         last.group_word,
