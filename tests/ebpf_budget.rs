@@ -175,7 +175,7 @@ fn long_intervals_are_no_longer_over_the_budget_than_short_ones() {
     );
     // Only the first of the five seconds is told in full.
     let kept = rows(&run);
-    assert!(counted > 50_000.0, "{counted}");
+    assert!(counted > 20_000.0, "{counted}");
     assert!(kept < 0.4 * counted, "{kept} of {counted}");
     let manifest = manifest(&run);
     let programs = manifest["programs"].as_array().expect("programs");

@@ -9,6 +9,7 @@
  * The kernel's count of waiting (run_delay) is not used: a task that gets a processor at once
  * has waited for nothing there, as its clock is not read again. Stamps lie in an array.
  */
+#include "control.h"
 #include "who.h"
 
 /* ---- what is read of the kernel's structs ---- */
@@ -76,11 +77,10 @@ struct running {
     u32 pid;
     u32 tgid;
     u32 place; /* of its group, and 1; 0: nobody runs */
-    u32 unused[5];
     /* The last cut that was heeded. */
     u64 cut_stamp;
     u64 cut_told;
-};
+} __attribute__((aligned(64)));
 #define CHANGING 1
 
 /* Of a slice under way the reader has counted `told` nanoseconds already. */
@@ -88,6 +88,9 @@ struct cut {
     u64 told;
     u64 stamp;
 };
+
+/* Marks beside what was lost: slices whose wait is not known, switches that were not told. */
+enum remark { NO_WAIT, NOT_TOLD };
 
 /* Tasks that were moved to another group, by number of their process. */
 #define MOVES 128
@@ -103,12 +106,6 @@ struct all_moves {
     struct move move[MOVES];
 };
 
-/* The reader writes the first, the programs the second. */
-struct control {
-    u64 interval;
-    u64 moved; /* when a task was moved last */
-};
-
 MAP(cpus, ARRAY, u32, struct running, 1);
 /* Who had a processor when we came. */
 MAP(firsts, ARRAY, u32, struct running, 1);
@@ -118,7 +115,8 @@ MAP(seen, ARRAY, u32, struct all_seen, 1);
 MAP(pages, ARRAY, u32, struct page, 1024);
 MAP(next_page, ARRAY, u32, u32, 1);
 MAP(moves, ARRAY, u32, struct all_moves, 1);
-MAP(control, ARRAY, u32, struct control, 2);
+/* When a task was moved last. */
+MAP(moved, ARRAY, u32, u64, 1);
 /*
  * What is kept of a task, in the place of its number, with the number beside each: since when
  * it waits for a processor, and what it had run when it was last charged. Should another task
@@ -146,7 +144,6 @@ INLINE u64 runtime_of(struct task_struct *task)
 ONCE u32 place_of(u64 id)
 {
     u32 place = (id * 0x9e3779b97f4a7c15ULL) >> 53;
-    struct lost *lost;
     for (int i = 0; i < 8; i++) {
         struct group *group = map_lookup(&groups, &place);
         if (!group)
@@ -160,9 +157,7 @@ ONCE u32 place_of(u64 id)
         }
         place = (place + 1) & (GROUPS - 1);
     }
-    lost = lost_here();
-    if (lost)
-        ADD(lost->untracked, 1);
+    untracked();
     return OTHERS;
 }
 
@@ -228,11 +223,6 @@ ONCE int charge(u32 place, u64 length, s64 rest, u32 count)
     return tally(place, SLICE, length, time, count);
 }
 
-INLINE struct control *control_of(u32 place)
-{
-    return map_lookup(&control, &place);
-}
-
 INLINE struct seen *seen_of(u32 place)
 {
     u32 zero = 0;
@@ -258,10 +248,10 @@ INLINE s64 least(s64 a, s64 b)
 INLINE struct move *move_of(struct running *at, u64 stamp)
 {
     u32 zero = 0;
-    struct control *last = control_of(1);
+    u64 *last = map_lookup(&moved, &zero);
     struct all_moves *all;
     struct move *move;
-    if (!last || last->moved < stamp)
+    if (!last || *last < stamp)
         return NULL;
     all = map_lookup(&moves, &zero);
     if (!all)
@@ -351,9 +341,7 @@ INLINE void end_wait(u32 pid, u32 place, u64 now)
     if (!task)
         return;
     if (task->waits >> VALUE_BITS != pid) {
-        struct lost *lost = lost_here();
-        if (lost)
-            ADD(lost->unused[0], 1);
+        count_mark(NO_WAIT);
         return;
     }
     wait = (now - task->waits) & VALUE_MASK;
@@ -414,7 +402,6 @@ INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp
     u64 since = ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
     s64 ran = not_charged(task->pid, runtime_of(task), since);
     u32 place = place_of(id);
-    struct lost *lost = lost_here();
     if (at->place) {
         s64 told = heed_cut(at, stamp, cpu);
         mark(at->place - 1, interval);
@@ -422,8 +409,7 @@ INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp
     }
     mark(place, interval);
     charge(place, ran, ran, 1);
-    if (lost)
-        ADD(lost->unused[1], 1);
+    count_mark(NOT_TOLD);
 }
 
 /* The start of a slice of a task whose group has its directory at `node`. */
@@ -455,9 +441,9 @@ int cpu_switch(u64 *ctx)
     struct kernfs_node *node = node_of(next);
     u32 cpu = cpu_number();
     struct running *at = map_lookup(&cpus, &cpu);
-    struct control *c = control_of(0);
+    u32 interval = interval_now();
     u64 stamp, now = ktime();
-    if (!at || !c)
+    if (!at)
         return 0;
     if (!at->stamp) {
         /* The first switch of this processor: it ran since we came. */
@@ -468,12 +454,12 @@ int cpu_switch(u64 *ctx)
     stamp = at->stamp;
     *(volatile u64 *)&at->stamp = CHANGING;
     if (at->place && at->pid == (u32)prev->pid)
-        leave(at, prev, stamp, c->interval, cpu);
+        leave(at, prev, stamp, interval, cpu);
     else if (prev->pid && stamp)
-        leave_unseen(at, prev, stamp, c->interval, cpu);
+        leave_unseen(at, prev, stamp, interval, cpu);
     if (prev->pid && can_run(prev))
         stamp_waiting(prev->pid, now);
-    enter(at, next, node, c->interval, now);
+    enter(at, next, node, interval, now);
     if (at->place)
         end_wait(at->pid, at->place - 1, now);
     return 0;
@@ -502,7 +488,7 @@ int cpu_move(u64 *ctx)
     u32 zero = 0, tgid = task->tgid, place;
     u64 id = id_of(node);
     struct all_moves *all = map_lookup(&moves, &zero);
-    struct control *last = control_of(1);
+    u64 *last = map_lookup(&moved, &zero);
     struct move *move;
     if (!all || !last)
         return 0;
@@ -516,7 +502,7 @@ int cpu_move(u64 *ctx)
     move->runtime = runtime_of(task);
     move->when = ktime();
     move->tgid = tgid;
-    last->moved = move->when;
+    *last = move->when;
     return 0;
 }
 

@@ -20,6 +20,7 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::control::Control;
 use super::load::{Constant, Hook, Lanes, Loaded, load};
 use super::who::{Who, group_subsystem};
 use crate::read::{fields, lines};
@@ -58,9 +59,8 @@ struct Cpu {
     who: Who,
     processors: Processors,
     groups: Groups,
-    control: Array<MapData, [u64; 2]>,
+    control: Control,
     losses: Array<MapData, [u64; 8]>,
-    interval: u32,
     /// Whether the beginning of each wait is seen.
     waits: bool,
     /// Slices and waits that are in no histogram.
@@ -105,9 +105,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         who: Who::new(host),
         processors: Processors::new(&mut loaded)?,
         groups: Groups::new(&mut loaded)?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         losses: loaded.array("losses")?,
-        interval: 0,
         waits: loaded.attached("cpu_wakeup") && loaded.attached("cpu_new"),
         beyond: 0,
         others: None,
@@ -167,12 +166,10 @@ impl Cpu {
     }
 
     fn read(&mut self, write: bool, out: &mut Sink) -> Result<(), MapError> {
-        // Marks of before the first interval are 0.
-        self.interval = self.interval.wrapping_add(1).max(1);
-        self.control.set(0, [u64::from(self.interval), 0], 0)?;
+        let interval = self.control.turn()?;
         let mut parts = Vec::new();
         self.processors.cut(now(), |part| parts.push(part))?;
-        let mut places = self.groups.charged(self.interval)?;
+        let mut places = self.groups.charged(interval)?;
         places.extend(parts.iter().map(|p| p.place.min(GROUPS)));
         places.sort_unstable();
         places.dedup();

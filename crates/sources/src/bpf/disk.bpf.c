@@ -6,6 +6,7 @@
  * counted at completion, so that all histograms of a device and operation have the same sum,
  * which is that of /proc/diskstats.
  */
+#include "control.h"
 #include "who.h"
 
 /* ---- what is read of the kernel's structs ---- */
@@ -96,7 +97,6 @@ struct weights {
 struct device {
     /* Read at each I/O, written once. */
     u64 key; /* device number and 1 */
-    u64 unused;
     u32 blocks[OPS]; /* number of the block and 1 */
     u32 weights; /* number of the weights and 1 */
     char name[20];
@@ -168,7 +168,6 @@ struct disk_event {
 };
 #define SYNC 1
 #define META 2
-#define UNKNOWN_WHO 4
 
 MAP(devices, ARRAY, u32, struct all_devices, 1);
 MAP(blocks, ARRAY, u32, struct block, 1);
@@ -177,18 +176,9 @@ MAP(totals, ARRAY, u32, struct all_sums, DEVICES);
 MAP(slots, ARRAY, u32, struct slot, 1 << 14);
 MAP(counters, ARRAY, u32, struct counters, 1);
 
-const volatile u32 lanes = 1;
 const volatile u32 all_blocks = 1;
 const volatile u32 all_weights = 1;
 const volatile u32 slot_mask = (1 << 14) - 1;
-/* Whether events are told; one in so many. The recorder changes it while events come too
- * fast. */
-const volatile bool with_events = 0;
-struct control {
-    u32 one_in;
-    u32 unused;
-};
-MAP(control, ARRAY, u32, struct control, 1);
 
 /* ---- devices ---- */
 
@@ -444,13 +434,6 @@ INLINE struct sums *sums_of(u32 index, u32 op)
     return all ? &all->op[op & 3] : NULL;
 }
 
-INLINE void untracked(void)
-{
-    struct lost *lost = lost_here();
-    if (lost)
-        ADD(lost->untracked, 1);
-}
-
 /* ---- requests ---- */
 
 /* Where the number of arguments differs: before 5.11 the queue came first. */
@@ -554,21 +537,6 @@ int disk_merge(u64 *ctx)
     return 0;
 }
 
-/* Of one in `one_in` I/Os an event is told, by chance: every n-th could beat in time with
- * the load. Answers with how many the event stands for; 0: it is not told. */
-INLINE u32 chosen(u64 now)
-{
-    u32 zero = 0;
-    struct control *c = map_lookup(&control, &zero);
-    u32 one_in;
-    if (!c)
-        return 1;
-    one_in = c->one_in;
-    if (one_in <= 1)
-        return 1;
-    return (((now * 0x9e3779b97f4a7c15ULL) >> 32) * one_in) >> 32 ? 0 : one_in;
-}
-
 /* The time between two stamps. Clocks of two processors may differ by a little. */
 INLINE u64 between(u64 from, u64 to)
 {
@@ -587,8 +555,7 @@ INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u6
     event->device = index;
     event->op = op;
     /* REQ_SYNC, REQ_META and REQ_PRIO: bits 11, 12, 13 since Linux 4.10. */
-    event->flags = (flags >> 11 & 1 ? SYNC : 0) | (flags >> 12 & 1 ? META : 0) |
-                   (slot->tgid || slot->group ? 0 : UNKNOWN_WHO);
+    event->flags = (flags >> 11 & 1 ? SYNC : 0) | (flags >> 12 & 1 ? META : 0);
     event->done = now;
     event->queue = between(slot->first, slot->issued);
     event->service = between(slot->issued, now);
@@ -775,7 +742,6 @@ int disk_complete(u64 *ctx)
 
 struct direct {
     u32 pid;
-    u32 unused;
     u64 file;
     u64 device; /* the block device of its file system */
 };

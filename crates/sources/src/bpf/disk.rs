@@ -24,6 +24,7 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
 use super::cells::{Blocks, CELLS};
+use super::control::Control;
 use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
 use crate::proc::disk::layer;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
@@ -48,7 +49,7 @@ const FLUSH: usize = 3;
 const SECTOR: f64 = 512.0;
 /// Numbers of a device in the program's map: 256 bytes.
 const DEVICE_WORDS: usize = 32;
-const DEVICE_NAME: std::ops::Range<usize> = 36..56;
+const DEVICE_NAME: std::ops::Range<usize> = 28..48;
 /// Numbers of the sums of an operation, and which is which.
 const SUMS: usize = 4;
 const QUEUE: usize = 0;
@@ -114,7 +115,7 @@ struct Disk {
     loaded: Loaded,
     devices: Array<MapData, Devices>,
     totals: Array<MapData, Sums>,
-    control: Array<MapData, [u32; 2]>,
+    control: Control,
     blocks: Blocks<BLOCK>,
     weights: Blocks<WEIGHTS>,
     lanes: u32,
@@ -201,7 +202,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         host: host.clone(),
         devices: loaded.array("devices")?,
         totals: loaded.array("totals")?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         blocks: Blocks::new(loaded.array("blocks")?, lanes.count),
         weights: Blocks::new(loaded.array("weights")?, lanes.count),
         lanes: lanes.count,
@@ -308,7 +309,7 @@ impl Source for Disk {
     }
 
     fn one_in(&mut self, n: u32) {
-        let _ = self.control.set(0, [n, 0], 0);
+        self.control.one_in(n);
     }
 }
 
@@ -344,7 +345,7 @@ impl Disk {
             }
             active = true;
             // The block of each operation, and one; two numbers share a word of 64 bits.
-            let block = (device[2 + op / 2] >> (32 * (op % 2))) as u32;
+            let block = (device[1 + op / 2] >> (32 * (op % 2))) as u32;
             let words = [words[0], words[1], word];
             let [ios, random] = match block {
                 0 => [0.0; 2],
@@ -362,7 +363,7 @@ impl Disk {
                 out.row(self.tables.io, &words, &values);
             }
         }
-        let (depth, weights) = ((device[8] & 0xffff) as u32, device[4] as u32);
+        let (depth, weights) = ((device[8] & 0xffff) as u32, device[3] as u32);
         if weights > 0 && (active || depth > 0) {
             self.depths(weights - 1, depth, words, write, out);
         }

@@ -4,8 +4,9 @@
  * queue (before the queueing discipline) - start_xmit (handed to the driver); receive (from the
  * driver, after joining). A segment is counted where it passes, once an interface.
  */
-#include "who.h"
+#include "control.h"
 #include "rows.h"
+#include "who.h"
 
 /* ---- what is read of the kernel's structs ---- */
 
@@ -75,8 +76,7 @@ struct interface {
     u16 hardware;
     char name[16];
     char kind[16];
-    u64 unused[2];
-};
+} __attribute__((aligned(64)));
 
 /* One value, so that one call reads them all. The last takes what there is no room for. */
 struct all_interfaces {

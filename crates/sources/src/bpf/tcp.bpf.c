@@ -5,8 +5,9 @@
  * connection ends, and of those that last before each sample by an iterator (tcp_each). So
  * nothing is done at each segment but to count its round-trip time.
  */
-#include "who.h"
+#include "control.h"
 #include "rows.h"
+#include "who.h"
 
 /* ---- what is read of the kernel's structs ---- */
 
@@ -90,13 +91,11 @@ struct connection {
     u8 active; /* it was connected from here */
     u32 tgid;
     u32 retransmits;
-    u64 unused;
     u64 group;
     u64 acked; /* bytes of data */
     u64 received;
     u32 sent_segments;
     u32 received_segments;
-    u64 more_unused;
 };
 struct chunk {
     struct connection connection[CHUNK];
@@ -113,7 +112,6 @@ struct attempt {
     u64 began;
     u64 group;
     u32 tgid;
-    u32 unused;
 };
 #define ATTEMPTS 4096
 
@@ -139,8 +137,7 @@ struct others {
     u64 received_segments;
     u64 retransmits;
     u64 without_place;
-    u64 unused[2];
-};
+} __attribute__((aligned(64)));
 
 struct changes {
     u64 count[256];
@@ -457,13 +454,10 @@ int tcp_segment(u64 *ctx)
     struct sock *sk = (void *)ctx[0];
     struct tcp_sock *tp = tcp_of(sk);
     u32 rtt;
-    struct lost *here;
     if (!tp || !is_ours(&sk->__sk_common))
         return 0;
     /* Something came in: the connections are worth looking at. */
-    here = lost_here();
-    if (here)
-        ADD(here->unused[0], 1);
+    count_mark(0);
     /* Eighths of a microsecond. */
     rtt = tp->srtt_us >> 3;
     if (tp->srtt_us)

@@ -23,6 +23,7 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word};
 
 use super::cells::Rows;
+use super::control::Control;
 use super::load::{Constant, Hook, Lanes, Loaded, Losses, kernel_hooks, load};
 use super::who::group_subsystem;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
@@ -90,10 +91,9 @@ struct Tcp {
     remotes_map: Array<MapData, TableOfRemotes>,
     others_map: Array<MapData, Others>,
     changes_map: Array<MapData, Changes>,
-    control: Array<MapData, [u32; 2]>,
+    control: Control,
     rows: Rows,
     lanes: u32,
-    interval: u32,
     connections: Connections,
     remotes: Remotes,
     others: Amounts,
@@ -150,10 +150,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         remotes_map: loaded.array("remotes")?,
         others_map: loaded.array("others")?,
         changes_map: loaded.array("changes")?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         rows: Rows::new(loaded.array("rows")?, lanes.count),
         lanes: lanes.count,
-        interval: 0,
         connections: Connections::new(host.top * 10),
         remotes: Remotes::new(),
         others: Amounts::default(),
@@ -173,8 +172,8 @@ impl Source for Tcp {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         self.look_at_each(interval.is_none())?;
         let touched = self.touched.get(&0, 0).map_err(io::Error::other)?;
-        let past = self.interval;
-        self.turn()?;
+        let past = self.control.interval();
+        self.control.turn().map_err(io::Error::other)?;
         for (chunk, last) in touched.into_iter().enumerate() {
             if past.wrapping_sub(last) > 1 {
                 continue;
@@ -214,7 +213,7 @@ impl Source for Tcp {
     }
 
     fn one_in(&mut self, n: u32) {
-        let _ = self.control.set(0, [n, self.interval], 0);
+        self.control.one_in(n);
     }
 }
 
@@ -233,15 +232,6 @@ impl Tcp {
             self.activity = now;
         }
         Ok(())
-    }
-
-    /// Starts the next interval.
-    fn turn(&mut self) -> io::Result<()> {
-        self.interval = self.interval.wrapping_add(1);
-        let [one_in, _] = self.control.get(&0, 0).map_err(io::Error::other)?;
-        self.control
-            .set(0, [one_in, self.interval], 0)
-            .map_err(io::Error::other)
     }
 
     /// What connections without a place did, that ended since this was asked last.
