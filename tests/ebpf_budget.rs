@@ -185,3 +185,35 @@ fn long_intervals_are_no_longer_over_the_budget_than_short_ones() {
     // One second of those five.
     assert!((0.9..1.9).contains(&measured), "{measured}");
 }
+
+/// What taking and keeping events costs is held as well, not only how many there are.
+#[test]
+fn events_that_cost_too_much_are_sampled() {
+    if !can_run("events_that_cost_too_much_are_sampled", NEEDS) {
+        return;
+    }
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = scratch("budget-cost");
+    let device = LoopDevice::new("budget-cost", 64 << 20);
+    // A tenth of a millisecond a second: some hundred events.
+    let options = ["--event-budget", "0.01%", "--every", "250ms"];
+    let run = record_script(&dir, &reads(&device, "fast", 4, ""), &options);
+    let name = device.name();
+    let of = |more: &str| total(&run, &format!("disk.ios where device = {name} and {more}"));
+    let (counted, told, kept) = (of("latency >= 0s"), of("offset >= 0"), rows(&run));
+    assert!(counted > 20_000.0, "{counted}");
+    // Only the first interval of sixteen is told in full.
+    assert!(kept < 0.3 * counted, "{kept} of {counted}");
+    let most = manifest(&run)["sampled"]["disk_event"].as_f64();
+    let most = most.expect("it was sampled");
+    assert!(most > 10.0, "one in {most}");
+    // Of N events, one in w told by chance, the estimate's deviation is the root of N times w.
+    let deviation = (counted * most).sqrt();
+    assert!(
+        (told - counted).abs() < 5.0 * deviation,
+        "{told} of {counted}, one in {most}"
+    );
+    // Sources that were not sampled are not said to be.
+    let sampled = &manifest(&run)["sampled"];
+    assert_eq!(sampled.as_object().map(serde_json::Map::len), Some(1));
+}
