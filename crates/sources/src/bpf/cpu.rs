@@ -20,8 +20,9 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::attach::Hook;
 use super::control::Control;
-use super::load::{Constant, Hook, Lanes, Loaded, load};
+use super::load::{Constant, Lanes, Loaded, load};
 use super::who::{Who, group_subsystem};
 use crate::read::{fields, lines};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
@@ -147,9 +148,8 @@ impl Source for Cpu {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
         let remarks = self.remarks();
-        let mut programs: Vec<Program> = self.loaded.programs().cloned().collect();
+        let mut programs = self.loaded.measured(seconds);
         if let Some(switch) = programs.iter_mut().find(|p| p.name == SWITCH) {
             switch.detail = remarks;
         }

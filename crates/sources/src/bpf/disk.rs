@@ -23,9 +23,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
+use super::attach::Hook;
 use super::cells::{Blocks, CELLS};
 use super::control::Control;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use super::load::{Constant, Lanes, Loaded, load};
+use super::losses::Losses;
 use crate::proc::disk::layer;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
@@ -300,8 +302,7 @@ impl Source for Disk {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {

@@ -19,9 +19,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
+use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use super::load::{Constant, Lanes, Loaded, load};
+use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use counts::{Counts, Sums, largest};
 use events::{Events, Known};
@@ -133,7 +135,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("lane_mask", lanes.count - 1),
         Constant::Flag("lanes_shared", lanes.shared),
         Constant::Word("all_rows", ROWS),
-        Constant::Word("wake_bytes", ring / 4),
         Constant::Flag("with_events", with_events),
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
@@ -196,8 +197,7 @@ impl Source for Files {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {

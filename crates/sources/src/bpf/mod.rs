@@ -1,15 +1,17 @@
 //! What the kernel tells of each I/O, packet, time slice and file operation, through eBPF.
 //!
 //! Each source here is a program in C (`<name>.bpf.c`) and a file of the same name that
-//! loads it and makes rows of what it counted. [`load`] and [`control`] have what they share on
-//! the way in, [`who`] and [`cells`] on the way out.
+//! loads it and makes rows of what it counted. [`load`], [`attach`] and [`control`] have what they
+//! share on the way in, [`who`], [`cells`] and [`losses`] on the way out.
 
+mod attach;
 mod cells;
 mod control;
 pub mod cpu;
 pub mod disk;
 pub mod file;
 mod load;
+mod losses;
 pub mod net;
 pub mod tcp;
 mod types;

@@ -19,9 +19,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
+use super::attach::Hook;
 use super::cells::{Rows, amount, count};
 use super::control::Control;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use super::load::{Constant, Lanes, Loaded, load};
+use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
 use interfaces::{Interfaces, Known, TableOfInterfaces, WAYS_AND_CONTEXTS};
@@ -176,8 +178,7 @@ impl Source for Net {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {

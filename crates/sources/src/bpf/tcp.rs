@@ -22,9 +22,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word};
 
+use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, kernel_hooks, load};
+use super::load::{Constant, Lanes, Loaded, kernel_hooks, load};
+use super::losses::Losses;
 use super::who::group_subsystem;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
@@ -131,7 +133,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("group_subsystem", group_subsystem(host)),
         // Namespaces' numbers are of 32 bits in the kernel.
         Constant::Word("own_space", space.ino() as u32),
-        Constant::Word("wake_bytes", ring / 4),
     ];
     let sizes = [
         ("rows", ROWS * lanes.count),
@@ -204,8 +205,7 @@ impl Source for Tcp {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {
