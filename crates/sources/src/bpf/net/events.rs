@@ -110,13 +110,7 @@ fn push(record: &[u8; SIZE], offset: Nanos, fixed: Fixed, last: Last, rows: &mut
         last.group_word,
     ];
     let numbers = [16, 20, 36].map(|at| f64::from(u32_at(record, at)));
-    rows.times.push(u64_at(record, 8) as Nanos + offset);
-    for (column, word) in rows.words.iter_mut().zip(words) {
-        column.push(word);
-    }
-    for (column, number) in rows.values.iter_mut().zip(numbers) {
-        column.push(number);
-    }
+    rows.event(u64_at(record, 8) as Nanos + offset, words, numbers);
 }
 
 #[cfg(test)]

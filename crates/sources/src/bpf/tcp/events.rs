@@ -88,14 +88,8 @@ fn push(record: &[u8; SIZE], offset: Nanos, words: [Word; 7], rows: &mut Rows) {
         0 => f64::NAN,
         rtt => f64::from(rtt) / 1e6,
     };
-    rows.times.push(u64_at(record, 8) as Nanos + offset);
-    for (column, word) in rows.words.iter_mut().zip(words) {
-        column.push(word);
-    }
     let numbers = [connect_time, rtt, f64::from(u32_at(record, 60))];
-    for (column, number) in rows.values.iter_mut().zip(numbers) {
-        column.push(number);
-    }
+    rows.event(u64_at(record, 8) as Nanos + offset, words, numbers);
 }
 
 #[cfg(test)]
