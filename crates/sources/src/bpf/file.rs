@@ -104,6 +104,8 @@ struct Files {
     most: usize,
     /// The run's clock less the program's, as heard last.
     offset: Nanos,
+    /// Events that a sample took.
+    taken: u64,
     /// Sums of `others` as read last, by place of the file system.
     before: HashMap<usize, AllSums>,
     tables: [TableId; 3],
@@ -152,6 +154,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         with_events,
         most: host.top * NAMED,
         offset: 0,
+        taken: 0,
         before: HashMap::new(),
         tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
         words: None,
@@ -163,7 +166,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 impl Source for Files {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let mut entries = self.turn()?;
-        self.take_records(out);
+        self.taken += self.take_records(out);
         self.names.refresh();
         let known = self.filesystems.get(&0, 0).map_err(io::Error::other)?;
         self.name_filesystems(&known, out);
@@ -189,7 +192,7 @@ impl Source for Files {
                 self.name_filesystems(&known, out);
             }
         }
-        self.take_records(out)
+        std::mem::take(&mut self.taken) + self.take_records(out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {
