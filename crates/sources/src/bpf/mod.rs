@@ -2,7 +2,7 @@
 //!
 //! Each source here is a program in C (`<name>.bpf.c`) and a file of the same name that
 //! loads it and makes rows of what it counted. [`load`], [`attach`] and [`control`] have what they
-//! share on the way in, [`who`], [`cells`] and [`losses`] on the way out.
+//! share on the way in, [`ring`], [`who`], [`cells`] and [`losses`] on the way out.
 
 mod attach;
 mod cells;
@@ -13,6 +13,7 @@ pub mod file;
 mod load;
 mod losses;
 pub mod net;
+mod ring;
 pub mod tcp;
 mod types;
 mod who;

@@ -27,10 +27,10 @@ use super::cells::Rows;
 use super::control::Control;
 use super::load::{Constant, Lanes, Loaded, kernel_hooks, load};
 use super::losses::Losses;
+use super::ring::Ring;
 use super::who::group_subsystem;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
-use events::Records;
 use remotes::{Remotes, TableOfRemotes};
 
 /// The source.
@@ -101,7 +101,7 @@ struct Tcp {
     others: Amounts,
     changes: Box<Changes>,
     states: TableId,
-    records: Records,
+    ring: Ring,
     /// Of the run's clock to that of events, as told last.
     offset: Nanos,
     /// Events that a sample took.
@@ -159,7 +159,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         others: Amounts::default(),
         changes: Box::new([0; 256]),
         states: TableId::of("tcp_state"),
-        records: Records::new(host, loaded.ring()?, with_events),
+        ring: Ring::new(host, loaded.ring()?),
         offset: 0,
         taken: 0,
         losses: loaded.losses()?,
@@ -184,11 +184,11 @@ impl Source for Tcp {
             self.connections.take(chunk, &words, interval.is_none());
         }
         // Names of those who have the connections.
-        self.taken += self.records.drain(self.offset, out);
+        self.taken += events::drain(&mut self.ring, self.offset, out);
         let others = self.others_grown()?;
         let write = interval.is_some();
         self.connections
-            .report(others, &mut self.records.who, write, out);
+            .report(others, &mut self.ring.who, write, out);
         let table = self.remotes_map.get(&0, 0).map_err(io::Error::other)?;
         self.remotes
             .report(&table, past, &mut self.rows, write, out);
@@ -197,11 +197,11 @@ impl Source for Tcp {
 
     fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
         self.offset = offset;
-        std::mem::take(&mut self.taken) + self.records.drain(offset, out)
+        std::mem::take(&mut self.taken) + events::drain(&mut self.ring, offset, out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.records.ready())
+        Some(self.ring.ready())
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {

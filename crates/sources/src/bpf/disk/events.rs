@@ -1,6 +1,6 @@
 //! Each I/O as an event.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use aya::maps::{MapData, RingBuf};
 use run::rows::{Rows, TableId};
@@ -8,7 +8,8 @@ use run::{Nanos, Sink, Word};
 
 use super::{FLUSH, OPS, SECTOR};
 use crate::Host;
-use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+use crate::bpf::ring::Ring;
+use crate::bpf::who::{u32_at, u64_at};
 
 /// Bytes of `struct disk_event`.
 const SIZE: usize = 88;
@@ -17,8 +18,7 @@ const META: u8 = 2;
 
 /// The ring and what came through it.
 pub(super) struct Events {
-    ring: RingBuf<MapData>,
-    who: Who,
+    ring: Ring,
     table: TableId,
     words: Option<Fixed>,
     /// What the last event referred to: the next is mostly of the same.
@@ -53,10 +53,9 @@ impl Last {
 }
 
 impl Events {
-    pub(super) fn new(host: &Host, ring: RingBuf<MapData>) -> Events {
+    pub(super) fn new(host: &Host, records: RingBuf<MapData>) -> Events {
         Events {
-            ring,
-            who: Who::new(host),
+            ring: Ring::new(host, records),
             table: TableId::of("disk_event"),
             words: None,
             last: None,
@@ -65,7 +64,7 @@ impl Events {
 
     /// Readable when much waits.
     pub(super) fn ready(&self) -> BorrowedFd<'_> {
-        self.ring.as_fd()
+        self.ring.ready()
     }
 
     /// Takes all that waits.
@@ -76,7 +75,6 @@ impl Events {
         ops: [Word; OPS],
         out: &mut Sink,
     ) -> u64 {
-        let mut taken = 0;
         let fixed = *self.words.get_or_insert_with(|| Fixed {
             yes: out.word("yes"),
             no: out.word("no"),
@@ -84,35 +82,27 @@ impl Events {
             sync: out.word("sync"),
             asynchronous: out.word("async"),
         });
-        while let Some(item) = self.ring.next() {
-            let record: &[u8] = &item;
-            if u32_at(record, 0) != EVENT {
-                self.who.take(record, out);
-                self.last = None;
-                continue;
-            }
-            let Some(record) = record.first_chunk::<SIZE>() else {
-                continue;
-            };
-            let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
-            let (pid, group, file) = (u32_at(record, 80), u64_at(record, 64), u64_at(record, 72));
-            let last = match self.last {
-                Some(last) if last.is(place, pid, group, file) => last,
-                _ => *self.last.insert(Last {
-                    place,
-                    device: name(place, out),
-                    pid,
-                    group,
-                    file,
-                    process: self.who.process_words(pid, out),
-                    group_word: self.who.group_word(group, out),
-                    file_word: self.who.file_word(file, out),
-                }),
-            };
-            taken += 1;
-            push(record, offset, ops, fixed, last, out.events(self.table));
-        }
-        taken
+        let (table, last) = (self.table, &mut self.last);
+        self.ring
+            .drain(out, |record: &[u8; SIZE], names, who, out| {
+                let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
+                let (pid, group) = (u32_at(record, 80), u64_at(record, 64));
+                let file = u64_at(record, 72);
+                let this = match *last {
+                    Some(this) if !names && this.is(place, pid, group, file) => this,
+                    _ => *last.insert(Last {
+                        place,
+                        device: name(place, out),
+                        pid,
+                        group,
+                        file,
+                        process: who.process_words(pid, out),
+                        group_word: who.group_word(group, out),
+                        file_word: who.file_word(file, out),
+                    }),
+                };
+                push(record, offset, ops, fixed, this, out.events(table));
+            })
     }
 }
 
