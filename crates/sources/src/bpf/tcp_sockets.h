@@ -2,17 +2,8 @@
  * What is read of the kernel's sockets.
  */
 #pragma once
-#include "kernel.h"
+#include "net_space.h"
 
-struct ns_common {
-    u32 inum;
-} KERNEL;
-struct net {
-    struct ns_common ns;
-} KERNEL;
-struct possible_net {
-    struct net *net;
-} KERNEL;
 struct in6_addr {
     u8 bytes[16];
 };
@@ -63,15 +54,7 @@ enum state {
     CLOSING
 };
 
-/* The network namespace that is observed. */
-const volatile u32 own_space = 0;
-
 INLINE bool is_ours(struct sock_common *common)
 {
-    struct net *net = NULL;
-    u32 space = 0;
-    /* Copied: see HERE. */
-    read_kernel(&net, sizeof(net), &common->skc_net.net);
-    read_kernel(&space, sizeof(space), &net->ns.inum);
-    return space == own_space;
+    return space_of(&common->skc_net.net) == own_space;
 }
