@@ -98,6 +98,23 @@ impl Rows {
         self.times.is_empty()
     }
 
+    /// Appends an event: its words in the table's order, then its numbers.
+    #[inline]
+    pub fn event(
+        &mut self,
+        time: Nanos,
+        words: impl IntoIterator<Item = Word>,
+        numbers: impl IntoIterator<Item = f64>,
+    ) {
+        self.times.push(time);
+        for (column, word) in self.words.iter_mut().zip(words) {
+            column.push(word);
+        }
+        for (column, number) in self.values.iter_mut().zip(numbers) {
+            column.push(number);
+        }
+    }
+
     /// Removes all rows.
     pub fn clear(&mut self) {
         self.times.clear();

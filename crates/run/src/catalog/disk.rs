@@ -100,7 +100,8 @@ pub(super) const DISK: Subject = Subject {
         ),
         word(
             "sequential",
-            "yes: it starts where one of the last 16 I/Os of the device ended; no.",
+            "yes: it starts where one of the last 16 I/Os of the device ended; no; none: it has \
+             no place, as a flush has no data.",
         ),
         number(
             "latency",
