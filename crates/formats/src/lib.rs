@@ -8,12 +8,15 @@
 mod counters;
 mod cpu;
 mod disk;
+mod echo;
 mod import;
 mod lines;
 mod list;
 pub mod number;
 mod out;
 mod recognise;
+mod scan;
+mod stamp_line;
 mod time;
 mod tools;
 

@@ -80,6 +80,8 @@ pub struct Out {
     done: Sink,
     /// Rows of the present sample, and of those before it whose interval is not known.
     now: Sink,
+    /// Tables that have rows in `now`.
+    filled: Vec<TableId>,
     /// Those rows before: the sample, and how many rows of each table are its.
     held: Vec<(Sample, Vec<usize>)>,
     /// Tables of which the present sample has rows that are amounts, with their places.
@@ -102,6 +104,8 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// The present line is the file's last and has no end: it may have been cut.
+    pub(crate) endless: bool,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
@@ -122,6 +126,7 @@ impl Out {
             tool,
             done: Sink::new(),
             now: Sink::new(),
+            filled: Vec::new(),
             held: Vec::new(),
             amounts: Vec::new(),
             sample: None,
@@ -136,6 +141,7 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            endless: false,
             span: None,
             stamped: false,
             since_boot_samples: 0,
@@ -201,6 +207,11 @@ impl Out {
     pub fn not_understood(&mut self, line: u64, why: &str) {
         let line = if line == 0 { self.line } else { line };
         self.unknown.push((line, why.to_owned()));
+    }
+
+    /// Whether the present line is the file's last and has no end, so that it may have been cut.
+    pub fn is_endless(&self) -> bool {
+        self.endless
     }
 
     /// Number of the present line, from 1 on.
@@ -305,7 +316,15 @@ impl Out {
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
+            self.fills(table);
             self.now.row(table, words, values);
+        }
+    }
+
+    /// The table gets a row of the present sample.
+    fn fills(&mut self, table: TableId) {
+        if self.now.rows(table).is_empty() {
+            self.filled.push(table);
         }
     }
 
@@ -314,6 +333,7 @@ impl Out {
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
+            self.fills(table);
             self.amounts.push((table, self.now.rows(table).len()));
             self.now.row(table, words, values);
         }
@@ -323,6 +343,47 @@ impl Out {
     pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
         let all = shape.all(values);
         self.row(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds rows of some of a table's values by column, of equal length; sums are per second.
+    /// What the sample's time and length are told by has to come before.
+    pub(crate) fn put_columns(&mut self, shape: &Shape, words: &[&[Word]], values: &[&[f64]]) {
+        let count = values.first().map_or(0, |column| column.len());
+        let equal = words.iter().all(|c| c.len() == count)
+            && values.iter().all(|c| c.len() == count)
+            && self.done.rows(shape.table).words.len() == words.len();
+        let direct = self.sample.and_then(|sample| {
+            let known = !sample.since_boot && self.held.is_empty() && equal;
+            let interval = self.interval_of(&sample).filter(|_| known)?;
+            Some((interval, self.end_of(&sample, interval)))
+        });
+        let Some((interval, end)) = direct else {
+            for i in 0..count {
+                let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
+                let values: Vec<f64> = values.iter().filter_map(|c| c.get(i).copied()).collect();
+                self.put(shape, &words, &values);
+            }
+            return;
+        };
+        let sums = &self.sums[usize::from(shape.table.0)];
+        let to = self.done.rows_mut(shape.table);
+        let whole = to.times.len() + count;
+        to.times.resize(whole, end);
+        to.intervals.resize(whole, interval);
+        for (to, from) in to.words.iter_mut().zip(words) {
+            to.extend_from_slice(from);
+        }
+        for (place, from) in shape.places.iter().zip(values) {
+            if sums[*place] {
+                to.values[*place].extend(from.iter().map(|v| v * interval));
+            } else {
+                to.values[*place].extend_from_slice(from);
+            }
+        }
+        for column in &mut to.values {
+            // Those not told.
+            column.resize(whole, f64::NAN);
+        }
     }
 
     /// The same with sums that are amounts in the sample's interval.
@@ -408,6 +469,7 @@ impl Out {
         }
         for (name, value) in kept {
             let words = [self.done.word(&name), self.done.word(&instance)];
+            self.fills(self.since_boot);
             self.now.row(self.since_boot, &words, &[value]);
         }
     }
@@ -473,6 +535,7 @@ impl Out {
                     .into(),
             ));
             self.now.clear();
+            self.filled.clear();
             return;
         };
         for (sample, rows) in held {
@@ -480,14 +543,26 @@ impl Out {
         }
     }
 
+    /// When it ended, where its interval is that long.
+    fn end_of(&self, sample: &Sample, interval: f64) -> Nanos {
+        if let Some(stamp) = sample.stamp {
+            return stamp;
+        }
+        let passed = match (sample.since_boot, sample.broken) {
+            // The first report is printed at once; one that comes later, because devices came or
+            // went, after an interval.
+            (true, true) => 0.0,
+            (true, false) => self.options.every.or(self.stated).unwrap_or(0.0),
+            (false, _) => interval,
+        };
+        let before = self.before.or(self.options.start).unwrap_or(0);
+        before.saturating_add((passed * 1e9).round() as Nanos)
+    }
+
     /// Hands out the rows of a sample: the first `rows` of each table, or all.
     fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
-        let start = self.options.start.unwrap_or(0);
-        let end = match sample.stamp {
-            Some(stamp) => stamp,
-            None => self.before.unwrap_or(start) + if sample.since_boot { 0 } else { length },
-        };
+        let end = self.end_of(sample, interval);
         if sample.stamp.is_none() {
             self.clock.relative |= self.options.start.is_none();
         }
@@ -501,8 +576,11 @@ impl Out {
             0.0 => self.options.every.or(self.stated).unwrap_or(1.0),
             _ => interval,
         };
-        for table in catalog_tables() {
+        for table in std::mem::take(&mut self.filled) {
             let all = self.now.rows(table).len();
+            if all > rows.get(usize::from(table.0)).copied().unwrap_or(all) {
+                self.filled.push(table);
+            }
             let count = rows.get(usize::from(table.0)).copied().unwrap_or(all);
             if count == 0 {
                 continue;
