@@ -26,4 +26,4 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::vmstat_linux::FORMAT];
+pub const FORMATS: &[Format] = &[tools::iostat_solaris::FORMAT, tools::vmstat_linux::FORMAT];

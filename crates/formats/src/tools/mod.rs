@@ -1,3 +1,6 @@
 //! A file a format, or a family of them.
 
+mod solaris;
+
+pub(crate) mod iostat_solaris;
 pub(crate) mod vmstat_linux;
