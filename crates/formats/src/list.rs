@@ -26,4 +26,9 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::iostat_solaris::FORMAT, tools::vmstat_linux::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tools::iostat_solaris::FORMAT,
+    tools::mpstat_solaris::FORMAT,
+    tools::vmstat_linux::FORMAT,
+    tools::vmstat_solaris::FORMAT,
+];

@@ -19,14 +19,14 @@ mod report;
 
 use self::layout::{Basic, Layout, names};
 use self::report::Report;
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
 use crate::cpu::{Cpu, UNKNOWN};
 use crate::disk::layer;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::time::Stamp;
-use crate::{Line, Parser, echo, fields, number, scan, stamp_line};
+use crate::{Line, Parser, echo, fields, number, scan};
 
 pub(crate) const FORMAT: Format = Format {
     name: "iostat-solaris",
@@ -163,10 +163,7 @@ impl Iostat {
             return;
         }
         self.open = true;
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        sample(&mut self.stamp, out);
         if std::mem::replace(&mut self.since_boot, false) {
             out.since_boot();
         }
@@ -459,18 +456,6 @@ impl Iostat {
         if let Some(seen) = self.errors(line, out) {
             return seen;
         }
-        match stamp_line::stamp_line(line, out.options()) {
-            Ok(Some(stamp)) => {
-                self.begin(Part::Stamp, out);
-                self.stamp = Some(stamp);
-                return Line::Noise;
-            }
-            Ok(None) => {}
-            Err(why) => {
-                out.refuse(why);
-                return Line::Noise;
-            }
-        }
         self.between_or_names(line, out)
     }
 
@@ -530,6 +515,11 @@ impl Iostat {
                 self.report.forget();
                 self.since_boot = true;
                 out.note(CHANGED);
+                return Line::Noise;
+            }
+            Some(Between::Stamp(stamp)) => {
+                self.begin(Part::Stamp, out);
+                self.stamp = Some(stamp);
                 return Line::Noise;
             }
             Some(Between::Chatter) => return Line::Noise,

@@ -3,4 +3,6 @@
 mod solaris;
 
 pub(crate) mod iostat_solaris;
+pub(crate) mod mpstat_solaris;
 pub(crate) mod vmstat_linux;
+pub(crate) mod vmstat_solaris;

@@ -2,7 +2,8 @@
 //! output, and messages that devices or processors came or went.
 
 use crate::out::Out;
-use crate::{Line, echo};
+use crate::time::Stamp;
+use crate::{Line, echo, stamp_line};
 
 /// What a line between reports is.
 pub(super) enum Between {
@@ -11,6 +12,8 @@ pub(super) enum Between {
     /// `<<device added: sd3>>`, `<<NFS mounted: nfs1>>`, `<<State change>>`: the report that
     /// follows is a mean since boot again.
     Change,
+    /// The time of the report that follows, of `-T` or of a script's `date`.
+    Stamp(Stamp),
     /// A prompt, an interruption.
     Chatter,
 }
@@ -20,6 +23,14 @@ pub(super) fn between(line: &[u8], tool: &str, out: &mut Out) -> Option<Between>
     let text = line.trim_ascii();
     if text.starts_with(b"<<") && text.ends_with(b">>") {
         return Some(Between::Change);
+    }
+    match stamp_line::stamp_line(line, out.options()) {
+        Ok(Some(stamp)) => return Some(Between::Stamp(stamp)),
+        Ok(None) => {}
+        Err(why) => {
+            out.refuse(why);
+            return Some(Between::Chatter);
+        }
     }
     if let Some(arguments) = echo::command(line, tool) {
         if let Some(interval) = echo::interval(&arguments, &["-T", "-l", "-d", "-P", "-n", "-s"]) {
@@ -44,6 +55,14 @@ fn host_of_prompt(line: &[u8], out: &mut Out) {
     let host = &rest[..end.unwrap_or(rest.len())];
     if !host.is_empty() {
         out.host(host);
+    }
+}
+
+/// Begins a sample, taken at `stamp` if that is known.
+pub(super) fn sample(stamp: &mut Option<Stamp>, out: &mut Out) {
+    match stamp.take() {
+        Some(stamp) => out.sample_at(stamp),
+        None => out.sample(),
     }
 }
 
