@@ -12,6 +12,7 @@ mod echo;
 mod import;
 mod lines;
 mod list;
+mod net;
 pub mod number;
 mod out;
 mod recognise;

@@ -29,6 +29,8 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     tools::iostat_solaris::FORMAT,
     tools::mpstat_solaris::FORMAT,
+    tools::nicstat::FORMAT,
+    tools::prstat::FORMAT,
     tools::vmstat_linux::FORMAT,
     tools::vmstat_solaris::FORMAT,
 ];

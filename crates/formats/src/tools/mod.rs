@@ -4,5 +4,7 @@ mod solaris;
 
 pub(crate) mod iostat_solaris;
 pub(crate) mod mpstat_solaris;
+pub(crate) mod nicstat;
+pub(crate) mod prstat;
 pub(crate) mod vmstat_linux;
 pub(crate) mod vmstat_solaris;

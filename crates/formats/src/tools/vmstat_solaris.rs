@@ -147,7 +147,7 @@ impl Vmstat {
         let Some(faults) = place("in") else {
             return;
         };
-        self.disks(names, values, out);
+        Self::disks(names, values, out);
         let words = [out.word(b"hard"), out.word(b"all")];
         out.put(&self.interrupt, &words, &[of("in")]);
         let calls = at(Some(faults + 1)).unwrap_or(f64::NAN);
@@ -168,7 +168,7 @@ impl Vmstat {
     }
 
     /// The columns between `sr` and `in`.
-    fn disks(&self, names: &[String], values: &[f64], out: &mut Out) {
+    fn disks(names: &[String], values: &[f64], out: &mut Out) {
         let end = names.iter().rposition(|n| n == "in").unwrap_or(0);
         let start = names.iter().position(|n| n == "sr").unwrap_or(end) + 1;
         let Some(disks) = names.get(start..end) else {
