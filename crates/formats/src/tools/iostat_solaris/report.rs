@@ -34,6 +34,8 @@ pub(super) struct Report {
     device: Shape,
     queues: Shape,
     other: Shape,
+    /// Words of every report, once they are known: of operations, and of `%w`.
+    often: Option<[Word; 6]>,
     words: [Vec<Word>; 4],
     columns: [Vec<f64>; 3],
 }
@@ -51,6 +53,7 @@ impl Report {
             device: Shape::of("disk_device", &["busy", "depth_time"]),
             queues: Shape::of("disk_io", &["queue", "service"]),
             other: Shape::of("other", &["value"]),
+            often: None,
             words: [const { Vec::new() }; 4],
             columns: [const { Vec::new() }; 3],
         }
@@ -163,6 +166,11 @@ impl Report {
         self.columns = columns;
     }
 
+    fn often(&mut self, out: &mut Out) -> [Word; 6] {
+        let words = [&b"read"[..], b"write", b"(all)", b"iostat", b"%w", b"%"];
+        *self.often.get_or_insert_with(|| words.map(|w| out.word(w)))
+    }
+
     /// The numbers of a column.
     fn column(&self, layout: &Layout, which: usize) -> impl Iterator<Item = f64> + Clone {
         // One that is not there is unknown.
@@ -173,7 +181,7 @@ impl Report {
 
     /// Reads, writes, and the times of both.
     fn put_ops(
-        &self,
+        &mut self,
         layout: &Layout,
         words: &mut [Vec<Word>; 4],
         columns: &mut [Vec<f64>; 3],
@@ -185,8 +193,8 @@ impl Report {
             column.extend_from_within(..count);
             column.extend_from_within(..count);
         }
-        for op in [&b"read"[..], b"write", b"(all)"] {
-            ops.resize(ops.len() + count, out.word(op));
+        for op in &self.often(out)[..3] {
+            ops.resize(ops.len() + count, *op);
         }
         let [ios, bytes, time] = columns;
         let column = |which| self.column(layout, which);
@@ -248,21 +256,26 @@ impl Report {
 
     /// What has no place in the catalog.
     fn put_others(
-        &self,
+        &mut self,
         layout: &Layout,
         words: &mut [Vec<Word>; 4],
         columns: &mut [Vec<f64>; 3],
         out: &mut Out,
     ) {
-        let wait = layout.places[WAIT_BUSY].map(|p| ("%w", "%", p));
-        let counts = layout.others.iter().map(|(n, p)| (&**n, unit_of(n), *p));
+        let [_, _, _, tool, wait, percent] = self.often(out);
+        let wait = layout.places[WAIT_BUSY].map(|p| (wait, percent, p));
+        let other = |(name, place): &(String, usize)| {
+            let unit = out.word(unit_of(name).as_bytes());
+            (out.word(name.as_bytes()), unit, *place)
+        };
+        let counts: Vec<(Word, Word, usize)> = layout.others.iter().map(other).collect();
         let count = self.rows.len();
         let [devices, tools, names, units] = words;
         let [values, ..] = columns;
         for (name, unit, place) in wait.into_iter().chain(counts) {
-            for (column, word) in [(&mut *tools, "iostat"), (names, name), (units, unit)] {
+            for (column, word) in [(&mut *tools, tool), (names, name), (units, unit)] {
                 column.clear();
-                column.resize(count, out.word(word.as_bytes()));
+                column.resize(count, word);
             }
             values.clear();
             let rows = self.numbers.chunks_exact(layout.numbers.max(1));
