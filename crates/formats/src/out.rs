@@ -485,14 +485,21 @@ impl Out {
             self.since_boot_samples += 1;
         }
         let interval = self.interval_of(&sample);
-        match interval {
+        // A report since boot tells nothing of the length of those that wait.
+        match interval.filter(|_| !sample.since_boot || self.held.is_empty()) {
             Some(interval) => {
                 // Those before had to wait for it.
                 self.settle(Some(interval));
                 self.place(&sample, interval, &[]);
             }
             None => {
-                let rows = catalog_tables().map(|t| self.now.rows(t).len()).collect();
+                let waiting = |t: TableId| {
+                    self.held
+                        .iter()
+                        .filter_map(move |h| h.1.get(usize::from(t.0)))
+                };
+                let own = |t| self.now.rows(t).len() - waiting(t).sum::<usize>();
+                let rows = catalog_tables().map(own).collect();
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
                 }
@@ -539,6 +546,7 @@ impl Out {
             return;
         };
         for (sample, rows) in held {
+            let interval = if sample.since_boot { 0.0 } else { interval };
             self.place(&sample, interval, &rows);
         }
     }
@@ -820,6 +828,32 @@ mod tests {
         out.end();
         let lengths: Vec<_> = rows(&mut out, "disk").iter().map(|r| r.1).collect();
         assert_eq!(lengths, [10.0; 4]);
+    }
+
+    #[test]
+    fn samples_wait_for_an_interval_together() {
+        let mut out = out(Options::default());
+        let mut put = |at: i64, boot: bool, ios| {
+            out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            if boot {
+                out.since_boot();
+            }
+            disk(&mut out, ios);
+        };
+        // Two of one time, then one since boot, which has no length.
+        put(100, false, 1.0);
+        put(100, false, 2.0);
+        put(100, true, 9.0);
+        put(110, false, 3.0);
+        out.end();
+        assert!(out.refused().is_none());
+        let found = rows(&mut out, "disk");
+        let short: Vec<_> = found.iter().map(|(t, i, v)| (*t, *i, v[0])).collect();
+        assert_eq!(
+            short,
+            [(100, 10.0, 10.0), (100, 10.0, 20.0), (110, 10.0, 30.0)]
+        );
+        assert_eq!(rows(&mut out, "since_boot").len(), 2);
     }
 
     #[test]
