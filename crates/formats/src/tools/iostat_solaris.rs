@@ -14,14 +14,18 @@
 //! mean since boot, and so is one after devices came or went. `-z` leaves out rows of devices
 //! that did nothing. The amounts of `-I` are those of the interval.
 
+mod basic;
+mod errors;
 mod layout;
 mod report;
+mod row;
 
-use self::layout::{Basic, Layout, names};
+use self::errors::line_of_errors;
+use self::layout::{Basic, Layout};
 use self::report::Report;
+use self::row::{name_after, put_tail, raw_row};
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
-use crate::cpu::{Cpu, UNKNOWN};
-use crate::disk::layer;
+use crate::cpu::Cpu;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -64,11 +68,6 @@ fn recognise(head: &Head) -> u8 {
         sure = sure.max(found);
     }
     sure
-}
-
-fn line_of_errors(line: &[u8]) -> bool {
-    let has = |text: &[u8]| memchr::memmem::find(line, text).is_some();
-    has(b"Soft Errors:") && has(b"Hard Errors:")
 }
 
 /// Parts of a report, in their order. A part that is not after the one before begins the next
@@ -252,137 +251,6 @@ impl Iostat {
         Some(Line::Data)
     }
 
-    // ---- the basic table ----
-
-    fn basic(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
-        let place = self.basic?;
-        let basic = self.basics.get(place)?;
-        let mut values = std::mem::take(&mut self.values);
-        values.resize(basic.numbers, 0.0);
-        let whole = if basic.raw {
-            raw_numbers(line, &mut values)
-        } else {
-            scan::numbers(line, &mut values) == (basic.numbers, line.len())
-        };
-        let cut = !basic.raw && is_cut(line, basic.length, out);
-        if whole && !cut {
-            self.begin(Part::Basic, out);
-            self.open(out);
-            self.put_basic(place, &values, out);
-        }
-        self.values = values;
-        whole.then_some(if cut { Line::Unknown } else { Line::Data })
-    }
-
-    fn put_basic(&self, place: usize, values: &[f64], out: &mut Out) {
-        let Some(basic) = self.basics.get(place) else {
-            return;
-        };
-        let tail = basic.tail.iter().map(|(n, at)| (&**n, values[*at]));
-        put_tail(&self.cpu, basic.amounts || self.amounts, tail, out);
-        for (name, at) in self.devices.iter().zip(&basic.groups) {
-            let [first, second, third] = [values[*at], values[*at + 1], values[*at + 2]];
-            let (device, layer) = (out.word(name.as_bytes()), layer(name.as_bytes()));
-            let layer = out.word(layer.as_bytes());
-            let put = |out: &mut Out, op: &[u8], row: &[f64]| {
-                let words = [device, layer, out.word(op)];
-                if basic.amounts {
-                    out.put_amounts(&self.ops, &words, row);
-                } else {
-                    out.put(&self.ops, &words, row);
-                }
-            };
-            if basic.columns.first().is_some_and(|c| c.starts_with("rp")) {
-                put(out, b"read", &[first, f64::NAN, f64::NAN]);
-                put(out, b"write", &[second, f64::NAN, f64::NAN]);
-                out.put(&self.busy, &[device, layer], &[third / 100.0]);
-            } else {
-                // Not told apart.
-                let row = [second, first * basic.unit, third * second / 1000.0];
-                put(out, b"(all)", &row);
-            }
-        }
-    }
-
-    // ---- errors of -E ----
-
-    fn errors(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
-        if line_of_errors(line) {
-            let text = memchr::memmem::find(line, b"Soft Errors:")?;
-            let name = line[..text].trim_ascii().to_vec();
-            let again = self
-                .errors
-                .as_ref()
-                .is_some_and(|(first, _)| *first == name);
-            if again && self.part == Part::Errors {
-                self.close(out);
-            }
-            if self.part != Part::Errors {
-                self.begin(Part::Errors, out);
-                self.errors = Some((name.clone(), Vec::new()));
-            }
-            self.open(out);
-            if let Some((_, present)) = &mut self.errors {
-                *present = name;
-            }
-            self.pairs(&line[text..], out);
-            return Some(Line::Data);
-        }
-        if self.part != Part::Errors {
-            return None;
-        }
-        let text = line.trim_ascii_start();
-        let starts = |names: &[&str]| names.iter().any(|n| text.starts_with(n.as_bytes()));
-        if starts(&[
-            "Vendor:",
-            "Model:",
-            "Revision:",
-            "Product:",
-            "Serial No:",
-            "Device Id:",
-        ]) {
-            return Some(Line::Noise);
-        }
-        if text.starts_with(b"Size:") {
-            let at = text.iter().position(|b| *b == b'<')?;
-            let size = number::number(fields(&text[at + 1..]).next()?)?;
-            self.other("Size", "bytes", size, out);
-            return Some(Line::Data);
-        }
-        let counts = [
-            "Media Error:",
-            "Illegal Request:",
-            "Non-Aligned Writes:",
-            "RPM:",
-        ];
-        (starts(&counts) && self.pairs(line, out)).then_some(Line::Data)
-    }
-
-    fn other(&mut self, name: &str, unit: &str, value: f64, out: &mut Out) {
-        let Some((_, device)) = &self.errors else {
-            return;
-        };
-        let device = out.word(device);
-        out.other(name, unit, device, value);
-    }
-
-    /// `Name: 1 Other name: 2`.
-    fn pairs(&mut self, line: &[u8], out: &mut Out) -> bool {
-        let mut rest = line.trim_ascii();
-        while let Some(at) = rest.iter().position(|b| *b == b':') {
-            let name = String::from_utf8_lossy(rest[..at].trim_ascii()).into_owned();
-            let after = rest[at + 1..].trim_ascii_start();
-            let end = after.iter().position(u8::is_ascii_whitespace);
-            let (value, next) = after.split_at(end.unwrap_or(after.len()));
-            let Some(value) = number::number(value) else {
-                return false;
-            };
-            self.other(&name, "since boot", value, out);
-            rest = next.trim_ascii_start();
-        }
-        rest.is_empty()
-    }
-
     // ---- all other lines ----
 
     fn header(&mut self, known: Known, out: &mut Out) -> Line {
@@ -407,19 +275,6 @@ impl Iostat {
             }
         }
         Line::Noise
-    }
-
-    /// The devices of a basic table are those on the line before.
-    fn name_devices(&mut self, place: usize, out: &mut Out) {
-        let wanted = self.basics.get(place).map_or(0, |b| b.groups.len());
-        if let Some((_, mut names)) = self.held.take() {
-            names.retain(|n| n != "tty" && n != "cpu");
-            self.devices = names;
-        }
-        if wanted > 0 && self.devices.len() != wanted {
-            self.basic = None;
-            out.not_understood(0, "the names of the devices are not above this header");
-        }
     }
 
     fn unlike_before(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -490,13 +345,6 @@ impl Iostat {
         }
     }
 
-    /// What was thought to be names of devices has no table below it.
-    fn names_of_nothing(&mut self, out: &mut Out) {
-        if let Some((line, names)) = self.held.take() {
-            out.not_understood(line, &names.join(" "));
-        }
-    }
-
     fn between_or_names(&mut self, line: &[u8], out: &mut Out) -> Line {
         match between(line, "iostat", out) {
             Some(Between::Command) => {
@@ -525,98 +373,10 @@ impl Iostat {
             Some(Between::Chatter) => return Line::Noise,
             None => {}
         }
-        // Names of devices, above the basic table's header.
-        let names = names(line);
-        let is_name = |n: &String| {
-            n.len() <= 64 && number::number(n.as_bytes()).is_none() && !n.contains(['=', '"'])
-        };
-        if names.iter().all(is_name) && !names.is_empty() {
-            self.held = Some((out.line_number(), names));
+        if self.hold_names(line, out) {
             return Line::Noise;
         }
         blank_or_unknown(line)
-    }
-}
-
-/// The name after the numbers of a row, without the mount point of `-m`.
-fn name_after(rest: &[u8]) -> Option<&[u8]> {
-    let rest = rest.trim_ascii_end();
-    let end = rest.iter().position(u8::is_ascii_whitespace);
-    let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
-    let after = after.trim_ascii_start();
-    (after.is_empty() || after.starts_with(b"(") && after.ends_with(b")")).then_some(name)
-}
-
-/// A row of fields with commas between them.
-fn raw_row<'a>(
-    line: &'a [u8],
-    layout: &Layout,
-    values: &mut [f64; scan::MOST],
-) -> Option<(&'a [u8], usize)> {
-    let mut all: Vec<&[u8]> = line.split(|b| *b == b',').map(<[u8]>::trim_ascii).collect();
-    if all.len() > 2
-        && all
-            .last()
-            .is_some_and(|f| f.starts_with(b"(") || f.is_empty())
-    {
-        all.pop();
-    }
-    let name = if layout.name_first {
-        let first = *all.first()?;
-        if number::number(first).is_some() && all.len() == layout.tail.len() {
-            &b""[..]
-        } else {
-            all.remove(0)
-        }
-    } else {
-        all.pop()?
-    };
-    let count = all.len();
-    for (value, field) in values.get_mut(..count)?.iter_mut().zip(all) {
-        *value = number::number(field)?;
-    }
-    Some((name, count))
-}
-
-/// Numbers with commas between them, as many as there is room for.
-fn raw_numbers(line: &[u8], values: &mut [f64]) -> bool {
-    let mut all = line.split(|b| *b == b',').map(<[u8]>::trim_ascii);
-    for value in values {
-        match all.next().and_then(number::number) {
-            Some(found) => *value = found,
-            None => return false,
-        }
-    }
-    all.next().is_none()
-}
-
-/// Puts numbers of terminals and processors.
-fn put_tail<'a>(
-    cpu: &Cpu,
-    amounts: bool,
-    values: impl Iterator<Item = (&'a str, f64)>,
-    out: &mut Out,
-) {
-    let empty = out.word(b"");
-    let mut shares = UNKNOWN;
-    let mut known = false;
-    for (name, value) in values {
-        let share = value / 100.0;
-        match name {
-            "us" => shares.user = share,
-            "sy" => shares.system = share,
-            "wt" => shares.iowait = share,
-            "st" => shares.steal = share,
-            "id" => shares.idle = share,
-            "tin" | "tout" if amounts => out.other(name, "characters", empty, value),
-            "tin" | "tout" => out.other(name, "characters/s", empty, value),
-            // Time in probes of DTrace, of illumos.
-            _ => out.other(name, "%", empty, value),
-        }
-        known |= matches!(name, "us" | "sy" | "id");
-    }
-    if known {
-        cpu.put_all(out, &shares);
     }
 }
 
