@@ -1,13 +1,20 @@
 //! What a name of a device says of it.
 
 /// The catalog's `layer` of a block device, as far as its name tells: `disk`, `partition`,
-/// `stacked` (made of other devices), `memory`, `remote` (a mounted directory of a server).
+/// `stacked` (made of other devices), `memory`, `path` (one of several to a disk), `remote` (a
+/// mounted directory of a server).
 /// Names of Linux, Solaris, BSD, macOS, AIX and HP-UX.
 pub(crate) fn layer(name: &[u8]) -> &'static str {
     if name.contains(&b':') || numbered(name, "nfs") {
         return "remote";
     }
     let name = name.strip_prefix(b"/dev/").unwrap_or(name);
+    // sd1.mpt0 and c0t0d0.c3 are paths to one disk.
+    if let Some(dot) = name.iter().position(|b| *b == b'.')
+        && layer(&name[..dot]) == "disk"
+    {
+        return "path";
+    }
     let any = |prefixes: &[&str]| prefixes.iter().any(|p| numbered(name, p));
     if any(&["ram", "zram", "ramdisk", "swap"]) {
         return "memory";
@@ -159,6 +166,7 @@ mod tests {
                 ],
             ),
             ("memory", &["ram0", "zram1", "ramdisk1"]),
+            ("path", &["sd1.mpt0", "c0t0d0.c3"]),
             ("remote", &["server:/export/home", "nfs1"]),
         ] {
             for name in names {

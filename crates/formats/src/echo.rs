@@ -12,6 +12,7 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
             || word.ends_with(b"#")
             || word.ends_with(b"%")
             || word.ends_with(b">")
+            || word.ends_with(b"]")
             || matches!(*word, b"sudo" | b"time" | b"exec" | b"+" | b"Cmdline:")
             || word.starts_with(b"LC_ALL=")
             || word.starts_with(b"LANG=")
@@ -72,6 +73,7 @@ mod tests {
         let arguments = command(line, "vmstat").unwrap();
         assert_eq!(interval(&arguments, &["-S"]), Some(5.0));
         assert_eq!(value(&arguments, &["-S", "--unit"]), Some(&b"M"[..]));
+        assert!(command(b"[root@node01 ~] vmstat", "vmstat").is_some());
         assert!(has_flag(&arguments, b'y') && !has_flag(&arguments, b'd'));
         assert!(command(b"# /usr/bin/vmstat 1", "vmstat").is_some());
         assert!(command(b"vmstat 1", "vmstat").is_some());

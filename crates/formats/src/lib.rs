@@ -20,6 +20,7 @@ pub mod number;
 mod out;
 mod prompt;
 mod recognise;
+mod scan;
 mod stamp_line;
 mod time;
 mod tools;

@@ -20,7 +20,7 @@ pub(crate) struct Cleaned<'a> {
 /// colours. A blank that does not break, as web pages have it, becomes a plain one.
 pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if memchr::memchr3(0, 0x1b, 0xc2, line).is_none() {
+    if is_text(line) {
         return Cleaned { line };
     }
     buffer.clear();
@@ -38,6 +38,12 @@ pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> 
         }
     }
     Cleaned { line: buffer }
+}
+
+/// Whether there is nothing to take out but carriage returns. (0xc2 begins a blank that does not
+/// break.)
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
+    memchr::memchr3(0, 0x1b, 0xc2, bytes).is_none()
 }
 
 /// What follows an escape sequence of a terminal: `ESC [ parameters letter`, or one character.
@@ -64,10 +70,10 @@ impl Prefix {
 
     /// The line without it.
     pub(crate) fn strip<'a>(&self, line: &'a [u8]) -> &'a [u8] {
-        match log_prefix(line) {
-            Some(length) if self.found => &line[length..],
-            _ => line,
+        if !self.found {
+            return line;
         }
+        log_prefix(line).map_or(line, |length| &line[length..])
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Out {
     done: Sink,
     /// Rows of the present sample, and of those before it whose interval is not known.
     now: Sink,
+    /// Tables that have rows in `now`.
+    filled: Vec<TableId>,
     /// Those rows before: the sample, and how many rows of each table are its.
     held: Vec<(Sample, Vec<usize>)>,
     /// Tables of which the present sample has rows that are amounts, with their places.
@@ -104,6 +106,8 @@ pub struct Out {
     pub(crate) line: u64,
     /// Records of a binary format.
     pub(crate) record: u64,
+    /// The present line is the file's last and has no end: it may have been cut.
+    pub(crate) endless: bool,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
@@ -125,6 +129,7 @@ impl Out {
             tool,
             done: Sink::new(),
             now: Sink::new(),
+            filled: Vec::new(),
             held: Vec::new(),
             amounts: Vec::new(),
             sample: None,
@@ -140,6 +145,7 @@ impl Out {
             unknown: Vec::new(),
             line: 0,
             record: 0,
+            endless: false,
             span: None,
             stamped: false,
             since_boot_samples: 0,
@@ -218,6 +224,11 @@ impl Out {
     /// So many records of a binary format were read.
     pub fn records(&mut self, count: u64) {
         self.record += count;
+    }
+
+    /// Whether the present line is the file's last and has no end, so that it may have been cut.
+    pub fn is_endless(&self) -> bool {
+        self.endless
     }
 
     /// Number of the present line, from 1 on.
@@ -336,7 +347,15 @@ impl Out {
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
+            self.fills(table);
             self.now.row(table, words, values);
+        }
+    }
+
+    /// The table gets a row of the present sample.
+    fn fills(&mut self, table: TableId) {
+        if self.now.rows(table).is_empty() {
+            self.filled.push(table);
         }
     }
 
@@ -345,6 +364,7 @@ impl Out {
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
+            self.fills(table);
             self.amounts.push((table, self.now.rows(table).len()));
             self.now.row(table, words, values);
         }
@@ -354,6 +374,47 @@ impl Out {
     pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
         let all = shape.all(values);
         self.row(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds rows of some of a table's values by column, of equal length; sums are per second.
+    /// What the sample's time and length are told by has to come before.
+    pub(crate) fn put_columns(&mut self, shape: &Shape, words: &[&[Word]], values: &[&[f64]]) {
+        let count = values.first().map_or(0, |column| column.len());
+        let equal = words.iter().all(|c| c.len() == count)
+            && values.iter().all(|c| c.len() == count)
+            && self.done.rows(shape.table).words.len() == words.len();
+        let direct = self.sample.and_then(|sample| {
+            let known = !sample.since_boot && self.held.is_empty() && equal;
+            let interval = self.interval_of(&sample).filter(|_| known)?;
+            Some((interval, self.end_of(&sample, interval)))
+        });
+        let Some((interval, end)) = direct else {
+            for i in 0..count {
+                let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
+                let values: Vec<f64> = values.iter().filter_map(|c| c.get(i).copied()).collect();
+                self.put(shape, &words, &values);
+            }
+            return;
+        };
+        let sums = &self.sums[usize::from(shape.table.0)];
+        let to = self.done.rows_mut(shape.table);
+        let whole = to.times.len() + count;
+        to.times.resize(whole, end);
+        to.intervals.resize(whole, interval);
+        for (to, from) in to.words.iter_mut().zip(words) {
+            to.extend_from_slice(from);
+        }
+        for (place, from) in shape.places.iter().zip(values) {
+            if sums[*place] {
+                to.values[*place].extend(from.iter().map(|v| v * interval));
+            } else {
+                to.values[*place].extend_from_slice(from);
+            }
+        }
+        for column in &mut to.values {
+            // Those not told.
+            column.resize(whole, f64::NAN);
+        }
     }
 
     /// The same with sums that are amounts in the sample's interval.
@@ -467,6 +528,7 @@ impl Out {
         }
         for (name, value) in kept {
             let words = [self.done.word(&name), self.done.word(&instance)];
+            self.fills(self.since_boot);
             self.now.row(self.since_boot, &words, &[value]);
         }
     }
@@ -482,14 +544,21 @@ impl Out {
             self.since_boot_samples += 1;
         }
         let interval = self.interval_of(&sample);
-        match interval {
+        // A report since boot tells nothing of the length of those that wait.
+        match interval.filter(|_| !sample.since_boot || self.held.is_empty()) {
             Some(interval) => {
                 // Those before had to wait for it.
                 self.settle(Some(interval));
                 self.place(&sample, interval, &[]);
             }
             None => {
-                let rows = catalog_tables().map(|t| self.now.rows(t).len()).collect();
+                let waiting = |t: TableId| {
+                    self.held
+                        .iter()
+                        .filter_map(move |h| h.1.get(usize::from(t.0)))
+                };
+                let own = |t| self.now.rows(t).len() - waiting(t).sum::<usize>();
+                let rows = catalog_tables().map(own).collect();
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
                 }
@@ -534,21 +603,35 @@ impl Out {
                     .into(),
             ));
             self.now.clear();
+            self.filled.clear();
             return;
         };
         for (sample, rows) in held {
+            let interval = if sample.since_boot { 0.0 } else { interval };
             self.place(&sample, interval, &rows);
         }
+    }
+
+    /// When it ended, where its interval is that long.
+    fn end_of(&self, sample: &Sample, interval: f64) -> Nanos {
+        if let Some(stamp) = sample.stamp {
+            return stamp;
+        }
+        let passed = match (sample.since_boot, sample.broken) {
+            // The first report is printed at once; one that comes later, because devices came or
+            // went, after an interval.
+            (true, true) => 0.0,
+            (true, false) => self.options.every.or(self.stated).unwrap_or(0.0),
+            (false, _) => interval,
+        };
+        let before = self.before.or(self.options.start).unwrap_or(0);
+        before.saturating_add((passed * 1e9).round() as Nanos)
     }
 
     /// Hands out the rows of a sample: the first `rows` of each table, or all.
     fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
-        let start = self.options.start.unwrap_or(0);
-        let end = match sample.stamp {
-            Some(stamp) => stamp,
-            None => self.before.unwrap_or(start) + if sample.since_boot { 0 } else { length },
-        };
+        let end = self.end_of(sample, interval);
         if sample.stamp.is_none() {
             self.clock.relative |= self.options.start.is_none();
         }
@@ -562,8 +645,11 @@ impl Out {
             0.0 => self.options.every.or(self.stated).unwrap_or(1.0),
             _ => interval,
         };
-        for table in catalog_tables() {
+        for table in std::mem::take(&mut self.filled) {
             let all = self.now.rows(table).len();
+            if all > rows.get(usize::from(table.0)).copied().unwrap_or(all) {
+                self.filled.push(table);
+            }
             let count = rows.get(usize::from(table.0)).copied().unwrap_or(all);
             if count == 0 {
                 continue;
@@ -812,6 +898,32 @@ mod tests {
         out.end();
         let lengths: Vec<_> = rows(&mut out, "disk").iter().map(|r| r.1).collect();
         assert_eq!(lengths, [10.0; 4]);
+    }
+
+    #[test]
+    fn samples_wait_for_an_interval_together() {
+        let mut out = out(Options::default());
+        let mut put = |at: i64, boot: bool, ios| {
+            out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            if boot {
+                out.since_boot();
+            }
+            disk(&mut out, ios);
+        };
+        // Two of one time, then one since boot, which has no length.
+        put(100, false, 1.0);
+        put(100, false, 2.0);
+        put(100, true, 9.0);
+        put(110, false, 3.0);
+        out.end();
+        assert!(out.refused().is_none());
+        let found = rows(&mut out, "disk");
+        let short: Vec<_> = found.iter().map(|(t, i, v)| (*t, *i, v[0])).collect();
+        assert_eq!(
+            short,
+            [(100, 10.0, 10.0), (100, 10.0, 20.0), (110, 10.0, 30.0)]
+        );
+        assert_eq!(rows(&mut out, "since_boot").len(), 2);
     }
 
     #[test]
