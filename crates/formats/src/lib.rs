@@ -11,15 +11,18 @@ mod disk;
 mod import;
 mod lines;
 mod list;
+mod net;
 pub mod number;
 mod out;
+mod own;
 mod recognise;
 mod time;
 mod tools;
 
-pub use import::{Import, NotUnderstood, Report};
+pub use import::{Import, NotUnderstood, Reading, Report};
 pub use list::{FORMATS, Format};
 pub use out::{Out, Shape};
+pub use own::{Own, own};
 pub use recognise::{Head, Unrecognised, named, recognise};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 
