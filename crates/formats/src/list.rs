@@ -26,4 +26,8 @@ pub struct Format {
 }
 
 /// All formats, by tool.
-pub const FORMATS: &[Format] = &[tools::vmstat_linux::FORMAT];
+pub const FORMATS: &[Format] = &[
+    tools::vmstat_linux::FORMAT,
+    tools::prometheus::FORMAT,
+    tools::ganglia::FORMAT,
+];
