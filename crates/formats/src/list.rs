@@ -30,4 +30,5 @@ pub const FORMATS: &[Format] = &[
     tools::vmstat_linux::FORMAT,
     tools::prometheus::FORMAT,
     tools::ganglia::FORMAT,
+    tools::pcp::FORMAT,
 ];

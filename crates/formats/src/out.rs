@@ -481,7 +481,7 @@ impl Out {
         }
         let passed = match (sample.stamp, self.before) {
             (Some(now), Some(before)) if !sample.broken && now > before => {
-                Some((now - before) as f64 / 1e9)
+                Some(now.saturating_sub(before) as f64 / 1e9)
             }
             _ => None,
         };
@@ -517,13 +517,14 @@ impl Out {
         let start = self.options.start.unwrap_or(0);
         let end = match sample.stamp {
             Some(stamp) => stamp,
-            None => self.before.unwrap_or(start) + if sample.since_boot { 0 } else { length },
+            None if sample.since_boot => self.before.unwrap_or(start),
+            None => self.before.unwrap_or(start).saturating_add(length),
         };
         if sample.stamp.is_none() {
             self.clock.relative |= self.options.start.is_none();
         }
         self.before = Some(end);
-        self.extend(end - length, end);
+        self.extend(end.saturating_sub(length), end);
         if !sample.since_boot {
             self.ended += 1;
         }

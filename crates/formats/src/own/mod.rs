@@ -13,6 +13,7 @@
 
 mod column;
 mod describe;
+mod field;
 mod table;
 mod unit;
 pub(crate) mod when;

@@ -73,14 +73,12 @@ impl Known {
                 continue;
             };
             match (self.types.get(family), suffix) {
-                (Some(Type::Counter), "_total" | "") => {
+                (Some(Type::Counter), "_total" | "")
+                | (Some(Type::Histogram | Type::Summary), "_sum" | "_count") => {
                     return (family.to_owned(), Some(Type::Counter));
                 }
                 (Some(Type::Histogram), "_bucket") => {
                     return (family.to_owned(), Some(Type::Histogram));
-                }
-                (Some(Type::Histogram | Type::Summary), "_sum" | "_count") => {
-                    return (family.to_owned(), Some(Type::Counter));
                 }
                 (Some(_), "") => return (family.to_owned(), Some(Type::Gauge)),
                 _ => {}
