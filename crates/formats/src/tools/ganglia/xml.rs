@@ -35,6 +35,8 @@ pub(super) enum Piece {
 pub(super) struct Cutter {
     /// A tag that began in a line before.
     rest: Vec<u8>,
+    /// The quote that is open in it.
+    quote: Option<u8>,
     /// What ends the comment or the declaration that began in a line before.
     aside: Option<&'static [u8]>,
 }
@@ -43,13 +45,14 @@ impl Cutter {
     /// The pieces that end in this line.
     pub(super) fn line(&mut self, line: &[u8]) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        let held = std::mem::take(&mut self.rest);
-        let joined;
+        let mut held = std::mem::take(&mut self.rest);
+        let mut looked_at = held.len();
         let mut rest = if held.is_empty() {
             line
         } else {
-            joined = [&held[..], b"\n", line].concat();
-            &joined
+            held.push(b'\n');
+            held.extend_from_slice(line);
+            &held
         };
         loop {
             rest = rest.trim_ascii_start();
@@ -76,16 +79,32 @@ impl Cutter {
                 rest = &rest[end..];
                 continue;
             }
-            let Some(end) = end_of(rest) else {
-                if rest.len() > LONGEST {
-                    pieces.push(Piece::Text);
-                } else {
-                    self.rest = rest.to_vec();
+            let from = std::mem::take(&mut looked_at).max(1);
+            let quote = std::mem::take(&mut self.quote);
+            match end_of(rest, from, quote) {
+                End::At(end) => {
+                    pieces.push(piece(&rest[..end]));
+                    rest = &rest[end..];
                 }
-                return pieces;
-            };
-            pieces.push(piece(&rest[..end]));
-            rest = &rest[end..];
+                End::Never(at) => {
+                    pieces.push(Piece::Text);
+                    rest = &rest[at..];
+                }
+                End::Open(_) if rest.len() > LONGEST => {
+                    pieces.push(Piece::Text);
+                    return pieces;
+                }
+                End::Open(quote) => {
+                    self.quote = quote;
+                    // What was held grows at its end: long tags are not copied for each line.
+                    self.rest = if rest.len() == held.len() {
+                        held
+                    } else {
+                        rest.to_vec()
+                    };
+                    return pieces;
+                }
+            }
         }
     }
 
@@ -115,18 +134,28 @@ fn begins_aside(text: &[u8]) -> Option<&'static [u8]> {
     })
 }
 
-/// Where the tag ends that starts here.
-fn end_of(text: &[u8]) -> Option<usize> {
-    let mut quote = None;
-    for (at, byte) in text.iter().enumerate() {
+/// Where a tag ends.
+enum End {
+    /// Before this place.
+    At(usize),
+    /// Not in this text; the quote that is open.
+    Open(Option<u8>),
+    /// It is none: another begins within it, here.
+    Never(usize),
+}
+
+/// Where the tag ends that starts here, of which the first `from` bytes were looked at.
+fn end_of(text: &[u8], from: usize, mut quote: Option<u8>) -> End {
+    for (at, byte) in text.iter().enumerate().skip(from) {
         match (quote, byte) {
-            (None, b'>') => return Some(at + 1),
+            (None, b'>') => return End::At(at + 1),
+            (_, b'<') => return End::Never(at),
             (None, b'"' | b'\'') => quote = Some(*byte),
             (Some(open), byte) if open == *byte => quote = None,
             _ => {}
         }
     }
-    None
+    End::Open(quote)
 }
 
 fn piece(text: &[u8]) -> Piece {
