@@ -4,6 +4,7 @@ use run::{Nanos, Sink};
 
 use crate::lines::{Cleaned, LONGEST, Prefix, clean, is_text};
 use crate::out::Out;
+use crate::own::Own;
 use crate::recognise::Head;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};
@@ -47,9 +48,31 @@ pub struct Report {
     pub every: Option<f64>,
 }
 
+/// What a file is read as.
+#[derive(Clone, Copy)]
+pub enum Reading<'a> {
+    /// A format of the list.
+    Listed(&'static Format),
+    /// A table that somebody described.
+    Described(&'a Own),
+}
+
+impl From<&'static Format> for Reading<'_> {
+    fn from(format: &'static Format) -> Self {
+        Reading::Listed(format)
+    }
+}
+
+impl<'a> From<&'a Own> for Reading<'a> {
+    fn from(own: &'a Own) -> Self {
+        Reading::Described(own)
+    }
+}
+
 /// A file being imported.
 pub struct Import {
-    format: &'static Format,
+    /// Name of its format.
+    name: String,
     parser: Box<dyn Parser>,
     out: Out,
     prefix: Prefix,
@@ -63,11 +86,23 @@ pub struct Import {
 
 impl Import {
     /// Begins a file of that format that begins as `head`.
-    pub fn new(format: &'static Format, head: &Head, options: Options) -> Import {
+    pub fn new<'a>(format: impl Into<Reading<'a>>, head: &Head, options: Options) -> Import {
+        let (name, parser, out) = match format.into() {
+            Reading::Listed(format) => (
+                format.name.to_owned(),
+                (format.parser)(),
+                Out::new(format.tool, options),
+            ),
+            Reading::Described(own) => (
+                own.name().to_owned(),
+                own.parser(),
+                Out::new(own.name().to_owned(), options),
+            ),
+        };
         Import {
-            format,
-            parser: (format.parser)(),
-            out: Out::new(format.tool, options),
+            name,
+            parser,
+            out,
             prefix: head.prefix().clone(),
             rest: Vec::new(),
             overlong: false,
@@ -208,7 +243,7 @@ impl Import {
         if report.span.is_none() {
             let why = format!(
                 "it looks like {}, and there are no numbers in it",
-                self.format.name
+                self.name
             );
             return Err(Refused(why));
         }

@@ -18,6 +18,7 @@ mod list;
 mod net;
 pub mod number;
 mod out;
+mod own;
 mod prompt;
 mod recognise;
 mod scan;
@@ -27,9 +28,10 @@ mod tools;
 mod workload;
 
 pub use embedded::{Embedded, find_workload, import_embedded};
-pub use import::{Import, NotUnderstood, Report};
+pub use import::{Import, NotUnderstood, Reading, Report};
 pub use list::{FORMATS, Format};
 pub use out::{Out, Shape};
+pub use own::{Own, own};
 pub use recognise::{Head, Unrecognised, named, recognise, recognise_among};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 

@@ -1,6 +1,7 @@
 //! Where parsers put rows: finds the time and the true interval of each sample, and makes
 //! amounts of rates.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
@@ -75,7 +76,7 @@ impl Shape {
 pub struct Out {
     options: Options,
     clock: Clock,
-    tool: &'static str,
+    tool: Cow<'static, str>,
     /// Rows whose time is known.
     done: Sink,
     /// Rows of the present sample, and of those before it whose interval is not known.
@@ -113,10 +114,12 @@ pub struct Out {
     stamped: bool,
     since_boot_samples: u64,
     only_levels: bool,
+    /// Amounts are what counters grew by.
+    counts: bool,
 }
 
 impl Out {
-    pub(crate) fn new(tool: &'static str, options: Options) -> Out {
+    pub(crate) fn new(tool: impl Into<Cow<'static, str>>, options: Options) -> Out {
         let is_sum = |c: Column| matches!(c, Column::Measure(m) if m.kind == Kind::Sum);
         let is_value = |c: &Column| !matches!(c, Column::Dimension(d) if d.number.is_none());
         let sums = catalog::tables()
@@ -126,7 +129,7 @@ impl Out {
             processors: options.processors,
             options,
             clock: Clock::new(),
-            tool,
+            tool: tool.into(),
             done: Sink::new(),
             now: Sink::new(),
             filled: Vec::new(),
@@ -150,6 +153,7 @@ impl Out {
             stamped: false,
             since_boot_samples: 0,
             only_levels: false,
+            counts: false,
         }
     }
 
@@ -297,6 +301,12 @@ impl Out {
         self.before = None;
     }
 
+    /// Amounts are what counters grew by: an interval is all the time since the sample before,
+    /// however long that is.
+    pub fn counts(&mut self) {
+        self.counts = true;
+    }
+
     /// Whether there is a present sample.
     pub fn has_sample(&self) -> bool {
         self.sample.is_some()
@@ -434,10 +444,31 @@ impl Out {
         if value.is_nan() {
             return;
         }
-        let tool = self.done.word(self.tool);
-        let column = self.done.word(column);
-        let unit = self.done.word(unit);
-        self.row(self.other, &[tool, column, unit, instance], &[value]);
+        let words = self.other_words(column, unit, instance);
+        self.row(self.other, &words, &[value]);
+    }
+
+    /// The same of a counter that grew by `value` in the interval: it is kept per second.
+    pub fn other_grown(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let words = self.other_words(column, &format!("{unit}/s"), instance);
+        self.amounts(self.other, &words, &[value]);
+    }
+
+    /// The same of a counter that is read for the first time: it goes to `since_boot`.
+    pub fn other_total(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let words = self.other_words(column, unit, instance);
+        self.keep_since_boot(self.other, &words, &[value]);
+    }
+
+    fn other_words(&mut self, column: &str, unit: &str, instance: Word) -> [Word; 4] {
+        let tool = self.done.word(&self.tool);
+        [tool, self.done.word(column), self.done.word(unit), instance]
     }
 
     /// Adds a bucket of a histogram, `count` things with values from `from` to below `to` in
@@ -578,12 +609,12 @@ impl Out {
         }
         let passed = match (sample.stamp, self.before) {
             (Some(now), Some(before)) if !sample.broken && now > before => {
-                Some((now - before) as f64 / 1e9)
+                Some(now.saturating_sub(before) as f64 / 1e9)
             }
             _ => None,
         };
         match (passed, known) {
-            (Some(passed), Some(known)) if passed > GAP * known => Some(known),
+            (Some(passed), Some(known)) if passed > GAP * known && !self.counts => Some(known),
             (Some(passed), _) => Some(passed),
             (None, known) => known,
         }
@@ -636,7 +667,7 @@ impl Out {
             self.clock.relative |= self.options.start.is_none();
         }
         self.before = Some(end);
-        self.extend(end - length, end);
+        self.extend(end.saturating_sub(length), end);
         if !sample.since_boot {
             self.ended += 1;
         }
@@ -668,6 +699,12 @@ impl Out {
                             *value *= interval;
                         }
                     }
+                }
+            }
+            if table == self.other && interval > 0.0 {
+                // What a counter grew by is kept per second.
+                for row in amounts.iter().filter(|row| **row < count) {
+                    from.values[0][*row] /= interval;
                 }
             }
             self.done.take_rows(&mut self.now, table, count);

@@ -124,7 +124,8 @@ impl Clock {
             }
             Stamp::Elapsed(seconds) => {
                 self.relative |= options.start.is_none();
-                Ok(options.start.unwrap_or(0) + (seconds * 1e9).round() as Nanos)
+                let passed = (seconds * 1e9).round() as Nanos;
+                Ok(options.start.unwrap_or(0).saturating_add(passed))
             }
         }
     }

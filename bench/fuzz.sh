@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Feeds the parsers of crates/formats with inputs that libFuzzer makes up, for so many seconds:
+#
+#     bench/fuzz.sh SECONDS [JOBS]
+#
+# Needs no nightly compiler: the coverage comes from LLVM's own pass, and the code has no
+# `unsafe` that a sanitizer would have to watch. It starts with the formats' examples, fixtures
+# and (SONDE_CAPTURES, or ../shared/fixtures) captures. An input that fails is kept in
+# crates/formats/fuzz/artifacts; run the program that is named at the end with it again.
+
+set -euo pipefail
+
+seconds=${1:?bench/fuzz.sh SECONDS [JOBS]}
+jobs=${2:-1}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+fuzz=$root/crates/formats/fuzz
+target=$(rustc -vV | sed -n 's/^host: //p')
+build=${CARGO_TARGET_DIR:-$fuzz/target}
+
+command -v clang++ g++ c++ >/dev/null || { echo "fuzz: needs a C++ compiler" >&2; exit 2; }
+
+export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
+cargo build --release --manifest-path "$fuzz/Cargo.toml" --target "$target" \
+    --target-dir "$build"
+program=$build/$target/release/import
+
+# The seeds: each text for the format whose folder it lies in is not known here, so each is tried
+# as several. The first byte is the format, the second how it comes.
+corpus=$fuzz/corpus/import
+mkdir -p "$corpus" "$corpus.small" "$fuzz/artifacts"
+captures=${SONDE_CAPTURES:-$root/../shared/fixtures}
+formats=$(grep -c '::FORMAT' "$root/crates/formats/src/list.rs")
+find "$root/crates/formats/fixtures" "$captures" -type f -size -64k ! -name '*.tsv' 2>/dev/null |
+    while read -r file; do
+        for which in $(seq 0 "$formats"); do
+            name=$corpus/seed-$which-$(printf %s "$file" | cksum | cut -d' ' -f1)
+            # shellcheck disable=SC2059
+            [ -f "$name" ] || { printf "\\x$(printf %02x "$which")\\x08"; head -c 4000 "$file"; } > "$name"
+        done
+    done
+
+# Keeps those of them that reach something new.
+"$program" -merge=1 "$corpus.small" "$corpus" -max_len=8192 -timeout=10 \
+    -artifact_prefix="$fuzz/artifacts/" >/dev/null 2>&1 || true
+"$program" "$corpus.small" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
+    -rss_limit_mb=1024 -jobs="$((jobs - 1))" -workers="$jobs" -print_final_stats=1 \
+    -artifact_prefix="$fuzz/artifacts/"
+echo "fuzz: nothing found; an input is tried again with $program FILE" >&2

@@ -1,0 +1,58 @@
+//! Any bytes, read as any format: no panic, no hang, no more rows than the input can make.
+//!
+//! The first byte says which format (the last of them is a described table, whose description
+//! comes first, up to a NUL), the second in which pieces and with which options.
+#![no_main]
+
+use formats::{FORMATS, Head, Import, Options, own, recognise};
+use libfuzzer_sys::fuzz_target;
+
+/// Rows that a byte may make, and any input: a bucket of a histogram is spread over the grid.
+const ROWS_A_BYTE: usize = 64;
+const ROWS_ANYWAY: usize = 200_000;
+
+fuzz_target!(|data: &[u8]| {
+    let [which, how, text @ ..] = data else { return };
+    let options = Options {
+        every: (how & 1 == 0).then_some(1.0),
+        start: (how & 2 == 0).then_some(1_700_000_000_000_000_000),
+        ..Options::default()
+    };
+    let piece = [1, 3, 64, 4096][usize::from(how >> 2 & 3)];
+    let head = Head::new(text);
+    // What is recognised must not fall over, either.
+    let _ = recognise(&head);
+    if let Some(format) = FORMATS.get(usize::from(*which) % (FORMATS.len() + 1)) {
+        drained(Import::new(format, &head, options), text, piece);
+        return;
+    }
+    let mut parts = text.splitn(2, |b| *b == 0);
+    let (toml, table) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    if let Ok(own) = own(&String::from_utf8_lossy(toml)) {
+        drained(Import::new(&own, &Head::new(table), options), table, piece);
+    }
+});
+
+fn drained(mut import: Import, text: &[u8], piece: usize) {
+    let mut rows = 0;
+    for piece in text.chunks(piece) {
+        let fed = import.feed(piece);
+        rows += count(&mut import);
+        if fed.is_err() {
+            return;
+        }
+    }
+    let report = import.finish();
+    rows += count(&mut import);
+    assert!(rows <= ROWS_ANYWAY + ROWS_A_BYTE * text.len(), "{rows} rows");
+    if let Ok(report) = report {
+        let lines = text.split(|b| *b == b'\n').count() as u64;
+        assert!(report.noise <= lines, "lines are accounted for once");
+    }
+}
+
+fn count(import: &mut Import) -> usize {
+    let rows = import.rows().filled().map(|(_, r)| r.len()).sum();
+    import.rows().clear();
+    rows
+}

@@ -1,0 +1,433 @@
+//! Reads a described table.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use run::Word;
+
+use super::column::{Group, Meant, Role, Source, Value};
+use super::field::{is_missing, split_quoted, with_decimal_comma};
+use super::when::When;
+use super::{Begins, Separator, Table};
+use crate::counters::Counters;
+use crate::out::Out;
+use crate::time::{Refused, Stamp};
+use crate::{Line, Parser, disk, net, number};
+
+/// What a column of the text is.
+enum Use {
+    /// The described one of that place.
+    Described(usize),
+    /// Not described: kept under its name.
+    Other(String),
+}
+
+/// Reads one file.
+pub(super) struct Reader {
+    table: Arc<Table>,
+    /// The columns of the text; none before the header.
+    layout: Option<Vec<Use>>,
+    lines: u64,
+    /// Instances of the present sample.
+    seen: HashSet<Vec<u8>>,
+    stamp: Option<Stamp>,
+    /// The next line with numbers begins a sample.
+    fresh: bool,
+    counters: Counters,
+    /// The header that came nearest: how many described columns it lacks, and their names.
+    nearest: Option<(usize, String)>,
+}
+
+/// A line of numbers, read and not yet put anywhere.
+struct Row<'a> {
+    fields: Vec<Cow<'a, [u8]>>,
+    /// By described column: its field.
+    at: Vec<Option<usize>>,
+    /// By described column: its number in base units; NaN: none.
+    numbers: Vec<f64>,
+}
+
+impl Row<'_> {
+    fn text(&self, column: usize) -> &[u8] {
+        let field = self.at.get(column).copied().flatten();
+        field.map_or(&[][..], |f| self.fields[f].as_ref())
+    }
+}
+
+impl Reader {
+    pub(super) fn new(table: Arc<Table>) -> Reader {
+        let listed = table.listed.clone();
+        let mut reader = Reader {
+            table,
+            layout: None,
+            lines: 0,
+            seen: HashSet::new(),
+            stamp: None,
+            fresh: true,
+            counters: Counters::default(),
+            nearest: None,
+        };
+        if let Some(names) = listed {
+            let names = names.iter().map(|n| Cow::Borrowed(n.as_bytes()));
+            let names: Vec<_> = names.collect();
+            reader.layout = Some(reader.columns_of(&names));
+        }
+        reader
+    }
+
+    fn columns_of(&self, names: &[Cow<[u8]>]) -> Vec<Use> {
+        let mut uses: Vec<Use> = Vec::new();
+        let mut came: HashMap<&[u8], u64> = HashMap::new();
+        for name in names {
+            let text = String::from_utf8_lossy(name);
+            // A name that comes again is another column.
+            let before = came.entry(name).and_modify(|n| *n += 1).or_insert(1);
+            let text = match before {
+                1 => text.into_owned(),
+                n => format!("{text}#{n}"),
+            };
+            let described = self.table.columns.iter().position(|c| c.name == text);
+            uses.push(described.map_or(Use::Other(text), Use::Described));
+        }
+        uses
+    }
+
+    /// The line's columns, if it is a header.
+    fn header(&mut self, fields: &[Cow<[u8]>]) -> Option<Vec<Use>> {
+        if let Some(listed) = &self.table.listed {
+            let same = listed.len() == fields.len()
+                && listed.iter().zip(fields).all(|(a, b)| a.as_bytes() == &**b);
+            return same.then(|| self.columns_of(fields));
+        }
+        if self.layout.is_some()
+            && let Some(first) = self.table.columns.first()
+            && !fields.iter().any(|f| f.as_ref() == first.name.as_bytes())
+            && !first.name.contains('#')
+        {
+            return None;
+        }
+        let uses = self.columns_of(fields);
+        let has = |at: usize| {
+            uses.iter()
+                .any(|u| matches!(u, Use::Described(d) if *d == at))
+        };
+        let columns = self.table.columns.iter().enumerate();
+        let missing = columns.filter(|(at, _)| !has(*at)).map(|(_, c)| &*c.name);
+        let missing: Vec<&str> = missing.collect();
+        if missing.is_empty() {
+            return Some(uses);
+        }
+        if self.layout.is_none()
+            && self
+                .nearest
+                .as_ref()
+                .is_none_or(|(n, _)| missing.len() < *n)
+        {
+            self.nearest = Some((missing.len(), missing.join(", ")));
+        }
+        None
+    }
+
+    fn split<'a>(&self, line: &'a [u8]) -> Option<Vec<Cow<'a, [u8]>>> {
+        match &self.table.separator {
+            Separator::Blank => Some(crate::fields(line).map(Cow::Borrowed).collect()),
+            Separator::Text(separator) => split_quoted(line, separator.as_bytes()),
+        }
+    }
+
+    fn number(&self, text: &[u8]) -> Option<f64> {
+        if self.table.decimal_comma {
+            return with_decimal_comma(text);
+        }
+        // A comma separates thousands here, and nothing else.
+        let commas = memchr::memchr(b',', text).is_some();
+        let grouped = || {
+            text.split(|b| *b == b',')
+                .skip(1)
+                .all(|p| p.iter().take_while(|b| b.is_ascii_digit()).count() == 3)
+        };
+        if commas && !grouped() {
+            return None;
+        }
+        number::number(text)
+    }
+
+    fn row<'a>(&self, mut fields: Vec<Cow<'a, [u8]>>) -> Option<Row<'a>> {
+        let layout = self.layout.as_ref()?;
+        let separated = matches!(self.table.separator, Separator::Text(_));
+        // A separator at the end of the line.
+        if separated && fields.len() == layout.len() + 1 && fields.last()?.is_empty() {
+            fields.pop();
+        }
+        if fields.len() != layout.len() {
+            return None;
+        }
+        let mut at = vec![None; self.table.columns.len()];
+        let mut numbers = vec![f64::NAN; self.table.columns.len()];
+        for (field, used) in layout.iter().enumerate() {
+            let Use::Described(column) = used else {
+                continue;
+            };
+            at[*column] = Some(field);
+            if let Role::Value(value) = &self.table.columns[*column].role
+                && !is_missing(&fields[field])
+            {
+                let number = self.number(&fields[field])?;
+                numbers[*column] = number * value.scale.factor;
+            }
+        }
+        // Means become sums, when both are known.
+        let means: Vec<(usize, f64)> = self
+            .values()
+            .filter_map(|(at, v)| Some((at, sum_of_mean(numbers[at], numbers[v.times_at?]))))
+            .collect();
+        for (at, product) in means {
+            numbers[at] = product;
+        }
+        Some(Row {
+            fields,
+            at,
+            numbers,
+        })
+    }
+
+    fn values(&self) -> impl Iterator<Item = (usize, &Value)> {
+        let columns = self.table.columns.iter().enumerate();
+        columns.filter_map(|(at, c)| match &c.role {
+            Role::Value(value) => Some((at, value)),
+            _ => None,
+        })
+    }
+
+    /// The names of a row, side by side: what makes its instance.
+    fn instance(&self, row: &Row) -> Vec<u8> {
+        let columns = self.table.columns.iter().enumerate();
+        let is = columns.filter(|(_, c)| matches!(c.role, Role::Is(_)));
+        let names: Vec<&[u8]> = is.map(|(at, _)| row.text(at)).collect();
+        names.join(&b' ')
+    }
+
+    /// When the row was taken; `Err` if its times are none.
+    fn stamp_of(&self, row: &Row) -> Result<Option<Stamp>, ()> {
+        let columns = self.table.columns.iter().enumerate();
+        let mut whens: Vec<(usize, &When)> = columns
+            .filter_map(|(at, c)| match &c.role {
+                Role::Time(when) => Some((row.at[at]?, when)),
+                _ => None,
+            })
+            .collect();
+        whens.sort_by_key(|(field, _)| *field);
+        let stamp = match &whens[..] {
+            [] => return Ok(None),
+            [(field, when)] => when.stamp(row.fields[*field].trim_ascii()),
+            several => {
+                let texts = several.iter().map(|(f, _)| row.fields[*f].trim_ascii());
+                let texts: Vec<&[u8]> = texts.collect();
+                let patterns = several.iter().filter_map(|(_, w)| match w {
+                    When::Pattern(pattern) => Some(&**pattern),
+                    _ => None,
+                });
+                let patterns: Vec<&str> = patterns.collect();
+                When::Pattern(patterns.join(" ")).stamp(&texts.join(&b' '))
+            }
+        };
+        stamp.map(Some).ok_or(())
+    }
+
+    /// Begins a sample if the row is of the next one; whether it may be put there.
+    fn begin(&mut self, row: &Row, instance: &[u8], out: &mut Out) -> bool {
+        let Ok(stamp) = self.stamp_of(row) else {
+            return false;
+        };
+        let again = self.seen.contains(instance);
+        let next = match (stamp, self.table.begins) {
+            (Some(stamp), _) => self.stamp != Some(stamp),
+            (None, Begins::Instance) => again,
+            (None, Begins::Line) => true,
+            (None, Begins::Blank | Begins::Header) => self.fresh,
+        };
+        if next || !out.has_sample() {
+            self.stamp = stamp;
+            self.seen.clear();
+            if self.values().any(|(_, v)| v.meant == Meant::Counter) {
+                out.counts();
+            }
+            match stamp {
+                Some(stamp) => out.sample_at(stamp),
+                None => out.sample(),
+            }
+            let only_counters = self.values().all(|(_, v)| v.meant == Meant::Counter);
+            if out.samples() == 1 && (self.table.since_boot || only_counters) {
+                out.since_boot();
+            }
+        } else if again {
+            // Twice the same in one sample: nobody knows which of them holds.
+            return false;
+        }
+        self.fresh = false;
+        self.seen.insert(instance.to_vec());
+        true
+    }
+
+    fn put(&mut self, row: &Row, instance: &[u8], out: &mut Out) {
+        let table = self.table.clone();
+        let counted: Vec<usize> = self
+            .values()
+            .filter(|(_, v)| v.meant == Meant::Counter && v.times.is_none())
+            .map(|(at, _)| at)
+            .collect();
+        let now: Vec<f64> = counted.iter().map(|at| row.numbers[*at]).collect();
+        let grown = self.counters.grown(instance, &now);
+        let is_first = grown.is_none();
+        let mut numbers = row.numbers.clone();
+        for (i, at) in counted.iter().enumerate() {
+            if let Some(grown) = &grown {
+                numbers[*at] = grown[i];
+            }
+        }
+        // A mean times what a counter grew by.
+        for (at, value) in self.values() {
+            if let Some(of) = value.times_at
+                && value.meant == Meant::Counter
+            {
+                let mean = row.numbers[at] / row.numbers[of];
+                numbers[at] = sum_of_mean(mean, numbers[of]);
+            }
+        }
+        for group in &table.groups {
+            put_group(&table, group, row, &numbers, is_first, out);
+        }
+        let word = out.word(instance);
+        for (at, value) in self.values().filter(|(_, v)| v.measure.is_none()) {
+            let (name, number) = (&table.columns[at].name, numbers[at]);
+            match value.meant {
+                Meant::Counter if is_first => out.other_total(name, &value.unit, word, number),
+                Meant::Counter => out.other_grown(name, &value.unit, word, number),
+                _ => out.other(name, &value.unit, word, number),
+            }
+        }
+        let layout = self.layout.iter().flatten().zip(&row.fields);
+        for (used, text) in layout {
+            let Use::Other(name) = used else { continue };
+            match self.number(text) {
+                Some(number) => out.other(name, "", word, number),
+                None if is_missing(text) => {}
+                None => out.note(&format!(
+                    "the column {name} has texts and is not described: it is left out"
+                )),
+            }
+        }
+    }
+
+    fn fresh_if(&mut self, begins: Begins) {
+        self.fresh |= self.table.begins == begins;
+    }
+}
+
+fn put_group(
+    table: &Table,
+    group: &Group,
+    row: &Row,
+    numbers: &[f64],
+    is_first: bool,
+    out: &mut Out,
+) {
+    let word = |source: &Source, out: &mut Out| -> Word {
+        match source {
+            Source::Fixed(text) => out.word(text.as_bytes()),
+            Source::Column(at) => out.word(row.text(*at)),
+            Source::DiskLayer(at) => out.word(disk::layer(row.text(*at)).as_bytes()),
+            Source::NetLayer(at) => out.word(net::layer(row.text(*at)).as_bytes()),
+        }
+    };
+    let words: Vec<Word> = group.words.iter().map(|s| word(s, out)).collect();
+    let of = if group.of_all_processors {
+        out.processors()
+    } else {
+        1.0
+    };
+    let meant = |at: usize| match &table.columns[at].role {
+        Role::Value(value) => value.meant,
+        _ => Meant::Level,
+    };
+    let mut values = Vec::new();
+    let mut totals = Vec::new();
+    for at in &group.values {
+        let is_total = is_first && meant(*at) == Meant::Counter;
+        let value = numbers[*at] * of;
+        values.push(if is_total { f64::NAN } else { value });
+        totals.push(if is_total { value } else { f64::NAN });
+    }
+    if totals.iter().any(|v| !v.is_nan()) {
+        out.put_since_boot(&group.shape, &words, &totals);
+    }
+    if values.iter().all(|v| v.is_nan()) {
+        return;
+    }
+    if group.amounts {
+        out.put_amounts(&group.shape, &words, &values);
+    } else {
+        out.put(&group.shape, &words, &values);
+    }
+}
+
+/// Nothing took no time, whatever is printed for the mean of nothing.
+fn sum_of_mean(mean: f64, count: f64) -> f64 {
+    if count == 0.0 { 0.0 } else { mean * count }
+}
+
+impl Parser for Reader {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        self.lines += 1;
+        if self.lines == 1
+            && let Some(every) = self.table.every
+        {
+            out.every(every);
+        }
+        if self.lines <= self.table.skip {
+            return Line::Noise;
+        }
+        if line.trim_ascii().is_empty() {
+            self.fresh_if(Begins::Blank);
+            return Line::Noise;
+        }
+        let comment = self.table.comment.as_ref();
+        let after = comment.and_then(|c| line.trim_ascii_start().strip_prefix(c.as_bytes()));
+        let Some(fields) = self.split(after.unwrap_or(line)) else {
+            return if after.is_some() {
+                Line::Noise
+            } else {
+                Line::Unknown
+            };
+        };
+        if let Some(uses) = self.header(&fields) {
+            self.layout = Some(uses);
+            self.fresh_if(Begins::Header);
+            return Line::Noise;
+        }
+        if after.is_some() {
+            return Line::Noise;
+        }
+        let Some(row) = self.row(fields) else {
+            return Line::Unknown;
+        };
+        let instance = self.instance(&row);
+        if !self.begin(&row, &instance, out) {
+            return Line::Unknown;
+        }
+        self.put(&row, &instance, out);
+        Line::Data
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if self.layout.is_some() {
+            return;
+        }
+        let missing = self.nearest.as_ref().map_or("", |(_, names)| names);
+        out.refuse(Refused(format!(
+            "no line of it is a header with all described columns; the nearest lacks: {missing}\n\
+             hint: `columns = [...]` names them where there is no header"
+        )));
+    }
+}

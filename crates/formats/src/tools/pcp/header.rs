@@ -1,0 +1,122 @@
+//! The lines that name the columns.
+
+use jiff::civil::DateTime;
+use jiff::fmt::strtime::BrokenDownTime;
+
+/// A column: a metric, its instance, its unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Column {
+    pub(super) metric: String,
+    pub(super) instance: String,
+    pub(super) unit: Option<String>,
+}
+
+/// Whether this is the name of a metric: words with points between.
+fn is_metric(text: &str) -> bool {
+    let part = |p: &str| {
+        p.starts_with(|c: char| c.is_ascii_alphabetic())
+            && p.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    text.contains('.') && text.split('.').all(part)
+}
+
+/// `metric["instance"]` or `host/metric["instance"]`.
+fn metric_of(text: &str) -> Option<Column> {
+    let (name, instance) = match text.split_once('[') {
+        Some((name, rest)) => (name, rest.strip_suffix(']')?.trim_matches('"')),
+        None => (text, ""),
+    };
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = name.rsplit(':').next().unwrap_or(name);
+    is_metric(name).then(|| Column {
+        metric: name.to_owned(),
+        instance: instance.to_owned(),
+        unit: None,
+    })
+}
+
+/// The columns of `pmrep -o csv`: how many stand before them, what is between, and they.
+pub(super) fn csv_header(line: &[u8]) -> Option<(usize, char, Vec<Column>)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let extended = text.starts_with("Host,Interval,Time");
+    let rest = text.strip_prefix("Host,Interval,").unwrap_or(text);
+    let rest = rest.strip_prefix("Time")?;
+    let between = rest.chars().next().filter(|c| !c.is_alphanumeric())?;
+    let rest = rest.get(between.len_utf8()..)?.strip_prefix('"')?;
+    let end = format!("\"{between}\"");
+    let columns = rest.strip_suffix('"')?.split(end.as_str()).map(|name| {
+        let (metric, instance) = name.split_once('-').unwrap_or((name, ""));
+        is_metric(metric).then(|| Column {
+            metric: metric.to_owned(),
+            instance: instance.to_owned(),
+            unit: None,
+        })
+    });
+    let columns: Option<Vec<Column>> = columns.collect();
+    Some((if extended { 3 } else { 1 }, between, columns?))
+}
+
+/// `[ 1] - metric["instance"] - unit` of `pmrep -g`, `[ 1] metric["instance"]` of `pmdumptext`.
+pub(super) fn numbered(line: &[u8]) -> Option<(usize, Column)> {
+    let text = std::str::from_utf8(line).ok()?.strip_prefix('[')?;
+    let (place, rest) = text.split_once(']')?;
+    let place: usize = place.trim().parse().ok()?;
+    let rest = rest.trim();
+    let Some(rest) = rest.strip_prefix("- ") else {
+        return Some((place, metric_of(rest)?));
+    };
+    let (name, unit) = match rest.rsplit_once(" - ") {
+        Some((name, unit)) if !unit.contains(['"', ']']) => (name, Some(unit.to_owned())),
+        _ => (rest, None),
+    };
+    let column = metric_of(name)?;
+    Some((place, Column { unit, ..column }))
+}
+
+/// The header of `pmdumptext -H` or `-m`: what is between, and the columns.
+pub(super) fn text_header(line: &[u8]) -> Option<(char, Vec<Column>)> {
+    let text = std::str::from_utf8(line).ok()?.strip_prefix("Time")?;
+    let between = text.chars().next().filter(|c| !c.is_alphanumeric())?;
+    let columns: Option<Vec<Column>> = text[between.len_utf8()..]
+        .split(between)
+        .map(metric_of)
+        .collect();
+    Some((between, columns?))
+}
+
+/// Shortened names, `k.a.load d.d.read_bytes`: each with where it ends.
+pub(super) fn short_names(line: &[u8]) -> Option<Vec<(String, usize)>> {
+    if line.first() != Some(&b' ') {
+        return None;
+    }
+    let text = std::str::from_utf8(line).ok().filter(|t| t.is_ascii())?;
+    let mut names = Vec::new();
+    let mut at = 0;
+    for word in text.split_ascii_whitespace() {
+        at += text[at..].find(word)? + word.len();
+        let first = word.split('.').next()?;
+        let short = is_metric(word) && first.len() == 1;
+        names.push(short.then(|| (word.to_owned(), at))?);
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+/// `Sun Nov 22 03:13:15` and numbers behind tabs: what `pmdumptext` prints without `-H`.
+pub(super) fn nameless(line: &[u8]) -> bool {
+    let Some((time, _)) = std::str::from_utf8(line)
+        .ok()
+        .and_then(|t| t.split_once('\t'))
+    else {
+        return false;
+    };
+    date_without_year(time).is_some()
+}
+
+/// `Sun Nov 22 03:13:15`, in a leap year.
+pub(super) fn date_without_year(text: &str) -> Option<DateTime> {
+    let mut words = text.split_ascii_whitespace();
+    let (_, month, day, time) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let text = format!("2000 {month} {day} {time}");
+    let found = BrokenDownTime::parse("%Y %b %d %H:%M:%S", &text).ok()?;
+    words.next().is_none().then(|| found.to_datetime().ok())?
+}

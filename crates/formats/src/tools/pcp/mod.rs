@@ -1,0 +1,392 @@
+//! What Performance Co-Pilot's `pmrep` and `pmdumptext` print: tables with a column for each
+//! instance of a metric.
+//!
+//! ```text
+//! Time,"kernel.all.load-1 minute","disk.dev.read-sda"       pmrep -o csv: no units
+//! [ 1] - disk.dev.read["sda"] - count/s                     pmrep -g -p
+//!          1
+//! 10:00:01    12.000
+//! Time  h/kernel.all.load["1 minute"]  h/disk.dev.read["sda"]   pmdumptext -H, units below
+//! ```
+//!
+//! `pmrep` alone shortens names (`d.d.read`) and cuts instances; so its columns are kept as
+//! printed. Counters are per second but with `-r`, which the CSV does not tell: its columns are
+//! kept as printed, too. Where names and units are whole, the catalog's tables are filled.
+
+mod header;
+mod place;
+
+use std::collections::HashMap;
+
+use jiff::civil::DateTime;
+
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::Out;
+use crate::own::when;
+use crate::recognise::Head;
+use crate::time::{Refused, Stamp, time_of_day};
+use crate::{Line, Parser, fields};
+use header::{Column, csv_header, date_without_year, nameless, numbered, short_names, text_header};
+use place::Rows;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "pcp",
+    tool: "pcp",
+    systems: "any",
+    help: "metrics of Performance Co-Pilot, as pmrep (also -o csv, -g) and pmdumptext -H print them",
+    recognised: "a header `Time,\"metric-instance\"`, `[ 1] - metric[\"instance\"]` or \
+                 `Time host/metric[\"instance\"]`; shortened names as `k.a.load` over numbers",
+    yields: &[
+        "cpu",
+        "cpu_idle",
+        "disk",
+        "disk_device",
+        "net",
+        "system",
+        "interrupt",
+        "memory",
+        "memory_state",
+    ],
+    example: "\
+[ 1] - kernel.all.load[\"1 minute\"] - none
+[ 2] - disk.dev.read_bytes[\"sda\"] - Kbyte/s
+
+                 1         2
+10:00:01     1.990       N/A
+10:00:02     1.950     4.000
+",
+    recognise,
+    parser: || Box::new(Pcp::default()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if is_archive(head.bytes()) {
+        return 95;
+    }
+    let of = |line: &[u8]| {
+        if csv_header(line).is_some() || numbered(line).is_some() || text_header(line).is_some() {
+            85
+        } else if short_names(line).is_some() {
+            70
+        } else if nameless(line) {
+            40
+        } else {
+            0
+        }
+    };
+    let best = head.lines().take(40).map(of).max().unwrap_or(0);
+    // Nothing but numbers after times: all lines are so.
+    let all = || {
+        head.lines()
+            .filter(|l| !l.is_empty())
+            .take(20)
+            .all(nameless)
+    };
+    if best == 40 && !all() { 0 } else { best }
+}
+
+/// The label that each file of an archive begins with: its length, and a magic number with the
+/// version.
+fn is_archive(bytes: &[u8]) -> bool {
+    matches!(bytes.get(..8), Some([0, 0, _, _, 0x50, 0x05, 0x26, 1..=9]))
+}
+
+#[derive(Default, PartialEq)]
+enum Kind {
+    #[default]
+    Unknown,
+    /// Fields between a character, of which so many come before the columns.
+    Separated(char, usize),
+    /// Fields at blanks; a time may come first.
+    Blank,
+}
+
+#[derive(Default)]
+struct Pcp {
+    kind: Kind,
+    columns: Vec<Column>,
+    /// The header of numbers is not whole yet.
+    numbering: bool,
+    /// Lines since the header.
+    since: u64,
+    /// Where the shortened names end.
+    ends: Vec<usize>,
+    /// The first time without a year, and where that is not known.
+    first: Option<DateTime>,
+    lines: u64,
+}
+
+impl Pcp {
+    fn header(&mut self, line: &[u8]) -> bool {
+        if let Some((before, between, columns)) = csv_header(line) {
+            self.kind = Kind::Separated(between, before);
+            self.columns = columns;
+        } else if let Some((between, columns)) = text_header(line) {
+            self.kind = Kind::Separated(between, 1);
+            self.columns = columns;
+        } else if let Some((place, column)) = numbered(line) {
+            if place == 1 || !self.numbering {
+                self.columns.clear();
+            }
+            self.numbering = true;
+            self.kind = Kind::Blank;
+            self.columns.push(column);
+            self.ends.clear();
+            return true;
+        } else if let Some(names) = short_names(line) {
+            self.kind = Kind::Blank;
+            self.ends = names.iter().map(|(_, end)| *end).collect();
+            let column = |(metric, _)| Column {
+                metric,
+                ..Column::default()
+            };
+            self.columns = names.into_iter().map(column).collect();
+        } else {
+            return false;
+        }
+        self.numbering = false;
+        self.since = 0;
+        true
+    }
+
+    /// Lines between the names and the numbers: numbers of columns, instances, units.
+    fn below_header(&mut self, line: &[u8]) -> bool {
+        self.since += 1;
+        let text = String::from_utf8_lossy(line);
+        let words: Vec<&str> = match self.kind {
+            Kind::Separated(between, before) => text.split(between).skip(before).collect(),
+            _ => text.split_ascii_whitespace().collect(),
+        };
+        if matches!(self.kind, Kind::Separated(..)) {
+            // What scales the values, and their units.
+            let scales = text.starts_with('?');
+            let units = text.starts_with("none") || text.starts_with(|c: char| c.is_alphabetic());
+            let first = text.split(['\t', ',', ';', '|']).next().unwrap_or_default();
+            if scales {
+                return true;
+            }
+            if units && self.stamp(first).is_none() {
+                return self.units(&text);
+            }
+            return false;
+        }
+        if let Some((&"Units", units)) = words.split_first() {
+            let fit = units.len() == self.columns.len();
+            for (column, unit) in self.columns.iter_mut().zip(units).filter(|_| fit) {
+                column.unit = Some((*unit).to_owned());
+            }
+            return fit;
+        }
+        if self.numbering || words.first() == Some(&"Column") {
+            self.numbering = false;
+            let numbers = words.iter().filter(|w| **w != "Column");
+            return numbers.count() == self.columns.len();
+        }
+        if self.ends.is_empty() || self.since > 2 || line.first() != Some(&b' ') {
+            return false;
+        }
+        self.under_short_names(line)
+    }
+
+    /// Units under the names of `pmdumptext`, in as many fields.
+    fn units(&mut self, text: &str) -> bool {
+        let Kind::Separated(between, _) = self.kind else {
+            return false;
+        };
+        let units: Vec<&str> = text.split(between).collect();
+        let units = match units.len().checked_sub(self.columns.len()) {
+            Some(before @ 0..=1) => &units[before..],
+            _ => return false,
+        };
+        for (column, unit) in self.columns.iter_mut().zip(units) {
+            column.unit = Some((*unit).trim().to_owned());
+        }
+        true
+    }
+
+    /// Instances or units under shortened names, each within its column.
+    fn under_short_names(&mut self, line: &[u8]) -> bool {
+        let mut start = 0;
+        let mut texts = Vec::new();
+        for end in &self.ends {
+            let text = line.get(start..(*end).min(line.len())).unwrap_or_default();
+            texts.push(String::from_utf8_lossy(text).trim().to_owned());
+            start = *end;
+        }
+        if texts
+            .iter()
+            .any(|t| number(t.as_bytes()).is_some() || t == "N/A")
+        {
+            return false;
+        }
+        let is_unit = |t: &String| !t.is_empty() && place::unit(t).is_some();
+        if self.since == 2 || texts.iter().all(|t| t.is_empty() || is_unit(t)) {
+            for (column, unit) in self.columns.iter_mut().zip(texts) {
+                column.unit = Some(unit);
+            }
+            return true;
+        }
+        let mut came: HashMap<(String, String), u32> = HashMap::new();
+        for (column, instance) in self.columns.iter_mut().zip(texts) {
+            let same = came
+                .entry((column.metric.clone(), instance.clone()))
+                .and_modify(|n| *n += 1)
+                .or_insert(1);
+            // Cut names can be equal.
+            column.instance = match same {
+                1 => instance,
+                n => format!("{instance}#{n}"),
+            };
+        }
+        true
+    }
+
+    fn stamp(&mut self, text: &str) -> Option<Stamp> {
+        let text = text.trim();
+        if let Some((at, zone)) = text.rsplit_once(" UTC") {
+            let east: f64 = if zone.is_empty() {
+                0.0
+            } else {
+                number(zone.as_bytes())?
+            };
+            let at: DateTime = at.parse().ok()?;
+            return Some(Stamp::Zoned(at, (east.clamp(-24.0, 24.0) * 3600.0) as i32));
+        }
+        if let Some(stamp) = when::iso(text) {
+            return Some(stamp);
+        }
+        if let Some(time) = time_of_day(text.as_bytes(), None) {
+            return Some(Stamp::Clock(time));
+        }
+        let at = date_without_year(text)?;
+        let first = *self.first.get_or_insert(at);
+        let mut seconds = (at - first).total(jiff::Unit::Second).ok()?;
+        if seconds < -86_400.0 * 180.0 {
+            // The next year.
+            seconds += 366.0 * 86_400.0;
+        }
+        Some(Stamp::Elapsed(seconds))
+    }
+
+    fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = String::from_utf8_lossy(line).into_owned();
+        let (time, values): (String, Vec<&str>) = match self.kind {
+            Kind::Unknown => return Line::Unknown,
+            Kind::Separated(between, before) => {
+                let all: Vec<&str> = text.split(between).collect();
+                let Some(values) = all.get(before..) else {
+                    return Line::Unknown;
+                };
+                let time = all[before - 1].to_owned();
+                (
+                    time,
+                    values.iter().map(|v| v.trim().trim_matches('"')).collect(),
+                )
+            }
+            Kind::Blank => {
+                let all: Vec<&str> = text.split_ascii_whitespace().collect();
+                let Some(before) = all.len().checked_sub(self.columns.len()) else {
+                    return Line::Unknown;
+                };
+                (all[..before].join(" "), all[before..].to_vec())
+            }
+        };
+        if values.len() != self.columns.len() {
+            return Line::Unknown;
+        }
+        let stamp = match time.as_str() {
+            "" => None,
+            time => match self.stamp(time) {
+                Some(stamp) => Some(stamp),
+                None => return Line::Unknown,
+            },
+        };
+        let numbers: Option<Vec<f64>> = values.iter().map(|v| value(v)).collect();
+        let Some(numbers) = numbers else {
+            return Line::Unknown;
+        };
+        match stamp {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        let mut rows = Rows::default();
+        for (column, number) in self.columns.iter().zip(numbers) {
+            if number.is_nan() {
+                continue;
+            }
+            let unit = column.unit.as_deref();
+            let placed = unit
+                .is_some_and(|unit| rows.take(&column.metric, &column.instance, unit, number, out));
+            if !placed {
+                let instance = out.word(column.instance.as_bytes());
+                out.other(&column.metric, unit.unwrap_or_default(), instance, number);
+            }
+        }
+        rows.put(out);
+        Line::Data
+    }
+}
+
+/// A value; NaN where there is none.
+fn value(text: &str) -> Option<f64> {
+    match text {
+        "" | "N/A" | "?" | "!" | "xxx" | "NaN" | "inf" | "-inf" | "~" => Some(f64::NAN),
+        // `4.10K` is a thousand of the unit, also of bytes.
+        _ => number(text.as_bytes()).or_else(|| scaled(text.as_bytes(), 1000.0)),
+    }
+}
+
+impl Parser for Pcp {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        self.lines += 1;
+        if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
+            out.refuse(Refused(
+                "it is a file of a PCP archive, which pmrep reads\n\
+                 hint: pmrep -a ARCHIVE -g -p -f '%Y-%m-%d %H:%M:%S' METRIC... | sonde import -"
+                    .into(),
+            ));
+            return Line::Unknown;
+        }
+        if line.trim_ascii().is_empty() {
+            return Line::Noise;
+        }
+        if self.header(line) {
+            return Line::Noise;
+        }
+        let plain = line.trim_ascii_start();
+        let plain = plain.strip_prefix(b"#").unwrap_or(plain).trim_ascii();
+        let mut words = fields(plain);
+        if let (Some(b"interval:"), Some(seconds)) = (words.next(), words.next())
+            && let Some(seconds) = number(seconds)
+        {
+            out.every(seconds);
+        }
+        let told = [
+            "archive:",
+            "host:",
+            "timezone:",
+            "start:",
+            "end:",
+            "metrics:",
+            "samples:",
+            "interval:",
+            "duration:",
+        ];
+        if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
+            return Line::Noise;
+        }
+        if self.kind == Kind::Unknown {
+            if nameless(line) {
+                out.refuse(Refused(
+                    "the columns have no names\nhint: pmdumptext -H prints names and units".into(),
+                ));
+            }
+            return Line::Unknown;
+        }
+        if self.below_header(line) {
+            return Line::Noise;
+        }
+        self.row(line, out)
+    }
+}

@@ -1,0 +1,273 @@
+//! Prometheus' text exposition format and `OpenMetrics`: one scrape, or several one after the
+//! other.
+//!
+//! ```text
+//! # HELP node_load1 1m load average.
+//! # TYPE node_load1 gauge
+//! node_load1 0.21
+//! # TYPE http_requests_total counter
+//! http_requests_total{code="200"} 1027 1395066363000
+//! ```
+//!
+//! A scrape ends where a series comes again, or `# EOF`. Its time is that of its samples, of a
+//! line before it with nothing but a time, or `node_time_seconds`. Counters become what they
+//! grew by since the scrape before; in the first they are totals, and go to `since_boot`.
+//! What `node_exporter` says of processors, memory, disks and networks goes to their tables.
+
+mod node;
+mod scrape;
+mod text;
+
+use std::collections::{BTreeMap, HashSet};
+
+use run::Nanos;
+
+use crate::list::Format;
+use crate::out::Out;
+use crate::own::when;
+use crate::recognise::Head;
+use crate::time::Stamp;
+use crate::{Line, Parser, fields};
+use scrape::{Known, Type};
+use text::Sample;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "prometheus",
+    tool: "prometheus",
+    systems: "any",
+    help: "metrics as exporters show them, one scrape or several: counters, gauges, histograms",
+    recognised: "`# TYPE name counter` lines, or lines `name{label=\"value\"} number`",
+    yields: &[
+        "cpu",
+        "cpu_idle",
+        "system",
+        "interrupt",
+        "pressure",
+        "memory",
+        "memory_state",
+        "vm",
+        "disk",
+        "disk_device",
+        "net",
+        "filesystem",
+        "softnet",
+        "distribution",
+    ],
+    example: "\
+# HELP node_load1 1m load average.
+# TYPE node_load1 gauge
+node_load1 0.21
+# TYPE node_disk_read_bytes_total counter
+node_disk_read_bytes_total{device=\"sda\"} 4096
+# HELP node_load1 1m load average.
+# TYPE node_load1 gauge
+node_load1 0.25
+# TYPE node_disk_read_bytes_total counter
+node_disk_read_bytes_total{device=\"sda\"} 12288
+",
+    recognise,
+    parser: || Box::new(Prometheus::default()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if head.lines().any(|l| declared(l).is_some()) {
+        return 90;
+    }
+    let (mut all, mut samples, mut told) = (0, 0, 0);
+    let is_other = |l: &&[u8]| !l.is_empty() && !l.starts_with(b"#") && time_line(l).is_none();
+    for line in head.lines().filter(is_other) {
+        all += 1;
+        let Some(sample) = text::sample(line) else {
+            continue;
+        };
+        samples += 1;
+        let known = ["node_", "process_", "go_"];
+        let labelled = !sample.labels.is_empty();
+        told += u32::from(labelled || known.iter().any(|k| sample.name.starts_with(k)));
+    }
+    let is_this = told > 0 && samples * 10 >= all * 8;
+    if is_this { 70 } else { 0 }
+}
+
+/// Name and type of a `# TYPE` line.
+fn declared(line: &[u8]) -> Option<(String, Type)> {
+    let mut words = fields(line);
+    if (words.next(), words.next()) != (Some(b"#"), Some(b"TYPE")) {
+        return None;
+    }
+    let name = std::str::from_utf8(words.next()?).ok()?.trim_matches('"');
+    let kind = match words.next()? {
+        b"counter" => Type::Counter,
+        b"histogram" => Type::Histogram,
+        b"summary" => Type::Summary,
+        b"gauge" | b"untyped" | b"unknown" | b"info" | b"stateset" | b"gaugehistogram" => {
+            Type::Gauge
+        }
+        _ => return None,
+    };
+    words.next().is_none().then(|| (name.to_owned(), kind))
+}
+
+#[derive(Default)]
+struct Prometheus {
+    known: Known,
+    /// The scrape that is being read.
+    samples: Vec<Sample>,
+    seen: HashSet<Vec<u8>>,
+    /// What `# HELP` and `# TYPE` said in it.
+    declared: HashSet<Vec<u8>>,
+    /// A line before it said when it was.
+    stamp: Option<Stamp>,
+    /// All times of a series stand below one another: what there was at each time.
+    by_series: Option<BTreeMap<Nanos, Vec<Sample>>>,
+    scrapes: u64,
+}
+
+impl Prometheus {
+    /// The scrape is whole.
+    fn flush(&mut self, out: &mut Out) {
+        let samples = std::mem::take(&mut self.samples);
+        self.seen.clear();
+        self.declared.clear();
+        if samples.is_empty() {
+            return;
+        }
+        let stamp = self.stamp.take().or_else(|| time_of(&samples, out));
+        self.put(&samples, stamp, out);
+    }
+
+    fn put(&mut self, samples: &[Sample], stamp: Option<Stamp>, out: &mut Out) {
+        self.scrapes += 1;
+        out.counts();
+        match stamp {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        self.known.put(samples, out);
+    }
+
+    fn sample(&mut self, sample: Sample, out: &mut Out) -> Line {
+        if let (Some(all), Some(at)) = (&mut self.by_series, sample.stamp) {
+            all.entry(at).or_default().push(sample);
+            return Line::Data;
+        }
+        if self.seen.contains(&sample.key) {
+            let before = self.samples.last();
+            let same = before.filter(|b| b.key == sample.key);
+            match (same.and_then(|b| b.stamp), sample.stamp) {
+                (Some(before), Some(now)) if before == now => return Line::Unknown,
+                (Some(_), Some(now)) => {
+                    let mut all: BTreeMap<Nanos, Vec<Sample>> = BTreeMap::new();
+                    for held in self.samples.drain(..) {
+                        let at = held.stamp.unwrap_or(now);
+                        all.entry(at).or_default().push(held);
+                    }
+                    all.entry(now).or_default().push(sample);
+                    self.by_series = Some(all);
+                    return Line::Data;
+                }
+                _ => self.flush(out),
+            }
+        }
+        self.seen.insert(sample.key.clone());
+        self.samples.push(sample);
+        Line::Data
+    }
+
+    fn comment(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let mut words = fields(line);
+        words.next();
+        let what = words.next().unwrap_or_default();
+        match what {
+            b"EOF" => self.flush(out),
+            b"HELP" | b"TYPE" | b"UNIT" => {
+                let name = words.next().unwrap_or_default();
+                let key = [what, name].join(&b' ');
+                if self.declared.contains(&key) && self.by_series.is_none() {
+                    self.flush(out);
+                }
+                self.declared.insert(key);
+                if let Some((name, kind)) = declared(line) {
+                    self.known.types.insert(name, kind);
+                } else if let (b"UNIT", Some(unit)) = (what, words.next()) {
+                    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+                    self.known.units.insert(text(name), text(unit));
+                }
+            }
+            _ => {
+                let rest = line.trim_ascii_start().get(1..).unwrap_or_default();
+                self.maybe_time(rest, out);
+            }
+        }
+        Line::Noise
+    }
+
+    /// A line with nothing but a time belongs to the scrape after it.
+    fn maybe_time(&mut self, line: &[u8], out: &mut Out) -> bool {
+        let text = line.trim_ascii();
+        let Some(stamp) = time_line(text) else {
+            return false;
+        };
+        self.flush(out);
+        self.stamp = Some(stamp);
+        true
+    }
+}
+
+/// `2024-03-01T12:00:00Z`, or seconds since 1970.
+fn time_line(text: &[u8]) -> Option<Stamp> {
+    if let Some(stamp) = std::str::from_utf8(text).ok().and_then(when::iso) {
+        return Some(stamp);
+    }
+    let whole = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    // From 2001 to 2286.
+    if whole == 10 {
+        return when::epoch(text, 1_000_000_000).map(Stamp::Epoch);
+    }
+    None
+}
+
+/// The time that the samples of a scrape tell.
+fn time_of(samples: &[Sample], out: &mut Out) -> Option<Stamp> {
+    let stamps = || samples.iter().filter_map(|s| s.stamp);
+    if let (Some(first), Some(last)) = (stamps().min(), stamps().max()) {
+        if last.saturating_sub(first) > 1_000_000_000 {
+            out.note("the times within a scrape differ by more than a second: the last one counts");
+        }
+        return Some(Stamp::Epoch(last));
+    }
+    let clock = samples
+        .iter()
+        .find(|s| matches!(s.name.as_str(), "node_time_seconds" | "node_time"))?;
+    let nanos = (clock.value * 1e9).round();
+    (nanos > 0.0 && nanos < 9e18).then_some(Stamp::Epoch(nanos as Nanos))
+}
+
+impl Parser for Prometheus {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Line::Noise;
+        }
+        if line.starts_with(b"#") {
+            return self.comment(line, out);
+        }
+        match text::sample(line) {
+            Some(sample) => self.sample(sample, out),
+            None if self.maybe_time(line, out) => Line::Noise,
+            None => Line::Unknown,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        for (at, samples) in self.by_series.take().unwrap_or_default() {
+            self.put(&samples, Some(Stamp::Epoch(at)), out);
+        }
+        self.flush(out);
+        if self.scrapes == 1 && out.options().every.is_none() {
+            // Levels of one moment, and totals: nothing in it is of an interval.
+            out.spans(1.0);
+            out.note("there is one scrape only: levels as they were, counters in since_boot");
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! What is in one scrape, put into tables.
+
+use std::collections::HashMap;
+
+use run::catalog::{self, Kind};
+use run::rows::TableId;
+use run::{Unit, Word, grid};
+
+use super::node::{self, ENTRIES, Entry, Source};
+use super::text::Sample;
+use crate::out::{Out, Shape};
+use crate::{disk, net};
+
+/// Points that a bucket's contents are spread over, at most.
+const POINTS: f64 = 64.0;
+
+/// What a family of metrics is said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Counter,
+    Gauge,
+    Histogram,
+    Summary,
+}
+
+/// What is known of metrics before a scrape.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) types: HashMap<String, Type>,
+    pub(super) units: HashMap<String, String>,
+    /// Number of this scrape, from 1.
+    scrape: u64,
+    /// Counters: the scrape in which they were read last, and what they were.
+    counters: HashMap<Vec<u8>, (u64, f64)>,
+    shapes: HashMap<&'static str, Shape>,
+}
+
+/// A counter in a scrape.
+#[derive(Clone, Copy, Debug)]
+enum Growth {
+    /// It is new: all it counted.
+    Total(f64),
+    /// Since the scrape before; NaN where it was set to zero, or missing there.
+    Grown(f64),
+}
+
+/// A row in the making: what is known of each measure.
+#[derive(Default)]
+struct Cells {
+    of: HashMap<&'static str, Cell>,
+}
+
+#[derive(Default)]
+struct Cell {
+    level: f64,
+    grown: f64,
+    total: f64,
+    has_total: bool,
+    musts: usize,
+    /// The samples it is made of.
+    from: Vec<usize>,
+}
+
+/// Buckets of one histogram: upper bound and count up to it.
+type Buckets = Vec<(f64, Growth)>;
+
+impl Known {
+    /// The family of a name, and what it is.
+    fn kind(&self, sample: &Sample) -> (String, Option<Type>) {
+        let name = sample.name.as_str();
+        for suffix in ["_bucket", "_sum", "_count", "_total", ""] {
+            let Some(family) = name.strip_suffix(suffix) else {
+                continue;
+            };
+            match (self.types.get(family), suffix) {
+                (Some(Type::Counter), "_total" | "")
+                | (Some(Type::Histogram | Type::Summary), "_sum" | "_count") => {
+                    return (family.to_owned(), Some(Type::Counter));
+                }
+                (Some(Type::Histogram), "_bucket") => {
+                    return (family.to_owned(), Some(Type::Histogram));
+                }
+                (Some(_), "") => return (family.to_owned(), Some(Type::Gauge)),
+                _ => {}
+            }
+        }
+        // No type was told: names say it by custom.
+        let kind = match name {
+            _ if name.ends_with("_total") => Some(Type::Counter),
+            _ if name.ends_with("_bucket") && sample.label("le").is_some() => Some(Type::Histogram),
+            _ => None,
+        };
+        let family = match kind {
+            Some(Type::Histogram) => name.strip_suffix("_bucket").unwrap_or(name),
+            _ => name,
+        };
+        (family.to_owned(), kind)
+    }
+
+    fn unit(&self, name: &str, family: &str) -> String {
+        if let Some(unit) = self.units.get(family) {
+            return unit.clone();
+        }
+        let base = name.strip_suffix("_total").unwrap_or(name);
+        let base = base.strip_suffix("_sum").unwrap_or(base);
+        let units = [
+            "seconds", "bytes", "ratio", "celsius", "joules", "volts", "amperes", "meters",
+            "grams", "percent", "hertz", "watts", "rpm",
+        ];
+        let found = units.iter().find(|u| base.ends_with(&format!("_{u}")));
+        let is_count = name.ends_with("_total") || name.ends_with("_count");
+        found
+            .map_or(if is_count { "count" } else { "" }, |u| u)
+            .to_owned()
+    }
+
+    fn growth(&mut self, key: &[u8], now: f64) -> Growth {
+        match self.counters.insert(key.to_vec(), (self.scrape, now)) {
+            None => Growth::Total(now),
+            Some((scrape, before)) if scrape + 1 == self.scrape && now >= before => {
+                Growth::Grown(now - before)
+            }
+            Some(_) => Growth::Grown(f64::NAN),
+        }
+    }
+
+    /// Puts the samples of a scrape into the present sample.
+    pub(super) fn put(&mut self, samples: &[Sample], out: &mut Out) {
+        self.scrape += 1;
+        if let Some(host) = samples.iter().find(|s| s.name == "node_uname_info")
+            && let Some(name) = host.label("nodename")
+        {
+            out.host(name.as_bytes());
+        }
+        let mapped = self.put_mapped(samples, out);
+        let mut histograms: HashMap<(String, String), Buckets> = HashMap::new();
+        let mut order = Vec::new();
+        for (sample, _) in samples.iter().zip(mapped).filter(|(_, mapped)| !mapped) {
+            let (family, kind) = self.kind(sample);
+            if kind == Some(Type::Histogram)
+                && let Some(bound) = sample.label("le").and_then(super::text::number)
+            {
+                let growth = self.growth(&sample.key, sample.value);
+                if let Growth::Total(total) = growth {
+                    let instance = out.word(sample.labels_without("").as_bytes());
+                    out.other_total(&sample.name, "count", instance, total);
+                }
+                let key = (family, sample.labels_without("le"));
+                let buckets = histograms.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    Vec::new()
+                });
+                buckets.push((bound, growth));
+                continue;
+            }
+            let unit = self.unit(&sample.name, &family);
+            let instance = out.word(sample.labels_without("").as_bytes());
+            if !sample.value.is_finite() {
+                if !sample.value.is_nan() {
+                    out.note("infinite values are left out");
+                }
+            } else if kind == Some(Type::Counter) {
+                match self.growth(&sample.key, sample.value) {
+                    Growth::Total(total) => out.other_total(&sample.name, &unit, instance, total),
+                    Growth::Grown(grown) => out.other_grown(&sample.name, &unit, instance, grown),
+                }
+            } else {
+                out.other(&sample.name, &unit, instance, sample.value);
+            }
+        }
+        for key in order {
+            if let Some(buckets) = histograms.remove(&key) {
+                put_histogram(&key.0, &key.1, buckets, out);
+            }
+        }
+    }
+
+    /// Puts what the catalog has; whether each sample was.
+    fn put_mapped(&mut self, samples: &[Sample], out: &mut Out) -> Vec<bool> {
+        let mut rows: HashMap<(&'static str, Vec<Word>), Cells> = HashMap::new();
+        let mut order: Vec<(&'static str, Vec<Word>)> = Vec::new();
+        let mut growths: Vec<Option<Growth>> = vec![None; samples.len()];
+        for (at, sample) in samples.iter().enumerate() {
+            if !sample.name.starts_with("node_") || !sample.value.is_finite() {
+                continue;
+            }
+            let name = node::present_name(&sample.name);
+            for entry in ENTRIES.iter().filter(|e| e.metric == name) {
+                let Some(words) = words(entry, sample, out) else {
+                    continue;
+                };
+                if is_sum(entry) && growths[at].is_none() {
+                    growths[at] = Some(self.growth(&sample.key, sample.value));
+                }
+                let key = (entry.table, words);
+                let cells = rows.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    Cells::default()
+                });
+                let cell = cells.of.entry(entry.measure).or_default();
+                match growths[at] {
+                    Some(Growth::Total(total)) => {
+                        cell.total += total * entry.factor;
+                        cell.has_total = true;
+                    }
+                    Some(Growth::Grown(grown)) => cell.grown += grown * entry.factor,
+                    None => cell.level += sample.value * entry.factor,
+                }
+                cell.musts += usize::from(entry.must);
+                cell.from.push(at);
+            }
+        }
+        let mut mapped = vec![false; samples.len()];
+        for key in order {
+            if let Some(cells) = rows.remove(&key) {
+                self.put_row(key.0, &key.1, &cells, &mut mapped, out);
+            }
+        }
+        // What was counted already is not counted again below.
+        for (at, growth) in growths.iter().enumerate() {
+            if growth.is_some() && !mapped[at] {
+                self.counters.remove(&samples[at].key);
+            }
+        }
+        mapped
+    }
+
+    fn put_row(
+        &mut self,
+        table: &'static str,
+        words: &[Word],
+        cells: &Cells,
+        mapped: &mut [bool],
+        out: &mut Out,
+    ) {
+        let Some((_, found)) = catalog::table(table) else {
+            return;
+        };
+        let shape = self
+            .shapes
+            .entry(table)
+            .or_insert_with(|| Shape::of(table, found.measures));
+        let unknown = vec![f64::NAN; found.measures.len()];
+        let (mut now, mut totals) = (unknown.clone(), unknown);
+        for (i, measure) in found.measures.iter().enumerate() {
+            let Some(cell) = cells.of.get(measure) else {
+                continue;
+            };
+            let texts: Vec<&str> = words.iter().filter_map(|w| out.words().text(*w)).collect();
+            if cell.musts < musts(table, measure, &texts) {
+                continue;
+            }
+            for at in &cell.from {
+                mapped[*at] = true;
+            }
+            if cell.has_total {
+                // Where a part is new, the whole is not known.
+                totals[i] = cell.total.max(0.0);
+            } else {
+                now[i] = (cell.grown + cell.level).max(0.0);
+            }
+            // Taking the larger would make nothing of what is not known.
+            if cell.grown.is_nan() {
+                now[i] = f64::NAN;
+            }
+        }
+        if totals.iter().any(|v| !v.is_nan()) {
+            out.put_since_boot(shape, words, &totals);
+        }
+        if now.iter().any(|v| !v.is_nan()) {
+            out.put_amounts(shape, words, &now);
+        }
+        if table == "vm" && (now[2] > 0.0 || now[3] > 0.0) {
+            out.note("node_vmstat_pswpin and pswpout are in pages, taken as 4,096 bytes each");
+        }
+    }
+}
+
+fn is_sum(entry: &Entry) -> bool {
+    let found = catalog::table(entry.table);
+    let measure = found.and_then(|(subject, _)| subject.measure(entry.measure));
+    measure.is_some_and(|m| m.kind == Kind::Sum)
+}
+
+/// How many metrics a measure needs, with those fixed words.
+fn musts(table: &str, measure: &str, words: &[&str]) -> usize {
+    let fits = |e: &&Entry| {
+        let fixed = e.words.iter().zip(words);
+        let same = fixed
+            .filter_map(|(from, word)| match from {
+                Source::Fixed(text) => Some(text == word),
+                _ => None,
+            })
+            .all(|same| same);
+        e.must && e.table == table && e.measure == measure && same
+    };
+    ENTRIES.iter().filter(fits).count()
+}
+
+/// The words of a sample's row; `None` if the entry is not of it.
+fn words(entry: &Entry, sample: &Sample, out: &mut Out) -> Option<Vec<Word>> {
+    if let Some((label, value)) = entry.only
+        && sample.label(label) != Some(value)
+    {
+        return None;
+    }
+    let word = |from: &Source| -> Option<&str> {
+        Some(match from {
+            Source::Fixed(text) => text,
+            Source::Label(label) => sample.label(label)?,
+            Source::Cpu => {
+                let name = sample.label("cpu")?;
+                name.strip_prefix("cpu").unwrap_or(name)
+            }
+            Source::DiskLayer => disk::layer(sample.label("device")?.as_bytes()),
+            Source::NetLayer => net::layer(sample.label("device")?.as_bytes()),
+        })
+    };
+    let texts: Option<Vec<&str>> = entry.words.iter().map(word).collect();
+    Some(texts?.iter().map(|t| out.word(t.as_bytes())).collect())
+}
+
+/// What came into the buckets of a histogram since the scrape before.
+fn put_histogram(family: &str, key: &str, mut buckets: Buckets, out: &mut Out) {
+    buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (per_unit, unit) = whole_numbers(family, &buckets);
+    let name = format!("{family}{unit}");
+    let words = [&b"prometheus"[..], name.as_bytes(), key.as_bytes()].map(|w| out.word(w));
+    let table = TableId::of("distribution");
+    let mut below = 0.0;
+    let mut from: Option<f64> = None;
+    for (bound, growth) in buckets {
+        let Growth::Grown(upto) = growth else { return };
+        // The bucket without bounds alone tells no values; its count is kept anyway.
+        if !upto.is_finite() || (from.is_none() && bound.is_infinite()) {
+            return;
+        }
+        let count = upto - below;
+        below = upto;
+        if count < 0.0 {
+            out.note(&format!(
+                "the buckets of {family} do not add up: values of some intervals are left out"
+            ));
+            return;
+        }
+        // By custom the lowest bucket starts at zero, if it ends above.
+        let start = from.unwrap_or(if bound > 0.0 { 0.0 } else { bound });
+        let (a, b) = if bound.is_finite() {
+            (start * per_unit, bound * per_unit)
+        } else {
+            if count > 0.0 {
+                out.note(&format!(
+                    "what is above the highest bucket of {family} stands at its lower end"
+                ));
+            }
+            (start * per_unit, start * per_unit)
+        };
+        from = Some(bound);
+        for (value, share) in points(a, b, count) {
+            out.amounts(table, &words, &[value, share]);
+        }
+    }
+}
+
+/// The bucket's contents at points of even distance, in whole numbers where they are whole.
+fn points(from: f64, to: f64, count: f64) -> Vec<(f64, f64)> {
+    let number = if to > from {
+        count
+            .ceil()
+            .clamp(0.0, POINTS.min(to - from).max(1.0))
+            .floor()
+    } else {
+        count.min(1.0).ceil()
+    };
+    let mut all: Vec<(f64, f64)> = Vec::new();
+    let mut given = 0.0;
+    for i in 0..number as u32 {
+        let done = count * f64::from(i + 1) / number;
+        let done = if count.fract() == 0.0 {
+            done.round()
+        } else {
+            done
+        };
+        let value = if to > from {
+            from + (to - from) * (f64::from(i) + 0.5) / number
+        } else {
+            from
+        };
+        let value = grid::floor(value.trunc(), Unit::Count);
+        match all.last_mut() {
+            Some((same, share)) if *same == value => *share += done - given,
+            _ => all.push((value, done - given)),
+        }
+        given = done;
+    }
+    all
+}
+
+/// By what to multiply bounds to make them whole, and how to say it: values are kept in whole
+/// numbers.
+fn whole_numbers(family: &str, buckets: &Buckets) -> (f64, &'static str) {
+    if family.ends_with("_seconds") {
+        return (1e9, " in ns");
+    }
+    let finite = || buckets.iter().map(|(b, _)| *b).filter(|b| b.is_finite());
+    [(1.0, ""), (1e3, " in thousandths"), (1e6, " in millionths")]
+        .into_iter()
+        .find(|(by, _)| finite().all(|b| ((b * by).round() - b * by).abs() < 1e-6 * (b * by).abs()))
+        .unwrap_or((1e9, " in billionths"))
+}

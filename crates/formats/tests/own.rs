@@ -1,0 +1,329 @@
+//! Tables that a user describes.
+
+use formats::{Head, Import, Options, Report, own};
+use run::Sink;
+use run::catalog::{self, Column, columns};
+use run::rows::TableId;
+
+fn import(toml: &str, text: &str, options: Options) -> Result<(Report, Sink), String> {
+    let own = own(toml).map_err(|e| e.to_string())?;
+    let mut import = Import::new(&own, &Head::new(text.as_bytes()), options);
+    import.feed(text.as_bytes()).map_err(|e| e.to_string())?;
+    let report = import.finish().map_err(|e| e.to_string())?;
+    Ok((report, std::mem::take(import.rows())))
+}
+
+fn every(seconds: f64) -> Options {
+    Options {
+        every: Some(seconds),
+        ..Options::default()
+    }
+}
+
+/// The rows of a table as text: seconds, words, values that are known.
+fn rows(sink: &Sink, table: &str) -> Vec<String> {
+    let (subject, found) = catalog::table(table).expect("a table");
+    let rows = sink.rows(TableId::of(table));
+    let names: Vec<&str> = columns(subject, found)
+        .filter(|c| !matches!(c, Column::Dimension(d) if d.number.is_none()))
+        .map(|c| c.name())
+        .collect();
+    (0..rows.len())
+        .map(|i| {
+            let word = |w: &Vec<run::Word>| sink.words.text(w[i]).expect("a word").to_owned();
+            let words: Vec<String> = rows.words.iter().map(word).collect();
+            let values = names.iter().zip(&rows.values);
+            let values: Vec<String> = values
+                .filter(|(_, v)| !v[i].is_nan())
+                .map(|(n, v)| format!("{n}={}", (v[i] * 1e6).round() / 1e6))
+                .collect();
+            let second = rows.times[i] as f64 / 1e9;
+            format!("{second} {} {}", words.join("/"), values.join(" "))
+        })
+        .collect()
+}
+
+const FROBSTAT: &str = r##"
+name = "frobstat"
+comment = "#"
+[column]
+time = { time = "%H:%M:%S" }
+dev = { is = "device" }
+"rd/s" = { measure = "disk.ios", op = "read", unit = "count/s" }
+rMB = { measure = "disk.bytes", op = "read", unit = "MB/s" }
+lat = { measure = "disk.time", op = "read", unit = "ms", times = "rd/s" }
+busy = { measure = "disk.busy", unit = "%" }
+heat = { unit = "C" }
+"##;
+
+#[test]
+fn every_kind_of_column() {
+    let text = "\
+# frobstat 0.1
+# time dev rd/s rMB lat busy heat spare
+10:00:00 sda 100 2 5 50 41 7
+10:00:00 sda1 1 0.5 - 0 40 8
+10:00:02 sda 200 4.5 2.5 25 42 9
+10:00:02 sda1 x 4.5 2.5 25 42 9
+10:00:02 sda 1 1 1 1 1 1
+10:00:02 sdb 1 1 1 1
+";
+    let (report, sink) = import(FROBSTAT, text, Options::default()).unwrap();
+    assert_eq!((report.data, report.unknown), (3, 3), "{report:?}");
+    assert_eq!(
+        rows(&sink, "disk"),
+        [
+            // 2 s at 100/s; 2 MB/s; 100/s × 5 ms.
+            "36000 sda/disk/read ios=200 bytes=4000000 time=1",
+            "36000 sda1/partition/read ios=2 bytes=1000000",
+            "36002 sda/disk/read ios=400 bytes=9000000 time=1",
+        ]
+    );
+    assert_eq!(
+        rows(&sink, "disk_device"),
+        [
+            "36000 sda/disk busy=1",
+            "36000 sda1/partition busy=0",
+            "36002 sda/disk busy=0.5",
+        ]
+    );
+    assert_eq!(
+        rows(&sink, "other"),
+        [
+            "36000 frobstat/heat/C/sda value=41",
+            "36000 frobstat/spare//sda value=7",
+            "36000 frobstat/heat/C/sda1 value=40",
+            "36000 frobstat/spare//sda1 value=8",
+            "36002 frobstat/heat/C/sda value=42",
+            "36002 frobstat/spare//sda value=9",
+        ]
+    );
+}
+
+#[test]
+fn counters_grow_and_are_set_to_zero() {
+    let toml = r#"
+name = "tick"
+separator = ";"
+decimal = "comma"
+columns = ["at", "if", "rx", "errs", "jobs"]
+[column]
+at = { time = "epoch" }
+if = { is = "interface" }
+rx = { measure = "net.bytes", direction = "receive", unit = "KiB", kind = "counter" }
+errs = { measure = "net.errors", direction = "receive", kind = "counter" }
+jobs = { kind = "counter", unit = "jobs" }
+"#;
+    let text = "100;eth0;1.000,5;3;10\n110;eth0;1.002,5;3;30\n140;eth0;10;4;60\n";
+    let mut options = every(10.0);
+    let (report, sink) = import(toml, text, options.clone()).unwrap();
+    assert_eq!((report.data, report.unknown), (3, 0), "{report:?}");
+    assert_eq!(
+        rows(&sink, "net"),
+        [
+            "110 eth0/edge/receive bytes=2048 errors=0",
+            // Set to zero meanwhile: not known.
+            "140 eth0/edge/receive errors=1",
+        ]
+    );
+    // Per second over the true time, though samples are said to be 10 s apart.
+    assert_eq!(
+        rows(&sink, "other"),
+        [
+            "110 tick/jobs/jobs/s/eth0 value=2",
+            "140 tick/jobs/jobs/s/eth0 value=1"
+        ]
+    );
+    assert_eq!(
+        rows(&sink, "since_boot"),
+        [
+            "100 net.bytes/eth0 edge receive value=1024512",
+            "100 net.errors/eth0 edge receive value=3",
+            "100 other.tick.jobs/eth0 value=10",
+        ]
+    );
+    options.every = None;
+    assert!(import(toml, text, options).is_ok());
+}
+
+#[test]
+fn samples_without_times() {
+    let of = |more: &str| {
+        format!(
+            "name = \"t\"\nskip = 1\n{more}\ncolumns = [\"d\", \"r\"]\n[column]\n\
+             d = {{ is = \"device\" }}\n\
+             r = {{ measure = \"disk.ios\", op = \"read\", kind = \"amount\" }}\n"
+        )
+    };
+    let text = "banner\na 1\nb 2\n\na 3\n\nb 4\n";
+    let at = |more: &str| {
+        let (_, sink) = import(&of(more), text, every(1.0)).unwrap();
+        let all = rows(&sink, "disk");
+        all.iter()
+            .map(|r| r.split(' ').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    // b of the third report is taken for one of the second: it is said how to do better.
+    assert_eq!(at(""), ["1", "1", "2", "2"]);
+    assert_eq!(at("sample = \"blank\""), ["1", "1", "2", "3"]);
+    assert_eq!(at("sample = \"line\""), ["1", "2", "3", "4"]);
+    assert_eq!(at("every = 5\nsample = \"blank\""), ["1", "1", "2", "3"]);
+    let none = import(&of(""), text, Options::default()).unwrap_err();
+    assert!(none.contains("--every"), "{none}");
+    let (_, sink) = import(&of("every = 5"), text, Options::default()).unwrap();
+    assert_eq!(rows(&sink, "disk")[2], "10 a/stacked/read ios=3");
+    let (report, sink) = import(&of("first = \"since-boot\""), text, every(1.0)).unwrap();
+    assert_eq!((report.samples, report.since_boot), (1, 1));
+    assert_eq!(
+        rows(&sink, "since_boot")[0],
+        "0 disk.ios/a stacked read value=1"
+    );
+}
+
+#[test]
+fn quotes_commas_and_columns_that_come_twice() {
+    let toml = r#"
+name = "csv"
+separator = "comma"
+[column]
+Date = { time = "%Y-%m-%d" }
+Time = { time = "%H:%M" }
+"Name, full" = { is = "instance" }
+"load" = { unit = "" }
+"load#2" = { unit = "%" }
+note = { is = "nothing" }
+"#;
+    let text = "Date,Time,\"Name, full\",load,load,note\r\n\
+                2024-03-01,12:00,\"a \"\"b\"\", c\",1.5,\"1,234\",fine\r\n\
+                2024-03-01,12:01,\"open,1,2,3\r\n\
+                2024-03-01,12:01,d,2,\"12,34\",\r\n\
+                2024-03-01,12:01,d,2,n/a,,\r\n";
+    let (report, sink) = import(toml, text, every(60.0)).unwrap();
+    assert_eq!((report.data, report.unknown), (2, 2), "{report:?}");
+    assert_eq!(
+        rows(&sink, "other"),
+        [
+            "1709294400 csv/load//a \"b\", c value=1.5",
+            "1709294400 csv/load#2/%/a \"b\", c value=1234",
+            "1709294460 csv/load//d value=2",
+        ]
+    );
+}
+
+#[test]
+fn shares_of_processors() {
+    let toml = "name = \"p\"\n[column]\nusr = { measure = \"cpu.time\", mode = \"user\", unit = \"%\" }\n\
+                idle = { measure = \"cpu.idle\", unit = \"%\" }\n";
+    let mut options = every(10.0);
+    options.processors = Some(4);
+    let (_, sink) = import(toml, "usr idle\n25 75\n", options).unwrap();
+    assert_eq!(rows(&sink, "cpu"), ["10 all/user time=10"]);
+    assert_eq!(rows(&sink, "cpu_idle"), ["10 all idle=30"]);
+}
+
+/// Each fault names its line and what is allowed.
+#[test]
+fn faults_of_a_description() {
+    let with = |line: &str| format!("name = \"t\"\n[column]\nx = {{ unit = \"\" }}\n{line}\n");
+    for (toml, line, says) in [
+        ("name = 1\n".to_owned(), 1, "string"),
+        ("nme = \"t\"\n".to_owned(), 1, "name"),
+        ("name = \"t\"\n".to_owned(), 1, "[column]"),
+        ("name = \"a b\"\n".to_owned(), 1, "letters"),
+        (
+            "name = \"t\"\nseparator = \"x\"\n[column]\nx.unit=\"\"\n".to_owned(),
+            2,
+            "comma",
+        ),
+        ("name = \"t\"\ndecimal = \"dot\"\n".to_owned(), 2, "`point`"),
+        (
+            "name = \"t\"\nevery = 0\n[column]\nx.unit=\"\"\n".to_owned(),
+            2,
+            "seconds",
+        ),
+        (
+            "name = \"t\"\ncolumns = [\"a\"]\n[column]\nx.unit=\"\"\n".to_owned(),
+            4,
+            "among",
+        ),
+        (with("y = { time = \"noon\" }"), 4, "epoch-ms"),
+        (with("y = { time = \"%H\" , unit = \"s\" }"), 4, "unit"),
+        (with("y = { is = \"device\" }"), 4, "instance"),
+        (with("y = { measure = \"disk.byte\" }"), 4, "bytes"),
+        (with("y = { measure = \"dsk.bytes\" }"), 4, "disk"),
+        (with("y = { measure = \"disk.bytes\" }"), 4, "KiB"),
+        (
+            with("y = { measure = \"disk.bytes\", unit = \"KB/s\" }"),
+            4,
+            "kB or KiB",
+        ),
+        (
+            with("y = { measure = \"disk.bytes\", unit = \"kB\" }"),
+            4,
+            "counter",
+        ),
+        (
+            with("y = { measure = \"disk.bytes\", unit = \"ms\" }"),
+            4,
+            "KiB",
+        ),
+        (
+            with("y = { measure = \"disk.bytes\", unit = \"B/s\", opp = \"r\" }"),
+            4,
+            "op",
+        ),
+        (
+            with("y = { measure = \"system.load1\", unit = \"count/s\" }"),
+            4,
+            "level",
+        ),
+        (
+            with("y = { measure = \"cpu.time\", unit = \"%\" }"),
+            4,
+            "mode",
+        ),
+        (
+            with("y = { measure = \"disk.time\", unit = \"ms\", times = \"z\" }"),
+            4,
+            "\"z\"",
+        ),
+        (with("y = { what = \"disk.time\" }"), 4, "measure"),
+        (with("y = { kind = \"sum\" }"), 4, "amount"),
+    ] {
+        let why = own(&toml).err().map(|e| e.to_string()).unwrap_or_default();
+        let right = why.contains(&format!("line {line}:")) && why.contains(says);
+        assert!(right, "{toml}\n{why}");
+    }
+}
+
+#[test]
+fn a_text_without_the_header_is_refused() {
+    let why = import(FROBSTAT, "time dev rd/s\n1 2 3\n", every(1.0)).unwrap_err();
+    assert!(
+        why.contains("the nearest lacks: busy, heat, lat, rMB"),
+        "{why}"
+    );
+}
+
+/// What the guide shows is so.
+#[test]
+fn the_guide_tells_the_truth() {
+    let guide = include_str!("../../../docs/guides/import-your-own.md");
+    let between = |from: &str, to: &str| {
+        let start = guide.find(from).expect("a block") + from.len();
+        let end = guide[start..].find(to).expect("its end") + start;
+        &guide[start..end]
+    };
+    let toml = between("lagmeter.toml <<'END'\n", "END\n");
+    assert!(toml.lines().count() <= 10, "ten lines are promised");
+    let text = between("lagmeter.out <<'END'\n", "END\n");
+    let (report, sink) = import(toml, text, Options::default()).unwrap();
+    assert_eq!(report.unknown, 0, "{report:?}");
+    let mut found = String::new();
+    for table in ["disk", "disk_device", "other"] {
+        for row in rows(&sink, table) {
+            found.push_str(&format!("{table} {row}\n"));
+        }
+    }
+    assert_eq!(between("```text\n", "```"), found);
+}
