@@ -112,7 +112,7 @@ fn what_is_missing_is_asked_for() {
         (&["vmstat.out"][..], "--every 1s"),
         (&["vmstat.out", "--every", "x"], "for example 500ms"),
         (&["text"], "no known format"),
-        (&["text", "--as", "vmstat"], "no numbers in it"),
+        (&["text", "--as", "vmstat-linux"], "no numbers in it"),
         (&["header", "--every", "1s"], "no numbers in it"),
         (&["vmstat.out", "--as", "vmstad"], "did you mean"),
         (&["empty"], "empty"),

@@ -235,6 +235,22 @@ impl Sink {
         }
     }
 
+    /// Takes all rows of another sink, whose words are its own, and empties it.
+    pub fn absorb(&mut self, other: &mut Sink) {
+        let texts = other.words.texts().to_vec();
+        let words: Vec<Word> = texts.iter().map(|t| self.word(t)).collect();
+        for (to, from) in self.tables.iter_mut().zip(&mut other.tables) {
+            to.times.append(&mut from.times);
+            to.intervals.append(&mut from.intervals);
+            for (to, from) in to.words.iter_mut().zip(&mut from.words) {
+                to.extend(from.drain(..).map(|w| words[w.0 as usize]));
+            }
+            for (to, from) in to.values.iter_mut().zip(&mut from.values) {
+                to.append(from);
+            }
+        }
+    }
+
     /// Empties all tables; words stay.
     pub fn clear(&mut self) {
         self.tables.iter_mut().for_each(Rows::clear);

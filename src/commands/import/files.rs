@@ -6,15 +6,15 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use formats::{Format, Head, Import, Options, Refused, Report};
+use formats::{Head, Import, Options, Refused, Report};
 use run::catalog::Detail;
 use run::rows::TableId;
 use run::write::Making;
 use run::{Nanos, Rows, Sink, Table, Word, Words, catalog};
 
-use super::Wanted;
 use super::inputs::{self, Input};
 use super::report::{Told, conclude};
+use super::{Known, Wanted};
 use crate::failure::Failure;
 
 /// Bytes that are read at a time.
@@ -26,7 +26,7 @@ const SHARED: [&str; 3] = ["other", "since_boot", "distribution"];
 /// A file whose format is known, and what is in it.
 pub(super) struct Looked<'i> {
     input: &'i Input,
-    pub(super) format: &'static Format,
+    pub(super) format: Known,
     options: Options,
     pub(super) report: Report,
     /// Rows of each table, and the instances that they are of.
@@ -90,8 +90,8 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
 fn one(wanted: &Wanted, input: &Input, mut told: Told) -> Result<ExitCode, Failure> {
     let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
-    let found = begin(wanted, input).and_then(|(mut text, first, format)| {
-        let mut import = Import::new(format, &Head::new(&first), wanted.options.clone());
+    let found = begin(wanted, input).and_then(|(mut text, first, head, format)| {
+        let mut import = Import::new(format.reading(), &head, wanted.options.clone());
         let report = read(&mut import, &first, &mut text, &mut write)?;
         let words = std::mem::take(&mut import.rows().words);
         Ok((Looked::new(input, format, &wanted.options, report), words))
@@ -144,21 +144,22 @@ impl Told {
     }
 }
 
-type Begun<'i> = (Box<dyn Read + 'i>, Vec<u8>, &'static Format);
+type Begun<'i> = (Box<dyn Read + 'i>, Vec<u8>, Head, Known);
 
 /// Opens a file and recognises it by its first bytes.
 fn begin<'i>(wanted: &Wanted, input: &'i Input) -> Result<Begun<'i>, Why> {
     let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
     let mut text = input.open().map_err(unreadable)?;
     let first = inputs::first_bytes(&mut text, PIECE).map_err(unreadable)?;
-    let format = wanted.recognise(&Head::new(&first)).map_err(Why::Unknown)?;
-    Ok((text, first, format))
+    let head = Head::new(&first).with_name(&input.name);
+    let format = wanted.recognise(&head).map_err(Why::Unknown)?;
+    Ok((text, first, head, format))
 }
 
 fn look<'i>(wanted: &Wanted, input: &'i Input, options: &Options) -> Result<Looked<'i>, Why> {
-    let (mut text, first, format) = begin(wanted, input)?;
+    let (mut text, first, head, format) = begin(wanted, input)?;
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
-    let mut import = Import::new(format, &Head::new(&first), options.clone());
+    let mut import = Import::new(format.reading(), &head, options.clone());
     let mut count = |sink: &mut Sink| {
         for (table, found) in sink.filled() {
             rows.entry(table).or_default().add(found);
@@ -199,12 +200,7 @@ impl Filled {
 }
 
 impl<'i> Looked<'i> {
-    fn new(
-        input: &'i Input,
-        format: &'static Format,
-        options: &Options,
-        report: Report,
-    ) -> Looked<'i> {
+    fn new(input: &'i Input, format: Known, options: &Options, report: Report) -> Looked<'i> {
         let times = match () {
             () if report.relative => "relative",
             () if options.start.is_some() => "start",
@@ -311,14 +307,14 @@ fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
     if !overlap(a, b) {
         return false;
     }
-    if a.format.name == b.format.name {
+    if a.format.name() == b.format.name() {
         let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
             return false;
         };
         return !of_a.names.is_disjoint(&of_b.names);
     }
     let by_tool = table.dimensions.first() == Some(&"tool");
-    !(by_tool && a.format.tool != b.format.tool)
+    !(by_tool && a.format.tool() != b.format.tool())
 }
 
 fn overlap(a: &Looked<'_>, b: &Looked<'_>) -> bool {
@@ -333,7 +329,8 @@ fn take(file: &mut Looked<'_>, making: &mut Making, sink: &mut Sink) -> Result<(
     let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
     let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
     let first = inputs::first_bytes(&mut text, PIECE).map_err(|e| failed(e.to_string()))?;
-    let mut import = Import::new(file.format, &Head::new(&first), file.options.clone());
+    let head = Head::new(&first).with_name(&file.input.name);
+    let mut import = Import::new(file.format.reading(), &head, file.options.clone());
     // All files share their words.
     import.rows().words = std::mem::take(&mut sink.words);
     let without = &file.without;

@@ -5,14 +5,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use formats::{Format, Head, Import, Refused, Report};
+use formats::{Head, Import, Refused, Report};
 use run::Manifest;
 use run::write::Writer;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::Wanted;
 use super::inputs::decompressed;
 use super::report::{self, imported, lines_and_notes, say};
+use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
 
@@ -26,7 +26,7 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     let signals = Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
     let mut from = decompressed(Box::new(Pipe { signals })).map_err(Failure::input)?;
     let (format, head) = recognised(wanted, &mut from)?;
-    let mut import = Import::new(format, &Head::new(&head), wanted.options.clone());
+    let mut import = Import::new(format.reading(), &Head::new(&head), wanted.options.clone());
     let refused = |Refused(why): Refused| Failure::input(format!("stdin: {why}"));
     import.feed(&head).map_err(refused)?;
     let times = if wanted.options.start.is_some() {
@@ -35,14 +35,14 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
         "text"
     };
     let empty = Report::default();
-    let first = manifest_of(wanted, format, times, &empty, &mut import);
+    let first = manifest_of(wanted, &format, times, &empty, &mut import);
     let mut writer = Writer::create(&wanted.output, &first).map_err(Failure::input)?;
     let result = grow(
         wanted,
         &mut import,
         from.as_mut(),
         &mut writer,
-        format,
+        &format,
         times,
     );
     let report = match result.and_then(|()| import.finish()) {
@@ -54,7 +54,7 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     };
     append(&mut import, &mut writer);
     let times = if report.relative { "relative" } else { times };
-    let mut manifest = manifest_of(wanted, format, times, &report, &mut import);
+    let mut manifest = manifest_of(wanted, &format, times, &report, &mut import);
     manifest.ended = report.span.map(|(_, to)| to);
     if wanted.strict && report.unknown > 0 {
         writer.abandon();
@@ -80,7 +80,7 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
 }
 
 /// Reads until the format is known, or enough to know that it is none.
-fn recognised(wanted: &Wanted, from: &mut dyn Read) -> Result<(&'static Format, Vec<u8>), Failure> {
+fn recognised(wanted: &Wanted, from: &mut dyn Read) -> Result<(Known, Vec<u8>), Failure> {
     let mut head = Vec::new();
     loop {
         let mut piece = [0; 4096];
@@ -109,7 +109,7 @@ fn grow(
     import: &mut Import,
     from: &mut dyn Read,
     writer: &mut Writer,
-    format: &'static Format,
+    format: &Known,
     times: &'static str,
 ) -> Result<(), Refused> {
     let mut piece = vec![0; PIECE];
@@ -146,7 +146,7 @@ fn append(import: &mut Import, writer: &mut Writer) {
 
 fn manifest_of(
     wanted: &Wanted,
-    format: &Format,
+    format: &Known,
     times: &str,
     report: &Report,
     import: &mut Import,
@@ -154,7 +154,7 @@ fn manifest_of(
     let (from, to) = import.span().unwrap_or((0, 0));
     let every = report::interval(import.every(), report.span, report.samples).unwrap_or(1.0);
     let host = wanted.host.as_deref().or(report.host.as_deref());
-    let file = imported("stdin", format.name, times, report);
+    let file = imported("stdin", format.name(), times, report);
     let mut manifest = report::manifest(wanted, host, from, to, every, vec![file]);
     if report.span.is_none() {
         manifest.ended = None;

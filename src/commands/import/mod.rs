@@ -5,11 +5,13 @@ mod inputs;
 mod live;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use formats::{DateOrder, FORMATS, Format, Head, Options, recognise_among};
+use formats::{
+    DateOrder, FORMATS, Format, Head, Options, Own, Reading, own, recognise, recognise_among,
+};
 use jiff::tz::TimeZone;
 use run::Nanos;
 
@@ -45,7 +47,7 @@ fn arguments(command: Command) -> Command {
                 .value_hint(clap::ValueHint::DirPath)
                 .help("Directory to make; it must not exist [default: named for the first path and the time]"),
         )
-        .arg(option("as", "FORMAT", "The format, or the tool, instead of recognising it (see `sonde formats`)"))
+        .arg(option("as", "FORMAT", "The format or the tool, instead of recognising it (see `sonde formats`); or a description of your own, NAME.toml"))
         .arg(option("every", "TIME", "Interval of the samples, where the text does not tell it"))
         .arg(option("start", "TIME", "When the first interval started, where the text does not tell it: 2012-03-04 10:00, or now"))
         .arg(option("tz", "ZONE", "Zone of times without one: Europe/Berlin, +02:00, UTC [default: this machine's]"))
@@ -70,10 +72,65 @@ fn arguments(command: Command) -> Command {
         )
 }
 
+/// What a file is read as.
+#[derive(Clone)]
+enum Known {
+    /// A format of the list.
+    Listed(&'static Format),
+    /// A table that the user described.
+    Described(Own),
+}
+
+impl Known {
+    fn name(&self) -> &str {
+        match self {
+            Known::Listed(format) => format.name,
+            Known::Described(own) => own.name(),
+        }
+    }
+
+    fn tool(&self) -> &str {
+        match self {
+            Known::Listed(format) => format.tool,
+            Known::Described(own) => own.name(),
+        }
+    }
+
+    fn reading(&self) -> Reading<'_> {
+        match self {
+            Known::Listed(format) => Reading::Listed(format),
+            Known::Described(own) => Reading::Described(own),
+        }
+    }
+}
+
+/// What `--as` says.
+enum Asked {
+    /// A format, or a tool.
+    Named(String),
+    /// A description in a file.
+    Described(Own),
+}
+
+impl Asked {
+    fn of(text: &str) -> Result<Asked, Failure> {
+        let path = Path::new(text);
+        if path.extension().is_some_and(|e| e == "toml") {
+            let description = std::fs::read_to_string(path)
+                .map_err(|e| Failure::input(format!("--as {text}: {e}")))?;
+            let own = own(&description);
+            let own = own.map_err(|why| Failure::input(format!("{text}: {why}")))?;
+            return Ok(Asked::Described(own));
+        }
+        known(text)?;
+        Ok(Asked::Named(text.to_owned()))
+    }
+}
+
 /// What was asked for.
 struct Wanted {
     output: PathBuf,
-    format: Option<String>,
+    format: Option<Asked>,
     options: Options,
     host: Option<String>,
     name: Option<String>,
@@ -93,10 +150,7 @@ impl Wanted {
         if every.is_some_and(|e| e <= 0.0) {
             return Err(Failure::input("--every is longer than nothing"));
         }
-        let format = text("as");
-        if let Some(name) = &format {
-            known(name)?;
-        }
+        let format = text("as").map(|t| Asked::of(&t)).transpose()?;
         let first = paths.first().and_then(|p| p.file_name());
         let output = matches.get_one::<PathBuf>("output").cloned();
         let named =
@@ -122,18 +176,24 @@ impl Wanted {
         })
     }
 
-    /// The format of a file that begins as `head`, or why there is none.
-    fn recognise(&self, head: &Head) -> Result<&'static Format, String> {
-        let wanted = |f: &Format| match &self.format {
-            None => true,
-            Some(name) => f.name == name || f.tool == name,
+    /// What a file that begins as `head` is read as, or why there is nothing.
+    fn recognise(&self, head: &Head) -> Result<Known, String> {
+        let name = match &self.format {
+            None => {
+                let found = recognise(head).map_err(|e| e.to_string())?;
+                return Ok(Known::Listed(found));
+            }
+            Some(Asked::Described(own)) => return Ok(Known::Described(own.clone())),
+            Some(Asked::Named(name)) => name,
         };
+        let wanted = |f: &Format| f.name == name || f.tool == name;
         let mut only = FORMATS.iter().filter(|f| wanted(f));
-        match (only.next(), only.next()) {
+        let found = match (only.next(), only.next()) {
             // Said, not guessed.
-            (Some(format), None) if self.format.is_some() => Ok(format),
-            _ => recognise_among(head, wanted).map_err(|e| e.to_string()),
-        }
+            (Some(format), None) => format,
+            _ => recognise_among(head, wanted).map_err(|e| e.to_string())?,
+        };
+        Ok(Known::Listed(found))
     }
 }
 

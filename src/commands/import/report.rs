@@ -74,7 +74,7 @@ impl Told {
         let every = if every.is_finite() { every } else { 1.0 };
         let imported = looked
             .iter()
-            .map(|f| imported(f.name(), f.format.name, f.times, &f.report));
+            .map(|f| imported(f.name(), f.format.name(), f.times, &f.report));
         manifest(wanted, host, from, to, every, imported.collect())
     }
 }

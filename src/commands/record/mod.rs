@@ -8,6 +8,7 @@ mod recording;
 pub(crate) mod sampler;
 pub(crate) mod signals;
 mod tee;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

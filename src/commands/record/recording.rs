@@ -24,7 +24,7 @@ use super::progress::{Progress, Screen, Told, seconds};
 use super::sampler::{Counts, Sampler};
 use super::signals::Signals;
 use super::tee::Tee;
-use super::{Wanted, closing_words};
+use super::{Wanted, closing_words, workload};
 use crate::clock::{self, RunClock};
 use crate::failure::Failure;
 use crate::output;
@@ -348,6 +348,12 @@ impl Recording {
     }
 
     fn finish(mut self, remarks: &[String]) -> Result<ExitCode, Failure> {
+        let mut remarks = remarks.to_vec();
+        if let (Some(printed), Some(ended)) = (&self.kept, self.manifest.ended) {
+            let sink = &mut self.sampler.sink;
+            remarks.extend(workload::take(printed, ended, sink));
+            self.writer.append(sink, ended);
+        }
         self.describe_end();
         drop(self.marks);
         let code = self.status.map(child::shell_status);
@@ -365,7 +371,7 @@ impl Recording {
         if finished.made_again {
             restore(&finished.path, self.kept, &self.inventory);
         }
-        let lost = closing_words(self.wanted.quiet, &finished, remarks);
+        let lost = closing_words(self.wanted.quiet, &finished, &remarks);
         Ok(ExitCode::from(code.unwrap_or(u8::from(lost))))
     }
 

@@ -1,0 +1,82 @@
+//! What a recorded benchmark says of its own work is in the run.
+#![allow(clippy::disallowed_methods, reason = "tests write files")]
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Need, can_run, scratch, sonde, succeed};
+
+fn recorded(dir: &Path, script: &str) -> String {
+    let run = dir.join("run");
+    let mut command = sonde();
+    command
+        .args([
+            "record", "-q", "--detail", "samples", "--every", "200ms", "-o",
+        ])
+        .arg(&run)
+        .args(["--", "sh", "-c", script])
+        .current_dir(dir);
+    succeed(&mut command)
+}
+
+fn groups(dir: &Path, expression: &str) -> Vec<Value> {
+    let mut command = sonde();
+    command
+        .arg("get")
+        .arg(dir.join("run"))
+        .args([expression, "--json"]);
+    let answer: Value = serde_json::from_str(&succeed(&mut command)).expect("JSON");
+    answer["groups"].as_array().expect("groups").clone()
+}
+
+fn total(dir: &Path, expression: &str) -> f64 {
+    let all = groups(dir, expression);
+    all.iter().filter_map(|g| g["total"].as_f64()).sum()
+}
+
+const JOB: &str = "fio --name=mixed --filename=data --size=16m --rw=randrw --bs=4k \
+                   --ioengine=psync --time_based --runtime=1 --eta=never";
+
+/// fio's JSON after other lines, and its text, agree with what is asked of the run.
+#[test]
+fn fios_own_numbers_are_in_the_run() {
+    if !can_run("fios_own_numbers", &[Need::Program("fio")]) {
+        return;
+    }
+    let dir = scratch("workload-fio");
+    let json = format!("echo starting; {JOB} --output-format=json+ | tee result");
+    recorded(&dir, &json);
+    let text = std::fs::read_to_string(dir.join("result")).expect("the result");
+    let result: Value = serde_json::from_str(&text[text.find('{').expect("JSON")..]).expect("JSON");
+    let job = &result["jobs"][0];
+    for op in ["read", "write"] {
+        let of = |field: &str| job[op][field].as_f64().expect("a number");
+        let asked = |measure: &str| total(&dir, &format!("workload.{measure} where op = {op}"));
+        assert_eq!(asked("ops"), of("total_ios"), "{op}");
+        assert_eq!(asked("bytes"), of("io_bytes"), "{op}");
+        let by_latency = total(&dir, &format!("workload.ops by latency where op = {op}"));
+        assert_eq!(by_latency, of("total_ios"), "{op}");
+    }
+    let dir = scratch("workload-fio-text");
+    recorded(&dir, JOB);
+    assert!(total(&dir, "workload.bytes where tool = fio") > 1e6);
+}
+
+#[test]
+fn copies_of_dd_are_operations_with_their_bytes() {
+    let dir = scratch("workload-dd");
+    recorded(
+        &dir,
+        "echo; dd if=/dev/zero of=out bs=64k count=40; sleep 0.3; dd if=out of=/dev/null bs=64k",
+    );
+    assert_eq!(
+        total(&dir, "workload.bytes where tool = dd"),
+        2.0 * 40.0 * 65536.0
+    );
+    // What is no benchmark makes no rows.
+    let dir = scratch("workload-none");
+    recorded(&dir, "echo 5 bytes copied, 1 s; sleep 0.2");
+    assert!(!dir.join("run/workload.parquet").exists());
+}
