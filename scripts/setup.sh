@@ -29,6 +29,10 @@ wanted() {
     need losetup mount "loop devices, for tests of disks"
     need setpriv util-linux "tests without privileges"
     need script bsdutils "tests in a terminal"
+    need sadf sysstat "tests of the import of its recordings"
+    need bzip2 bzip2 "tests of compressed files"
+    need xz xz-utils "tests of compressed files"
+    need zstd zstd "tests of compressed files"
     need python3 python3 "tests that other readers read a run: DuckDB, pandas"
     if command -v python3 >/dev/null 2>&1 && ! python3 -c 'import ensurepip' >/dev/null 2>&1; then
         missing+=(python3-venv)

@@ -320,3 +320,53 @@ fn an_interrupted_pipe_is_complete() {
     assert_eq!(total(&dir, "run", "vm.paged_out"), 192.0 * 1024.0);
     drop(pipe);
 }
+
+/// A file of `sadc` is read by `sadf`, where that is installed.
+#[test]
+fn recordings_of_sysstat_are_read_by_its_own_program() {
+    let sadc = Path::new("/usr/lib/sysstat/sadc");
+    if !sadc.exists() {
+        assert!(std::env::var_os("CI").is_none(), "sysstat is missing");
+        return;
+    }
+    let dir = scratch("import-sadc");
+    let made = Command::new(sadc)
+        .args(["-S", "DISK", "1", "3", "day.sa"])
+        .current_dir(&dir)
+        .status();
+    assert!(made.unwrap().success());
+    let out = import(&dir, &["day.sa", "-o", "run", "--tz", "UTC"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let told = manifest(&dir, "run");
+    assert_eq!(told["imported"][0]["format"], "sadf-json");
+    let all = ["cpu.time", "cpu.idle", "cpu.iowait", "cpu.steal"].map(|e| total(&dir, "run", e));
+    assert!(all.iter().sum::<f64>() > 0.9, "{all:?}");
+    fs::write(dir.join("bad.sa"), [0x96, 0xd5, 1, 2, 3]).unwrap();
+    let out = import(&dir, &["bad.sa", "-o", "bad"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("sadf cannot read it"), "{}", said(&out));
+}
+
+/// Numbers of two machines are not added.
+#[test]
+fn files_of_two_machines_are_refused() {
+    let dir = scratch("import-machines");
+    for host in ["one", "two"] {
+        let text = format!(
+            "Linux 5.10.0 ({host})\t2021-09-16\t_x86_64_\t(2 CPU)\n\n\
+             avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           \
+             1.00    0.00    2.00    0.00    0.00   97.00\n\n\
+             Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+             sda               5.00        20.00        10.00        200        100\n\n"
+        );
+        fs::write(dir.join(host), text.repeat(2)).unwrap();
+    }
+    let out = import(&dir, &["one", "two", "--every", "1s", "-o", "run"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("2 machines"), "{}", said(&out));
+    let out = import(
+        &dir,
+        &["one", "two", "--every", "1s", "--host", "x", "-o", "run"],
+    );
+    assert!(out.status.success(), "{}", said(&out));
+}

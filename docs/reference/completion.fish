@@ -58,7 +58,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand mark" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -s o -l output -d 'Directory to make; it must not exist [default: named for the first path and the time]' -r -f -a "(__fish_complete_directories)"
-complete -c sonde -n "__fish_sonde_using_subcommand import" -l as -d 'The format, or the tool, instead of recognising it (see `sonde formats`)' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l as -d 'The format or the tool, instead of recognising it (see `sonde formats`); or a description of your own, NAME.toml' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l every -d 'Interval of the samples, where the text does not tell it' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l start -d 'When the first interval started, where the text does not tell it: 2012-03-04 10:00, or now' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l tz -d 'Zone of times without one: Europe/Berlin, +02:00, UTC [default: this machine\'s]' -r

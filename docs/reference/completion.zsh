@@ -62,7 +62,7 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '-o+[Directory to make; it must not exist \[default\: named for the first path and the time\]]:RUN:_files -/' \
 '--output=[Directory to make; it must not exist \[default\: named for the first path and the time\]]:RUN:_files -/' \
-'--as=[The format, or the tool, instead of recognising it (see \`sonde formats\`)]:FORMAT:_default' \
+'--as=[The format or the tool, instead of recognising it (see \`sonde formats\`); or a description of your own, NAME.toml]:FORMAT:_default' \
 '--every=[Interval of the samples, where the text does not tell it]:TIME:_default' \
 '--start=[When the first interval started, where the text does not tell it\: 2012-03-04 10\:00, or now]:TIME:_default' \
 '--tz=[Zone of times without one\: Europe/Berlin, +02\:00, UTC \[default\: this machine'\''s\]]:ZONE:_default' \

@@ -139,7 +139,13 @@ fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool)
     let groups = answer.groups.iter();
     let of_values: Vec<f64> = groups.clone().flat_map(|g| [g.mean, g.max]).collect();
     let of_totals: Vec<f64> = groups.filter_map(|g| g.total).collect();
-    let values = column_scale(&of_values, answer.unit, rate);
+    // Numbers of many units have none in common.
+    let mixed = ["other", "since_boot"].contains(&answer.table);
+    let values = if mixed {
+        column_scale(&[], answer.unit, rate)
+    } else {
+        column_scale(&of_values, answer.unit, rate)
+    };
     let totals = column_scale(&of_totals, answer.unit, false);
     let mut table = Table::new();
     for by in &answer.by {

@@ -104,10 +104,13 @@ fn disk(run: &Run) -> Option<Limit> {
     // A name is chosen by a predicate, which also finds it among other layers: quote it.
     let of = |statistic: &str| value(run, &format!("disk.{statistic} where device = \"{name}\""));
     let latency = run::unit::amount(of("mean_latency"), run::Unit::Seconds, false);
-    let depth = run::unit::digits(of("mean_depth"));
     let busy = percent(share);
-    let text =
-        format!("disk {name} busy {busy} of the time, {depth} I/Os under way, {latency} each");
+    // What was imported may not tell it.
+    let depth = match of("mean_depth") {
+        depth if depth.is_nan() => String::new(),
+        depth => format!(", {} I/Os under way", run::unit::digits(depth)),
+    };
+    let text = format!("disk {name} busy {busy} of the time{depth}, {latency} each");
     Some(Limit {
         resource: "disk",
         name,

@@ -191,10 +191,12 @@ pub fn column_digits(value: f64, scale: Scale, unit: Unit) -> String {
 }
 
 /// A number with three significant digits, but no more than three decimals:
-/// `0`, `<0.001`, `0.012`, `0.12`, `1.23`, `12.3`, `123`, `12345`.
+/// `0`, `<0.001`, `0.012`, `0.12`, `1.23`, `12.3`, `123`, `12345`; `-` where it is not known.
 pub fn digits(value: f64) -> String {
     let size = value.abs();
-    if value == 0.0 {
+    if value.is_nan() {
+        "-".into()
+    } else if value == 0.0 {
         "0".into()
     } else if size >= 99.95 {
         format!("{value:.0}")

@@ -75,6 +75,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
             Err(why) => told.not_taken(input, why),
         }
     }
+    one_machine(wanted, &looked)?;
     line_up(wanted, &mut looked)?;
     choose(&mut looked);
     told.check(wanted, &looked)?;
@@ -240,6 +241,32 @@ fn read(
     let report = import.finish().map_err(refused)?;
     taken(import.rows()).map_err(Why::Failed)?;
     Ok(report)
+}
+
+/// A run is of one machine: numbers of several would be taken for those of one.
+fn one_machine(wanted: &Wanted, looked: &[Looked<'_>]) -> Result<(), Failure> {
+    let mut hosts: Vec<(&str, &str)> = Vec::new();
+    for file in looked {
+        if let Some(host) = &file.report.host
+            && !hosts.iter().any(|(known, _)| known == host)
+        {
+            hosts.push((host, file.name()));
+        }
+    }
+    if wanted.host.is_some() || hosts.len() < 2 {
+        return Ok(());
+    }
+    let list: Vec<String> = hosts
+        .iter()
+        .take(5)
+        .map(|(host, file)| format!("{host} ({file})"))
+        .collect();
+    Err(Failure::input(format!(
+        "these files are of {} machines: {}\n\
+         hint: import those of each by themselves, or say with --host NAME that they are of one",
+        hosts.len(),
+        list.join(", ")
+    )))
 }
 
 /// Files without times start where the first of the others does.

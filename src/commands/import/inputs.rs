@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 /// Members of an archive larger than this wait in a temporary file.
 const IN_MEMORY: u64 = 16 << 20;
@@ -28,7 +29,10 @@ impl Input {
     /// The file's text, from its beginning.
     pub(super) fn open(&self) -> io::Result<Box<dyn Read + '_>> {
         decompressed(match &self.content {
-            Content::Path(path) => Box::new(File::open(path)?),
+            Content::Path(path) => match sadf(path)? {
+                Some(text) => text,
+                None => Box::new(File::open(path)?),
+            },
             Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
             Content::Temporary(file) => {
                 let mut file = file.try_clone()?;
@@ -36,6 +40,61 @@ impl Input {
                 Box::new(file)
             }
         })
+    }
+}
+
+/// What `sadf` makes of a file of `sadc`, where there is such a program: the binary format is
+/// another in each version.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "starts a converter, whose output is read"
+)]
+fn sadf(path: &Path) -> io::Result<Option<Box<dyn Read>>> {
+    let mut magic = [0; 2];
+    if File::open(path)?.read_exact(&mut magic).is_err()
+        || !matches!(magic, [0x96, 0xd5] | [0xd5, 0x96])
+    {
+        return Ok(None);
+    }
+    let child = Command::new("sadf")
+        .arg("-j")
+        .arg(path)
+        .args(["--", "-A"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    match child {
+        Ok(child) => Ok(Some(Box::new(Converted { child }))),
+        // The format's parser says what is missing.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// What a converter prints; that it failed is an error at the end.
+struct Converted {
+    child: Child,
+}
+
+impl Read for Converted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(out) = &mut self.child.stdout else {
+            return Ok(0);
+        };
+        let n = out.read(buffer)?;
+        if n == 0 && !self.child.wait()?.success() {
+            let why = "sadf cannot read it: it is of another version of sysstat, or damaged";
+            return Err(io::Error::other(why));
+        }
+        Ok(n)
+    }
+}
+
+impl Drop for Converted {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use run::catalog::Kind;
+use run::catalog::{Detail, Kind};
 use run::read::ReadError;
 use run::{Manifest, Nanos, Run};
 
@@ -142,6 +142,16 @@ impl<'r> Look<'r> {
             shortest: 0.0,
         };
         debug_assert_eq!(plan.kind, Some(Kind::Sum), "{text}");
+        if plan.over.table.detail == Detail::Event {
+            // An imported run may have events and no histograms of them.
+            let cells = scan::scan(self.run, &plan.over).map_err(Error::Read);
+            let groups = self.kept(cells)?.groups.into_iter();
+            return Some(
+                groups
+                    .map(|g| (g.key, g.amounts.values.iter().sum()))
+                    .collect(),
+            );
+        }
         let cells = scan::totals(self.run, &plan.over, None, &rules);
         let cells = self.kept(cells.map_err(Error::Read))?;
         let groups = cells.groups.into_iter();
