@@ -8,6 +8,7 @@ sonde=${1:?usage: generate.sh PATH-OF-SONDE [DIR]}
 into=${2:-docs/reference}
 mkdir -p "$into"
 "$sonde" catalog --markdown >"$into/catalog.md"
+"$sonde" formats --markdown >"$into/formats.md"
 "$sonde" doctor --markdown >"$into/sources.md"
 "$sonde" man >"$into/sonde.1"
 for shell in bash zsh fish; do

@@ -43,6 +43,40 @@ fn what_cannot_be_meant_is_refused_before_anything_starts() {
     }
 }
 
+#[test]
+fn options_that_would_do_nothing_together_are_refused() {
+    refused(&["--events", "file"], &["file", "hint: add --with file"]);
+    refused(&["--events", "disk,file"], &["disk,file", "--with file"]);
+    for detail in ["samples", "distributions"] {
+        let options = ["--detail", detail, "--events", "disk"];
+        refused(&options, &[detail, "hint: use --detail events"]);
+    }
+    refused(
+        &["--with", "file", "--detail", "samples"],
+        &["--with file", "hint: use --detail distributions"],
+    );
+}
+
+/// What goes together is taken: `all` means all that are observed.
+#[test]
+fn all_events_need_no_subject_that_is_not_observed() {
+    let all = ["--events", "all"];
+    let lower = ["--detail", "distributions"];
+    let file = ["--with", "file", "--detail", "distributions"];
+    let file_events = ["--with", "file", "--events", "file"];
+    let options: [&[&str]; 4] = [&all, &lower, &file, &file_events];
+    for (place, options) in options.into_iter().enumerate() {
+        let run = scratch(&format!("together-{place}")).join("run");
+        succeed(
+            sonde()
+                .args(["record", "-q", "--sources", "cpu", "-o"])
+                .arg(&run)
+                .args(options)
+                .args(["--", "true"]),
+        );
+    }
+}
+
 fn manifest(run: &std::path::Path) -> Value {
     let text = std::fs::read_to_string(run.join("run.json")).expect("run.json is there");
     serde_json::from_str(&text).expect("run.json is JSON")

@@ -28,11 +28,14 @@ complete -c sonde -n "__fish_sonde_needs_command" -s h -l help -d 'Print help (s
 complete -c sonde -n "__fish_sonde_needs_command" -s V -l version -d 'Print version'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "record" -d 'Observe this host while a command runs, for a time, or until interrupted'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "mark" -d 'Name the phase that starts now, from inside the recorded command'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "import" -d 'Make a run of what other tools printed: files, directories, archives or a pipe'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "show" -d 'One screen: what happened, what stands out'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "get" -d 'The numbers of an expression: table, JSON, CSV'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "plot" -d 'An expression as a picture: terminal, PNG, SVG'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "compare" -d 'Compare runs with runs: what changed, by how much, and how sure that is'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "catalog" -d 'List subjects, measures and dimensions'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "formats" -d 'List what can be imported, and how it is recognised'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "doctor" -d 'What this host lets Sonde see, and how to see more'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "man" -d 'Print the manual page (pipe it to `man -l -`)'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "completion" -d 'Print completion for a shell'
@@ -54,6 +57,20 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -l with-arguments -d
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No progress line and no closing words on stderr'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand mark" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand import" -s o -l output -d 'Directory to make; it must not exist [default: named for the first path and the time]' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l as -d 'The format, or the tool, instead of recognising it (see `sonde formats`)' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l every -d 'Interval of the samples, where the text does not tell it' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l start -d 'When the first interval started, where the text does not tell it: 2012-03-04 10:00, or now' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l tz -d 'Zone of times without one: Europe/Berlin, +02:00, UTC [default: this machine\'s]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l date-order -d 'Order of dates like 04/08/17' -r -f -a "dmy\t''
+mdy\t''
+ymd\t''"
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l host -d 'Name of the machine it is of' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l processors -d 'How many processors it had, where the text does not tell' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l name -d 'Title of the run' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l strict -d 'Any line or file that is not understood is an error, and nothing is made'
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l json -d 'What was imported as JSON on stdout'
+complete -c sonde -n "__fish_sonde_using_subcommand import" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -l all -d 'All findings, not only those that matter most'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -s h -l help -d 'Print help'
@@ -79,10 +96,16 @@ complete -c sonde -n "__fish_sonde_using_subcommand plot" -l linear -d 'Linear l
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l fold -d 'Of a number dimension one distribution, with its quantiles'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l stack -d 'Areas on top of each other'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l vs -d 'Runs after it' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -s m -l metric -d 'What to compare, and which way is better; may be given again [default: the workload\'s own throughput and latency, else disks, networks and processors]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand catalog" -l markdown -d 'The reference page'
 complete -c sonde -n "__fish_sonde_using_subcommand catalog" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand formats" -l markdown -d 'The reference page'
+complete -c sonde -n "__fish_sonde_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand doctor" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand doctor" -l markdown -d 'The reference page of all sources'
 complete -c sonde -n "__fish_sonde_using_subcommand doctor" -s h -l help -d 'Print help'

@@ -58,6 +58,25 @@ _arguments "${_arguments_options[@]}" : \
 ':name -- Name of the phase\: warm-up, steady:_default' \
 && ret=0
 ;;
+(import)
+_arguments "${_arguments_options[@]}" : \
+'-o+[Directory to make; it must not exist \[default\: named for the first path and the time\]]:RUN:_files -/' \
+'--output=[Directory to make; it must not exist \[default\: named for the first path and the time\]]:RUN:_files -/' \
+'--as=[The format, or the tool, instead of recognising it (see \`sonde formats\`)]:FORMAT:_default' \
+'--every=[Interval of the samples, where the text does not tell it]:TIME:_default' \
+'--start=[When the first interval started, where the text does not tell it\: 2012-03-04 10\:00, or now]:TIME:_default' \
+'--tz=[Zone of times without one\: Europe/Berlin, +02\:00, UTC \[default\: this machine'\''s\]]:ZONE:_default' \
+'--date-order=[Order of dates like 04/08/17]:ORDER:(dmy mdy ymd)' \
+'--host=[Name of the machine it is of]:NAME:_default' \
+'--processors=[How many processors it had, where the text does not tell]:N:_default' \
+'--name=[Title of the run]:NAME:_default' \
+'--strict[Any line or file that is not understood is an error, and nothing is made]' \
+'--json[What was imported as JSON on stdout]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::paths -- Files, directories, archives; `-` reads stdin while it grows:_files' \
+&& ret=0
+;;
 (show)
 _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
@@ -101,6 +120,17 @@ _arguments "${_arguments_options[@]}" : \
 ':expression -- What to draw; by a number dimension it is a heat map:_default' \
 && ret=0
 ;;
+(compare)
+_arguments "${_arguments_options[@]}" : \
+'--vs=[Runs after it]:B:_files -/' \
+'*-m+[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
+'*--metric=[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
+'--json[As JSON]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::a -- Runs before the change:_files -/' \
+&& ret=0
+;;
 (list)
 _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
@@ -115,6 +145,14 @@ _arguments "${_arguments_options[@]}" : \
 '-h[Print help]' \
 '--help[Print help]' \
 '::subject -- Only this subject, with its tables:_default' \
+&& ret=0
+;;
+(formats)
+_arguments "${_arguments_options[@]}" : \
+'--markdown[The reference page]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::format -- Only this format or tool, with an example:_default' \
 && ret=0
 ;;
 (doctor)
@@ -148,11 +186,14 @@ _sonde_commands() {
     local commands; commands=(
 'record:Observe this host while a command runs, for a time, or until interrupted' \
 'mark:Name the phase that starts now, from inside the recorded command' \
+'import:Make a run of what other tools printed\: files, directories, archives or a pipe' \
 'show:One screen\: what happened, what stands out' \
 'get:The numbers of an expression\: table, JSON, CSV' \
 'plot:An expression as a picture\: terminal, PNG, SVG' \
+'compare:Compare runs with runs\: what changed, by how much, and how sure that is' \
 'list:Runs of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
+'formats:List what can be imported, and how it is recognised' \
 'doctor:What this host lets Sonde see, and how to see more' \
 'man:Print the manual page (pipe it to \`man -l -\`)' \
 'completion:Print completion for a shell' \
@@ -164,6 +205,11 @@ _sonde__subcmd__catalog_commands() {
     local commands; commands=()
     _describe -t commands 'sonde catalog commands' commands "$@"
 }
+(( $+functions[_sonde__subcmd__compare_commands] )) ||
+_sonde__subcmd__compare_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde compare commands' commands "$@"
+}
 (( $+functions[_sonde__subcmd__completion_commands] )) ||
 _sonde__subcmd__completion_commands() {
     local commands; commands=()
@@ -174,10 +220,20 @@ _sonde__subcmd__doctor_commands() {
     local commands; commands=()
     _describe -t commands 'sonde doctor commands' commands "$@"
 }
+(( $+functions[_sonde__subcmd__formats_commands] )) ||
+_sonde__subcmd__formats_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde formats commands' commands "$@"
+}
 (( $+functions[_sonde__subcmd__get_commands] )) ||
 _sonde__subcmd__get_commands() {
     local commands; commands=()
     _describe -t commands 'sonde get commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__import_commands] )) ||
+_sonde__subcmd__import_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde import commands' commands "$@"
 }
 (( $+functions[_sonde__subcmd__list_commands] )) ||
 _sonde__subcmd__list_commands() {

@@ -1,9 +1,12 @@
 //! The command table. To add a command: a file here and a line in [`COMMANDS`].
 
 mod catalog;
+mod compare;
 mod completion;
 mod doctor;
+mod formats;
 mod get;
+mod import;
 mod list;
 mod man;
 mod mark;
@@ -33,11 +36,14 @@ pub(crate) struct Entry {
 pub(crate) const COMMANDS: &[Entry] = &[
     record::ENTRY,
     mark::ENTRY,
+    import::ENTRY,
     show::ENTRY,
     get::ENTRY,
     plot::ENTRY,
+    compare::ENTRY,
     list::ENTRY,
     catalog::ENTRY,
+    formats::ENTRY,
     doctor::ENTRY,
     man::ENTRY,
     completion::ENTRY,

@@ -155,6 +155,13 @@ fn a_journal_agrees() {
             let what = format!("{measure} of the events {part}");
             same(&what, events, counted.of(op)[place]);
         }
+        // Without data there is nowhere to seek to.
+        let placed = sum(&buckets(&run, &format!("disk.ios by nearest {part}")));
+        let sequential = Totals::of(&run, &format!("disk.ios by sequential {part}"));
+        let without = counted.of(op)[0] - placed;
+        same(&format!("no place {part}"), sequential.get("none"), without);
+        let random = total(&run, &format!("disk.random {part}"));
+        same(&format!("random {part}"), sequential.get("no"), random);
         let places = buckets(&run, &format!("disk.ios by offset {part}"));
         let last = places.last().map_or(0.0, |b| b.from);
         assert!(last < 64.0 * MIB as f64, "an I/O at {last} {part}");

@@ -6,6 +6,7 @@
 //! [`findings`]. No clock, no printing; files are read only through `run`.
 
 pub mod answer;
+pub mod compare;
 pub mod error;
 pub mod findings;
 mod fold;
@@ -15,6 +16,7 @@ pub mod plan;
 pub mod quantiles;
 pub mod scan;
 pub mod slots;
+pub mod stats;
 pub mod syntax;
 
 pub use answer::{Answer, Group, evaluate, summarise};

@@ -2,8 +2,8 @@
 //!
 //! Operators: `=`, `!=`, `~` and `!~` (regular expression, found anywhere), `<`, `<=`, `>`,
 //! `>=`, `in a, b, c` (list), `in 10ms..1s` (range, both ends included). A value with
-//! spaces or commas stands in `"double"` or `'single'` quotes. This module knows no names;
-//! the planner checks them.
+//! spaces or commas stands in `"double"` or `'single'` quotes. `other.<tool>.<column>` is short
+//! for two predicates. But for that this module knows no names; the planner checks them.
 
 use regex::Regex;
 use run::unit::{Amount, parse_amount};
@@ -89,6 +89,7 @@ impl Order {
 pub fn parse(text: &str) -> Result<Expression, Problem> {
     let mut p = Parser { text, at: 0 };
     let (subject, measure) = p.statistic()?;
+    let column = p.column(&subject, &measure)?;
     let mut expression = Expression {
         text: text.to_owned(),
         subject,
@@ -96,6 +97,20 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
         by: vec![],
         predicates: vec![],
     };
+    if let Some((tool, column)) = column {
+        expression.measure.text = "value".into();
+        for (dimension, value) in [("tool", tool), ("column", column)] {
+            let span = value.span;
+            expression.predicates.push(Predicate {
+                dimension: Spanned {
+                    text: dimension.to_owned(),
+                    span,
+                },
+                test: Test::In(vec![value]),
+                span,
+            });
+        }
+    }
     if p.keyword("by") {
         expression.by.push(p.name("a dimension after `by`")?);
         while p.symbol(",") {
@@ -211,6 +226,22 @@ impl<'t> Parser<'t> {
             .name("a measure after the point")
             .map_err(|p| p.hint(hint))?;
         Ok((subject, measure))
+    }
+
+    /// The column of `other.<tool>.<column>`, which stands for `other.value where tool = … and
+    /// column = …`: tools name their columns as they like (`%util`, `r/s`), in quotes if with
+    /// blanks.
+    fn column(
+        &mut self,
+        subject: &Spanned,
+        tool: &Spanned,
+    ) -> Result<Option<(Spanned, Spanned)>, Problem> {
+        if subject.text != "other" || !self.rest().starts_with('.') {
+            return Ok(None);
+        }
+        self.at += 1;
+        let column = self.value()?;
+        Ok(Some((tool.clone(), column)))
     }
 
     fn predicate(&mut self) -> Result<Predicate, Problem> {
@@ -390,6 +421,35 @@ mod tests {
         ] {
             parse(text).unwrap_or_else(|p| panic!("{p}"));
         }
+    }
+
+    #[test]
+    fn a_column_of_a_tool_is_two_predicates() {
+        for (text, column, by) in [
+            ("other.iostat.%util by instance", "%util", 1),
+            ("other.sar.\"a b\" where instance = sda", "a b", 0),
+            ("other.nicstat.r/s", "r/s", 0),
+        ] {
+            let e = parse(text).unwrap();
+            assert_eq!(
+                (e.measure.text.as_str(), e.by.len()),
+                ("value", by),
+                "{text}"
+            );
+            let Test::In(values) = &e.predicates[1].test else {
+                panic!("{text}");
+            };
+            assert_eq!(values[0].text, column);
+            assert_eq!(e.predicates[0].dimension.text, "tool");
+        }
+        assert!(
+            parse("other.value by column")
+                .unwrap()
+                .predicates
+                .is_empty()
+        );
+        assert!(parse("other.iostat.").is_err());
+        assert!(parse("disk.bytes.x").is_err());
     }
 
     #[test]

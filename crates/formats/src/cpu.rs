@@ -33,6 +33,21 @@ pub(crate) const UNKNOWN: Shares = Shares {
     steal: f64::NAN,
 };
 
+impl Shares {
+    /// Shares of time spent running something, by the catalog's name of the mode.
+    fn modes(&self) -> [(&'static str, f64); 7] {
+        [
+            ("user", self.user),
+            ("nice", self.nice),
+            ("system", self.system),
+            ("irq", self.irq),
+            ("softirq", self.softirq),
+            ("guest", self.guest),
+            ("guest_nice", self.guest_nice),
+        ]
+    }
+}
+
 /// Puts them into `cpu` and `cpu_idle`.
 pub(crate) struct Cpu {
     time: Shape,
@@ -49,15 +64,7 @@ impl Cpu {
 
     /// Rows of the processor of that name, which stands for `processors`.
     pub(crate) fn put(&self, out: &mut Out, cpu: Word, processors: f64, shares: &Shares) {
-        for (mode, share) in [
-            ("user", shares.user),
-            ("nice", shares.nice),
-            ("system", shares.system),
-            ("irq", shares.irq),
-            ("softirq", shares.softirq),
-            ("guest", shares.guest),
-            ("guest_nice", shares.guest_nice),
-        ] {
+        for (mode, share) in shares.modes() {
             if !share.is_nan() {
                 let mode = out.word(mode.as_bytes());
                 out.put(&self.time, &[cpu, mode], &[share * processors]);
@@ -67,6 +74,18 @@ impl Cpu {
         if idle.iter().any(|v| !v.is_nan()) {
             out.put(&self.idle, &[cpu], &idle.map(|v| v * processors));
         }
+    }
+
+    /// The same of one processor, as a mean since boot whatever the sample is.
+    pub(crate) fn put_since_boot(&self, out: &mut Out, cpu: Word, shares: &Shares) {
+        for (mode, share) in shares.modes() {
+            if !share.is_nan() {
+                let mode = out.word(mode.as_bytes());
+                out.put_since_boot(&self.time, &[cpu, mode], &[share]);
+            }
+        }
+        let idle = [shares.idle, shares.iowait, shares.steal];
+        out.put_since_boot(&self.idle, &[cpu], &idle);
     }
 
     /// Rows of all processors as one, named `all`.

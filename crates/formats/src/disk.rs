@@ -1,13 +1,20 @@
 //! What a name of a device says of it.
 
 /// The catalog's `layer` of a block device, as far as its name tells: `disk`, `partition`,
-/// `stacked` (made of other devices), `memory`, `remote` (a mounted directory of a server).
+/// `stacked` (made of other devices), `memory`, `path` (one of several to a disk), `remote` (a
+/// mounted directory of a server).
 /// Names of Linux, Solaris, BSD, macOS, AIX and HP-UX.
 pub(crate) fn layer(name: &[u8]) -> &'static str {
     if name.contains(&b':') || numbered(name, "nfs") {
         return "remote";
     }
     let name = name.strip_prefix(b"/dev/").unwrap_or(name);
+    // sd1.mpt0 and c0t0d0.c3 are paths to one disk.
+    if let Some(dot) = name.iter().position(|b| *b == b'.')
+        && layer(&name[..dot]) == "disk"
+    {
+        return "path";
+    }
     let any = |prefixes: &[&str]| prefixes.iter().any(|p| numbered(name, p));
     if any(&["ram", "zram", "ramdisk", "swap"]) {
         return "memory";
@@ -23,20 +30,37 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
         let part = name[unit..].iter().any(|b| matches!(b, b's' | b'p'));
         return if part { "partition" } else { "disk" };
     }
+    if let Some(layer) = by_id(name) {
+        return layer;
+    }
     if partition_of_linux(name) || partition_of_bsd(name) || name.contains(&b',') {
         return "partition";
     }
     let known = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "sr", "fd", "cd", "st", "ssd", "cmdk", "dad",
-        "blkdev", "ada", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid", "aacd", "rssd",
-        "pass", "wd", "ld", "xbd", "vdc", "nbd", "rbd", "dasd", "ub", "md_",
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "sr", "scd", "fd", "cd", "st", "ssd", "cmdk",
+        "dad", "blkdev", "ada", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid", "aacd",
+        "rssd", "pass", "wd", "ld", "xbd", "vdc", "nbd", "rbd", "dasd", "ub", "md_",
     ];
     let is_disk = known.iter().any(|p| {
         name.strip_prefix(p.as_bytes())
             .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphanumeric))
     });
     // What else has a name was given it: a pool, a volume.
-    if is_disk { "disk" } else { "stacked" }
+    let bsd = any(&["ad", "mmcsd", "amrd", "twed"]);
+    if is_disk || bsd { "disk" } else { "stacked" }
+}
+
+/// Lasting names, as in `/dev/disk/by-id`: `ata-MODEL_SERIAL`, `wwn-0x5000c500-part1`.
+fn by_id(name: &[u8]) -> Option<&'static str> {
+    let kinds = ["ata-", "scsi-", "wwn-", "nvme-", "usb-", "virtio-", "mmc-"];
+    if !kinds.iter().any(|k| name.starts_with(k.as_bytes())) {
+        return None;
+    }
+    let part = name.iter().rposition(|b| *b == b'-').is_some_and(|at| {
+        let last = &name[at + 1..];
+        numbered(last, "part")
+    });
+    Some(if part { "partition" } else { "disk" })
 }
 
 fn has_digit(name: &[u8]) -> bool {
@@ -70,7 +94,8 @@ fn partition_of_linux(name: &[u8]) -> bool {
 
 /// `ada0p2`, `da0s1a`, `disk0s2`.
 fn partition_of_bsd(name: &[u8]) -> bool {
-    ["ada", "da", "nvd", "nda", "vtbd", "disk"].iter().any(|p| {
+    let disks = ["ada", "ad", "da", "nvd", "nda", "vtbd", "mmcsd", "disk"];
+    disks.iter().any(|p| {
         name.strip_prefix(p.as_bytes()).is_some_and(|rest| {
             let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
             digits > 0 && matches!(rest.get(digits), Some(b'p' | b's'))
@@ -110,6 +135,11 @@ mod tests {
                     "blkdev0",
                     "vtbd0",
                     "nvd0",
+                    "scd1",
+                    "ata-ST4000_Z1",
+                    "wwn-0x5000c500",
+                    "ad0",
+                    "mmcsd0",
                 ][..],
             ),
             (
@@ -125,6 +155,8 @@ mod tests {
                     "ada0p2",
                     "da0s1a",
                     "disk0s2",
+                    "wwn-0x5000c500-part12",
+                    "ad0s1a",
                 ],
             ),
             (
@@ -134,6 +166,7 @@ mod tests {
                 ],
             ),
             ("memory", &["ram0", "zram1", "ramdisk1"]),
+            ("path", &["sd1.mpt0", "c0t0d0.c3"]),
             ("remote", &["server:/export/home", "nfs1"]),
         ] {
             for name in names {

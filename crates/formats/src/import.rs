@@ -2,7 +2,7 @@
 
 use run::{Nanos, Sink};
 
-use crate::lines::{Cleaned, LONGEST, Prefix, clean};
+use crate::lines::{Cleaned, LONGEST, Prefix, clean, is_text};
 use crate::out::Out;
 use crate::own::Own;
 use crate::recognise::Head;
@@ -116,15 +116,21 @@ impl Import {
     /// # Errors
     /// Where the file cannot be imported at all.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Refused> {
+        if self.parser.is_binary() {
+            self.parser.bytes(bytes, &mut self.out);
+            return self.out.refused().map_or(Ok(()), Err);
+        }
+        // Asked once of all, not of each line.
+        let text = is_text(bytes);
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, after) = (&bytes[..end], &bytes[end + 1..]);
             bytes = after;
             if self.rest.is_empty() && !self.overlong {
-                self.take(line);
+                self.take(line, text);
             } else {
                 self.hold(line);
                 let whole = std::mem::take(&mut self.rest);
-                self.take(&whole);
+                self.take(&whole, false);
                 self.rest = whole;
                 self.rest.clear();
                 self.overlong = false;
@@ -144,9 +150,15 @@ impl Import {
         self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    fn take(&mut self, line: &[u8]) {
+    /// Takes a line; one that is `text` has nothing to be cleaned but its end.
+    fn take(&mut self, line: &[u8], text: bool) {
         self.out.line += 1;
-        let Cleaned { line } = clean(line, &mut self.buffer);
+        let line = if text {
+            line.strip_suffix(b"\r").unwrap_or(line)
+        } else {
+            let Cleaned { line } = clean(line, &mut self.buffer);
+            line
+        };
         let line = self.prefix.strip(line);
         let seen = if self.overlong {
             Line::Unknown
@@ -180,6 +192,11 @@ impl Import {
         self.out.interval()
     }
 
+    /// When the first interval started and the last ended, so far.
+    pub fn span(&self) -> Option<(Nanos, Nanos)> {
+        self.out.span()
+    }
+
     /// The input is over. Rows that were held back are among [`Import::rows`] then.
     ///
     /// # Errors
@@ -188,7 +205,8 @@ impl Import {
         if !self.rest.is_empty() {
             let whole = std::mem::take(&mut self.rest);
             let unknown = self.report.unknown;
-            self.take(&whole);
+            self.out.endless = true;
+            self.take(&whole, false);
             if self.report.unknown > unknown {
                 self.out
                     .note("the last line has no end and was left out: the file was cut off");
@@ -205,6 +223,7 @@ impl Import {
             return Err(why);
         }
         let mut report = std::mem::take(&mut self.report);
+        report.data += self.out.record;
         let late = std::mem::take(&mut self.out.unknown);
         report.unknown += late.len() as u64;
         report.data = report.data.saturating_sub(late.len() as u64);

@@ -5,9 +5,13 @@
 //! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
 //! parser's rows go through [`Out`], which finds their times and true intervals.
 
+mod calendar;
 mod counters;
 mod cpu;
 mod disk;
+mod documents;
+mod echo;
+mod embedded;
 mod import;
 mod lines;
 mod list;
@@ -15,15 +19,20 @@ mod net;
 pub mod number;
 mod out;
 mod own;
+mod prompt;
 mod recognise;
+mod scan;
+mod stamp_line;
 mod time;
 mod tools;
+mod workload;
 
+pub use embedded::{Embedded, find_workload, import_embedded};
 pub use import::{Import, NotUnderstood, Reading, Report};
 pub use list::{FORMATS, Format};
 pub use out::{Out, Shape};
 pub use own::{Own, own};
-pub use recognise::{Head, Unrecognised, named, recognise};
+pub use recognise::{Head, Unrecognised, named, recognise, recognise_among};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 
 /// What a parser says of a line.
@@ -41,6 +50,15 @@ pub enum Line {
 pub trait Parser {
     /// Takes the next line, without its end.
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line;
+
+    /// Whether it takes bytes as they are, and no lines.
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    /// Takes the next bytes of a binary format, cut anywhere. It tells [`Out::records`] how many
+    /// records it found.
+    fn bytes(&mut self, _bytes: &[u8], _out: &mut Out) {}
 
     /// The file is over; what was held back is to be handed out.
     fn end(&mut self, _out: &mut Out) {}

@@ -17,10 +17,10 @@ pub(crate) struct Cleaned<'a> {
 }
 
 /// Takes what is no text out of a line: a carriage return before its end, NUL bytes, terminal
-/// colours.
+/// colours. A blank that does not break, as web pages have it, becomes a plain one.
 pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if memchr::memchr2(0, 0x1b, line).is_none() {
+    if is_text(line) {
         return Cleaned { line };
     }
     buffer.clear();
@@ -30,10 +30,20 @@ pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> 
         match byte {
             0 => {}
             0x1b => rest = after_escape(after),
+            0xc2 if after.first() == Some(&0xa0) => {
+                buffer.push(b' ');
+                rest = &after[1..];
+            }
             _ => buffer.push(byte),
         }
     }
     Cleaned { line: buffer }
+}
+
+/// Whether there is nothing to take out but carriage returns. (0xc2 begins a blank that does not
+/// break.)
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
+    memchr::memchr3(0, 0x1b, 0xc2, bytes).is_none()
 }
 
 /// What follows an escape sequence of a terminal: `ESC [ parameters letter`, or one character.
@@ -60,10 +70,10 @@ impl Prefix {
 
     /// The line without it.
     pub(crate) fn strip<'a>(&self, line: &'a [u8]) -> &'a [u8] {
-        match log_prefix(line) {
-            Some(length) if self.found => &line[length..],
-            _ => line,
+        if !self.found {
+            return line;
         }
+        log_prefix(line).map_or(line, |length| &line[length..])
     }
 }
 
@@ -77,7 +87,7 @@ fn log_prefix(line: &[u8]) -> Option<usize> {
     let iso = || {
         let day = text.get(..10).filter(|d| d.is_ascii())?;
         let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-        let date = digits(&day[..4]) && &day[4..5] == "-" && digits(&day[5..7]);
+        let date = digits(day.get(..4)?) && day.get(4..5)? == "-" && digits(day.get(5..7)?);
         (date && matches!(text.as_bytes().get(10), Some(b' ' | b'T'))).then_some(11)
     };
     let syslog = || {
@@ -114,6 +124,7 @@ mod tests {
             (b"\x1b[1;31mred\x1b[0m", b"red"),
             (b"\x1b", b""),
             (b"\x1b[", b""),
+            (b"a\xc2\xa0 b\xc2\xb5", b"a  b\xc2\xb5"),
             (b"plain", b"plain"),
         ] {
             assert_eq!(clean(line, &mut buffer).line, clean_line);
@@ -133,6 +144,8 @@ mod tests {
             b"Nov  2 02:12:13 box iostat[12]: sdb 1 2",
         ];
         assert_eq!(Prefix::find(&syslog).strip(syslog[1]), b"sdb 1 2");
+        // Three bytes, then a letter of two.
+        assert_eq!(log_prefix("$UY\u{15f} abcdefgh".as_bytes()), None);
         let tool: [&[u8]; 2] = [
             b"2018-03-08 12:00:01 all 1.00 2.00",
             b"2018-03-08 12:00:02 all 1.00 2.00",

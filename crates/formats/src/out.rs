@@ -73,6 +73,10 @@ impl Shape {
 }
 
 /// Takes what a parser reads.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of a file"
+)]
 pub struct Out {
     options: Options,
     clock: Clock,
@@ -81,6 +85,8 @@ pub struct Out {
     done: Sink,
     /// Rows of the present sample, and of those before it whose interval is not known.
     now: Sink,
+    /// Tables that have rows in `now`.
+    filled: Vec<TableId>,
     /// Those rows before: the sample, and how many rows of each table are its.
     held: Vec<(Sample, Vec<usize>)>,
     /// Tables of which the present sample has rows that are amounts, with their places.
@@ -103,10 +109,15 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// Records of a binary format.
+    pub(crate) record: u64,
+    /// The present line is the file's last and has no end: it may have been cut.
+    pub(crate) endless: bool,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     stamped: bool,
     since_boot_samples: u64,
+    only_levels: bool,
     /// Amounts are what counters grew by.
     counts: bool,
 }
@@ -125,6 +136,7 @@ impl Out {
             tool: tool.into(),
             done: Sink::new(),
             now: Sink::new(),
+            filled: Vec::new(),
             held: Vec::new(),
             amounts: Vec::new(),
             sample: None,
@@ -139,9 +151,12 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            record: 0,
+            endless: false,
             span: None,
             stamped: false,
             since_boot_samples: 0,
+            only_levels: false,
             counts: false,
         }
     }
@@ -175,6 +190,12 @@ impl Out {
         self.clock.date(date);
     }
 
+    /// The day to which times of day belong: a banner's, that of the user's start, or the first
+    /// there is.
+    pub fn day(&mut self) -> Date {
+        self.clock.day(&self.options)
+    }
+
     /// The user's choices, as the order of dates.
     pub fn options(&self) -> &Options {
         &self.options
@@ -183,7 +204,8 @@ impl Out {
     /// Seconds between samples, as the text says (a command line in it, a banner). What the
     /// user says goes before.
     pub fn every(&mut self, seconds: f64) {
-        if seconds > 0.0 {
+        // What is longer than decades is no interval, and no sum of times.
+        if seconds > 0.0 && seconds < 1e9 {
             self.stated = Some(seconds);
         }
     }
@@ -205,6 +227,16 @@ impl Out {
     pub fn not_understood(&mut self, line: u64, why: &str) {
         let line = if line == 0 { self.line } else { line };
         self.unknown.push((line, why.to_owned()));
+    }
+
+    /// So many records of a binary format were read.
+    pub fn records(&mut self, count: u64) {
+        self.record += count;
+    }
+
+    /// Whether the present line is the file's last and has no end, so that it may have been cut.
+    pub fn is_endless(&self) -> bool {
+        self.endless
     }
 
     /// Number of the present line, from 1 on.
@@ -252,9 +284,23 @@ impl Out {
         }
     }
 
+    /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
+    pub fn only_levels(&mut self) {
+        self.only_levels = true;
+    }
+
     /// The tool or the machine was started anew: the next sample has none before it.
     pub fn broken(&mut self) {
         self.finish_sample();
+        if !self.held.is_empty() && self.options.every.or(self.stated).is_none() {
+            self.note(
+                "a sample just before a restart is left out: the text does not tell how long its \
+                 interval is",
+            );
+            self.held.clear();
+            self.now.clear();
+            self.amounts.clear();
+        }
         self.settle(None);
         self.before = None;
     }
@@ -315,7 +361,15 @@ impl Out {
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
+            self.fills(table);
             self.now.row(table, words, values);
+        }
+    }
+
+    /// The table gets a row of the present sample.
+    fn fills(&mut self, table: TableId) {
+        if self.now.rows(table).is_empty() {
+            self.filled.push(table);
         }
     }
 
@@ -324,6 +378,7 @@ impl Out {
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
+            self.fills(table);
             self.amounts.push((table, self.now.rows(table).len()));
             self.now.row(table, words, values);
         }
@@ -333,6 +388,47 @@ impl Out {
     pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
         let all = shape.all(values);
         self.row(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds rows of some of a table's values by column, of equal length; sums are per second.
+    /// What the sample's time and length are told by has to come before.
+    pub(crate) fn put_columns(&mut self, shape: &Shape, words: &[&[Word]], values: &[&[f64]]) {
+        let count = values.first().map_or(0, |column| column.len());
+        let equal = words.iter().all(|c| c.len() == count)
+            && values.iter().all(|c| c.len() == count)
+            && self.done.rows(shape.table).words.len() == words.len();
+        let direct = self.sample.and_then(|sample| {
+            let known = !sample.since_boot && self.held.is_empty() && equal;
+            let interval = self.interval_of(&sample).filter(|_| known)?;
+            Some((interval, self.end_of(&sample, interval)))
+        });
+        let Some((interval, end)) = direct else {
+            for i in 0..count {
+                let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
+                let values: Vec<f64> = values.iter().filter_map(|c| c.get(i).copied()).collect();
+                self.put(shape, &words, &values);
+            }
+            return;
+        };
+        let sums = &self.sums[usize::from(shape.table.0)];
+        let to = self.done.rows_mut(shape.table);
+        let whole = to.times.len() + count;
+        to.times.resize(whole, end);
+        to.intervals.resize(whole, interval);
+        for (to, from) in to.words.iter_mut().zip(words) {
+            to.extend_from_slice(from);
+        }
+        for (place, from) in shape.places.iter().zip(values) {
+            if sums[*place] {
+                to.values[*place].extend(from.iter().map(|v| v * interval));
+            } else {
+                to.values[*place].extend_from_slice(from);
+            }
+        }
+        for column in &mut to.values {
+            // Those not told.
+            column.resize(whole, f64::NAN);
+        }
     }
 
     /// The same with sums that are amounts in the sample's interval.
@@ -380,22 +476,45 @@ impl Out {
     }
 
     /// Adds a bucket of a histogram, `count` things with values from `from` to below `to` in
-    /// base units, as amounts. The table's number dimension is its first value; `more` are the
-    /// measures after the count.
+    /// base units, as amounts. The table's number dimension is its first value; the count goes
+    /// to its first measure that is one, the others are not known.
     ///
     /// A bucket wider than those of the grid is spread over them, in proportion to their width:
     /// what was counted in it stays, and quantiles inside it are those of a straight line.
     pub fn bucket(&mut self, table: TableId, words: &[Word], from: f64, to: f64, count: f64) {
+        self.buckets(table, words, [from, to], count, Out::amounts);
+    }
+
+    /// The same with a count that is per second.
+    pub fn bucket_rate(&mut self, table: TableId, words: &[Word], from: f64, to: f64, rate: f64) {
+        self.buckets(table, words, [from, to], rate, Out::row);
+    }
+
+    fn buckets(
+        &mut self,
+        table: TableId,
+        words: &[Word],
+        [from, to]: [f64; 2],
+        count: f64,
+        add: fn(&mut Out, TableId, &[Word], &[f64]),
+    ) {
         let unit = catalog::tables()
             .nth(usize::from(table.0))
             .and_then(|(s, t)| columns(s, t).find_map(number_unit));
         let Some(unit) = unit else { return };
         let measures = self.sums[usize::from(table.0)].len() - 1;
+        let count_at = count_place(table);
         let mut values = vec![f64::NAN; measures + 1];
-        for (value, share) in spread(from, to, unit) {
+        // What is kept by itself keeps the bucket as it was printed.
+        let cells = if self.is_since_boot() {
+            vec![(from, 1.0)]
+        } else {
+            spread(from, to, unit)
+        };
+        for (value, share) in cells {
             values[0] = value;
-            values[1] = count * share;
-            self.amounts(table, words, &values);
+            values[count_at] = count * share;
+            add(self, table, words, &values);
         }
     }
 
@@ -426,10 +545,15 @@ impl Out {
             statistic = format!("other.{}.{}", instance[0], instance[1]);
             instance.drain(..3);
         }
-        let instance = instance.join(" ");
+        let mut instance = instance.join(" ");
         let mut kept = Vec::new();
         let values = columns(subject, table).filter(|c| !is_word(c)).zip(values);
         for (column, value) in values.filter(|(_, v)| !v.is_nan()) {
+            // The place of a bucket.
+            if let Column::Dimension(d) = column {
+                instance.push_str(&format!(" {}={value}", d.name));
+                continue;
+            }
             let name = if other {
                 statistic.clone()
             } else {
@@ -439,6 +563,7 @@ impl Out {
         }
         for (name, value) in kept {
             let words = [self.done.word(&name), self.done.word(&instance)];
+            self.fills(self.since_boot);
             self.now.row(self.since_boot, &words, &[value]);
         }
     }
@@ -454,19 +579,21 @@ impl Out {
             self.since_boot_samples += 1;
         }
         let interval = self.interval_of(&sample);
-        match interval {
+        // A report since boot tells nothing of the length of those that wait.
+        match interval.filter(|_| !sample.since_boot || self.held.is_empty()) {
             Some(interval) => {
                 // Those before had to wait for it.
                 self.settle(Some(interval));
                 self.place(&sample, interval, &[]);
             }
             None => {
-                // Its own, without those of others that wait.
-                let rows = catalog_tables().map(|t| {
-                    let before = self.held.iter().map(|(_, rows)| rows[usize::from(t.0)]);
-                    self.now.rows(t).len() - before.sum::<usize>()
-                });
-                let rows = rows.collect();
+                let waiting = |t: TableId| {
+                    self.held
+                        .iter()
+                        .filter_map(move |h| h.1.get(usize::from(t.0)))
+                };
+                let own = |t| self.now.rows(t).len() - waiting(t).sum::<usize>();
+                let rows = catalog_tables().map(own).collect();
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
                 }
@@ -503,28 +630,43 @@ impl Out {
             return;
         }
         let held = std::mem::take(&mut self.held);
-        let Some(interval) = interval.or(self.options.every).or(self.stated) else {
+        let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
+        let known = interval.or(self.options.every).or(self.stated);
+        let Some(interval) = known.or(moment) else {
             self.refuse(Refused(
                 "the text does not tell how long an interval is\nhint: say it, as --every 1s"
                     .into(),
             ));
             self.now.clear();
+            self.filled.clear();
             return;
         };
         for (sample, rows) in held {
+            let interval = if sample.since_boot { 0.0 } else { interval };
             self.place(&sample, interval, &rows);
         }
+    }
+
+    /// When it ended, where its interval is that long.
+    fn end_of(&self, sample: &Sample, interval: f64) -> Nanos {
+        if let Some(stamp) = sample.stamp {
+            return stamp;
+        }
+        let passed = match (sample.since_boot, sample.broken) {
+            // The first report is printed at once; one that comes later, because devices came or
+            // went, after an interval.
+            (true, true) => 0.0,
+            (true, false) => self.options.every.or(self.stated).unwrap_or(0.0),
+            (false, _) => interval,
+        };
+        let before = self.before.or(self.options.start).unwrap_or(0);
+        before.saturating_add((passed * 1e9).round() as Nanos)
     }
 
     /// Hands out the rows of a sample: the first `rows` of each table, or all.
     fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
-        let start = self.options.start.unwrap_or(0);
-        let end = match sample.stamp {
-            Some(stamp) => stamp,
-            None if sample.since_boot => self.before.unwrap_or(start),
-            None => self.before.unwrap_or(start).saturating_add(length),
-        };
+        let end = self.end_of(sample, interval);
         if sample.stamp.is_none() {
             self.clock.relative |= self.options.start.is_none();
         }
@@ -538,8 +680,11 @@ impl Out {
             0.0 => self.options.every.or(self.stated).unwrap_or(1.0),
             _ => interval,
         };
-        for table in catalog_tables() {
+        for table in std::mem::take(&mut self.filled) {
             let all = self.now.rows(table).len();
+            if all > rows.get(usize::from(table.0)).copied().unwrap_or(all) {
+                self.filled.push(table);
+            }
             let count = rows.get(usize::from(table.0)).copied().unwrap_or(all);
             if count == 0 {
                 continue;
@@ -631,6 +776,15 @@ fn number_unit(column: Column) -> Option<run::Unit> {
         Column::Dimension(d) => d.number,
         Column::Measure(_) => None,
     }
+}
+
+/// Where a histogram's count stands: it is the first measure that is a number of things.
+fn count_place(table: TableId) -> usize {
+    let found = catalog::tables().nth(usize::from(table.0));
+    let values = found.into_iter().flat_map(|(s, t)| columns(s, t));
+    let mut values = values.filter(|c| !matches!(c, Column::Dimension(d) if d.number.is_none()));
+    let is_count = |c: Column| matches!(c, Column::Measure(m) if m.unit == run::Unit::Count);
+    values.position(is_count).unwrap_or(1)
 }
 
 fn catalog_tables() -> impl Iterator<Item = TableId> {
@@ -804,6 +958,32 @@ mod tests {
         out.end();
         let lengths: Vec<_> = rows(&mut out, "disk").iter().map(|r| r.1).collect();
         assert_eq!(lengths, [10.0; 4]);
+    }
+
+    #[test]
+    fn samples_wait_for_an_interval_together() {
+        let mut out = out(Options::default());
+        let mut put = |at: i64, boot: bool, ios| {
+            out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            if boot {
+                out.since_boot();
+            }
+            disk(&mut out, ios);
+        };
+        // Two of one time, then one since boot, which has no length.
+        put(100, false, 1.0);
+        put(100, false, 2.0);
+        put(100, true, 9.0);
+        put(110, false, 3.0);
+        out.end();
+        assert!(out.refused().is_none());
+        let found = rows(&mut out, "disk");
+        let short: Vec<_> = found.iter().map(|(t, i, v)| (*t, *i, v[0])).collect();
+        assert_eq!(
+            short,
+            [(100, 10.0, 10.0), (100, 10.0, 20.0), (110, 10.0, 30.0)]
+        );
+        assert_eq!(rows(&mut out, "since_boot").len(), 2);
     }
 
     #[test]

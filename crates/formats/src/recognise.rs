@@ -14,6 +14,7 @@ pub struct Head {
     bytes: Vec<u8>,
     lines: Vec<Vec<u8>>,
     prefix: Prefix,
+    name: String,
 }
 
 impl Head {
@@ -33,7 +34,29 @@ impl Head {
             bytes: bytes.to_vec(),
             lines,
             prefix,
+            name: String::new(),
         }
+    }
+
+    /// Says the file's name, of which a few formats need a part: the logs of fio do not tell
+    /// in themselves what their numbers are.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Head {
+        name.rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .clone_into(&mut self.name);
+        self
+    }
+
+    /// The file's name without its folder, or what `head` and `tail` print before the first of
+    /// several files; empty if nobody told.
+    pub fn name(&self) -> &str {
+        let banner = self.lines.iter().find(|l| !l.is_empty()).and_then(|line| {
+            let line = std::str::from_utf8(line).ok()?;
+            line.strip_prefix("==> ")?.strip_suffix(" <==")
+        });
+        banner.unwrap_or(&self.name)
     }
 
     /// The bytes as they are, of binary formats.
@@ -102,11 +125,23 @@ pub fn named(name: &str) -> Option<&'static Format> {
 /// # Errors
 /// Where it looks like none, or like several equally.
 pub fn recognise(head: &Head) -> Result<&'static Format, Unrecognised> {
+    recognise_among(head, |_| true)
+}
+
+/// The format of a file, of those that are `wanted`.
+///
+/// # Errors
+/// Where it looks like none of them, or like several equally.
+pub fn recognise_among(
+    head: &Head,
+    wanted: impl Fn(&Format) -> bool,
+) -> Result<&'static Format, Unrecognised> {
     if head.bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Unrecognised::Empty);
     }
     let mut found: Vec<(u8, &'static Format)> = FORMATS
         .iter()
+        .filter(|f| wanted(f))
         .map(|f| ((f.recognise)(head), f))
         .filter(|(sure, _)| *sure > 0)
         .collect();

@@ -89,6 +89,14 @@ impl Clock {
         self.before = None;
     }
 
+    /// The day that times of day belong to now.
+    pub(crate) fn day(&mut self, options: &Options) -> Date {
+        match self.date {
+            Some(date) => date,
+            None => self.first_date(options),
+        }
+    }
+
     /// The moment that `stamp` means.
     pub(crate) fn moment(&mut self, stamp: Stamp, options: &Options) -> Result<Nanos, Refused> {
         match stamp {

@@ -18,6 +18,8 @@
 //! }
 //! ```
 //!
+//! "totals" are sums over rows of histograms ([`check_total`]).
+//!
 //! or `"refused": "part of the reason"`; `"as"` is what `--as` would say. A cell is the only
 //! row of its table with that time (if given) and those words; its other keys are `interval`
 //! and values in base units, sums as amounts in the interval, `null` where not known. All are
@@ -140,6 +142,45 @@ fn check_cell(sink: &Sink, cell: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// `{"table": "disk_latency", "words": {…}, "within": {"latency": [0.000064, 0.000128]},
+/// "ios": 1}`: what all rows with those words and numbers add up to, of a histogram.
+fn check_total(sink: &Sink, total: &Value) -> Result<(), String> {
+    let table = total["table"].as_str().expect("a total names its table");
+    let at = total["at"].as_str().and_then(manifest::parse_rfc3339);
+    let rows = sink.rows(TableId::of(table));
+    let listed = |name: &str| total[name].as_object().into_iter().flatten();
+    let mut sums: Named<f64> = BTreeMap::new();
+    for i in (0..rows.len()).filter(|i| at.is_none_or(|at| rows.times[*i] == at)) {
+        let (words, values) = row(sink, table, i);
+        let named =
+            listed("words").all(|(n, text)| words.get(&**n).map(String::as_str) == text.as_str());
+        let within = listed("within").all(|(n, range)| {
+            let ends = (range[0].as_f64(), range[1].as_f64());
+            let value = values.get(&**n).copied();
+            value
+                .zip(ends.0.zip(ends.1))
+                .is_some_and(|(v, (a, b))| v >= a && v < b)
+        });
+        if named && within {
+            values
+                .iter()
+                .for_each(|(n, v)| *sums.entry(n).or_default() += v);
+        }
+    }
+    let keys = ["table", "at", "words", "within"];
+    let wanted = total.as_object().expect("an object").iter();
+    for (name, wanted) in wanted.filter(|(name, _)| !keys.contains(&name.as_str())) {
+        let found = sums.get(&**name).copied().unwrap_or(0.0);
+        let wanted = wanted.as_f64().expect("a number");
+        if (found - wanted).abs() > wanted.abs() * 1e-9 + 1e-9 {
+            return Err(format!(
+                "{name} adds up to {found}, not {wanted}, in {total}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
     let imported = import(bytes, case, 4096);
     if let Some(reason) = case["refused"].as_str() {
@@ -172,6 +213,9 @@ fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
     }
     for cell in case["cells"].as_array().into_iter().flatten() {
         check_cell(&sink, cell)?;
+    }
+    for total in case["totals"].as_array().into_iter().flatten() {
+        check_total(&sink, total)?;
     }
     for note in case["notes"].as_array().into_iter().flatten() {
         let part = note.as_str().expect("a note is text");

@@ -54,6 +54,9 @@ pub struct Manifest {
     /// Programs that ran in the kernel.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
+    /// Files that were imported; empty in a run that was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<Imported>,
     /// Of tables of events that were sampled, how many events a row stands for at most. Where
     /// it is not there, nobody kept count: the rows tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +98,7 @@ impl Manifest {
             phases: vec![],
             sources: vec![],
             programs: vec![],
+            imported: vec![],
             sampled: None,
             loss: vec![],
             own: OwnCost::default(),
@@ -203,6 +207,32 @@ pub struct Program {
     /// Times the kernel left it out, because it was running on that processor already.
     #[serde(default)]
     pub missed: u64,
+}
+
+/// A file that was imported, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Its path, as given.
+    pub file: String,
+    /// Its format.
+    pub format: String,
+    /// The machine it is of, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Where its times are from: `text`, `start` (told when importing), `first file` or
+    /// `relative` (to zero, 1970-01-01).
+    pub times: String,
+    /// Samples, without reports since boot.
+    pub samples: u64,
+    /// Lines whose numbers were taken.
+    pub lines: u64,
+    /// Lines known to have none.
+    pub noise: u64,
+    /// Lines that were not understood.
+    pub not_understood: u64,
+    /// What a reader of the numbers should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Rows that could not be kept.

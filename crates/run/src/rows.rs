@@ -98,7 +98,25 @@ impl Rows {
         self.times.is_empty()
     }
 
-    fn clear(&mut self) {
+    /// Appends an event: its words in the table's order, then its numbers.
+    #[inline]
+    pub fn event(
+        &mut self,
+        time: Nanos,
+        words: impl IntoIterator<Item = Word>,
+        numbers: impl IntoIterator<Item = f64>,
+    ) {
+        self.times.push(time);
+        for (column, word) in self.words.iter_mut().zip(words) {
+            column.push(word);
+        }
+        for (column, number) in self.values.iter_mut().zip(numbers) {
+            column.push(number);
+        }
+    }
+
+    /// Removes all rows.
+    pub fn clear(&mut self) {
         self.times.clear();
         self.intervals.clear();
         self.words.iter_mut().for_each(Vec::clear);

@@ -165,7 +165,12 @@ fn a_journal_of_another_version_seals() {
     let scratch = Scratch::new();
     let dir = scratch.join("run");
     write(&dir);
-    let tables = seal::seal(&File::open(dir.join("journal")).unwrap(), &dir).unwrap();
+    let tables = seal::seal(
+        &File::open(dir.join("journal")).unwrap(),
+        &dir,
+        seal::Amounts::Whole,
+    )
+    .unwrap();
     let expected = [("disk_device", 1), ("disk_event", 3), ("memory", 2)];
     let expected = expected.map(|(table, rows)| (table.to_owned(), rows));
     assert_eq!(

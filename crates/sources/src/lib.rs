@@ -36,7 +36,7 @@ pub trait Source: Send {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> std::io::Result<()>;
 
     /// Appends the events that wait; answers with how many. `offset` is the run's clock less
-    /// `CLOCK_BOOTTIME`.
+    /// `CLOCK_MONOTONIC`, by which programs in the kernel tell times.
     fn drain(&mut self, _offset: Nanos, _out: &mut Sink) -> u64 {
         0
     }

@@ -6,7 +6,7 @@ pub(crate) mod marks;
 pub(crate) mod progress;
 mod recording;
 pub(crate) mod sampler;
-mod signals;
+pub(crate) mod signals;
 mod tee;
 
 use std::collections::BTreeMap;
@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sources::{Detail, Host, Look, SOURCES};
 
@@ -219,10 +220,11 @@ fn look(matches: &ArgMatches) -> Result<Look, Failure> {
         _ => Detail::Events,
     };
     let mut events = listed(matches, "events", &EVENTS, &["all"])?;
+    let with = listed(matches, "with", &WITH, &[])?;
+    together(matches, detail, &events, &with)?;
     if events.iter().any(|e| e == "all") {
         events = EVENTS.map(str::to_owned).to_vec();
     }
-    let with = listed(matches, "with", &WITH, &[])?;
     let budget = matches.get_one::<String>("event-budget").map_or("", |b| b);
     let share = budget.strip_suffix('%').unwrap_or(budget).parse::<f64>();
     let share = share
@@ -255,6 +257,42 @@ fn look(matches: &ArgMatches) -> Result<Look, Failure> {
     })
 }
 
+/// Refuses options that would do nothing beside each other: somebody expects something of them.
+fn together(
+    matches: &ArgMatches,
+    detail: Detail,
+    events: &[String],
+    with: &[String],
+) -> Result<(), Failure> {
+    let level = matches.get_one::<String>("detail").map_or("", |d| d);
+    if let Some(subject) = with.first().filter(|_| detail == Detail::Samples) {
+        return Err(Failure::input(format!(
+            "--with {subject}: with --detail {level} nothing is observed in the kernel\n\
+             hint: use --detail distributions or events"
+        )));
+    }
+    // The default means: if there are any.
+    if matches.value_source("events") != Some(ValueSource::CommandLine) {
+        return Ok(());
+    }
+    let listed = events.join(",");
+    if detail < Detail::Events {
+        return Err(Failure::input(format!(
+            "--events {listed}: with --detail {level} no events are kept\n\
+             hint: use --detail events, or leave out --events"
+        )));
+    }
+    let all = events.iter().any(|e| e == "all");
+    let unseen = |e: &&String| WITH.contains(&e.as_str()) && !with.contains(e);
+    match events.iter().find(unseen) {
+        Some(subject) if !all => Err(Failure::input(format!(
+            "--events {listed}: `{subject}` is observed only when asked for\n\
+             hint: add --with {subject}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The words given for `option`, each one of `known` or `more`.
 fn listed(
     matches: &ArgMatches,
@@ -277,7 +315,7 @@ fn listed(
 }
 
 /// `fio-20261121-194401`: the command's name and the time, UTC.
-fn default_path(command: &[OsString]) -> PathBuf {
+pub(crate) fn default_path(command: &[OsString]) -> PathBuf {
     let program = command.first().map(Path::new).and_then(Path::file_name);
     let program = program.map_or_else(|| "host".into(), |p| p.to_string_lossy());
     let program: String = program

@@ -208,7 +208,9 @@ impl Recording {
         let mut next = (self.manifest.started / every + 1) * every;
         loop {
             let until = end.map_or(next, |e| e.min(next));
-            if self.wait_until(until, running) {
+            let due = self.sampler.due();
+            let woken = self.wait_until(until.min(due), running);
+            if woken {
                 if running.is_some_and(Running::ended) {
                     return Ended::Command;
                 }
@@ -216,7 +218,9 @@ impl Recording {
                     return Ended::Time;
                 }
                 self.new_phases();
-                self.drain();
+            }
+            if woken || self.clock.now() >= due {
+                self.take_events();
             }
             let now = self.clock.now();
             if end.is_some_and(|e| now >= e) {
@@ -312,8 +316,8 @@ impl Recording {
     }
 
     /// Takes events that wait, so that there is room for more.
-    fn drain(&mut self) {
-        self.sampler.drain(&self.clock);
+    fn take_events(&mut self) {
+        self.sampler.between(&self.clock);
         if self.sampler.sink.filled().next().is_some() {
             self.writer.append(&mut self.sampler.sink, self.clock.now());
         }
@@ -324,6 +328,7 @@ impl Recording {
         let now = self.clock.now();
         self.sample(now, true);
         self.manifest.ended = Some(now);
+        self.manifest.programs = self.sampler.programs(self.clock.now());
     }
 
     /// The recording is over and the command is not.
@@ -375,7 +380,6 @@ impl Recording {
             .finish(&self.wanted.host, &self.writer.inside());
         self.manifest.changes = changes;
         self.manifest.sources = self.sampler.states();
-        self.manifest.programs = self.sampler.programs();
         self.manifest.sampled = Some(self.sampler.sampled());
         let (from, to) = (self.manifest.started, self.clock.now());
         let lost = self.sampler.lost().iter().filter(|l| l.dropped > 0);

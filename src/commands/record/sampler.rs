@@ -126,8 +126,8 @@ impl Sampler {
         memory::trim();
         Sampler {
             observed,
-            events: Budget::new(host),
-            spells: Spells::default(),
+            events: Budget::new(&host.look, every),
+            spells: Spells::new(every),
             sink: Sink::new(),
             own: Own::new(),
             every,
@@ -143,6 +143,8 @@ impl Sampler {
         // What came before belongs to no interval.
         self.drain(clock);
         let started = clock.now();
+        self.events.begin(started);
+        self.spells.begin(started);
         self.own.begin(started);
         self.sink.clear();
         started
@@ -170,25 +172,39 @@ impl Sampler {
         // After the histograms: so no event is missing that they have.
         self.drain(clock);
         self.own.sample(time, counts, writer, &mut self.sink);
-        for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
-            if let Some(lost) = source.lost() {
-                self.events.tell(lost, &mut self.sink);
-            }
-        }
-        let interval = (time - self.spells.last) as f64 / 1e9;
-        if let Some(n) = self.events.next(interval) {
+        let sources = self.observed.iter_mut().filter_map(|o| o.source.as_mut());
+        let lost = sources.filter_map(|s| s.lost());
+        self.events.tell(lost, &mut self.sink);
+        self.adapt(time);
+    }
+
+    /// Between two samples: takes the events that wait, and sees to it that events keep to
+    /// their budget however long the interval is.
+    pub(super) fn between(&mut self, clock: &RunClock) {
+        self.drain(clock);
+        self.adapt(clock.now());
+    }
+
+    /// When [`between`](Sampler::between) is to be called if nothing else happens.
+    pub(super) fn due(&self) -> Nanos {
+        self.events.due().min(self.spells.due())
+    }
+
+    fn adapt(&mut self, now: Nanos) {
+        if let Some(n) = self.events.next(now) {
             for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
                 source.one_in(n);
             }
         }
-        self.spells.next(time, &mut self.observed);
+        self.spells.next(now, &mut self.observed);
     }
 
     /// Takes the events that wait.
-    pub(super) fn drain(&mut self, clock: &RunClock) {
+    fn drain(&mut self, clock: &RunClock) {
         let before = clock::own_thread_cpu();
+        let offset = clock.less_monotonic();
         for source in self.observed.iter_mut().filter_map(|o| o.source.as_mut()) {
-            self.events.taken += source.drain(clock.offset(), &mut self.sink);
+            self.events.taken += source.drain(offset, &mut self.sink);
         }
         self.events.spent += clock::own_thread_cpu() - before;
     }
@@ -209,9 +225,9 @@ impl Sampler {
         self.events.sampled()
     }
 
-    /// What became of the programs in the kernel.
-    pub(super) fn programs(&mut self) -> Vec<Program> {
-        self.spells.end(&mut self.observed)
+    /// What became of the programs in the kernel; at the end.
+    pub(super) fn programs(&mut self, now: Nanos) -> Vec<Program> {
+        self.spells.end(now, &mut self.observed)
     }
 
     /// What each source gave, for the manifest.

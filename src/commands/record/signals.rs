@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 
 /// A pipe for each signal that matters here.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     pipes: Vec<(Signal, UnixStream)>,
 }
 
@@ -17,7 +17,7 @@ impl Signals {
     ///
     /// One that is ignored already (by `nohup`, or for a job in the background of a script)
     /// stays so, for the command too.
-    pub(super) fn catch() -> io::Result<Signals> {
+    pub(crate) fn catch() -> io::Result<Signals> {
         let mut pipes = Vec::new();
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         for (number, signal) in [
@@ -38,12 +38,12 @@ impl Signals {
     }
 
     /// To wait for them.
-    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
     /// Those that came since last asked.
-    pub(super) fn come(&mut self) -> Vec<Signal> {
+    pub(crate) fn come(&mut self) -> Vec<Signal> {
         let mut buffer = [0; 64];
         let pipes = self.pipes.iter_mut();
         pipes

@@ -64,8 +64,15 @@ fn head(run: &Run) -> String {
         "ok" => "complete".to_owned(),
         other => other.to_owned(),
     };
+    // Times that a text does not tell are relative to zero, and no date.
+    let relative = !m.imported.is_empty() && m.imported.iter().all(|i| i.times == "relative");
+    let from = if relative {
+        String::new()
+    } else {
+        format!(" from {started} UTC")
+    };
     let about = format!(
-        "on {} for {} from {started} UTC, every {};",
+        "on {} for {}{from}, every {};",
         one_line(&m.host),
         time_text(length(run)),
         amount(m.every_seconds, Seconds, false),
@@ -82,6 +89,7 @@ fn head(run: &Run) -> String {
             &shortened(&one_line(&command.arguments.join(" ")), 200),
         );
     }
+    text += &imported(&m.imported);
     for (key, value) in &m.notes {
         text += &entry("note", &one_line(&format!("{key} = {value}")));
     }
@@ -94,6 +102,31 @@ fn head(run: &Run) -> String {
         text += &entry("phases", &list.join(", "));
     }
     text.push('\n');
+    text
+}
+
+/// What it was imported from, by format, and what was not understood of it.
+fn imported(files: &[run::manifest::Imported]) -> String {
+    let mut formats: Vec<(&str, u64)> = Vec::new();
+    for file in files {
+        match formats.iter_mut().find(|f| f.0 == file.format) {
+            Some(known) => known.1 += 1,
+            None => formats.push((&file.format, 1)),
+        }
+    }
+    if formats.is_empty() {
+        return String::new();
+    }
+    let list = formats.iter().map(|(format, n)| match n {
+        1 => (*format).to_owned(),
+        n => format!("{format} ({n} files)"),
+    });
+    let mut text = entry("imported", &list.collect::<Vec<_>>().join(", "));
+    let unknown: u64 = files.iter().map(|f| f.not_understood).sum();
+    if unknown > 0 {
+        let lines = counted(unknown, "line");
+        text += &entry("not read", &format!("{lines} not understood"));
+    }
     text
 }
 

@@ -76,43 +76,30 @@ fn most(look: &Look<'_>, subject: &str, dimension: &str, test: &str) -> Vec<Spen
 }
 
 fn process(look: &Look<'_>, spent: &Spent) -> Finding {
-    let Spent {
-        name,
-        stretch,
-        number,
-    } = spent;
-    let part = format!("process = {}", quoted(name));
-    let sentence = format!(
-        "{name} waited in fsync for {} of the time (its threads added up): {}, {} each.",
-        percent(stretch.rate()),
-        rate(number / stretch.seconds).replace("/s", " a second"),
-        time(stretch.amount / number),
-    );
-    Finding {
-        name: RULE.name,
-        score: (stretch.amount / look.seconds()).min(1.0),
-        sentence,
-        from: stretch.from,
-        to: stretch.to,
-        expression: look.narrowed(&format!("file.time by op where {part}"), stretch.time()),
-        causes: CAUSES,
-    }
+    let did = "waited in fsync";
+    let part = format!("process = {}", quoted(&spent.name));
+    let expression = format!("file.time by op where {part}");
+    finding(look, spent, [did, "its threads", ""], &expression)
 }
 
 fn flushes(look: &Look<'_>, spent: &Spent) -> Finding {
-    let Spent {
-        name,
-        stretch,
-        number,
-    } = spent;
-    let part = format!("device = {} and op = flush", quoted(name));
-    let cache = device::setting(look, name, "write_cache");
+    let did = "was flushing its cache";
+    let cache = device::setting(look, &spent.name, "write_cache");
     let cache = cache.map_or(String::new(), |c| format!(" Its write cache: {c}."));
+    let part = format!("device = {} and op = flush", quoted(&spent.name));
+    let expression = format!("disk.mean_latency where {part}");
+    finding(look, spent, [did, "flushes", &cache], &expression)
+}
+
+/// What it did, of what its time is the sum, and what else there is to say.
+fn finding(look: &Look<'_>, spent: &Spent, words: [&str; 3], expression: &str) -> Finding {
+    let [did, added_up, more] = words;
+    let (name, stretch) = (&spent.name, &spent.stretch);
     let sentence = format!(
-        "{name} was flushing its cache for {} of the time (flushes added up): {}, {} each.{cache}",
+        "{name} {did} for {} of the time ({added_up} added up): {}, {} each.{more}",
         percent(stretch.rate()),
-        rate(number / stretch.seconds).replace("/s", " a second"),
-        time(stretch.amount / number),
+        rate(spent.number / stretch.seconds).replace("/s", " a second"),
+        time(stretch.amount / spent.number),
     );
     Finding {
         name: RULE.name,
@@ -120,7 +107,7 @@ fn flushes(look: &Look<'_>, spent: &Spent) -> Finding {
         sentence,
         from: stretch.from,
         to: stretch.to,
-        expression: look.narrowed(&format!("disk.mean_latency where {part}"), stretch.time()),
+        expression: look.narrowed(expression, stretch.time()),
         causes: CAUSES,
     }
 }

@@ -98,11 +98,14 @@ fn number_place(answer: &Answer) -> Option<usize> {
 /// How many events one row of `table` may stand for: more than 1 where events came faster
 /// than the budget allowed.
 pub fn heaviest(run: &Run, table: &str) -> Result<f64, ReadError> {
-    let is_event = catalog::table(table).is_some_and(|(_, t)| t.detail == Detail::Event);
+    // Whatever a manifest says: nothing else is ever sampled.
+    if catalog::table(table).is_none_or(|(_, t)| t.detail != Detail::Event) {
+        return Ok(1.0);
+    }
     if let Some(sampled) = &run.manifest.sampled {
         return Ok(sampled.get(table).map_or(1.0, |n| f64::from(*n)));
     }
-    let Some(table) = run.table(table)?.filter(|_| is_event) else {
+    let Some(table) = run.table(table)? else {
         return Ok(1.0);
     };
     let mut most = 1.0_f64;

@@ -88,7 +88,8 @@ pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
         return Ok(cells.into_iter().next().unwrap_or_default());
     }
     let cells = points(run, plan)?;
-    if !plan.table.sparse {
+    // What was imported may have tables of other sources at other times.
+    if !plan.table.sparse || !run.manifest.imported.is_empty() {
         return Ok(cells);
     }
     let sampled = sampled(run, plan)?;

@@ -1,27 +1,37 @@
 //! `vmstat` of Linux (procps): `-a`, `-w`, `-t`, `-n`, `-S`, and `-d`, the counters of disks.
 //!
 //! The first report is a mean since boot; of `-d` all are counts since boot. Memory and swap
-//! are in KiB, `bi` and `bo` in blocks of 1,024 bytes (procps 3.3 and 4.0, `vmstat(8)`).
+//! are in KiB, `bi` and `bo` in blocks of 1,024 bytes (procps 3.3 and 4.0, `vmstat(8)`). `-S`
+//! changes the unit of memory and swap, which only an echoed command line tells. `-p` prints
+//! counters of a partition. `-s`, `-m`, `-D` and `-f` are one moment's list and are refused.
 
 use jiff::civil::Date;
 
 use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
+use crate::echo;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::time::{Stamp, time_of_day};
-use crate::{Line, Parser, fields, numbers};
+use crate::stamp_line::stamp_line;
+use crate::time::{Refused, Stamp, time_of_day};
+use crate::{Line, Parser, fields, number, numbers};
 
 const KIB: f64 = 1024.0;
+
+/// Columns that have their place; old versions had `w`, processes swapped out.
+const KNOWN: [&str; 20] = [
+    "r", "b", "swpd", "free", "buff", "cache", "inact", "active", "si", "so", "bi", "bo", "in",
+    "cs", "us", "sy", "id", "wa", "st", "gu",
+];
 
 pub(crate) const FORMAT: Format = Format {
     name: "vmstat-linux",
     tool: "vmstat",
     systems: "Linux",
     help: "processes, memory, swap, I/O, interrupts and processors; disks with -d",
-    recognised: "a header line `r b swpd free …`, or `disk- ---reads---` of -d",
+    recognised: "a header line `r b swpd free …`, `disk- ---reads---` of -d, or that of -p",
     yields: &[
         "system",
         "memory",
@@ -31,6 +41,7 @@ pub(crate) const FORMAT: Format = Format {
         "cpu",
         "cpu_idle",
         "disk",
+        "disk_device",
     ],
     example: "\
 procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
@@ -43,9 +54,36 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 };
 
 fn recognise(head: &Head) -> u8 {
-    let plain = head.any_fields(&["r", "b", "swpd", "free"]);
+    let plain = head.any_fields(&["b", "swpd", "free"]) || head.any_fields(&["w", "swpd", "free"]);
     let disks = head.any_fields(&["total", "merged", "sectors", "ms"]);
-    if plain || disks { 90 } else { 0 }
+    let partition = head.any_fields(&["reads", "read", "sectors", "writes", "requested"]);
+    if plain || disks || partition {
+        90
+    } else if head.lines().any(|l| list_of(l).is_some()) {
+        60
+    } else {
+        0
+    }
+}
+
+/// What the line says that is no report over time, of `-s`, `-m`, `-D` or `-f`.
+fn list_of(line: &[u8]) -> Option<&'static str> {
+    let all: Vec<&[u8]> = fields(line).collect();
+    match all[..] {
+        [b"Cache", b"Num", b"Total", b"Size", b"Pages"] => {
+            Some("the kernel's slab caches (vmstat -m) at one moment")
+        }
+        [_, b"K", b"total", b"memory"] | [_, b"boot", b"time"] => {
+            Some("counters since boot (vmstat -s) at one moment")
+        }
+        [count, b"total", b"reads"] if number::whole(count).is_some() => {
+            Some("counters of all disks (vmstat -D) at one moment")
+        }
+        [count, b"forks"] if number::whole(count).is_some() => {
+            Some("forks since boot (vmstat -f) at one moment")
+        }
+        _ => None,
+    }
 }
 
 /// What the header says of the columns.
@@ -55,6 +93,8 @@ enum Table {
     System(Vec<String>),
     /// `-d`.
     Disks,
+    /// `-p`: the partition.
+    Partition(Vec<u8>),
 }
 
 struct Vmstat {
@@ -68,11 +108,20 @@ struct Vmstat {
     vm: Shape,
     interrupt: Shape,
     disk: Shape,
+    device: Shape,
     disks: Counters,
     /// The device that begins a report of -d.
     first: Vec<u8>,
     /// The zone that the header names.
     utc: bool,
+    /// Bytes of a unit of memory and swap.
+    unit: f64,
+    /// Its name, for columns without a place in the catalog.
+    unit_name: &'static str,
+    /// `-y`: the first report is one like others.
+    no_first: bool,
+    /// A line before the report tells its time.
+    stamp: Option<Stamp>,
 }
 
 impl Vmstat {
@@ -90,10 +139,30 @@ impl Vmstat {
             ),
             interrupt: Shape::of("interrupt", &["count"]),
             disk: Shape::of("disk", &["ios", "merges", "bytes", "time"]),
+            device: Shape::of("disk_device", &["busy", "inflight"]),
             disks: Counters::default(),
             first: Vec::new(),
             utc: false,
+            unit: KIB,
+            unit_name: "KiB",
+            no_first: false,
+            stamp: None,
         }
+    }
+
+    /// A command line that stands in the text.
+    fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
+        if let Some(seconds) = echo::interval(arguments, &["-S", "--unit", "-p", "--partition"]) {
+            out.every(seconds);
+        }
+        (self.unit, self.unit_name) = match echo::value(arguments, &["-S", "--unit"]) {
+            Some(b"k") => (1000.0, "kB"),
+            Some(b"m") => (1e6, "MB"),
+            Some(b"M") => (KIB * KIB, "MiB"),
+            _ => (KIB, "KiB"),
+        };
+        self.no_first = echo::has_flag(arguments, b'y') || arguments.contains(&&b"--no-first"[..]);
+        self.reports = 0;
     }
 
     fn stamp(&self, date: &[u8], time: &[u8]) -> Option<Stamp> {
@@ -122,11 +191,11 @@ impl Vmstat {
             },
             _ => return Line::Unknown,
         };
-        match stamp {
+        match stamp.or(self.stamp.take()) {
             Some(stamp) => out.sample_at(stamp),
             None => out.sample(),
         }
-        if self.reports == 0 {
+        if self.reports == 0 && !self.no_first {
             out.since_boot();
         }
         self.reports += 1;
@@ -138,16 +207,20 @@ impl Vmstat {
         for (column, kind) in [("free", "free"), ("buff", "buffers"), ("cache", "cache")] {
             if !of(column).is_nan() {
                 let kind = out.word(kind.as_bytes());
-                out.put(&self.memory, &[kind], &[of(column) * KIB]);
+                out.put(&self.memory, &[kind], &[of(column) * self.unit]);
             }
         }
         let empty = out.word(b"");
         for column in ["inact", "active"] {
-            out.other(column, "KiB", empty, of(column));
+            out.other(column, self.unit_name, empty, of(column));
         }
-        out.put(&self.swap, &[], &[of("swpd") * KIB]);
-        let paged = ["bi", "bo", "si", "so"].map(|name| of(name) * KIB);
-        out.put(&self.vm, &[], &paged);
+        for column in names.iter().filter(|n| !KNOWN.contains(&n.as_str())) {
+            out.other(column, "", empty, of(column));
+        }
+        out.put(&self.swap, &[], &[of("swpd") * self.unit]);
+        let (bi, bo) = (of("bi") * KIB, of("bo") * KIB);
+        let (si, so) = (of("si") * self.unit, of("so") * self.unit);
+        out.put(&self.vm, &[], &[bi, bo, si, so]);
         let words = [out.word(b"hard"), out.word(b"all")];
         out.put(&self.interrupt, &words, &[of("in")]);
         let share = |name| of(name) / 100.0;
@@ -170,8 +243,12 @@ impl Vmstat {
             return Line::Unknown;
         };
         let stamp = match all[11..] {
+            [] if all[0] == self.first || self.first.is_empty() => self.stamp.take(),
             [] => None,
-            [date, time] => self.stamp(date, time),
+            [date, time] => match self.stamp(date, time) {
+                Some(stamp) => Some(stamp),
+                None => return Line::Unknown,
+            },
             _ => return Line::Unknown,
         };
         let device = out.word(all[0]);
@@ -190,7 +267,14 @@ impl Vmstat {
         }
         let layer = out.word(layer(all[0]).as_bytes());
         let whole = grown.is_none();
+        let inflight = values[8];
         let n = grown.unwrap_or(values);
+        let busy = [n[9], inflight];
+        if whole {
+            out.put_since_boot(&self.device, &[device, layer], &busy);
+        } else {
+            out.put_amounts(&self.device, &[device, layer], &busy);
+        }
         for (op, n) in [("read", &n[0..4]), ("write", &n[4..8])] {
             let words = [device, layer, out.word(op.as_bytes())];
             let values = [n[0], n[1], n[2] * 512.0, n[3] / 1000.0];
@@ -203,43 +287,131 @@ impl Vmstat {
         }
         Line::Data
     }
-}
 
-impl Parser for Vmstat {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let mut words = fields(line);
-        let Some(first) = words.next() else {
-            return Line::Noise;
+    /// A report of `-p`: reads, sectors read, writes, and sectors written, which it calls
+    /// requested writes.
+    fn partition(&mut self, name: &[u8], line: &[u8], out: &mut Out) -> Line {
+        let Some(values) = numbers(fields(line)).filter(|v| v.len() == 4) else {
+            return Line::Unknown;
         };
-        if first.starts_with(b"procs") || first.starts_with(b"--procs") || first == b"disk-" {
-            return Line::Noise;
+        match self.stamp.take() {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
         }
-        let second = words.next();
-        if (first, second) == (b"r", Some(b"b")) {
-            let names = fields(line).map(|f| String::from_utf8_lossy(f).into_owned());
+        let grown = self.disks.grown(name, &values);
+        let whole = grown.is_none();
+        if whole {
+            out.since_boot();
+        }
+        let n = grown.unwrap_or(values);
+        let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
+        for (op, ios, sectors) in [("read", n[0], n[1]), ("write", n[2], n[3])] {
+            let words = [device, layer, out.word(op.as_bytes())];
+            let values = [ios, f64::NAN, sectors * 512.0, f64::NAN];
+            if whole {
+                out.put_since_boot(&self.disk, &words, &values);
+            } else {
+                out.put_amounts(&self.disk, &words, &values);
+            }
+        }
+        Line::Data
+    }
+
+    /// A header or another line that tells about those below.
+    fn header(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let first = *all.first()?;
+        let banner = first.starts_with(b"procs") || first.starts_with(b"--procs");
+        if banner || first == b"disk-" {
+            return Some(Line::Noise);
+        }
+        if first == b"r" && all.contains(&&b"swpd"[..]) {
+            let names = all.iter().map(|f| String::from_utf8_lossy(f).into_owned());
             let mut names: Vec<String> = names.collect();
             // With -t the last column is named by its zone.
             if let Some(zone) = names.pop_if(|n| n.bytes().all(|b| !b.is_ascii_lowercase())) {
                 self.utc = matches!(zone.as_str(), "UTC" | "GMT");
             }
             self.table = Table::System(names);
+            return Some(Line::Noise);
+        }
+        if all.starts_with(&[b"total", b"merged"]) {
+            self.utc = matches!(all.last(), Some(&(b"UTC" | b"GMT")));
+            self.table = Table::Disks;
+            return Some(Line::Noise);
+        }
+        if let [
+            name,
+            b"reads",
+            b"read",
+            b"sectors",
+            b"writes",
+            b"requested",
+            b"writes",
+        ] = all[..]
+        {
+            self.table = Table::Partition(name.to_vec());
+            return Some(Line::Noise);
+        }
+        if let Some(list) = list_of(line) {
+            out.refuse(Refused(format!(
+                "it has {list}, not over time: a single reading has no rates"
+            )));
+            return Some(Line::Noise);
+        }
+        if let Some(arguments) = echo::command(line, "vmstat") {
+            self.command(&arguments, out);
+            return Some(Line::Noise);
+        }
+        match stamp_line(line, out.options()) {
+            Ok(Some(stamp)) => {
+                self.stamp = Some(stamp);
+                // Each time the tool was started anew.
+                self.reports = 0;
+                self.first.clear();
+                Some(Line::Noise)
+            }
+            Ok(None) => None,
+            Err(why) => {
+                out.refuse(why);
+                Some(Line::Noise)
+            }
+        }
+    }
+}
+
+impl Parser for Vmstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if line.trim_ascii().is_empty() {
             return Line::Noise;
         }
-        if (first, second) == (b"total", Some(b"merged")) {
-            self.utc = matches!(fields(line).last(), Some(b"UTC" | b"GMT"));
-            self.table = Table::Disks;
-            return Line::Noise;
+        let starts_with_digit = line
+            .trim_ascii_start()
+            .first()
+            .is_some_and(u8::is_ascii_digit);
+        let of_system = starts_with_digit && matches!(self.table, Table::System(_));
+        if !of_system && let Some(seen) = self.header(line, out) {
+            return seen;
         }
         match std::mem::replace(&mut self.table, Table::None) {
             Table::None => Line::Unknown,
             Table::System(names) => {
                 let seen = self.system(&names, line, out);
                 self.table = Table::System(names);
-                seen
+                match seen {
+                    // A time before the next report.
+                    Line::Unknown => self.header(line, out).unwrap_or(Line::Unknown),
+                    seen => seen,
+                }
             }
             Table::Disks => {
                 self.table = Table::Disks;
                 self.disk(line, out)
+            }
+            Table::Partition(name) => {
+                let seen = self.partition(&name, line, out);
+                self.table = Table::Partition(name);
+                seen
             }
         }
     }

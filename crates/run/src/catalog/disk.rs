@@ -79,7 +79,8 @@ pub(super) const DISK: Subject = Subject {
         word("device", "Name of the device: sda, nvme0n1, md0, loop3."),
         word(
             "layer",
-            "disk, partition, stacked (dm, md, loop), memory (zram, ram), path.",
+            "disk, partition, stacked (dm, md, loop), memory (zram, ram), path; of other tools also \
+             total: what they print for all disks together beside the single ones.",
         ),
         word("op", "read, write, discard, flush."),
         word("process", "Process that read or wrote, as name[pid@start]."),
@@ -99,7 +100,8 @@ pub(super) const DISK: Subject = Subject {
         ),
         word(
             "sequential",
-            "yes: it starts where one of the last 16 I/Os of the device ended; no.",
+            "yes: it starts where one of the last 16 I/Os of the device ended; no; none: it has \
+             no place, as a flush has no data.",
         ),
         number(
             "latency",

@@ -41,7 +41,8 @@ pub(super) const NET: Subject = Subject {
         word(
             "layer",
             "edge (leaves the machine or the container), virtual (bridge, bond, veth, vlan, \
-             tunnel: what an edge counts too, or what stays inside), loopback.",
+             tunnel: what an edge counts too, or what stays inside), loopback; of other tools \
+             also total: all together beside the single ones.",
         ),
         word("direction", "receive or transmit."),
         word(

@@ -35,7 +35,10 @@ pub(super) const PROCESS: Subject = Subject {
             "command",
             "Name of the program, as the kernel keeps it (15 bytes).",
         ),
-        word("mode", "user or system."),
+        word(
+            "mode",
+            "user, system; guest, where a tool tells it apart from user.",
+        ),
         word("op", "read or write."),
     ],
     tables: &[

@@ -142,6 +142,11 @@ impl Run {
         opened.map(|()| run)
     }
 
+    /// How its amounts are stored.
+    fn amounts(&self) -> seal::Amounts {
+        seal::Amounts::of(&self.manifest)
+    }
+
     fn read_manifest(path: &Path) -> Result<Manifest, ReadError> {
         let not_a_run = |why: &str| ReadError::NotARun {
             path: shown(path),

@@ -175,7 +175,7 @@ impl<'r> Opened<'r> {
         match catalog::columns(subject, table).find(|c| c.name() == name) {
             Some(Column::Dimension(d)) if event => d.number.map_or(Stored::AsIs, unit),
             Some(Column::Measure(m)) if event => unit(m.unit),
-            Some(Column::Measure(m)) if seal::is_whole(m.unit, m.kind) => Stored::Rounded,
+            Some(Column::Measure(m)) if self.run.amounts().whole(m.unit, m.kind) => Stored::Rounded,
             _ => Stored::AsIs,
         }
     }

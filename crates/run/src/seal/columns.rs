@@ -1,6 +1,7 @@
 //! Columns on their way from blocks of a journal to Arrow arrays.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
@@ -9,11 +10,11 @@ use arrow_array::{
 };
 use parquet::errors::ParquetError;
 
-use super::{DIGITS, is_whole};
-use crate::Unit;
+use super::{Amounts, DIGITS};
 use crate::catalog::Column;
 use crate::journal::{Numbers, RowsBlock};
 use crate::whole::Step;
+use crate::{Unit, Word};
 
 /// The largest whole number with as many digits as a decimal has.
 const LARGEST: i64 = 10_i64.pow(DIGITS.0 as u32) - 1;
@@ -74,10 +75,31 @@ impl Kept {
         }
     }
 
+    /// Takes words of a column of rows.
+    pub(super) fn push_words(&mut self, column: Option<&Vec<Word>>, range: Range<usize>) {
+        if let (Kept::Words(codes), Some(column)) = (self, column) {
+            codes.extend(column[range].iter().map(|w| w.0 as i32));
+        }
+    }
+
+    /// Takes numbers of a column of rows.
+    pub(super) fn push_values(&mut self, column: Option<&Vec<f64>>, range: Range<usize>) {
+        let Some(column) = column else { return };
+        match self {
+            Kept::Words(_) => {}
+            Kept::Real(values) => values.extend_from_slice(&column[range]),
+            Kept::Whole(values, step) => {
+                let within = |v: i64| v.clamp(-LARGEST, LARGEST);
+                values.extend(column[range].iter().map(|v| step.whole(*v).map(within)));
+            }
+        }
+    }
+
     pub(super) fn array(
         self,
         column: &Column,
         event: bool,
+        amounts: Amounts,
         words: &[Arc<str>],
     ) -> Result<ArrayRef, ParquetError> {
         Ok(match (self, column) {
@@ -96,7 +118,7 @@ impl Kept {
             (Kept::Real(values), Column::Dimension(_)) => Arc::new(Float64Array::from(values)),
             (Kept::Real(values), Column::Measure(m)) => {
                 let known = values.into_iter().map(|v| (!v.is_nan()).then_some(v));
-                if is_whole(m.unit, m.kind) {
+                if amounts.whole(m.unit, m.kind) {
                     let whole = known.map(|v| v.map(|v| v.round() as i64));
                     Arc::new(whole.collect::<Int64Array>())
                 } else {

@@ -7,6 +7,8 @@
 //! whole (docs/decisions/0010) and stored in planes of bytes.
 
 mod columns;
+mod direct;
+mod order;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -25,10 +27,13 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::catalog::{self, Column, Detail, Kind};
 use crate::journal::{self, Columns, End, RowsBlock};
+use crate::manifest::Manifest;
+use crate::rows::Rows;
 use crate::sums;
 use crate::whole::Step;
 use crate::{Nanos, Subject, Table, Unit};
 use columns::Kept;
+pub use direct::Direct;
 
 /// The column with the end of each row's interval. Not `time`: that is a measure of several
 /// subjects.
@@ -97,8 +102,33 @@ pub fn event_type(unit: Unit) -> DataType {
     }
 }
 
+/// How amounts of things and bytes are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amounts {
+    /// They were counted, so they are whole.
+    Whole,
+    /// They were printed as rates, times the interval: as they are.
+    Fractions,
+}
+
+impl Amounts {
+    /// Of the run with that manifest.
+    pub fn of(manifest: &Manifest) -> Amounts {
+        if manifest.imported.is_empty() {
+            Amounts::Whole
+        } else {
+            Amounts::Fractions
+        }
+    }
+
+    /// Whether values of a measure are stored as whole numbers.
+    pub(crate) fn whole(self, unit: Unit, kind: Kind) -> bool {
+        self == Amounts::Whole && is_whole(unit, kind)
+    }
+}
+
 /// The Arrow schema of a sealed table.
-pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
+pub fn schema(subject: &'static Subject, table: &'static Table, amounts: Amounts) -> SchemaRef {
     let event = table.detail == Detail::Event;
     let mut fields = vec![Field::new(TIMESTAMP, time_type(), false)];
     if !event {
@@ -111,7 +141,7 @@ pub fn schema(subject: &'static Subject, table: &'static Table) -> SchemaRef {
                 Some(unit) if event => (event_type(unit), true),
                 Some(_) => (DataType::Float64, false),
             },
-            Column::Measure(m) if is_whole(m.unit, m.kind) => (DataType::Int64, true),
+            Column::Measure(m) if event || amounts.whole(m.unit, m.kind) => (DataType::Int64, true),
             Column::Measure(_) => (DataType::Float64, true),
         };
         fields.push(Field::new(column.name(), data_type, nullable));
@@ -194,6 +224,7 @@ fn properties(
 
 /// One table on its way to Parquet.
 struct Sealing {
+    dir: PathBuf,
     subject: &'static Subject,
     table: &'static Table,
     schema: SchemaRef,
@@ -201,6 +232,10 @@ struct Sealing {
     writer: ArrowWriter<File>,
     gathered: Gathered,
     rows: u64,
+    amounts: Amounts,
+    /// Time of the last row, and whether each came after the one before it.
+    last: Nanos,
+    in_order: bool,
 }
 
 #[derive(Default)]
@@ -215,6 +250,7 @@ impl Sealing {
         dir: &Path,
         subject: &'static Subject,
         table: &'static Table,
+        amounts: Amounts,
     ) -> Result<Sealing, SealError> {
         let path = dir.join(format!("{}.parquet.part", table.name));
         // Read again for its checksums.
@@ -224,7 +260,7 @@ impl Sealing {
             .create(true)
             .truncate(true)
             .open(&path)?;
-        let schema = schema(subject, table);
+        let schema = schema(subject, table, amounts);
         let wrap = |error| SealError::Parquet {
             table: table.name.into(),
             error,
@@ -237,6 +273,7 @@ impl Sealing {
             ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(wrap)?;
         let gathered = Gathered::default();
         Ok(Sealing {
+            dir: dir.to_owned(),
             subject,
             table,
             schema,
@@ -244,12 +281,16 @@ impl Sealing {
             writer,
             gathered,
             rows: 0,
+            amounts,
+            last: Nanos::MIN,
+            in_order: true,
         })
     }
 
     /// Takes a block; columns are matched by name, because a journal may be of another version.
     fn push(&mut self, block: &RowsBlock<'_>, words: &[Arc<str>]) -> Result<(), SealError> {
         self.rows += block.times.len() as u64;
+        self.look_at(&block.times);
         let event = self.table.detail == Detail::Event;
         let g = &mut self.gathered;
         g.times.extend_from_slice(&block.times);
@@ -265,6 +306,48 @@ impl Sealing {
         } else {
             Ok(())
         }
+    }
+
+    /// Takes rows on their way, whose words are those of the sink.
+    fn push_rows(&mut self, rows: &Rows, words: &[Arc<str>]) -> Result<(), SealError> {
+        self.rows += rows.len() as u64;
+        self.look_at(&rows.times);
+        let event = self.table.detail == Detail::Event;
+        let mut from = 0;
+        while from < rows.len() {
+            let to = rows.len().min(from + GATHER - self.gathered.times.len());
+            let g = &mut self.gathered;
+            g.times.extend_from_slice(&rows.times[from..to]);
+            if !event {
+                g.intervals.extend_from_slice(&rows.intervals[from..to]);
+            }
+            let (mut word, mut value) = (rows.words.iter(), rows.values.iter());
+            for (place, column) in catalog::columns(self.subject, self.table).enumerate() {
+                if g.columns.len() <= place {
+                    g.columns.push(Kept::new(&column, event));
+                }
+                match &mut g.columns[place] {
+                    kept @ Kept::Words(_) => kept.push_words(word.next(), from..to),
+                    kept => kept.push_values(value.next(), from..to),
+                }
+            }
+            from = to;
+            if self.gathered.times.len() >= GATHER {
+                self.flush(words)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Readers rely on the order of time, but for events. What is recorded comes in it; what is
+    /// imported may not.
+    fn look_at(&mut self, times: &[Nanos]) {
+        if self.table.detail == Detail::Event {
+            return;
+        }
+        let first = times.first().is_none_or(|first| *first >= self.last);
+        self.in_order &= first && times.is_sorted();
+        self.last = times.last().copied().unwrap_or(self.last);
     }
 
     fn flush(&mut self, words: &[Arc<str>]) -> Result<(), SealError> {
@@ -284,7 +367,10 @@ impl Sealing {
         }
         let columns = catalog::columns(self.subject, self.table);
         for (column, kept) in columns.zip(g.columns) {
-            arrays.push(kept.array(&column, event, words).map_err(wrap)?);
+            arrays.push(
+                kept.array(&column, event, self.amounts, words)
+                    .map_err(wrap)?,
+            );
         }
         let batch = RecordBatch::try_new(self.schema.clone(), arrays)
             .map_err(|e| wrap(ParquetError::General(e.to_string())))?;
@@ -294,6 +380,9 @@ impl Sealing {
     /// Finishes the file and gives it its name; answers with its rows and the sum of its footer.
     fn finish(mut self, words: &[Arc<str>]) -> Result<(&'static str, u64, u32), SealError> {
         self.flush(words)?;
+        if !self.in_order {
+            self = self.ordered()?;
+        }
         let table = self.table.name;
         let wrap = |error| SealError::Parquet {
             table: table.into(),
@@ -325,7 +414,7 @@ pub struct Sealed {
 ///
 /// Tables of the journal that this version's catalog does not have are left out; the caller
 /// keeps the journal when the error says that not all could be written.
-pub fn seal(file: &File, dir: &Path) -> Result<Sealed, SealError> {
+pub fn seal(file: &File, dir: &Path, amounts: Amounts) -> Result<Sealed, SealError> {
     let mut open: HashMap<String, Sealing> = HashMap::new();
     let mut failed: Option<SealError> = None;
     let mut last_words: Vec<Arc<str>> = Vec::new();
@@ -346,7 +435,7 @@ pub fn seal(file: &File, dir: &Path) -> Result<Sealed, SealError> {
             let sealing = match open.entry(block.schema.name.clone()) {
                 std::collections::hash_map::Entry::Occupied(o) => o.into_mut(),
                 std::collections::hash_map::Entry::Vacant(v) => {
-                    match Sealing::new(dir, subject, table) {
+                    match Sealing::new(dir, subject, table, amounts) {
                         Ok(new) => v.insert(new),
                         Err(e) => {
                             failed = Some(e);

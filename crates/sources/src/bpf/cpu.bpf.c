@@ -9,7 +9,8 @@
  * The kernel's count of waiting (run_delay) is not used: a task that gets a processor at once
  * has waited for nothing there, as its clock is not read again. Stamps lie in an array.
  */
-#include "who.h"
+#include "control.h"
+#include "cpu_groups.h"
 
 /* ---- what is read of the kernel's structs ---- */
 
@@ -34,41 +35,6 @@ struct task_struct___cpu {
 
 /* ---- what is kept ---- */
 
-/* Groups that have a place, and one more for all that find none. */
-#define GROUPS 2048
-#define OTHERS GROUPS
-/* The histograms of a group, in pages of one power of two. */
-enum kind { SLICE, WAIT, KINDS };
-#define PAGE_CELLS 64
-#define PAGES (CELLS / PAGE_CELLS)
-
-struct cell {
-    u64 count;
-    u64 time;
-};
-
-struct page {
-    struct cell cell[PAGE_CELLS];
-};
-
-struct group {
-    u64 id;
-    /* Told by the reader and not run (see `charge`). */
-    u64 owed;
-    /* What found no page. */
-    struct cell beyond[KINDS];
-    u32 page[KINDS][PAGES]; /* and 1 */
-};
-
-/* The interval in which a group was last charged, and that in which its name was told. */
-struct seen {
-    u32 charged;
-    u32 told;
-};
-struct all_seen {
-    struct seen group[GROUPS * 2]; /* a power of two above OTHERS */
-};
-
 /* Who has a processor. */
 struct running {
     u64 stamp; /* since when; 0: not known, CHANGING: it is being changed */
@@ -76,11 +42,10 @@ struct running {
     u32 pid;
     u32 tgid;
     u32 place; /* of its group, and 1; 0: nobody runs */
-    u32 unused[5];
     /* The last cut that was heeded. */
     u64 cut_stamp;
     u64 cut_told;
-};
+} __attribute__((aligned(64)));
 #define CHANGING 1
 
 /* Of a slice under way the reader has counted `told` nanoseconds already. */
@@ -88,6 +53,9 @@ struct cut {
     u64 told;
     u64 stamp;
 };
+
+/* Marks beside what was lost: slices whose wait is not known, switches that were not told. */
+enum remark { NO_WAIT, NOT_TOLD };
 
 /* Tasks that were moved to another group, by number of their process. */
 #define MOVES 128
@@ -103,22 +71,13 @@ struct all_moves {
     struct move move[MOVES];
 };
 
-/* The reader writes the first, the programs the second. */
-struct control {
-    u64 interval;
-    u64 moved; /* when a task was moved last */
-};
-
 MAP(cpus, ARRAY, u32, struct running, 1);
 /* Who had a processor when we came. */
 MAP(firsts, ARRAY, u32, struct running, 1);
 MAP(cuts, ARRAY, u32, struct cut, 1);
-MAP(groups, ARRAY, u32, struct group, GROUPS + 1);
-MAP(seen, ARRAY, u32, struct all_seen, 1);
-MAP(pages, ARRAY, u32, struct page, 1024);
-MAP(next_page, ARRAY, u32, u32, 1);
 MAP(moves, ARRAY, u32, struct all_moves, 1);
-MAP(control, ARRAY, u32, struct control, 2);
+/* When a task was moved last. */
+MAP(moved, ARRAY, u32, u64, 1);
 /*
  * What is kept of a task, in the place of its number, with the number beside each: since when
  * it waits for a processor, and what it had run when it was last charged. Should another task
@@ -133,118 +92,9 @@ struct task {
 };
 MAP(tasks, ARRAY, u32, struct task, TASKS);
 
-const volatile u32 all_pages = 1024;
-
 INLINE u64 runtime_of(struct task_struct *task)
 {
     return ((struct task_struct___sched *)task)->se.sum_exec_runtime;
-}
-
-/* ---- groups and their histograms ---- */
-
-/* The place of a group, made if it is new. */
-ONCE u32 place_of(u64 id)
-{
-    u32 place = (id * 0x9e3779b97f4a7c15ULL) >> 53;
-    struct lost *lost;
-    for (int i = 0; i < 8; i++) {
-        struct group *group = map_lookup(&groups, &place);
-        if (!group)
-            return OTHERS;
-        if (group->id == id)
-            return place;
-        if (!group->id) {
-            u64 was = __sync_val_compare_and_swap(&group->id, 0, id);
-            if (!was || was == id)
-                return place;
-        }
-        place = (place + 1) & (GROUPS - 1);
-    }
-    lost = lost_here();
-    if (lost)
-        ADD(lost->untracked, 1);
-    return OTHERS;
-}
-
-/* The page where a value is counted; NULL: there are none left. */
-INLINE struct page *page_at(u32 *at)
-{
-    u32 zero = 0, number = *at, *next;
-    if (!number) {
-        u32 was;
-        next = map_lookup(&next_page, &zero);
-        if (!next || *next >= all_pages)
-            return NULL;
-        /* Should another processor be as fast, a page stays unused. */
-        number = __sync_fetch_and_add(next, 1) + 1;
-        if (number > all_pages)
-            return NULL;
-        was = __sync_val_compare_and_swap(at, 0, number);
-        number = was ? was : number;
-    }
-    number--;
-    return map_lookup(&pages, &number);
-}
-
-/* Counts `count` slices or waits of `length`, that add `time`. */
-ONCE int tally(u32 place, u32 kind, u64 length, u64 time, u32 count)
-{
-    struct group *group = map_lookup(&groups, &place);
-    u32 number = grid(length) & (CELLS - 1);
-    struct page *page;
-    struct cell *cell;
-    if (!group)
-        return 0;
-    page = page_at(&group->page[kind & 1][number / PAGE_CELLS]);
-    cell = page ? &page->cell[number % PAGE_CELLS] : &group->beyond[kind & 1];
-    __sync_fetch_and_add(&cell->count, count);
-    __sync_fetch_and_add(&cell->time, time);
-    return 0;
-}
-
-/*
- * Charges the rest of a slice. It can be less than nothing: the reader counts what a slice
- * has run so far by the clock, and the kernel does not count what the hypervisor took away.
- * Then the group owes it.
- */
-ONCE int charge(u32 place, u64 length, s64 rest, u32 count)
-{
-    struct group *group = map_lookup(&groups, &place);
-    u64 time = rest;
-    if (!group)
-        return 0;
-    if (rest < 0) {
-        __sync_fetch_and_add(&group->owed, -rest);
-        time = 0;
-    } else if (group->owed) {
-        u64 owed = __sync_lock_test_and_set(&group->owed, 0);
-        if (owed > time) {
-            __sync_fetch_and_add(&group->owed, owed - time);
-            time = 0;
-        } else {
-            time -= owed;
-        }
-    }
-    return tally(place, SLICE, length, time, count);
-}
-
-INLINE struct control *control_of(u32 place)
-{
-    return map_lookup(&control, &place);
-}
-
-INLINE struct seen *seen_of(u32 place)
-{
-    u32 zero = 0;
-    struct all_seen *all = map_lookup(&seen, &zero);
-    return all ? &all->group[place & (GROUPS * 2 - 1)] : NULL;
-}
-
-INLINE void mark(u32 place, u32 interval)
-{
-    struct seen *seen = seen_of(place);
-    if (seen && seen->charged != interval)
-        seen->charged = interval;
 }
 
 /* ---- switches ---- */
@@ -258,10 +108,10 @@ INLINE s64 least(s64 a, s64 b)
 INLINE struct move *move_of(struct running *at, u64 stamp)
 {
     u32 zero = 0;
-    struct control *last = control_of(1);
+    u64 *last = map_lookup(&moved, &zero);
     struct all_moves *all;
     struct move *move;
-    if (!last || last->moved < stamp)
+    if (!last || *last < stamp)
         return NULL;
     all = map_lookup(&moves, &zero);
     if (!all)
@@ -351,9 +201,7 @@ INLINE void end_wait(u32 pid, u32 place, u64 now)
     if (!task)
         return;
     if (task->waits >> VALUE_BITS != pid) {
-        struct lost *lost = lost_here();
-        if (lost)
-            ADD(lost->unused[0], 1);
+        count_mark(NO_WAIT);
         return;
     }
     wait = (now - task->waits) & VALUE_MASK;
@@ -414,7 +262,6 @@ INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp
     u64 since = ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
     s64 ran = not_charged(task->pid, runtime_of(task), since);
     u32 place = place_of(id);
-    struct lost *lost = lost_here();
     if (at->place) {
         s64 told = heed_cut(at, stamp, cpu);
         mark(at->place - 1, interval);
@@ -422,8 +269,7 @@ INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp
     }
     mark(place, interval);
     charge(place, ran, ran, 1);
-    if (lost)
-        ADD(lost->unused[1], 1);
+    count_mark(NOT_TOLD);
 }
 
 /* The start of a slice of a task whose group has its directory at `node`. */
@@ -455,9 +301,9 @@ int cpu_switch(u64 *ctx)
     struct kernfs_node *node = node_of(next);
     u32 cpu = cpu_number();
     struct running *at = map_lookup(&cpus, &cpu);
-    struct control *c = control_of(0);
+    u32 interval = interval_now();
     u64 stamp, now = ktime();
-    if (!at || !c)
+    if (!at)
         return 0;
     if (!at->stamp) {
         /* The first switch of this processor: it ran since we came. */
@@ -468,12 +314,12 @@ int cpu_switch(u64 *ctx)
     stamp = at->stamp;
     *(volatile u64 *)&at->stamp = CHANGING;
     if (at->place && at->pid == (u32)prev->pid)
-        leave(at, prev, stamp, c->interval, cpu);
+        leave(at, prev, stamp, interval, cpu);
     else if (prev->pid && stamp)
-        leave_unseen(at, prev, stamp, c->interval, cpu);
+        leave_unseen(at, prev, stamp, interval, cpu);
     if (prev->pid && can_run(prev))
         stamp_waiting(prev->pid, now);
-    enter(at, next, node, c->interval, now);
+    enter(at, next, node, interval, now);
     if (at->place)
         end_wait(at->pid, at->place - 1, now);
     return 0;
@@ -502,7 +348,7 @@ int cpu_move(u64 *ctx)
     u32 zero = 0, tgid = task->tgid, place;
     u64 id = id_of(node);
     struct all_moves *all = map_lookup(&moves, &zero);
-    struct control *last = control_of(1);
+    u64 *last = map_lookup(&moved, &zero);
     struct move *move;
     if (!all || !last)
         return 0;
@@ -516,7 +362,7 @@ int cpu_move(u64 *ctx)
     move->runtime = runtime_of(task);
     move->when = ktime();
     move->tgid = tgid;
-    last->moved = move->when;
+    *last = move->when;
     return 0;
 }
 

@@ -20,7 +20,9 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::load::{Constant, Hook, Lanes, Loaded, load};
+use super::attach::Hook;
+use super::control::Control;
+use super::load::{Constant, Lanes, Loaded, load};
 use super::who::{Who, group_subsystem};
 use crate::read::{fields, lines};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
@@ -58,9 +60,8 @@ struct Cpu {
     who: Who,
     processors: Processors,
     groups: Groups,
-    control: Array<MapData, [u64; 2]>,
+    control: Control,
     losses: Array<MapData, [u64; 8]>,
-    interval: u32,
     /// Whether the beginning of each wait is seen.
     waits: bool,
     /// Slices and waits that are in no histogram.
@@ -105,9 +106,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         who: Who::new(host),
         processors: Processors::new(&mut loaded)?,
         groups: Groups::new(&mut loaded)?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         losses: loaded.array("losses")?,
-        interval: 0,
         waits: loaded.attached("cpu_wakeup") && loaded.attached("cpu_new"),
         beyond: 0,
         others: None,
@@ -148,9 +148,8 @@ impl Source for Cpu {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
         let remarks = self.remarks();
-        let mut programs: Vec<Program> = self.loaded.programs().cloned().collect();
+        let mut programs = self.loaded.measured(seconds);
         if let Some(switch) = programs.iter_mut().find(|p| p.name == SWITCH) {
             switch.detail = remarks;
         }
@@ -167,12 +166,10 @@ impl Cpu {
     }
 
     fn read(&mut self, write: bool, out: &mut Sink) -> Result<(), MapError> {
-        // Marks of before the first interval are 0.
-        self.interval = self.interval.wrapping_add(1).max(1);
-        self.control.set(0, [u64::from(self.interval), 0], 0)?;
+        let interval = self.control.turn()?;
         let mut parts = Vec::new();
         self.processors.cut(now(), |part| parts.push(part))?;
-        let mut places = self.groups.charged(self.interval)?;
+        let mut places = self.groups.charged(interval)?;
         places.extend(parts.iter().map(|p| p.place.min(GROUPS)));
         places.sort_unstable();
         places.dedup();
@@ -294,9 +291,9 @@ fn histogram(
     (all as f64, nanoseconds as f64 / 1e9, lost)
 }
 
-/// Nanoseconds since boot, sleep included: the clock of the programs.
+/// Nanoseconds by the clock of the programs, which stands while the machine sleeps.
 fn now() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
+    let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 

@@ -7,7 +7,8 @@
 //!
 //! A flush, and a write that only asks for one, have no data: they are in the histograms of
 //! time and depth (the write at depth 0: it is never issued itself), and not in those of size
-//! and distance. Their time runs from the making of the write to the end of the flush.
+//! and distance, and as events neither sequential nor random. Their time runs from the making of
+//! the write to the end of the flush.
 //!
 //! <https://docs.kernel.org/trace/events.html>
 
@@ -22,8 +23,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
+use super::attach::Hook;
 use super::cells::{Blocks, CELLS};
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use super::control::Control;
+use super::load::{Constant, Lanes, Loaded, load};
+use super::losses::Losses;
 use crate::proc::disk::layer;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
@@ -43,10 +47,11 @@ const DEVICES: usize = 128;
 const OPS: usize = 4;
 const NAMES: [&str; OPS] = ["read", "write", "discard", "flush"];
 const DISCARD: usize = 2;
+const FLUSH: usize = 3;
 const SECTOR: f64 = 512.0;
 /// Numbers of a device in the program's map: 256 bytes.
 const DEVICE_WORDS: usize = 32;
-const DEVICE_NAME: std::ops::Range<usize> = 36..56;
+const DEVICE_NAME: std::ops::Range<usize> = 28..48;
 /// Numbers of the sums of an operation, and which is which.
 const SUMS: usize = 4;
 const QUEUE: usize = 0;
@@ -112,7 +117,7 @@ struct Disk {
     loaded: Loaded,
     devices: Array<MapData, Devices>,
     totals: Array<MapData, Sums>,
-    control: Array<MapData, [u32; 2]>,
+    control: Control,
     blocks: Blocks<BLOCK>,
     weights: Blocks<WEIGHTS>,
     lanes: u32,
@@ -199,7 +204,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         host: host.clone(),
         devices: loaded.array("devices")?,
         totals: loaded.array("totals")?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         blocks: Blocks::new(loaded.array("blocks")?, lanes.count),
         weights: Blocks::new(loaded.array("weights")?, lanes.count),
         lanes: lanes.count,
@@ -289,7 +294,7 @@ impl Source for Disk {
             known.push(Known::new(place, &devices, host, out));
             known[known.len() - 1].words
         };
-        events.drain(offset + super::slept(), &mut name, ops, out)
+        events.drain(offset, &mut name, ops, out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {
@@ -297,8 +302,7 @@ impl Source for Disk {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {
@@ -306,7 +310,7 @@ impl Source for Disk {
     }
 
     fn one_in(&mut self, n: u32) {
-        let _ = self.control.set(0, [n, 0], 0);
+        self.control.one_in(n);
     }
 }
 
@@ -342,7 +346,7 @@ impl Disk {
             }
             active = true;
             // The block of each operation, and one; two numbers share a word of 64 bits.
-            let block = (device[2 + op / 2] >> (32 * (op % 2))) as u32;
+            let block = (device[1 + op / 2] >> (32 * (op % 2))) as u32;
             let words = [words[0], words[1], word];
             let [ios, random] = match block {
                 0 => [0.0; 2],
@@ -360,7 +364,7 @@ impl Disk {
                 out.row(self.tables.io, &words, &values);
             }
         }
-        let (depth, weights) = ((device[8] & 0xffff) as u32, device[4] as u32);
+        let (depth, weights) = ((device[8] & 0xffff) as u32, device[3] as u32);
         if weights > 0 && (active || depth > 0) {
             self.depths(weights - 1, depth, words, write, out);
         }

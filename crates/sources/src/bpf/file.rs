@@ -19,8 +19,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
+use super::attach::Hook;
 use super::cells::Rows;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use super::control::Control;
+use super::load::{Constant, Lanes, Loaded, load};
+use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use counts::{Counts, Sums, largest};
 use events::{Events, Known};
@@ -68,7 +71,7 @@ const ROWS: u32 = 96;
 /// each.
 const FILESYSTEM_WORDS: usize = 1 + OPS / 2;
 /// Numbers of the sums of an operation.
-const SUM_WORDS: usize = 4;
+const SUM_WORDS: usize = 3;
 /// Entries with a name of their own, for each process that a sample names.
 const NAMED: usize = 10;
 /// The ring has to hold names only, where there are no events.
@@ -90,7 +93,7 @@ struct Files {
     losses: Losses,
     filesystems: Array<MapData, Filesystems>,
     others: Array<MapData, AllSums>,
-    control: Array<MapData, [u32; 2]>,
+    control: Control,
     counts: Counts,
     rows: Rows,
     ring: RingBuf<MapData>,
@@ -99,10 +102,10 @@ struct Files {
     with_events: bool,
     /// How many entries to name.
     most: usize,
-    one_in: u32,
-    interval: u32,
     /// The run's clock less the program's, as heard last.
     offset: Nanos,
+    /// Events that a sample took.
+    taken: u64,
     /// Sums of `others` as read last, by place of the file system.
     before: HashMap<usize, AllSums>,
     tables: [TableId; 3],
@@ -134,7 +137,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("lane_mask", lanes.count - 1),
         Constant::Flag("lanes_shared", lanes.shared),
         Constant::Word("all_rows", ROWS),
-        Constant::Word("wake_bytes", ring / 4),
         Constant::Flag("with_events", with_events),
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
@@ -143,7 +145,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     Ok(Box::new(Files {
         filesystems: loaded.array("filesystems")?,
         others: loaded.array("path_sums")?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         counts: Counts::new(loaded.array("paths")?),
         rows: Rows::new(loaded.array("rows")?, lanes.count),
         ring: loaded.ring()?,
@@ -151,9 +153,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         events: Events::new(),
         with_events,
         most: host.top * NAMED,
-        one_in: 1,
-        interval: 0,
         offset: 0,
+        taken: 0,
         before: HashMap::new(),
         tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
         words: None,
@@ -165,7 +166,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 impl Source for Files {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let mut entries = self.turn()?;
-        self.take_records(out);
+        self.taken += self.take_records(out);
         self.names.refresh();
         let known = self.filesystems.get(&0, 0).map_err(io::Error::other)?;
         self.name_filesystems(&known, out);
@@ -191,7 +192,7 @@ impl Source for Files {
                 self.name_filesystems(&known, out);
             }
         }
-        self.take_records(out)
+        std::mem::take(&mut self.taken) + self.take_records(out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {
@@ -199,8 +200,7 @@ impl Source for Files {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {
@@ -208,8 +208,7 @@ impl Source for Files {
     }
 
     fn one_in(&mut self, n: u32) {
-        self.one_in = n;
-        let _ = self.control.set(0, [n, self.interval], 0);
+        self.control.one_in(n);
     }
 }
 
@@ -228,14 +227,12 @@ impl Files {
     /// before.
     fn turn(&mut self) -> io::Result<Vec<counts::Entry>> {
         let mut entries = Vec::new();
-        let next = self.interval.wrapping_add(1);
-        self.counts.read(next, true, |e| entries.push(e))?;
-        self.control
-            .set(0, [self.one_in, next], 0)
-            .map_err(io::Error::other)?;
+        let past = self.control.interval();
+        // The place of the next one still has what came late to the one before this.
         self.counts
-            .read(self.interval, false, |e| entries.push(e))?;
-        self.interval = next;
+            .read(past.wrapping_add(1), true, |e| entries.push(e))?;
+        self.control.turn().map_err(io::Error::other)?;
+        self.counts.read(past, false, |e| entries.push(e))?;
         Ok(entries)
     }
 

@@ -2,7 +2,9 @@
  * What is counted of a call that ended: its histograms, and who did what to which file.
  */
 #pragma once
+#include "control.h"
 #include "file.h"
+#include "rows.h"
 
 /* The order of `NAMES` in file.rs. */
 enum op {
@@ -30,17 +32,10 @@ enum row_kind { LATENCY, LATENCY_BYTES, SIZE, SIZE_BYTES, ROWS };
 /* Rows that are left for the file systems that found none. */
 #define RESERVE 24
 
-struct row {
-    u64 cell[CELLS];
-};
-MAP(rows, ARRAY, u32, struct row, 64);
-MAP(rows_taken, ARRAY, u32, u32, 1);
-
 struct sums {
     u64 ops;
     u64 bytes;
     u64 time;
-    u64 unused;
 };
 
 /* What a process did to a file in an interval. */
@@ -69,15 +64,6 @@ struct all_sums {
     struct sums op[OPS];
 };
 MAP(path_sums, ARRAY, u32, struct all_sums, FILESYSTEMS);
-
-const volatile u32 lanes = 1;
-const volatile u32 all_rows = 64;
-const volatile bool with_events = 0;
-struct control {
-    u32 one_in; /* of how many events one is told */
-    u32 interval;
-};
-MAP(control, ARRAY, u32, struct control, 1);
 
 /* A call that ended. */
 struct file_event {
@@ -112,10 +98,10 @@ INLINE bool moves_bytes(u32 op)
 INLINE u32 take_rows(u32 *at, u32 count, u32 most)
 {
     u32 zero = 0, first, was;
-    u32 *taken = map_lookup(&rows_taken, &zero);
-    if (!taken || *taken + count > most)
+    u32 *given = map_lookup(&taken, &zero);
+    if (!given || *given + count > most)
         return 0;
-    first = __sync_fetch_and_add(taken, count) + 1;
+    first = __sync_fetch_and_add(given, count) + 1;
     if (first + count > all_rows + 1)
         return 0;
     was = __sync_val_compare_and_swap(at, 0, first);
@@ -141,18 +127,10 @@ INLINE u32 rows_for(struct all_filesystems *all, u32 fs, u32 op)
 
 ONCE int tally(u32 first, u32 kind, u32 cell, u64 amount)
 {
-    u32 place = (first - 1 + kind) * lanes + (cpu_number() & lane_mask);
-    struct row *row = map_lookup(&rows, &place);
+    struct row *row = row_here(first + kind);
     if (row)
         ADD(row->cell[cell & (CELLS - 1)], amount);
     return 0;
-}
-
-INLINE void untracked(void)
-{
-    struct lost *lost = lost_here();
-    if (lost)
-        ADD(lost->untracked, 1);
 }
 
 ONCE int count_in_rows(struct done *done)
@@ -216,15 +194,6 @@ INLINE void count_in_others(struct done *done)
     __sync_fetch_and_add(&sums->ops, 1);
     __sync_fetch_and_add(&sums->bytes, done->bytes);
     __sync_fetch_and_add(&sums->time, done->latency);
-}
-
-/* Of one in `one_in` calls an event is told, by chance. Answers with how many the event
- * stands for; 0: it is not told. */
-INLINE u32 chosen(u64 now, u32 one_in)
-{
-    if (one_in <= 1)
-        return 1;
-    return (((now * 0x9e3779b97f4a7c15ULL) >> 32) * one_in) >> 32 ? 0 : one_in;
 }
 
 /* Who calls. */
@@ -298,19 +267,18 @@ ONCE int tell_names(struct caller *who, struct named *named)
 ONCE int count(struct done *done)
 {
     struct caller who;
-    u32 zero = 0, weight = 0;
+    u32 weight = 0;
     u64 key;
     u32 place, at;
     struct chunk *chunk;
     struct entry *entry;
-    struct control *c = map_lookup(&control, &zero);
-    if (!c || !done)
+    if (!done)
         return 0;
     find_caller(&who);
     key = mix(mix(done->named.id, who.start), mix(who.group, (u64)who.tgid << 16 | done->named.op));
     key = mix(key, done->named.fs) | 1;
     count_in_rows(done);
-    place = entry_of(key, c->interval);
+    place = entry_of(key, interval_now());
     at = (place & ~FRESH) / CHUNK;
     chunk = map_lookup(&paths, &at);
     if (chunk) {
@@ -330,7 +298,7 @@ ONCE int count(struct done *done)
         count_in_others(done);
     }
     if (with_events)
-        weight = chosen(done->now, c->one_in);
+        weight = chosen(done->now);
     if (place & FRESH || weight)
         tell_names(&who, &done->named);
     if (weight)

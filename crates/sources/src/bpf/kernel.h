@@ -68,6 +68,7 @@ static struct task_struct *(*current_task)(void) = (void *)158;
  * there are many (then additions are atomic). A program cannot interrupt itself on its
  * processor (the kernel leaves the inner one out and counts it as missed).
  */
+const volatile u32 lanes = 1;
 const volatile u32 lane_mask = 0;
 const volatile bool lanes_shared = 1;
 

@@ -1,55 +1,18 @@
-//! Loading and attaching the programs, and what the kernel says of them.
+//! Loading objects: their maps, their constants, and their programs with them.
 
-use std::fs::File;
-use std::io::{Read, Seek};
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use aya::maps::{Array, MapData, RingBuf};
-use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Endianness, Pod, VerifierLogLevel};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::chroot;
 use run::manifest::Program;
 
+use super::attach::{Attached, Hook, REMEDY, attach, iterate, iterator};
+use super::losses::Losses;
 use super::types;
-use crate::{Availability, Host, Lost};
-
-/// A program and the hook it waits at.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hook {
-    /// Name of the function in the object.
-    pub(super) program: &'static str,
-    /// Name of the kernel's tracepoint. `iter/task`: it runs once for each task, after those
-    /// before it are attached.
-    pub(super) event: &'static str,
-    /// Whether without it the source has nothing to tell.
-    pub(super) needed: bool,
-}
-
-impl Hook {
-    pub(super) const fn needed(program: &'static str, event: &'static str) -> Hook {
-        Hook {
-            program,
-            event,
-            needed: true,
-        }
-    }
-
-    pub(super) const fn useful(program: &'static str, event: &'static str) -> Hook {
-        Hook {
-            needed: false,
-            ..Hook::needed(program, event)
-        }
-    }
-}
-
-/// What names a list of the kernel instead of a tracepoint.
-const LIST: &str = "iter/";
-
-/// What REMEDY says is what it takes to load anything.
-const REMEDY: &str = "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
+use crate::{Availability, Host};
 
 /// A short description of this kernel's types, found once.
 struct Types(OnceLock<Result<Btf, String>>);
@@ -162,14 +125,6 @@ pub(super) struct Loaded {
     programs: Vec<Attached>,
 }
 
-struct Attached {
-    state: Program,
-    /// `/proc/self/fdinfo` of the program.
-    info: Option<File>,
-    /// Hits and nanoseconds as last read.
-    before: [u64; 2],
-}
-
 /// How the programs spread what they count over the processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes {
@@ -231,100 +186,6 @@ pub(super) fn load(
     Ok(Loaded { ebpf, programs })
 }
 
-fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
-    let mut state = Program {
-        name: hook.program.into(),
-        hook: hook.event.into(),
-        state: "attached".into(),
-        ..Program::default()
-    };
-    let absent = host.without_hooks.iter().any(|h| h == hook.event);
-    let result = if absent {
-        Err(("unsupported", "left out as asked".to_owned()))
-    } else if let Some(list) = hook.event.strip_prefix(LIST) {
-        run_once(ebpf, hook.program, list, types).map(|()| None)
-    } else {
-        try_attach(ebpf, hook, types)
-    };
-    let mut info = None;
-    match result {
-        Ok(file) => info = file,
-        Err((name, detail)) => {
-            state.state = name.into();
-            state.detail = detail;
-        }
-    }
-    Attached {
-        state,
-        info,
-        before: [0; 2],
-    }
-}
-
-type Refusal = (&'static str, String);
-
-fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
-    let program: &mut BtfTracePoint = ebpf
-        .program_mut(hook.program)
-        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
-        .try_into()
-        .map_err(|e: ProgramError| failed(&e))?;
-    program
-        .load(hook.event, types)
-        .map_err(|e| refusal(e, "tracepoint"))?;
-    program.attach().map_err(|e| failed(&e))?;
-    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
-    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
-}
-
-/// Runs a program once for each entry of a list of the kernel.
-fn run_once(ebpf: &mut Ebpf, name: &str, list: &str, types: &Btf) -> Result<(), Refusal> {
-    let program: &mut Iter = ebpf
-        .program_mut(name)
-        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
-        .try_into()
-        .map_err(|e: ProgramError| failed(&e))?;
-    program.load(list, types).map_err(|e| refusal(e, "list"))?;
-    let link = program.attach().map_err(|e| failed(&e))?;
-    let link = program.take_link(link).map_err(|e| failed(&e))?;
-    let mut file = link.into_file().map_err(|e| failed(&e))?;
-    std::io::copy(&mut file, &mut std::io::sink()).map_err(|e| failed(&e))?;
-    program.unload().map_err(|e| failed(&e))
-}
-
-fn failed(error: &dyn std::fmt::Display) -> Refusal {
-    ("failed", error.to_string())
-}
-
-/// Why the kernel did not take a program for a hook of that kind.
-fn refusal(error: ProgramError, kind: &str) -> Refusal {
-    match error {
-        ProgramError::Btf(_) => ("unsupported", format!("this kernel has no such {kind}")),
-        ProgramError::LoadError { io_error, .. }
-            if io_error.kind() == std::io::ErrorKind::PermissionDenied
-                && io_error.raw_os_error() == Some(1) =>
-        {
-            ("denied", REMEDY.into())
-        }
-        other => failed(&other),
-    }
-}
-
-/// Reads `file` to its end. An iterator that writes nothing ends a reading after a million
-/// things and goes on with the next.
-fn read_through(file: &mut File) -> std::io::Result<()> {
-    let mut buffer = [0; 64];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(_) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-}
-
 /// What an error of loading says of this host.
 fn refused(error: &EbpfError) -> Availability {
     let mut causes = String::new();
@@ -363,7 +224,7 @@ impl Loaded {
 
     /// What the object could not keep.
     pub(super) fn losses(&mut self) -> Result<Losses, Availability> {
-        Ok(Losses(self.array("losses")?))
+        Ok(Losses::new(self.array("losses")?))
     }
 
     /// Loads a program that [`iterate`](Loaded::iterate) runs for each thing of a kind, as
@@ -374,42 +235,14 @@ impl Loaded {
         kind: &str,
         types: &Btf,
     ) -> Result<(), Availability> {
-        let failed = |e: &dyn std::fmt::Display| Availability::Failed {
-            why: format!("iter/{kind}: {e}"),
-        };
-        let program = self.iterator_of(name).map_err(|e| failed(&e))?;
-        program.load(kind, types).map_err(|e| match e {
-            ProgramError::Btf(_) => Availability::Unsupported {
-                needs: format!("a kernel with the iterator iter/{kind} (Linux 5.9)"),
-            },
-            other => failed(&other),
-        })?;
-        let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
-        self.programs.push(Attached {
-            state: Program {
-                name: name.into(),
-                hook: format!("iter/{kind}"),
-                state: "attached".into(),
-                ..Program::default()
-            },
-            info: File::open(format!("/proc/self/fdinfo/{fd}")).ok(),
-            before: [0; 2],
-        });
+        self.programs
+            .push(iterator(&mut self.ebpf, name, kind, types)?);
         Ok(())
-    }
-
-    fn iterator_of(&mut self, name: &str) -> std::io::Result<&mut Iter> {
-        let program = self.ebpf.program_mut(name);
-        let program = program.ok_or_else(|| std::io::Error::other("not in the object"))?;
-        program.try_into().map_err(std::io::Error::other)
     }
 
     /// Runs the program of that name for each thing that there is now.
     pub(super) fn iterate(&mut self, name: &str) -> std::io::Result<()> {
-        let program = self.iterator_of(name)?;
-        let link = program.attach().map_err(std::io::Error::other)?;
-        let link = program.take_link(link).map_err(std::io::Error::other)?;
-        read_through(&mut link.into_file().map_err(std::io::Error::other)?)
+        iterate(&mut self.ebpf, name)
     }
 
     /// The ring of the object.
@@ -422,31 +255,13 @@ impl Loaded {
         RingBuf::try_from(map).map_err(|e| failed(format!("the ring: {e}")))
     }
 
-    /// Reads what the kernel counted of the programs. While it measures them
-    /// (`kernel.bpf_stats_enabled`), hits and their time grow.
-    pub(super) fn read_programs(&mut self, measured_seconds: f64) {
-        let mut text = String::new();
+    /// What became of each program. `seconds`: how long the kernel has measured their time
+    /// since this was asked last.
+    pub(super) fn measured(&mut self, seconds: f64) -> Vec<Program> {
         for program in &mut self.programs {
-            let Some(info) = &mut program.info else {
-                continue;
-            };
-            text.clear();
-            let read = info.rewind().and_then(|()| info.read_to_string(&mut text));
-            if read.is_err() {
-                continue;
-            }
-            let field = |name: &str| {
-                let line = text.lines().find_map(|l| l.strip_prefix(name));
-                line.and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0)
-            };
-            let now = [field("run_cnt:"), field("run_time_ns:")];
-            let state = &mut program.state;
-            state.missed = field("recursion_misses:");
-            state.hits += now[0].saturating_sub(program.before[0]);
-            state.time_seconds += now[1].saturating_sub(program.before[1]) as f64 / 1e9;
-            state.measured_seconds += measured_seconds;
-            program.before = now;
+            program.read(seconds);
         }
+        self.programs().cloned().collect()
     }
 
     /// Whether the program of that name is attached.
@@ -461,46 +276,20 @@ impl Loaded {
     }
 }
 
-/// What a program could not keep (`struct lost`).
-pub(super) struct Losses(Array<MapData, [u64; 8]>);
-
-impl Losses {
-    /// What a program counts beside them, for its source alone.
-    pub(super) fn marks(&self) -> u64 {
-        let lanes = (0..self.0.len()).filter_map(|lane| self.0.get(&lane, 0).ok());
-        lanes.fold(0, |sum, lane| sum.wrapping_add(lane[2]))
-    }
-
-    /// All so far.
-    pub(super) fn read(&self, table: &'static str) -> Lost {
-        let mut lost = Lost {
-            table,
-            ..Lost::default()
-        };
-        for lane in (0..self.0.len()).filter_map(|lane| self.0.get(&lane, 0).ok()) {
-            lost.dropped += lane[0];
-            lost.unseen += lane[1];
-        }
-        lost
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    /// The loader keeps sizes by the name of the map: what two objects call alike must be
-    /// sized by both, or by none.
+    /// The loader keeps sizes by the name of the map: what two objects call alike must be the
+    /// same map, from one header, and be sized by both or by none.
     #[test]
-    fn maps_of_two_objects_share_a_name_only_knowingly() {
-        let known = ["rows", "control", "counters", "others"];
+    fn maps_that_share_a_name_are_the_same() {
         let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
         for file in std::fs::read_dir(sources).unwrap() {
             let path = file.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            // What is in a header is the same map.
-            if !name.ends_with(".bpf.c") {
+            if !path.extension().is_some_and(|e| e == "c" || e == "h") {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
@@ -511,10 +300,7 @@ mod tests {
         }
         assert!(files.len() > 10, "{files:?}");
         for (map, files) in files {
-            assert!(
-                files.len() == 1 || known.contains(&map.as_str()),
-                "{map} is in {files:?}"
-            );
+            assert!(files.len() == 1, "{map} is in {files:?}");
         }
     }
 }

@@ -1,15 +1,19 @@
 //! What the kernel tells of each I/O, packet, time slice and file operation, through eBPF.
 //!
 //! Each source here is a program in C (`<name>.bpf.c`) and a file of the same name that
-//! loads it and makes rows of what it counted. [`load`] has what they share on the way in,
-//! [`who`] and [`cells`] on the way out.
+//! loads it and makes rows of what it counted. [`load`], [`attach`] and [`control`] have what they
+//! share on the way in, [`ring`], [`who`], [`cells`] and [`losses`] on the way out.
 
+mod attach;
 mod cells;
+mod control;
 pub mod cpu;
 pub mod disk;
 pub mod file;
 mod load;
+mod losses;
 pub mod net;
+mod ring;
 pub mod tcp;
 mod types;
 mod who;
@@ -37,16 +41,4 @@ pub fn measure() -> Option<Measuring> {
     aya::sys::enable_stats(aya::sys::Stats::RunTime)
         .ok()
         .map(Measuring)
-}
-
-/// How much later it is by `CLOCK_BOOTTIME`, which goes on while the machine sleeps, than by
-/// the clock that programs read (`CLOCK_MONOTONIC`, a quarter cheaper). Not zero on a virtual
-/// machine that was ever paused.
-fn slept() -> run::Nanos {
-    use rustix::time::{ClockId, clock_gettime};
-    let read = |clock| {
-        let t = clock_gettime(clock);
-        t.tv_sec * 1_000_000_000 + t.tv_nsec
-    };
-    read(ClockId::Boottime) - read(ClockId::Monotonic)
 }

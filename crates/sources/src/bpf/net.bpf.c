@@ -4,20 +4,13 @@
  * queue (before the queueing discipline) - start_xmit (handed to the driver); receive (from the
  * driver, after joining). A segment is counted where it passes, once an interface.
  */
-#include "who.h"
+#include "control.h"
+#include "net_space.h"
 #include "rows.h"
+#include "who.h"
 
 /* ---- what is read of the kernel's structs ---- */
 
-struct ns_common {
-    u32 inum;
-} KERNEL;
-struct net {
-    struct ns_common ns;
-} KERNEL;
-struct possible_net {
-    struct net *net;
-} KERNEL;
 struct device {
     struct device *parent;
 } KERNEL;
@@ -75,8 +68,7 @@ struct interface {
     u16 hardware;
     char name[16];
     char kind[16];
-    u64 unused[2];
-};
+} __attribute__((aligned(64)));
 
 /* One value, so that one call reads them all. The last takes what there is no room for. */
 struct all_interfaces {
@@ -96,10 +88,8 @@ struct net_event {
     u32 weight;
 };
 
-/* The network namespace that is observed. Half of the places, and half of the rows, are for its
- * interfaces only: those of others, however many, leave them room. */
-const volatile u32 own_space = 0;
-
+/* Half of the places, and half of the rows, are for interfaces of our own namespace only: those
+ * of others, however many, leave them room. */
 MAP(interfaces, ARRAY, u32, struct all_interfaces, 1);
 /* Whose time it is, by processor. */
 MAP(contexts, ARRAY, u32, u32, 4096);
@@ -145,7 +135,6 @@ INLINE void learn(u32 place, struct net_device *dev)
     struct interface *interface;
     struct rtnl_link_ops *ops = NULL;
     struct device *parent = NULL;
-    struct net *net = NULL;
     const char *kind = NULL;
     if (!all)
         return;
@@ -154,8 +143,7 @@ INLINE void learn(u32 place, struct net_device *dev)
     read_kernel(&interface->index, sizeof(u32), &dev->ifindex);
     read_kernel(&interface->flags, sizeof(u32), &dev->flags);
     read_kernel(&interface->type, sizeof(u16), &dev->type);
-    read_kernel(&net, sizeof(net), &dev->nd_net.net);
-    read_kernel(&interface->space, sizeof(u32), &net->ns.inum);
+    interface->space = space_of(&dev->nd_net.net);
     read_kernel(&parent, sizeof(parent), &dev->dev.parent);
     interface->hardware = parent != NULL;
     read_kernel(&ops, sizeof(ops), &dev->rtnl_link_ops);
@@ -305,12 +293,8 @@ INLINE int see(struct sk_buff *skb, struct net_device *dev, u32 way)
     u32 *context = map_lookup(&contexts, &here);
     u32 in = context ? *context : IN_PROCESS;
     u32 size = skb->len, header = 0;
-    struct net *net = NULL;
-    u32 place, space = 0;
+    u32 place, space = space_of(&dev->nd_net.net);
     u16 type = dev->type;
-    /* Copied: see HERE. */
-    read_kernel(&net, sizeof(net), &dev->nd_net.net);
-    read_kernel(&space, sizeof(space), &net->ns.inum);
     place = find(key_of(dev, space), space == own_space);
     if (place & NEW) {
         place &= INTERFACES - 1;

@@ -19,8 +19,11 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
+use super::attach::Hook;
 use super::cells::{Rows, amount, count};
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, load};
+use super::control::Control;
+use super::load::{Constant, Lanes, Loaded, load};
+use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
 use interfaces::{Interfaces, Known, TableOfInterfaces, WAYS_AND_CONTEXTS};
@@ -71,9 +74,8 @@ struct Net {
     loaded: Loaded,
     losses: Losses,
     table: Array<MapData, TableOfInterfaces>,
-    control: Array<MapData, [u32; 2]>,
+    control: Control,
     rows: Rows,
-    interval: u32,
     interfaces: Interfaces,
     /// Whether the kernel tells of softirqs; otherwise nobody knows whose time it is.
     with_contexts: bool,
@@ -123,9 +125,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     Ok(Box::new(Net {
         with_contexts: SOFTIRQS.iter().all(|h| attached(h)),
         table: loaded.array("interfaces")?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         rows: Rows::new(loaded.array("rows")?, lanes.count),
-        interval: 0,
         interfaces: Interfaces::new(host),
         owed: Vec::new(),
         fixed: None,
@@ -144,8 +145,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 impl Source for Net {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let table = self.table.get(&0, 0).map_err(io::Error::other)?;
-        let past = self.interval;
-        self.turn()?;
+        let past = self.control.interval();
+        self.control.turn().map_err(io::Error::other)?;
         self.interfaces.take(&table, interval, out);
         let fixed = self.fixed(out);
         for place in self.interfaces.touched(&table, past) {
@@ -177,8 +178,7 @@ impl Source for Net {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {
@@ -186,20 +186,11 @@ impl Source for Net {
     }
 
     fn one_in(&mut self, n: u32) {
-        let _ = self.control.set(0, [n, self.interval], 0);
+        self.control.one_in(n);
     }
 }
 
 impl Net {
-    /// Starts the next interval.
-    fn turn(&mut self) -> io::Result<()> {
-        self.interval = self.interval.wrapping_add(1);
-        let [one_in, _] = self.control.get(&0, 0).map_err(io::Error::other)?;
-        self.control
-            .set(0, [one_in, self.interval], 0)
-            .map_err(io::Error::other)
-    }
-
     fn fixed(&mut self, out: &mut Sink) -> Fixed {
         let names = if self.with_contexts {
             ["process", "softirq", "ksoftirqd"]

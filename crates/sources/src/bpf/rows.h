@@ -1,6 +1,5 @@
 /*
- * Rows of cells that are given out on demand, one row a lane, and the choice of events to
- * tell. The reading side is in cells.rs.
+ * Rows of cells that are given out on demand, one row a lane. The reading side is in cells.rs.
  */
 #pragma once
 #include "kernel.h"
@@ -12,7 +11,6 @@ MAP(rows, ARRAY, u32, struct row, 64);
 /* How many rows were given out. */
 MAP(taken, ARRAY, u32, u32, 1);
 
-const volatile u32 lanes = 1;
 const volatile u32 all_rows = 64;
 
 /* The row whose number and 1 is kept in `at`, which gets one of the first `limit` if it has
@@ -47,31 +45,3 @@ INLINE struct row *row_here(u32 row)
         HERE(it);                                                                                 \
         it & ((limit) - 1);                                                                       \
     })
-
-/* Whether events are told; one in so many. The recorder changes it while events come too
- * fast. */
-const volatile bool with_events = 0;
-struct control {
-    u32 one_in;
-    u32 interval; /* counts the intervals */
-};
-MAP(control, ARRAY, u32, struct control, 1);
-
-INLINE u32 interval_now(void)
-{
-    u32 zero = 0;
-    struct control *c = map_lookup(&control, &zero);
-    return c ? c->interval : 0;
-}
-
-/* Of one in `one_in` an event is told, by chance: every n-th could beat in time with the load.
- * Answers with how many the event stands for; 0: it is not told. */
-INLINE u32 chosen(u64 now)
-{
-    u32 zero = 0;
-    struct control *c = map_lookup(&control, &zero);
-    u32 one_in = c ? c->one_in : 1;
-    if (one_in <= 1)
-        return 1;
-    return (((now * 0x9e3779b97f4a7c15ULL) >> 32) * one_in) >> 32 ? 0 : one_in;
-}

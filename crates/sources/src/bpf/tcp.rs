@@ -22,12 +22,15 @@ use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word};
 
+use super::attach::Hook;
 use super::cells::Rows;
-use super::load::{Constant, Hook, Lanes, Loaded, Losses, kernel_hooks, load};
+use super::control::Control;
+use super::load::{Constant, Lanes, Loaded, kernel_hooks, load};
+use super::losses::Losses;
+use super::ring::Ring;
 use super::who::group_subsystem;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
-use events::Records;
 use remotes::{Remotes, TableOfRemotes};
 
 /// The source.
@@ -90,16 +93,15 @@ struct Tcp {
     remotes_map: Array<MapData, TableOfRemotes>,
     others_map: Array<MapData, Others>,
     changes_map: Array<MapData, Changes>,
-    control: Array<MapData, [u32; 2]>,
+    control: Control,
     rows: Rows,
     lanes: u32,
-    interval: u32,
     connections: Connections,
     remotes: Remotes,
     others: Amounts,
     changes: Box<Changes>,
     states: TableId,
-    records: Records,
+    ring: Ring,
     /// Of the run's clock to that of events, as told last.
     offset: Nanos,
     /// Events that a sample took.
@@ -131,7 +133,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("group_subsystem", group_subsystem(host)),
         // Namespaces' numbers are of 32 bits in the kernel.
         Constant::Word("own_space", space.ino() as u32),
-        Constant::Word("wake_bytes", ring / 4),
     ];
     let sizes = [
         ("rows", ROWS * lanes.count),
@@ -150,16 +151,15 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         remotes_map: loaded.array("remotes")?,
         others_map: loaded.array("others")?,
         changes_map: loaded.array("changes")?,
-        control: loaded.array("control")?,
+        control: Control::of(&mut loaded)?,
         rows: Rows::new(loaded.array("rows")?, lanes.count),
         lanes: lanes.count,
-        interval: 0,
         connections: Connections::new(host.top * 10),
         remotes: Remotes::new(),
         others: Amounts::default(),
         changes: Box::new([0; 256]),
         states: TableId::of("tcp_state"),
-        records: Records::new(host, loaded.ring()?, with_events),
+        ring: Ring::new(host, loaded.ring()?),
         offset: 0,
         taken: 0,
         losses: loaded.losses()?,
@@ -173,8 +173,8 @@ impl Source for Tcp {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         self.look_at_each(interval.is_none())?;
         let touched = self.touched.get(&0, 0).map_err(io::Error::other)?;
-        let past = self.interval;
-        self.turn()?;
+        let past = self.control.interval();
+        self.control.turn().map_err(io::Error::other)?;
         for (chunk, last) in touched.into_iter().enumerate() {
             if past.wrapping_sub(last) > 1 {
                 continue;
@@ -184,11 +184,11 @@ impl Source for Tcp {
             self.connections.take(chunk, &words, interval.is_none());
         }
         // Names of those who have the connections.
-        self.taken += self.records.drain(self.offset, out);
+        self.taken += events::drain(&mut self.ring, self.offset, out);
         let others = self.others_grown()?;
         let write = interval.is_some();
         self.connections
-            .report(others, &mut self.records.who, write, out);
+            .report(others, &mut self.ring.who, write, out);
         let table = self.remotes_map.get(&0, 0).map_err(io::Error::other)?;
         self.remotes
             .report(&table, past, &mut self.rows, write, out);
@@ -197,16 +197,15 @@ impl Source for Tcp {
 
     fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
         self.offset = offset;
-        std::mem::take(&mut self.taken) + self.records.drain(offset, out)
+        std::mem::take(&mut self.taken) + events::drain(&mut self.ring, offset, out)
     }
 
     fn ready(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.records.ready())
+        Some(self.ring.ready())
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.read_programs(seconds);
-        self.loaded.programs().cloned().collect()
+        self.loaded.measured(seconds)
     }
 
     fn lost(&mut self) -> Option<Lost> {
@@ -214,7 +213,7 @@ impl Source for Tcp {
     }
 
     fn one_in(&mut self, n: u32) {
-        let _ = self.control.set(0, [n, self.interval], 0);
+        self.control.one_in(n);
     }
 }
 
@@ -233,15 +232,6 @@ impl Tcp {
             self.activity = now;
         }
         Ok(())
-    }
-
-    /// Starts the next interval.
-    fn turn(&mut self) -> io::Result<()> {
-        self.interval = self.interval.wrapping_add(1);
-        let [one_in, _] = self.control.get(&0, 0).map_err(io::Error::other)?;
-        self.control
-            .set(0, [one_in, self.interval], 0)
-            .map_err(io::Error::other)
     }
 
     /// What connections without a place did, that ended since this was asked last.

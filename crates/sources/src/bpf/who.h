@@ -94,7 +94,6 @@ struct path_record {
 
 struct told_process {
     u32 tgid;
-    u32 unused;
     u64 start;
 };
 
@@ -102,8 +101,8 @@ struct told_process {
 struct lost {
     u64 records;
     u64 untracked;
-    u64 unused[6];
-};
+    u64 marks[2]; /* of the program, for its own source */
+} __attribute__((aligned(64)));
 
 MAP(ring, RING, u8[0], u8[0], 1 << 22);
 MAP(told_processes, ARRAY, u32, struct told_process, TOLD);
@@ -133,6 +132,21 @@ INLINE void count_lost(void)
     struct lost *lost = lost_here();
     if (lost)
         ADD(lost->records, 1);
+}
+
+/* Something could not be followed, and is counted nowhere else. */
+INLINE void untracked(void)
+{
+    struct lost *lost = lost_here();
+    if (lost)
+        ADD(lost->untracked, 1);
+}
+
+INLINE void count_mark(u32 which)
+{
+    struct lost *lost = lost_here();
+    if (lost)
+        ADD(lost->marks[which & 1], 1);
 }
 
 /*

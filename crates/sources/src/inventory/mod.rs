@@ -122,6 +122,11 @@ pub const SECTIONS: &[Section] = &[
 /// What is told once and never compared: it changes without anybody changing a setting.
 const NOT_COMPARED: &[&str] = &["processes", "cgroup.count"];
 
+/// Whether a difference of what is at `path` says something.
+pub fn is_compared(path: &str) -> bool {
+    !NOT_COMPARED.contains(&path)
+}
+
 /// Facts and settings of a host at one moment: sections by name, in the order of
 /// [`SECTIONS`]. What could not be read is not in it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -115,7 +115,7 @@ impl Processors {
         })
     }
 
-    /// Counts what all slices under way have run until `now` (`CLOCK_BOOTTIME`).
+    /// Counts what all slices under way have run until `now` (`CLOCK_MONOTONIC`).
     ///
     /// # Errors
     /// If the kernel does not let us read the maps any more.
@@ -181,8 +181,8 @@ fn heeded(slot: &Slot, stamp: u64, cut: u64) -> u64 {
     if slot[0] == stamp {
         // It has not ended: the program will find the cut.
         cut
-    } else if slot[6] == stamp {
-        slot[7]
+    } else if slot[4] == stamp {
+        slot[5]
     } else {
         0
     }
@@ -213,9 +213,9 @@ mod tests {
         ended[0] = 9000;
         assert_eq!(heeded(&ended, 5000, 300), 0);
         // It ended while the cut was written, with the one before.
-        (ended[6], ended[7]) = (5000, 200);
+        (ended[4], ended[5]) = (5000, 200);
         assert_eq!(heeded(&ended, 5000, 300), 200);
-        ended[6] = 4000;
+        ended[4] = 4000;
         assert_eq!(heeded(&ended, 5000, 300), 0);
     }
 

@@ -1,14 +1,15 @@
 //! Each I/O as an event.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use aya::maps::{MapData, RingBuf};
 use run::rows::{Rows, TableId};
 use run::{Nanos, Sink, Word};
 
-use super::{OPS, SECTOR};
+use super::{FLUSH, OPS, SECTOR};
 use crate::Host;
-use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+use crate::bpf::ring::Ring;
+use crate::bpf::who::{u32_at, u64_at};
 
 /// Bytes of `struct disk_event`.
 const SIZE: usize = 88;
@@ -17,8 +18,7 @@ const META: u8 = 2;
 
 /// The ring and what came through it.
 pub(super) struct Events {
-    ring: RingBuf<MapData>,
-    who: Who,
+    ring: Ring,
     table: TableId,
     words: Option<Fixed>,
     /// What the last event referred to: the next is mostly of the same.
@@ -29,6 +29,7 @@ pub(super) struct Events {
 struct Fixed {
     yes: Word,
     no: Word,
+    none: Word,
     sync: Word,
     asynchronous: Word,
 }
@@ -52,10 +53,9 @@ impl Last {
 }
 
 impl Events {
-    pub(super) fn new(host: &Host, ring: RingBuf<MapData>) -> Events {
+    pub(super) fn new(host: &Host, records: RingBuf<MapData>) -> Events {
         Events {
-            ring,
-            who: Who::new(host),
+            ring: Ring::new(host, records),
             table: TableId::of("disk_event"),
             words: None,
             last: None,
@@ -64,7 +64,7 @@ impl Events {
 
     /// Readable when much waits.
     pub(super) fn ready(&self) -> BorrowedFd<'_> {
-        self.ring.as_fd()
+        self.ring.ready()
     }
 
     /// Takes all that waits.
@@ -75,42 +75,34 @@ impl Events {
         ops: [Word; OPS],
         out: &mut Sink,
     ) -> u64 {
-        let mut taken = 0;
         let fixed = *self.words.get_or_insert_with(|| Fixed {
             yes: out.word("yes"),
             no: out.word("no"),
+            none: out.word("none"),
             sync: out.word("sync"),
             asynchronous: out.word("async"),
         });
-        while let Some(item) = self.ring.next() {
-            let record: &[u8] = &item;
-            if u32_at(record, 0) != EVENT {
-                self.who.take(record, out);
-                self.last = None;
-                continue;
-            }
-            let Some(record) = record.first_chunk::<SIZE>() else {
-                continue;
-            };
-            let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
-            let (pid, group, file) = (u32_at(record, 80), u64_at(record, 64), u64_at(record, 72));
-            let last = match self.last {
-                Some(last) if last.is(place, pid, group, file) => last,
-                _ => *self.last.insert(Last {
-                    place,
-                    device: name(place, out),
-                    pid,
-                    group,
-                    file,
-                    process: self.who.process_words(pid, out),
-                    group_word: self.who.group_word(group, out),
-                    file_word: self.who.file_word(file, out),
-                }),
-            };
-            taken += 1;
-            push(record, offset, ops, fixed, last, out.events(self.table));
-        }
-        taken
+        let (table, last) = (self.table, &mut self.last);
+        self.ring
+            .drain(out, |record: &[u8; SIZE], names, who, out| {
+                let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
+                let (pid, group) = (u32_at(record, 80), u64_at(record, 64));
+                let file = u64_at(record, 72);
+                let this = match *last {
+                    Some(this) if !names && this.is(place, pid, group, file) => this,
+                    _ => *last.insert(Last {
+                        place,
+                        device: name(place, out),
+                        pid,
+                        group,
+                        file,
+                        process: who.process_words(pid, out),
+                        group_word: who.group_word(group, out),
+                        file_word: who.file_word(file, out),
+                    }),
+                };
+                push(record, offset, ops, fixed, this, out.events(table));
+            })
     }
 }
 
@@ -123,21 +115,24 @@ fn push(
     last: Last,
     rows: &mut Rows,
 ) {
-    let op = ops[usize::from(record[6]) % OPS];
+    let op = usize::from(record[6]) % OPS;
     let flag = |bit: u8, yes: Word, no: Word| if record[7] & bit > 0 { yes } else { no };
     let signed = |at: usize| u64_at(record, at) as i64 as f64 * SECTOR;
     let seconds = |at: usize| u64_at(record, at) as f64 / 1e9;
+    let sequential = if op == FLUSH || u32_at(record, 56) == 0 {
+        fixed.none
+    } else if u64_at(record, 48) == 0 {
+        fixed.yes
+    } else {
+        fixed.no
+    };
     let words = [
         last.device[0],
         last.device[1],
-        op,
+        ops[op],
         flag(SYNC, fixed.sync, fixed.asynchronous),
         flag(META, fixed.yes, fixed.no),
-        if u64_at(record, 48) == 0 {
-            fixed.yes
-        } else {
-            fixed.no
-        },
+        sequential,
         last.process[0],
         last.process[1],
         last.group_word,
@@ -153,11 +148,5 @@ fn push(
         f64::from(u32_at(record, 60)),
         f64::from(u32_at(record, 84)),
     ];
-    rows.times.push(u64_at(record, 8) as Nanos + offset);
-    for (column, word) in rows.words.iter_mut().zip(words) {
-        column.push(word);
-    }
-    for (column, number) in rows.values.iter_mut().zip(numbers) {
-        column.push(number);
-    }
+    rows.event(u64_at(record, 8) as Nanos + offset, words, numbers);
 }

@@ -109,13 +109,7 @@ fn push(
         u64_at(record, 24) as f64,
         f64::from(u32_at(record, 60)),
     ];
-    rows.times.push(u64_at(record, 8) as Nanos + offset);
-    for (column, word) in rows.words.iter_mut().zip(words) {
-        column.push(word);
-    }
-    for (column, number) in rows.values.iter_mut().zip(numbers) {
-        column.push(number);
-    }
+    rows.event(u64_at(record, 8) as Nanos + offset, words, numbers);
     true
 }
 

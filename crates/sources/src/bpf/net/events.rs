@@ -1,6 +1,6 @@
 //! Each segment as an event.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use aya::maps::{MapData, RingBuf};
 use run::rows::{Rows, TableId};
@@ -9,20 +9,19 @@ use run::{Nanos, Sink, Word};
 use super::interfaces::Known;
 use super::{CONTEXTS, Fixed};
 use crate::Host;
-use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+use crate::bpf::ring::Ring;
+use crate::bpf::who::{u32_at, u64_at};
 
 /// Bytes of `struct net_event`.
 const SIZE: usize = 40;
 
 /// The ring and what came through it.
 pub(super) struct Events {
-    ring: RingBuf<MapData>,
-    who: Who,
+    ring: Ring,
     table: TableId,
-    /// What the last event referred to: the next is mostly of the same.
-    last: Option<Last>,
 }
 
+/// What the last event referred to: the next is mostly of the same.
 #[derive(Clone, Copy)]
 struct Last {
     place: usize,
@@ -34,18 +33,16 @@ struct Last {
 }
 
 impl Events {
-    pub(super) fn new(host: &Host, ring: RingBuf<MapData>) -> Events {
+    pub(super) fn new(host: &Host, records: RingBuf<MapData>) -> Events {
         Events {
-            ring,
-            who: Who::new(host),
+            ring: Ring::new(host, records),
             table: TableId::of("net_event"),
-            last: None,
         }
     }
 
     /// Readable when much waits.
     pub(super) fn ready(&self) -> BorrowedFd<'_> {
-        self.ring.as_fd()
+        self.ring.ready()
     }
 
     /// Takes all that waits; `interface` knows the interface at a place.
@@ -56,43 +53,32 @@ impl Events {
         out: &mut Sink,
         mut interface: impl FnMut(usize, &mut Sink) -> Option<Known>,
     ) -> u64 {
-        let mut taken = 0;
-        while let Some(item) = self.ring.next() {
-            let record: &[u8] = &item;
-            if u32_at(record, 0) != EVENT {
-                self.who.take(record, out);
-                self.last = None;
-                continue;
-            }
-            let Some(record) = record.first_chunk::<SIZE>() else {
-                continue;
-            };
-            let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
-            let (pid, group) = (u32_at(record, 32), u64_at(record, 24));
-            let is_this = |l: &Last| l.place == place && l.pid == pid && l.group == group;
-            let last = match self.last {
-                Some(last) if is_this(&last) => last,
-                _ => {
-                    let unknown = self.who.unknown(out);
-                    *self.last.insert(Last {
-                        place,
-                        pid,
-                        group,
-                        interface: interface(place, out).unwrap_or(Known {
-                            name: unknown,
-                            layer: unknown,
-                        }),
-                        process: self.who.process_words(pid, out),
-                        group_word: self.who.group_word(group, out),
-                    })
-                }
-            };
-            taken += 1;
-            push(record, offset, fixed, last, out.events(self.table));
-        }
-        // Layers may change until the next time.
-        self.last = None;
-        taken
+        // Layers may have changed since the last time.
+        let (table, mut last) = (self.table, None::<Last>);
+        self.ring
+            .drain(out, |record: &[u8; SIZE], names, who, out| {
+                let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
+                let (pid, group) = (u32_at(record, 32), u64_at(record, 24));
+                let is_this = |l: &Last| l.place == place && l.pid == pid && l.group == group;
+                let this = match last {
+                    Some(this) if !names && is_this(&this) => this,
+                    _ => {
+                        let unknown = who.unknown(out);
+                        *last.insert(Last {
+                            place,
+                            pid,
+                            group,
+                            interface: interface(place, out).unwrap_or(Known {
+                                name: unknown,
+                                layer: unknown,
+                            }),
+                            process: who.process_words(pid, out),
+                            group_word: who.group_word(group, out),
+                        })
+                    }
+                };
+                push(record, offset, fixed, this, out.events(table));
+            })
     }
 }
 
@@ -110,13 +96,7 @@ fn push(record: &[u8; SIZE], offset: Nanos, fixed: Fixed, last: Last, rows: &mut
         last.group_word,
     ];
     let numbers = [16, 20, 36].map(|at| f64::from(u32_at(record, at)));
-    rows.times.push(u64_at(record, 8) as Nanos + offset);
-    for (column, word) in rows.words.iter_mut().zip(words) {
-        column.push(word);
-    }
-    for (column, number) in rows.values.iter_mut().zip(numbers) {
-        column.push(number);
-    }
+    rows.event(u64_at(record, 8) as Nanos + offset, words, numbers);
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::bpf::who::Who;
 /// Chunks of the program's table, and connections of a chunk.
 pub(super) const CHUNKS: usize = 256;
 const CHUNK: usize = 64;
-/// Numbers of a connection in the program's map: 96 bytes.
-const WORDS: usize = 12;
+/// Numbers of a connection in the program's map: 80 bytes.
+const WORDS: usize = 10;
 pub(super) const CHUNK_WORDS: usize = CHUNK * WORDS;
 
 /// What a connection has done.
@@ -95,12 +95,12 @@ impl Kept {
             local_port: u16::from_be(short(36)),
             from_start: bytes[38] > 0,
             tgid: half(40),
-            group: words[7],
+            group: words[6],
             amounts: Amounts {
-                sent: words[8],
-                received: words[9],
-                segments_sent: u64::from(half(80)),
-                segments_received: u64::from(half(84)),
+                sent: words[7],
+                received: words[8],
+                segments_sent: u64::from(half(72)),
+                segments_received: u64::from(half(76)),
                 retransmits: u64::from(half(44)),
             },
         })
@@ -250,8 +250,8 @@ mod tests {
             | u64::from(port.to_be()) << 16
             | u64::from(4000_u16.to_be()) << 32
             | u64::from(from_start) << 48;
-        (words[8], words[9]) = (sent, 7);
-        (words[10], words[5]) = (3 | 2 << 32, 1 << 32);
+        (words[7], words[8]) = (sent, 7);
+        (words[9], words[5]) = (3 | 2 << 32, 1 << 32);
         words
     }
 

@@ -1,57 +1,24 @@
 //! What comes through the ring: names of processes and groups, and each event.
 
-use std::os::fd::{AsFd, BorrowedFd};
-
-use aya::maps::{MapData, RingBuf};
 use run::rows::{Rows, TableId};
 use run::{Nanos, Sink, Word};
 
 use super::{address, state_word};
-use crate::Host;
-use crate::bpf::who::{EVENT, Who, u32_at, u64_at};
+use crate::bpf::ring::Ring;
+use crate::bpf::who::{Who, u32_at, u64_at};
 
 /// Bytes of `struct tcp_event`.
 const SIZE: usize = 64;
 /// `SYN_SENT to ESTABLISHED`: the only change that has a time to connect.
 const CONNECTED: usize = 0x21;
 
-/// The ring and what came through it.
-pub(super) struct Records {
-    ring: RingBuf<MapData>,
-    pub(super) who: Who,
-    /// `None`: events are not told.
-    table: Option<TableId>,
-}
-
-impl Records {
-    pub(super) fn new(host: &Host, ring: RingBuf<MapData>, with_events: bool) -> Records {
-        Records {
-            ring,
-            who: Who::new(host),
-            table: with_events.then(|| TableId::of("tcp_event")),
-        }
-    }
-
-    /// Readable when much waits.
-    pub(super) fn ready(&self) -> BorrowedFd<'_> {
-        self.ring.as_fd()
-    }
-
-    /// Takes all that waits; answers with how many events there were.
-    pub(super) fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
-        let mut taken = 0;
-        while let Some(item) = self.ring.next() {
-            let record: &[u8] = &item;
-            if u32_at(record, 0) != EVENT {
-                self.who.take(record, out);
-            } else if let (Some(table), Some(record)) = (self.table, record.first_chunk::<SIZE>()) {
-                taken += 1;
-                let words = words(record, &mut self.who, out);
-                push(record, offset, words, out.events(table));
-            }
-        }
-        taken
-    }
+/// Takes all that waits; answers with how many events there were.
+pub(super) fn drain(ring: &mut Ring, offset: Nanos, out: &mut Sink) -> u64 {
+    let table = TableId::of("tcp_event");
+    ring.drain(out, |record: &[u8; SIZE], _, who, out| {
+        let words = words(record, who, out);
+        push(record, offset, words, out.events(table));
+    })
 }
 
 /// The words of an event, in the table's order.
@@ -88,19 +55,14 @@ fn push(record: &[u8; SIZE], offset: Nanos, words: [Word; 7], rows: &mut Rows) {
         0 => f64::NAN,
         rtt => f64::from(rtt) / 1e6,
     };
-    rows.times.push(u64_at(record, 8) as Nanos + offset);
-    for (column, word) in rows.words.iter_mut().zip(words) {
-        column.push(word);
-    }
     let numbers = [connect_time, rtt, f64::from(u32_at(record, 60))];
-    for (column, number) in rows.values.iter_mut().zip(numbers) {
-        column.push(number);
-    }
+    rows.event(u64_at(record, 8) as Nanos + offset, words, numbers);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Host;
 
     fn record(pair: u8) -> [u8; SIZE] {
         let mut record = [0; SIZE];

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# How long an import of a day of `iostat` takes, everything of it and sealed, against gawk
+# that filters one device from the same text.
+#
+#   bench/import.sh [ROUNDS]     default 5; side by side, the median is the result
+#
+# The text is made once, by bench/import.awk, in target/bench/.
+
+. "$(dirname "$0")/lib.sh"
+
+rounds=${1:-5}
+need "$sonde" gawk /usr/bin/time
+text=$root/target/bench/iostat-nmzxc.txt
+if [ ! -f "$text" ]; then
+    mkdir -p "$(dirname "$text")"
+    gawk -f "$root/bench/import.awk" >"$text"
+fi
+result import.size "MB of text" "$(calc "$(stat -c %s "$text") / 1e6")"
+cat "$text" >/dev/null
+
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+seconds_of() { # the command's wall time
+    local from=$EPOCHREALTIME
+    "$@" >/dev/null 2>&1
+    calc "$EPOCHREALTIME - $from"
+}
+filters=() imports=() memory=()
+for ((i = 0; i < rounds; i++)); do
+    filters+=("$(seconds_of gawk '/c0t3d0/ { print $1, $2, $3, $4, $8 }' "$text")")
+    imports+=("$(seconds_of "$sonde" import "$text" --every 1s --processors 4 -o "$made/$i")")
+    rm -rf "${made:?}/$i"
+    memory+=("$(/usr/bin/time -f %M "$sonde" import "$text" --every 1s --processors 4 -o "$made/m" \
+        2>&1 >/dev/null | tail -1)")
+    rm -rf "${made:?}/m"
+done
+filter=$(printf '%s\n' "${filters[@]}" | median)
+import=$(printf '%s\n' "${imports[@]}" | median)
+result import.filter "s, gawk for one device" "$filter"
+result import.all "s, everything, sealed" "$import" '<= 0.35'
+result import.ratio "of gawk's time" "$(calc "$import / $filter")" '<= 0.5'
+result import.memory "MB resident" "$(calc "$(printf '%s\n' "${memory[@]}" | median) / 1e3")" '<= 150'

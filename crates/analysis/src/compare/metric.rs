@@ -1,0 +1,214 @@
+//! What is compared: a statistic of a run as one number, and which way is better.
+
+use run::Run;
+use run::Unit;
+
+use crate::answer::{Answer, summarise};
+use crate::error::Error;
+use crate::quantiles;
+use crate::stats::{Aim, Margin};
+
+/// A difference of throughput or cost that is too small to matter.
+const SMALL: Margin = Margin(0.02);
+/// The same of a quantile beyond the middle.
+const SMALL_TAIL: Margin = Margin(0.05);
+
+/// A statistic that is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// As written: `p99 disk.ios by latency:lower`.
+    pub text: String,
+    /// The expression alone.
+    pub expression: String,
+    /// A quantile of its number dimension.
+    pub quantile: Option<f64>,
+    /// Which way is better.
+    pub aim: Aim,
+    /// What difference is too small to matter.
+    pub margin: Margin,
+}
+
+/// What a metric is of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// The number: a rate, a level, a ratio or a quantile; NaN if the run cannot tell.
+    pub value: f64,
+    /// Its unit; of a rate, per second.
+    pub unit: Unit,
+    /// Whether it is per second.
+    pub per_second: bool,
+}
+
+/// Words in a statistic of which less is better.
+const LESS: [&str; 14] = [
+    "latency",
+    "time",
+    "wait",
+    "seconds",
+    "errors",
+    "retransmits",
+    "dropped",
+    "stalled",
+    "queue",
+    "service",
+    "faults",
+    "steal",
+    "requeues",
+    "ratio",
+];
+
+impl Metric {
+    /// Reads `[pN ]EXPRESSION[:higher|:lower]`.
+    ///
+    /// Without a word on it, less is better of quantiles and of times, errors and the like, and
+    /// more of the rest.
+    ///
+    /// # Errors
+    /// Where there is no expression, or the quantile is none.
+    pub fn parse(text: &str) -> Result<Metric, String> {
+        let trimmed = text.trim();
+        let (rest, told) = match trimmed.rsplit_once(':') {
+            Some((rest, "higher")) => (rest, Some(Aim::Higher)),
+            Some((rest, "lower")) => (rest, Some(Aim::Lower)),
+            _ => (trimmed, None),
+        };
+        let (quantile, expression) = match rest.strip_prefix('p').and_then(|r| r.split_once(' ')) {
+            Some((number, expression)) if number.starts_with(|c: char| c.is_ascii_digit()) => {
+                let percent: f64 = number
+                    .parse()
+                    .map_err(|_| format!("`p{number}` is no quantile, as p50, p99 or p99.9"))?;
+                if !(percent > 0.0 && percent < 100.0) {
+                    return Err(format!("`p{number}` is not between p0 and p100"));
+                }
+                (Some(percent / 100.0), expression.trim())
+            }
+            _ => (None, rest.trim()),
+        };
+        if expression.is_empty() {
+            return Err("there is no expression".into());
+        }
+        let statistic = expression.split_whitespace().next().unwrap_or_default();
+        let measure = statistic.split_once('.').map_or("", |(_, m)| m);
+        let less = quantile.is_some() || LESS.iter().any(|w| measure.contains(w));
+        Ok(Metric {
+            text: trimmed.to_owned(),
+            expression: expression.to_owned(),
+            quantile,
+            aim: told.unwrap_or(if less { Aim::Lower } else { Aim::Higher }),
+            margin: if quantile.is_some_and(|q| q > 0.5) {
+                SMALL_TAIL
+            } else {
+                SMALL
+            },
+        })
+    }
+
+    /// The metric of a run.
+    ///
+    /// # Errors
+    /// Where the run cannot answer the expression.
+    pub fn of(&self, run: &Run) -> Result<Value, Error> {
+        let answer = summarise(run, &self.expression)?;
+        let Some(q) = self.quantile else {
+            return Ok(whole(&answer));
+        };
+        let spreads = quantiles::of(run, &answer)?;
+        let Some(spreads) = spreads else {
+            return Err(crate::Problem::at(
+                &self.expression,
+                (0, self.expression.len()),
+                "a quantile needs a sum by one number, as disk.ios by latency",
+            )
+            .into());
+        };
+        let value = match &spreads.groups[..] {
+            [one] => one.whole.quantile(q).unwrap_or(f64::NAN),
+            [] => f64::NAN,
+            _ => {
+                return Err(crate::Problem::at(
+                    &self.expression,
+                    (0, self.expression.len()),
+                    "a quantile is of one group: leave the other dimensions out",
+                )
+                .into());
+            }
+        };
+        Ok(Value {
+            value,
+            unit: spreads.unit,
+            per_second: false,
+        })
+    }
+}
+
+/// All groups of an answer as one number; an answer by something adds, or has none.
+fn whole(answer: &Answer) -> Value {
+    let value = match &answer.groups[..] {
+        [one] => one.mean,
+        [] => f64::NAN,
+        many if answer.kind.is_some() => many.iter().map(|g| g.mean).sum(),
+        _ => f64::NAN,
+    };
+    Value {
+        value,
+        unit: answer.unit,
+        per_second: answer.is_rate(),
+    }
+}
+
+/// What is compared if nothing is named, in order: what the workload says of itself; else disks
+/// and networks, and what they cost of the processors.
+pub const WORKLOAD: [&str; 5] = [
+    "workload.ops",
+    "workload.bytes",
+    "p50 workload.ops by latency",
+    "p99 workload.ops by latency",
+    "p99.9 workload.ops by latency",
+];
+
+/// The same of a run without a workload that tells of itself.
+pub const MACHINE: [&str; 7] = [
+    "disk.bytes",
+    "disk.ios",
+    "p50 disk.ios by latency where op in read, write",
+    "p99 disk.ios by latency where op in read, write",
+    "net.bytes",
+    "cpu.utilisation:lower",
+    "cpu.seconds_per_disk_gb",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_has_a_quantile_and_a_side() {
+        let metric = Metric::parse("p99.9 disk.ios by latency where op = read:lower").unwrap();
+        assert_eq!(metric.quantile.map(|q| (q * 1000.0).round()), Some(999.0));
+        assert_eq!(metric.expression, "disk.ios by latency where op = read");
+        assert_eq!((metric.aim, metric.margin), (Aim::Lower, Margin(0.05)));
+        let bytes = Metric::parse("disk.bytes").unwrap();
+        assert_eq!((bytes.aim, bytes.margin), (Aim::Higher, Margin(0.02)));
+        assert_eq!(Metric::parse("disk.mean_latency").unwrap().aim, Aim::Lower);
+        assert_eq!(
+            Metric::parse("disk.mean_latency:higher").unwrap().aim,
+            Aim::Higher
+        );
+        // A value with a colon is no side.
+        let other = Metric::parse("net.bytes where interface = a:b").unwrap();
+        assert_eq!(other.expression, "net.bytes where interface = a:b");
+        for wrong in [
+            "",
+            ":lower",
+            "p100 disk.ios by latency",
+            "p0 x.y",
+            "p9x9 a.b",
+        ] {
+            assert!(Metric::parse(wrong).is_err(), "{wrong}");
+        }
+        for default in WORKLOAD.iter().chain(&MACHINE) {
+            let metric = Metric::parse(default).unwrap();
+            crate::parse(&metric.expression).unwrap();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Results of benchmarks in the captured output of a command: what a script prints, `fio`'s
+//! JSON after other lines, two copies of `dd`.
+
+use std::ops::Range;
+
+use run::{Nanos, Sink};
+
+use crate::list::Format;
+use crate::recognise::{Head, named};
+use crate::{Import, Options, Refused, Report};
+
+/// A part of a text that is of a benchmark.
+pub struct Embedded {
+    /// Of which.
+    pub format: &'static Format,
+    /// Where it is: whole lines.
+    pub bytes: Range<usize>,
+}
+
+/// Where a format's results may begin: any of these in a line; they end before a line of
+/// another's.
+const SIGNS: &[(&str, &[&str])] = &[
+    ("fio-json", &["\"fio version\""]),
+    ("fio-text", &[": (g=", ": (groupid=", "fio-2.", "fio-3."]),
+    ("dd", &["+0 records in", " records in"]),
+    ("iperf3-json", &["\"test_start\"", "\"connecting_to\""]),
+    (
+        "iperf3-text",
+        &["Connecting to host ", "Accepted connection from "],
+    ),
+    (
+        "iperf2-text",
+        &[
+            "Client connecting to ",
+            "Server listening on UDP",
+            "Server listening on TCP",
+        ],
+    ),
+    ("netperf", &[" TEST from ", "THROUGHPUT="]),
+    ("sysbench", &["sysbench 0.", "sysbench 1."]),
+    ("wrk", &["s test @ ", "m test @ ", "h test @ "]),
+    (
+        "pgbench",
+        &["progress: ", "transaction type: ", "pgbench ("],
+    ),
+    ("redis-benchmark", &["====== ", " requests per second"]),
+];
+
+/// The parts of `text` that are results of benchmarks, in their order.
+///
+/// A part reaches up to the next one; lines of others in it are not understood by its parser
+/// and left out.
+pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
+    let mut found: Vec<(&'static str, usize)> = Vec::new();
+    // A JSON document's sign comes after its beginning.
+    let mut document = None;
+    let mut at = 0;
+    for line in text.split_inclusive(|b| *b == b'\n') {
+        let begin = at;
+        at += line.len();
+        if matches!(line.first(), Some(b'{')) {
+            document = Some(begin);
+        }
+        let has = |sign: &&str| memchr::memmem::find(line, sign.as_bytes()).is_some();
+        let Some((name, _)) = SIGNS.iter().find(|(_, signs)| signs.iter().any(has)) else {
+            continue;
+        };
+        if found.last().is_some_and(|(last, _)| last == name) {
+            continue;
+        }
+        let begin = match document {
+            Some(document) if name.ends_with("json") => document,
+            _ => begin,
+        };
+        found.push((*name, begin));
+    }
+    let ends = found.iter().skip(1).map(|(_, begin)| *begin);
+    let ends: Vec<usize> = ends.chain([text.len()]).collect();
+    let parts = found.iter().zip(ends).filter_map(|((name, begin), end)| {
+        let format = named(name)?;
+        let head = Head::new(text.get(*begin..end)?);
+        ((format.recognise)(&head) > 0).then_some(Embedded {
+            format,
+            bytes: *begin..end,
+        })
+    });
+    parts.collect()
+}
+
+/// Imports such a part of what a command printed that ended at `ended`.
+///
+/// What has no time of its own is taken to have ended with the command.
+///
+/// # Errors
+/// Where it cannot be imported at all, or has nothing in it.
+pub fn import_embedded(
+    part: &Embedded,
+    text: &[u8],
+    ended: Nanos,
+    options: &Options,
+) -> Result<(Report, Sink), Refused> {
+    let bytes = text.get(part.bytes.clone()).unwrap_or_default();
+    let import = |options: Options| {
+        let mut import = Import::new(part.format, &Head::new(bytes), options);
+        import.feed(bytes)?;
+        let report = import.finish()?;
+        Ok((report, std::mem::take(import.rows())))
+    };
+    let (report, rows) = import(options.clone())?;
+    match report.span {
+        Some((first, last)) if report.relative => import(Options {
+            start: Some(ended.saturating_sub(last.saturating_sub(first))),
+            ..options.clone()
+        }),
+        _ => Ok((report, rows)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run::rows::TableId;
+
+    const TEXT: &str = "\
+preparing
+fio: warning: something
+{
+  \"fio version\" : \"fio-3.33\", \"timestamp_ms\" : 1795315792201,
+  \"jobs\" : [ { \"jobname\" : \"a\", \"read\" : { \"io_bytes\" : 4096, \"io_kbytes\" : 4,
+    \"runtime\" : 1000, \"total_ios\" : 1 } } ]
+}
+now dd
+200+0 records in
+200+0 records out
+209715200 bytes (210 MB, 200 MiB) copied, 0.5 s, 419 MB/s
+100+0 records in
+100+0 records out
+104857600 bytes (105 MB, 100 MiB) copied, 0.25 s, 419 MB/s
+bye
+";
+
+    #[test]
+    fn results_are_found_among_other_lines_and_end_with_the_command() {
+        let found = find_workload(TEXT.as_bytes());
+        let names: Vec<&str> = found.iter().map(|f| f.format.name).collect();
+        assert_eq!(names, ["fio-json", "dd"]);
+        assert!(TEXT[found[0].bytes.clone()].starts_with("{\n"));
+        let ended = 1_000_000_000_000;
+        let options = Options::default();
+        let (_, rows) = import_embedded(&found[1], TEXT.as_bytes(), ended, &options).unwrap();
+        let rows = rows.rows(TableId::of("workload"));
+        assert_eq!(rows.times, [ended - 250_000_000, ended]);
+        let (_, rows) = import_embedded(&found[0], TEXT.as_bytes(), ended, &options).unwrap();
+        assert_eq!(
+            rows.rows(TableId::of("workload")).times,
+            [1_795_315_792_201_000_000]
+        );
+    }
+
+    #[test]
+    fn every_sign_is_of_a_format() {
+        assert!(SIGNS.iter().all(|(name, _)| named(name).is_some()));
+    }
+
+    #[test]
+    fn a_text_without_results_has_none() {
+        assert!(find_workload(b"").is_empty());
+        assert!(find_workload(b"progress: slow\nall done\n").is_empty());
+    }
+}

@@ -1,0 +1,321 @@
+//! Lines that hold a time and nothing else, as scripts put them before each report: what
+//! `date` prints in some locales, ISO 8601, seconds since 1970, a time of day.
+
+use jiff::civil::{Date, DateTime, Time};
+
+use crate::time::{Options, Refused, Stamp, date, time_of_day};
+use crate::{fields, number};
+
+/// Earliest and latest of what is taken for seconds since 1970: 1990 to 2100.
+const SECONDS: std::ops::Range<f64> = 631e6..4.1e9;
+
+/// The time that is all there is on the line, but for decoration (`zzz ***`, `===`, `date:`).
+///
+/// # Errors
+/// Where its date can be read in two ways. `None` if it is no such line.
+pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
+    let Some(first) = line.iter().find(|b| !b.is_ascii_whitespace()) else {
+        return Ok(None);
+    };
+    // Nearly all lines are none, and are seen to be none here.
+    if line.len() > 100 || !(first.is_ascii_alphanumeric() || b"#=-*+<>[@".contains(first)) {
+        return Ok(None);
+    }
+    let decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);
+    let start = line.iter().position(|b| !decoration(b));
+    let end = line.iter().rposition(|b| !decoration(b));
+    let (Some(start), Some(end)) = (start, end) else {
+        return Ok(None);
+    };
+    let mut rest = &line[start..=end];
+    for label in ["zzz", "date:", "time:", "timestamp:", "at", "ts"] {
+        let has = rest.get(..label.len());
+        if has.is_some_and(|h| h.eq_ignore_ascii_case(label.as_bytes())) {
+            let after = &rest[label.len()..];
+            let start = after.iter().position(|b| !decoration(b));
+            rest = start.map_or(&[][..], |s| &after[s..]);
+            break;
+        }
+    }
+    let parts: Vec<&[u8]> = fields(rest).collect();
+    match parts[..] {
+        [one] => match epoch(one) {
+            Some(stamp) => Ok(Some(stamp)),
+            None => one_word(one, options),
+        },
+        [_, _] | [_, _, _] => of_numbers(&parts, options),
+        [_, _, _, _] | [_, _, _, _, _] | [_, _, _, _, _, _] | [_, _, _, _, _, _, _] => {
+            Ok(of_names(&parts))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Seconds since 1970, perhaps with a fraction; or milliseconds, of thirteen digits.
+pub(crate) fn epoch(text: &[u8]) -> Option<Stamp> {
+    let whole = text.split(|b| *b == b'.').next()?;
+    if whole.len() == 13 && text.len() == 13 && text.iter().all(u8::is_ascii_digit) {
+        let millis = i64::try_from(number::whole(text)?).ok()?;
+        return Some(Stamp::Epoch(millis.checked_mul(1_000_000)?));
+    }
+    let plain = |b: &u8| b.is_ascii_digit() || *b == b'.';
+    if !(9..=10).contains(&whole.len()) || !text.iter().all(plain) {
+        return None;
+    }
+    let value = number::number(text)?;
+    if !SECONDS.contains(&value) {
+        return None;
+    }
+    // Whole seconds and the rest apart: a double does not hold nanoseconds of today.
+    let seconds = i64::try_from(number::whole(whole)?).ok()?;
+    let fraction = match text.get(whole.len()..) {
+        None | Some([]) => 0.0,
+        Some([b'.']) => return None,
+        Some(fraction) => number::number(&[b"0", fraction].concat())?,
+    };
+    Some(Stamp::Epoch(
+        seconds * 1_000_000_000 + (fraction * 1e9).round() as i64,
+    ))
+}
+
+/// `2026-11-22T02:44:43+00:00`, `02:44:43`, `20261122_024443`.
+fn one_word(text: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
+    if let Some(at) = text.iter().position(|b| matches!(b, b'T' | b'_')) {
+        let (day, time) = (&text[..at], &text[at + 1..]);
+        return with_date(day, time, None, None, options);
+    }
+    let seconds = text.split(|b| *b == b':').count() == 3;
+    Ok(time_of_day(text, None)
+        .filter(|_| seconds)
+        .map(Stamp::Clock))
+}
+
+/// `2026-11-22 02:44:43 UTC`, `11/22/2026 02:44:43 PM`, `02:44:43 PM`.
+fn of_numbers(parts: &[&[u8]], options: &Options) -> Result<Option<Stamp>, Refused> {
+    match *parts {
+        [time, half] if is_half(half) => Ok(time_of_day(time, Some(half)).map(Stamp::Clock)),
+        [day, time] => with_date(day, time, None, None, options),
+        [day, time, half] if is_half(half) => with_date(day, time, Some(half), None, options),
+        [day, time, zone] => with_date(day, time, None, Some(zone), options),
+        _ => Ok(None),
+    }
+}
+
+fn with_date(
+    day: &[u8],
+    time: &[u8],
+    half: Option<&[u8]>,
+    zone: Option<&[u8]>,
+    options: &Options,
+) -> Result<Option<Stamp>, Refused> {
+    let (time, east) = split_zone(time, zone);
+    let Some(time) = clock(time, half) else {
+        return Ok(None);
+    };
+    let day = match compact_date(day) {
+        Some(day) => Some(day),
+        None => date(day, options)?,
+    };
+    let Some(day) = day else { return Ok(None) };
+    Ok(Some(stamp(day.to_datetime(time), east)))
+}
+
+/// `20261122`.
+pub(crate) fn compact_date(text: &[u8]) -> Option<Date> {
+    let digits = text.len() == 8 && text.iter().all(u8::is_ascii_digit);
+    if !digits {
+        return None;
+    }
+    let part = |from: usize, to: usize| number::whole(text.get(from..to)?);
+    let year = i16::try_from(part(0, 4)?).ok()?;
+    let month = i8::try_from(part(4, 6)?).ok()?;
+    Date::new(year, month, i8::try_from(part(6, 8)?).ok()?).ok()
+}
+
+/// `Sun Nov 22 02:44:43 UTC 2026`, `Sun 22 Nov 2026 02:44:43 AM UTC`, `22 Nov 2026 02:44:43`.
+fn of_names(parts: &[&[u8]]) -> Option<Stamp> {
+    let (mut day, mut month, mut year, mut time) = (None, None, None, None);
+    let (mut half, mut east, mut rest) = (None, None, 0);
+    for (i, &part) in parts.iter().enumerate() {
+        let part = part.strip_suffix(b",").unwrap_or(part);
+        let value = number::whole(part).filter(|_| !part.starts_with(b"+"));
+        if let Some(found) = month_named(part) {
+            month = month.is_none().then_some(found);
+        } else if part.contains(&b':') {
+            time = Some(part);
+        } else if is_half(part) {
+            half = Some(part);
+        } else if let Some(value) = value {
+            match part.len() {
+                4 => year = i16::try_from(value).ok(),
+                1 | 2 if day.is_none() => day = i8::try_from(value).ok(),
+                _ => return None,
+            }
+        } else if let Some(offset) = offset(part) {
+            east = Some(offset);
+        } else if i == 0 && is_weekday(part) {
+        } else if is_zone_name(part) {
+            // A zone by name means another offset elsewhere; the user's zone holds.
+            rest += 1;
+        } else {
+            return None;
+        }
+    }
+    let at = Date::new(year?, month?, day?).ok()?;
+    (rest <= 1).then_some(())?;
+    Some(stamp(at.to_datetime(clock(time?, half)?), east))
+}
+
+fn stamp(at: DateTime, east: Option<i32>) -> Stamp {
+    match east {
+        Some(seconds) => Stamp::Zoned(at, seconds),
+        None => Stamp::Civil(at),
+    }
+}
+
+/// The time and the seconds east of Greenwich that it names.
+fn split_zone<'a>(time: &'a [u8], zone: Option<&[u8]>) -> (&'a [u8], Option<i32>) {
+    if let Some(zone) = zone {
+        return (time, offset(zone));
+    }
+    let at = time
+        .iter()
+        .position(|b| matches!(b, b'+' | b'-' | b'Z'))
+        .filter(|at| offset(&time[*at..]).is_some());
+    match at {
+        Some(at) => (&time[..at], offset(&time[at..])),
+        None => (time, None),
+    }
+}
+
+/// `Z`, `UTC`, `GMT`, `+0100`, `-08:00`, `+03`, in seconds.
+fn offset(text: &[u8]) -> Option<i32> {
+    let (sign, digits) = match text {
+        b"Z" | b"UTC" | b"GMT" => return Some(0),
+        [b'+', rest @ ..] => (1, rest),
+        [b'-', rest @ ..] => (-1, rest),
+        _ => return None,
+    };
+    let digits: Vec<u8> = digits.iter().copied().filter(|b| *b != b':').collect();
+    if !matches!(digits.len(), 2 | 4) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = i32::try_from(number::whole(&digits)?).ok()?;
+    let (hours, minutes) = if digits.len() == 2 {
+        (value, 0)
+    } else {
+        (value / 100, value % 100)
+    };
+    Some(sign * (hours * 3600 + minutes * 60))
+}
+
+/// A time of day with seconds; of `02-44-43`, of `024443`, and with a comma before a fraction.
+fn clock(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
+    let text: Vec<u8> = match text {
+        [_, _, b'-', _, _, b'-', _, _] => text
+            .iter()
+            .map(|b| if *b == b'-' { b':' } else { *b })
+            .collect(),
+        digits if digits.len() == 6 && digits.iter().all(u8::is_ascii_digit) => {
+            [&digits[..2], b":", &digits[2..4], b":", &digits[4..]].concat()
+        }
+        _ => text
+            .iter()
+            .map(|b| if *b == b',' { b'.' } else { *b })
+            .collect(),
+    };
+    if !text.contains(&b':') {
+        return None;
+    }
+    time_of_day(&text, half)
+}
+
+fn is_half(text: &[u8]) -> bool {
+    text.eq_ignore_ascii_case(b"am") || text.eq_ignore_ascii_case(b"pm")
+}
+
+fn is_weekday(text: &[u8]) -> bool {
+    let names: [&[u8]; 7] = [b"Sun", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat"];
+    names.iter().any(|n| text.starts_with(n)) && text.iter().all(u8::is_ascii_alphabetic)
+}
+
+fn is_zone_name(text: &[u8]) -> bool {
+    (2..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_uppercase)
+}
+
+/// The number of a month of that English name, whole or of three letters.
+pub(crate) fn month_named(text: &[u8]) -> Option<i8> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let text = text.to_ascii_lowercase();
+    let same = |m: &str| m.as_bytes() == text || m.as_bytes().get(..3) == Some(&text[..]);
+    let place = MONTHS.iter().position(|m| same(m))?;
+    i8::try_from(place + 1).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::datetime;
+
+    #[test]
+    fn times_as_scripts_print_them() {
+        let options = Options::default();
+        let at = datetime(2026, 11, 22, 14, 44, 43, 0);
+        let zoned = Some(Stamp::Zoned(at, 0));
+        let civil = Some(Stamp::Civil(at));
+        for (text, wanted) in [
+            ("Sun Nov 22 14:44:43 UTC 2026", zoned),
+            ("zzz ***Sun Nov 22 14:44:43 UTC 2026", zoned),
+            ("Sun Nov 22 14:44:43 2026", civil),
+            ("Sun Nov 22 14:44:43 CEST 2026", civil),
+            ("Sun 22 Nov 2026 02:44:43 PM UTC", zoned),
+            (
+                "Sun, 22 Nov 2026 14:44:43 +0100",
+                Some(Stamp::Zoned(at, 3600)),
+            ),
+            ("Sunday, November 22, 2026 02:44:43 PM CET", civil),
+            ("=== 2026-11-22 14:44:43 ===", civil),
+            ("2026-11-22T14:44:43+00:00", zoned),
+            ("2026-11-22T14:44:43Z", zoned),
+            ("2026-11-22 14:44:43 -0800", Some(Stamp::Zoned(at, -28800))),
+            ("11/22/2026 02:44:43 PM", civil),
+            ("20261122_144443", civil),
+            (
+                "# 1475708693",
+                Some(Stamp::Epoch(1_475_708_693_000_000_000)),
+            ),
+            (
+                "1475708693.291",
+                Some(Stamp::Epoch(1_475_708_693_291_000_000)),
+            ),
+            (
+                "1475708693291",
+                Some(Stamp::Epoch(1_475_708_693_291_000_000)),
+            ),
+            ("date: 14:44:43", Some(Stamp::Clock(at.time()))),
+            ("12", None),
+            ("123456789 12", None),
+            ("sda 1 2", None),
+            ("cpu 1 2 3 4", None),
+            ("MemTotal: 12 kB", None),
+            ("May 1 2 3", None),
+            ("----", None),
+        ] {
+            assert_eq!(stamp_line(text.as_bytes(), &options), Ok(wanted), "{text}");
+        }
+        assert!(stamp_line(b"04/08/17 01:02:03", &options).is_err());
+    }
+}

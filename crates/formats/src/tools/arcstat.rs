@@ -1,0 +1,240 @@
+//! `arcstat`: the ZFS cache, with any columns (`-f`), letters or exact (`-p`).
+//!
+//! ```text
+//!     time  arcsz  read  hits  miss  hit%  miss%
+//! 14:44:34    59G   377   375     2    99      0
+//! ```
+//!
+//! Counts are per second, with letters as steps of 1,000; sizes are bytes, with steps of 1,024
+//! (the `cols` of `arcstat` in `OpenZFS` and in the scripts before it). The first row has all
+//! since boot.
+
+use crate::list::Format;
+use crate::number::scaled;
+use crate::out::{Out, Shape};
+use crate::time::time_of_day;
+use crate::{Line, Parser, Stamp, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "arcstat",
+    tool: "arcstat",
+    systems: "Solaris, illumos, Linux, FreeBSD",
+    help: "hits, misses and size of the ZFS cache in memory, and of the one on devices",
+    recognised: "a header of nothing but `arcstat`'s columns, as `time read miss miss% …`",
+    yields: &["arc_lookups", "arc", "l2arc", "l2arc_bytes"],
+    example: "\
+    time  read  hits  miss  hit%  arcsz     c
+14:44:32  1.2K  1.2K     0   100    59G   60G
+14:44:33   377   375     2    99    59G   60G
+",
+    recognise: |head| if head.lines().any(is_header) { 85 } else { 0 },
+    parser: || Box::new(Arcstat::new()),
+};
+
+/// Columns of sizes.
+const SIZES: [&str; 18] = [
+    "arcsz", "size", "c", "avail", "free", "need", "l2size", "l2asize", "l2bytes", "waste",
+    "l2wbytes", "data", "meta", "hdsz", "dnsz", "dbsz", "bonus", "abd",
+];
+/// Columns that only `arcstat` has, or in that sense.
+const OWN: [&str; 46] = [
+    "hit%", "miss%", "ioh%", "iohs", "dhit", "dioh", "dmis", "dh%", "di%", "dm%", "dread", "phit",
+    "pioh", "pmis", "ph%", "pi%", "pm%", "pread", "mhit", "mioh", "mmis", "mh%", "mi%", "mm%",
+    "mread", "ddhit", "ddioh", "ddmis", "ddh%", "ddi%", "ddm%", "ddread", "dmhit", "dmmis", "dmh%",
+    "dmm%", "dmread", "pdhit", "pdmis", "pdread", "pmhit", "pmmis", "pmread", "l2hits", "l2miss",
+    "mtxmis",
+];
+const SHARED: [&str; 31] = [
+    "time", "read", "hits", "miss", "mfu", "mru", "mfug", "mrug", "eskip", "rmis", "grow",
+    "l2read", "l2hit%", "l2miss%", "dmioh", "dmi%", "pdioh", "pdh%", "pdi%", "pdm%", "pmioh",
+    "pmh%", "pmi%", "pmm%", "zhits", "zmiss", "zread", "zmax", "unc", "l2err", "l2pref",
+];
+
+/// The fields of a line: blanks stand between, or what `-s` says, if it is a comma, a
+/// semicolon or a bar.
+fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';' | b'|'))
+        .filter(|f| !f.is_empty())
+}
+
+fn is_header(line: &[u8]) -> bool {
+    let known = |list: &[&str], f: &[u8]| list.iter().any(|n| n.as_bytes() == f);
+    let (mut own, mut all) = (0, 0);
+    for field in parts(line) {
+        own += usize::from(known(&OWN, field) || field == b"arcsz");
+        if !(known(&OWN, field)
+            || known(&SIZES, field)
+            || known(&SHARED, field)
+            || field.starts_with(b"l2"))
+        {
+            return false;
+        }
+        all += 1;
+    }
+    all >= 2 && (own >= 1 || all >= 4)
+}
+
+/// Kinds of look-ups, and what their columns begin with.
+const KINDS: [(&str, &str); 4] = [
+    ("demand_data", "dd"),
+    ("demand_metadata", "dm"),
+    ("prefetch_data", "pd"),
+    ("prefetch_metadata", "pm"),
+];
+
+struct Arcstat {
+    columns: Vec<String>,
+    rows: u64,
+    lookups: Shape,
+    arc: Shape,
+    l2arc: Shape,
+    l2bytes: Shape,
+}
+
+impl Arcstat {
+    fn new() -> Arcstat {
+        Arcstat {
+            columns: Vec::new(),
+            rows: 0,
+            lookups: Shape::of("arc_lookups", &["hits", "misses", "joined"]),
+            arc: Shape::of("arc", &["size", "target"]),
+            l2arc: Shape::of("l2arc", &["hits", "misses", "size", "allocated"]),
+            l2bytes: Shape::of("l2arc_bytes", &["bytes"]),
+        }
+    }
+
+    fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let texts: Vec<&[u8]> = parts(line).collect();
+        if self.columns.is_empty() || texts.len() != self.columns.len() {
+            return Line::Unknown;
+        }
+        let mut values = Vec::with_capacity(texts.len());
+        let mut stamp = None;
+        for (column, text) in self.columns.iter().zip(&texts) {
+            if column == "time" {
+                let Some(time) = time_of_day(text, None) else {
+                    return Line::Unknown;
+                };
+                stamp = Some(Stamp::Clock(time));
+                values.push(f64::NAN);
+                continue;
+            }
+            let base = if SIZES.contains(&column.as_str()) {
+                1024.0
+            } else {
+                1000.0
+            };
+            match scaled(text, base) {
+                Some(value) => values.push(value),
+                None if *text == b"-" => values.push(f64::NAN),
+                None => return Line::Unknown,
+            }
+        }
+        match stamp {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        if self.rows == 0 {
+            out.since_boot();
+        }
+        self.rows += 1;
+        self.put(&values, out);
+        Line::Data
+    }
+
+    fn put(&self, values: &[f64], out: &mut Out) {
+        let mut taken = vec!["time"];
+        let mut of = |name: &'static str| {
+            let at = self.columns.iter().position(|c| c == name);
+            taken.push(name);
+            at.and_then(|at| values.get(at))
+                .copied()
+                .unwrap_or(f64::NAN)
+        };
+        let arc = [of("arcsz"), of("size"), of("c")];
+        let size = if arc[0].is_nan() { arc[1] } else { arc[0] };
+        if !(size.is_nan() && arc[2].is_nan()) {
+            out.put(&self.arc, &[], &[size, arc[2]]);
+        }
+        let second = ["l2hits", "l2miss", "l2size", "l2asize"].map(&mut of);
+        if second.iter().any(|v| !v.is_nan()) {
+            out.put(&self.l2arc, &[], &second);
+        }
+        let read = of("l2bytes");
+        if !read.is_nan() {
+            let words = [out.word(b"read")];
+            out.put(&self.l2bytes, &words, &[read]);
+        }
+        taken.extend(self.lookups(values, out));
+        let none = out.word(b"");
+        for (column, value) in self.columns.iter().zip(values) {
+            if taken.contains(&column.as_str()) {
+                continue;
+            }
+            let unit = match column.as_str() {
+                name if name.ends_with('%') => "%",
+                name if SIZES.contains(&name) => "B",
+                "grow" => "",
+                _ => "/s",
+            };
+            out.other(column, unit, none, *value);
+        }
+    }
+
+    /// Look-ups by kind, if all kinds are there, or all as one; with the columns it took.
+    fn lookups(&self, values: &[f64], out: &mut Out) -> Vec<&'static str> {
+        let of = |name: &str| {
+            let at = self.columns.iter().position(|c| c == name);
+            at.and_then(|at| values.get(at))
+                .copied()
+                .unwrap_or(f64::NAN)
+        };
+        let counts = |start: &str| ["hit", "mis", "ioh"].map(|end| of(&format!("{start}{end}")));
+        let by_kind = KINDS.map(|(kind, start)| (kind, counts(start)));
+        if by_kind
+            .iter()
+            .all(|(_, n)| !n[0].is_nan() && !n[1].is_nan())
+        {
+            for (kind, counts) in by_kind {
+                let words = [out.word(kind.as_bytes())];
+                out.put(&self.lookups, &words, &counts);
+            }
+            return vec![
+                "ddhit", "ddmis", "ddioh", "dmhit", "dmmis", "dmioh", "pdhit", "pdmis", "pdioh",
+                "pmhit", "pmmis", "pmioh",
+            ];
+        }
+        let all = [of("hits"), of("miss"), of("iohs")];
+        if all[0].is_nan() && all[1].is_nan() {
+            return Vec::new();
+        }
+        let words = [out.word(b"(all)")];
+        out.put(&self.lookups, &words, &all);
+        vec!["hits", "miss", "iohs"]
+    }
+}
+
+impl Parser for Arcstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if line.trim_ascii().is_empty() {
+            return Line::Noise;
+        }
+        for name in ["arcstat", "arcstat.pl", "arcstat.py"] {
+            if let Some(arguments) = prompt::arguments(line, &[name]) {
+                if let Some(seconds) = prompt::interval(&arguments) {
+                    out.every(seconds);
+                }
+                return Line::Noise;
+            }
+        }
+        if is_header(line) {
+            let names = parts(line).map(|f| String::from_utf8_lossy(f).into_owned());
+            self.columns = names.collect();
+            return Line::Noise;
+        }
+        match self.row(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! `blkparse`'s text, in its default format.
+//!
+//! ```text
+//!   8,0    1       12     0.000131430   697  D   W 223490 + 8 [kjournald]
+//! ```
+//!
+//! Device, processor, sequence, seconds, process, action, kind, then what the action has: start
+//! and length in sectors of 512 bytes, and the process's name or the error in brackets. P, U
+//! and flushes have no sector. With `-t` there is a time in parentheses. Summaries at the end
+//! repeat what the lines tell.
+
+use super::pairing::Pairing;
+use super::{Kind, Op, Record, comm};
+use crate::list::Format;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::{Line, Parser};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "blkparse",
+    tool: "blkparse",
+    systems: "Linux",
+    help: "each I/O of a block trace, from its queueing to its completion",
+    recognised: "lines `8,0 1 12 0.000131430 697 D W 223490 + 8 [kjournald]`",
+    yields: &["disk_event"],
+    example: "\
+  8,0    1        1     0.000000000   697  Q   W 223490 + 8 [kjournald]
+  8,0    1        2     0.000001829   697  G   W 223490 + 8 [kjournald]
+  8,0    1        3     0.000003090   697  P   N [kjournald]
+  8,0    1        4     0.000005090   697  I   W 223490 + 8 [kjournald]
+  8,0    1        5     0.000017090   697  D   W 223490 + 8 [kjournald]
+  8,0    0        1     0.000317090     0  C   W 223490 + 8 [0]
+CPU0 (sda):
+ Reads Queued:           0,        0KiB\t Writes Queued:           1,        4KiB
+",
+    recognise,
+    parser: || Box::new(Blkparse::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let (mut events, mut others) = (0, 0);
+    for line in head.lines().filter(|l| !l.trim_ascii().is_empty()) {
+        match read(line) {
+            Seen::Record(_) | Seen::Passed(_) => events += 1,
+            Seen::No if summary(line) => {}
+            Seen::No => others += 1,
+        }
+    }
+    if events > 0 && events >= others {
+        92
+    } else {
+        0
+    }
+}
+
+struct Blkparse {
+    pairing: Pairing,
+    commands: u64,
+}
+
+impl Blkparse {
+    fn new() -> Blkparse {
+        Blkparse {
+            pairing: Pairing::new(),
+            commands: 0,
+        }
+    }
+}
+
+enum Seen {
+    Record(Record),
+    /// An action without an I/O; true if it is a command that is passed through.
+    Passed(bool),
+    No,
+}
+
+/// The next field and what follows it.
+fn next(line: &[u8]) -> (&[u8], &[u8]) {
+    let start = line.iter().position(|b| *b != b' ').unwrap_or(line.len());
+    let line = &line[start..];
+    let end = line.iter().position(|b| *b == b' ').unwrap_or(line.len());
+    line.split_at(end)
+}
+
+/// A whole number of digits only.
+fn whole(text: &[u8]) -> Option<u64> {
+    let add = |sum: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then_some(sum.checked_mul(10)?.checked_add(u64::from(digit))?)
+    };
+    text.iter().try_fold(0, add).filter(|_| !text.is_empty())
+}
+
+/// `0.000131430` in nanoseconds.
+fn nanos(text: &[u8]) -> Option<u64> {
+    let point = text.iter().position(|b| matches!(b, b'.' | b','))?;
+    let (seconds, fraction) = (&text[..point], &text[point + 1..]);
+    if fraction.len() != 9 {
+        return None;
+    }
+    whole(seconds)?
+        .checked_mul(1_000_000_000)?
+        .checked_add(whole(fraction)?)
+}
+
+/// `8,0` as one number.
+fn device(text: &[u8]) -> Option<u32> {
+    let comma = text.iter().position(|b| *b == b',')?;
+    let major = whole(&text[..comma]).filter(|n| *n < 1 << 12)?;
+    let minor = whole(&text[comma + 1..]).filter(|n| *n < 1 << 20)?;
+    Some((major as u32) << 20 | minor as u32)
+}
+
+/// `WSM`, `FWFS`, `RA`, `DS`, `N`, `FN`.
+fn kind(text: &[u8]) -> Option<Kind> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_uppercase) {
+        return None;
+    }
+    // A flush before the write itself.
+    let (flush, rest) = match text {
+        [b'F', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    let (op, rest) = match rest {
+        [b'R', rest @ ..] => (Op::Read, rest),
+        [b'W', rest @ ..] => (Op::Write, rest),
+        [b'D', rest @ ..] => (Op::Discard, rest),
+        [b'N', rest @ ..] if !flush => (Op::None, rest),
+        [b'N', rest @ ..] => (Op::Flush, rest),
+        rest if flush => (Op::Flush, rest),
+        _ => return None,
+    };
+    Some(Kind {
+        op,
+        sync: rest.contains(&b'S'),
+        metadata: rest.contains(&b'M'),
+        flushes: flush,
+    })
+}
+
+/// Reads a line.
+fn read(line: &[u8]) -> Seen {
+    parts(line).unwrap_or(Seen::No)
+}
+
+fn parts(line: &[u8]) -> Option<Seen> {
+    let (field, rest) = next(line);
+    let device = device(field)?;
+    let (cpu, rest) = next(rest);
+    let (sequence, rest) = next(rest);
+    let (time, rest) = next(rest);
+    let (pid, rest) = next(rest);
+    let (action, rest) = next(rest);
+    whole(cpu)?;
+    whole(sequence)?;
+    let (time, pid) = (nanos(time)?, whole(pid)?);
+    if matches!(action, b"m" | b"d" | b"P" | b"U" | b"UT" | b"T") {
+        return Some(Seen::Passed(false));
+    }
+    let &[action] = action else { return None };
+    if !b"QGIDCMFRAXSB".contains(&action) {
+        return None;
+    }
+    let (letters, rest) = next(rest);
+    let mut record = Record {
+        time,
+        sector: 0,
+        sectors: 0,
+        device,
+        pid: u32::try_from(pid).ok()?,
+        comm: [0; 16],
+        action,
+        kind: kind(letters)?,
+        failed: false,
+    };
+    let rest = rest.trim_ascii();
+    if !matches!(rest.last(), Some(b']')) && action != b'A' {
+        return None;
+    }
+    let end = rest.len().checked_sub(1)?;
+    let open = memchr::memchr(b'[', rest);
+    // A remap has no brackets.
+    let (before, within) = match open {
+        Some(open) => (&rest[..open], &rest[open + 1..end]),
+        None => (rest, &b""[..]),
+    };
+    if action == b'C' || action == b'R' {
+        let error: i64 = std::str::from_utf8(within).ok()?.parse().ok()?;
+        record.failed = error != 0;
+    } else {
+        record.comm = comm(within);
+    }
+    body(record, before)
+}
+
+/// What stands between the kind and the bracket: `223490 + 8`, `223490 / 223498`, a command's
+/// bytes in parentheses, nothing.
+fn body(mut record: Record, text: &[u8]) -> Option<Seen> {
+    let (first, rest) = next(text);
+    let sized = record.kind;
+    record.kind = sized.of(0);
+    if first.is_empty() || first.starts_with(b"(") {
+        // A flush; a time may stand there. Commands have bytes there.
+        let flush = record.kind.op == Op::Flush || record.kind.op == Op::None;
+        let is_time = first.is_empty() || !first[1..].iter().any(u8::is_ascii_alphanumeric);
+        return Some(if flush && is_time {
+            Seen::Record(record)
+        } else {
+            Seen::Passed(true)
+        });
+    }
+    record.kind = sized;
+    let first = whole(first)?;
+    let (sign, rest) = next(rest);
+    let (second, rest) = next(rest);
+    match sign {
+        b"+" => {
+            record.sector = first;
+            record.sectors = u32::try_from(whole(second)?).ok()?;
+        }
+        b"/" => {
+            // Of a split, the second number is where the second part starts.
+            record.sector = first;
+            record.sectors = u32::try_from(whole(second)?).ok()?;
+        }
+        b"" => record.sector = first,
+        // The length of a command and its bytes.
+        _ if sign.starts_with(b"(") => {
+            record.kind = sized.of(0);
+            let flush = record.kind.op == Op::Flush;
+            return Some(if flush {
+                Seen::Record(record)
+            } else {
+                Seen::Passed(true)
+            });
+        }
+        _ => return None,
+    }
+    let rest = rest.trim_ascii();
+    record.kind = record.kind.of(record.sectors);
+    let known = rest.is_empty() || rest.starts_with(b"(") || rest.starts_with(b"<-");
+    known.then_some(Seen::Record(record))
+}
+
+/// A line of the summaries at the end, or of what blkparse says.
+fn summary(line: &[u8]) -> bool {
+    let text = line.trim_ascii();
+    let starts = [
+        "CPU",
+        "Total (",
+        "Events (",
+        "Skips:",
+        "Throughput (",
+        "Input file",
+        "Reads Queued:",
+        "Read Dispatches:",
+        "Reads Requeued:",
+        "Reads Completed:",
+        "Read Merges:",
+        "Read depth:",
+        "IO unplugs:",
+        "PC Reads",
+        "PC Read",
+        "Allocation wait:",
+        "Dispatch wait:",
+        "Completion wait:",
+        "Sleeps",
+        "Device:",
+        "blkparse",
+        "=== ",
+    ];
+    // A process, of which -s tells the same.
+    let process = || {
+        let open = text.iter().rposition(|b| *b == b'(')?;
+        whole(text.get(open + 1..)?.strip_suffix(b")")?)
+    };
+    starts.iter().any(|s| text.starts_with(s.as_bytes())) || process().is_some()
+}
+
+impl Parser for Blkparse {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match read(line) {
+            Seen::Record(record) => {
+                self.pairing.push(record, out);
+                Line::Data
+            }
+            Seen::Passed(command) => {
+                self.commands += u64::from(command);
+                Line::Noise
+            }
+            Seen::No if summary(line) || line.trim_ascii().is_empty() => Line::Noise,
+            Seen::No => Line::Unknown,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if self.commands > 0 {
+            let text = "lines of commands without a sector were left out";
+            out.note(&format!("{} {text}", self.commands));
+        }
+        self.pairing.end(out);
+    }
+}

@@ -1,0 +1,192 @@
+//! `vmstat` of FreeBSD, OpenBSD and NetBSD.
+//!
+//! ```text
+//! procs     memory       page                      disks     faults       cpu
+//! r b w     avm     fre  flt  re  pi  po    fr   sr ad0 ad1   in    sy    cs us sy id
+//! 1 0 0  515M    92M    12   0   0   0    10    0   3   0   20   300   250  1  2 97
+//! ```
+//!
+//! Memory is in KiB, or has a letter, a step of 1,024. Paging is in pages or events, whose size
+//! is not told. Disks are transfers a second. The first report is since boot.
+
+use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::disk::layer;
+use crate::echo;
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::stamp_line::stamp_line;
+use crate::time::Stamp;
+use crate::{Line, Parser, fields};
+
+const KIB: f64 = 1024.0;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "vmstat-bsd",
+    tool: "vmstat",
+    systems: "FreeBSD, OpenBSD, NetBSD",
+    help: "processes, memory, paging, disks' transfers, interrupts and processors",
+    recognised: "a header line with `avm fre flt`",
+    yields: &[
+        "system",
+        "memory",
+        "vm",
+        "disk",
+        "interrupt",
+        "cpu",
+        "cpu_idle",
+    ],
+    example: "\
+procs     memory       page                      disks     faults       cpu
+r b w     avm     fre  flt  re  pi  po    fr   sr ad0 ad1   in    sy    cs us sy id
+1 0 0    515M     92M   12   0   0   0    10    0   3   0   20   300   250  1  2 97
+0 0 0    515M     92M    4   0   0   0     3    0   1   0   10   200   150  0  1 99
+",
+    recognise,
+    parser: || Box::new(Vmstat::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if head.any_fields(&["avm", "fre", "flt"]) {
+        92
+    } else {
+        0
+    }
+}
+
+struct Vmstat {
+    names: Vec<String>,
+    reports: u64,
+    stamp: Option<Stamp>,
+    cpu: Cpu,
+    system: Shape,
+    memory: Shape,
+    vm: Shape,
+    disk: Shape,
+    interrupt: Shape,
+}
+
+impl Vmstat {
+    fn new() -> Vmstat {
+        Vmstat {
+            names: Vec::new(),
+            reports: 0,
+            stamp: None,
+            cpu: Cpu::new(),
+            system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
+            memory: Shape::of("memory", &["bytes"]),
+            vm: Shape::of("vm", &["faults"]),
+            disk: Shape::of("disk", &["ios"]),
+            interrupt: Shape::of("interrupt", &["count"]),
+        }
+    }
+
+    fn report(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        if self.names.is_empty() || all.len() != self.names.len() {
+            return Line::Unknown;
+        }
+        let value = |(name, text): (&String, &&[u8])| match name.as_str() {
+            "avm" | "fre" if text.last().is_some_and(u8::is_ascii_digit) => {
+                number(text).map(|v| v * KIB)
+            }
+            "avm" | "fre" => scaled(text, KIB),
+            _ => number(text),
+        };
+        let read: Option<Vec<f64>> = self.names.iter().zip(all).map(value).collect();
+        let Some(n) = read else { return Line::Unknown };
+        match self.stamp.take() {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        if self.reports == 0 {
+            out.since_boot();
+        }
+        self.reports += 1;
+        let place = |name: &str| self.names.iter().position(|n| n == name);
+        let of = |name: &str| place(name).map_or(f64::NAN, |p| n[p]);
+        out.put(&self.system, &[], &[of("r"), of("b"), of("cs")]);
+        let free = out.word(b"free");
+        out.put(&self.memory, &[free], &[of("fre")]);
+        out.put(&self.vm, &[], &[of("flt")]);
+        let words = [out.word(b"hard"), out.word(b"all")];
+        let interrupts = if of("in").is_nan() {
+            of("int")
+        } else {
+            of("in")
+        };
+        out.put(&self.interrupt, &words, &[interrupts]);
+        let none = out.word(b"");
+        out.other("avm", "bytes", none, of("avm"));
+        for column in ["w", "s", "re", "pi", "po", "fr", "sr", "sys"] {
+            out.other(column, "", none, of(column));
+        }
+        // `sy` stands for system calls first, and for a share of the processors at the end.
+        let last = self.names.iter().rposition(|n| n == "sy");
+        if let Some(calls) = place("sy").filter(|p| Some(*p) != last) {
+            out.other("sy", "system calls/s", none, n[calls]);
+        }
+        let share = |place: Option<usize>| place.map_or(f64::NAN, |p| n[p] / 100.0);
+        let shares = Shares {
+            user: share(place("us")),
+            nice: share(place("ni")),
+            system: share(last),
+            idle: share(place("id")),
+            ..UNKNOWN
+        };
+        self.cpu.put_all(out, &shares);
+        // Disks stand between the pages and the interrupts.
+        let from = place("sr").map_or(n.len(), |p| p + 1);
+        let to = place("in").or(place("int")).unwrap_or(from);
+        let disks = self.names.iter().zip(&n).take(to).skip(from);
+        for (name, transfers) in disks {
+            let name = name.as_bytes();
+            let words = [name, layer(name).as_bytes(), b"(all)"].map(|w| out.word(w));
+            out.put(&self.disk, &words, &[*transfers]);
+        }
+        Line::Data
+    }
+}
+
+impl Parser for Vmstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some(&first) = all.first() else {
+            return Line::Noise;
+        };
+        if all.contains(&&b"avm"[..]) && all.contains(&&b"fre"[..]) {
+            self.names = all
+                .iter()
+                .map(|n| String::from_utf8_lossy(n).into_owned())
+                .collect();
+            return Line::Noise;
+        }
+        if first == b"procs" {
+            return Line::Noise;
+        }
+        if let Some(arguments) = echo::command(line, "vmstat") {
+            let valued = ["-w", "-c", "-n", "-p", "-M", "-N"];
+            let told = echo::value(&arguments, &["-w"]).and_then(number);
+            if let Some(seconds) = told.or_else(|| echo::interval(&arguments, &valued)) {
+                out.every(seconds);
+            }
+            self.reports = 0;
+            return Line::Noise;
+        }
+        let seen = self.report(&all, out);
+        if seen == Line::Data {
+            return seen;
+        }
+        match stamp_line(line, out.options()) {
+            Ok(Some(stamp)) => {
+                self.stamp = Some(stamp);
+                Line::Noise
+            }
+            Ok(None) => Line::Unknown,
+            Err(why) => {
+                out.refuse(why);
+                Line::Noise
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The plot format of `collectl` (`-P`): a header line of `[subsystem]name` and a line a sample.
+//!
+//! ```text
+//! #Date Time [CPU]User% [CPU]Sys% [CPU]Idle% [DSK]ReadTot [DSK]ReadKBTot
+//! 20261122 03:25:59 92 8 0 1 4
+//! ```
+//!
+//! Numbers are means per second, KB are 1,024 bytes, waits milliseconds. `[DSK:sda]` and the
+//! like are of one device.
+
+use std::collections::BTreeMap;
+
+use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::disk::layer;
+use crate::list::Format;
+use crate::number::number;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::stamp_line::{compact_date, epoch};
+use crate::time::{Stamp, time_of_day};
+use crate::{Line, Parser, net};
+
+const KIB: f64 = 1024.0;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "collectl-plot",
+    tool: "collectl",
+    systems: "Linux",
+    help: "collectl -P: processors, memory, disks and networks, in all or by device",
+    recognised: "a header `#Date Time [CPU]User% …`, or `#UTC [CPU]…`",
+    yields: &[
+        "cpu",
+        "cpu_idle",
+        "system",
+        "interrupt",
+        "memory",
+        "memory_state",
+        "vm",
+        "disk",
+        "disk_device",
+        "net",
+    ],
+    example: "\
+#Date Time [CPU]User% [CPU]Nice% [CPU]Sys% [CPU]Wait% [CPU]Idle% [DSK]ReadTot [DSK]ReadKBTot
+20261122 03:25:59 92 0 8 0 0 1 4
+20261122 03:26:00 50 0 8 0 42 2 8
+",
+    recognise,
+    parser: || Box::new(Plot::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let header =
+        |l: &[u8]| (l.starts_with(b"#Date") || l.starts_with(b"#UTC")) && l.contains(&b'[');
+    if head.lines().any(header) { 96 } else { 0 }
+}
+
+struct Plot {
+    separator: u8,
+    /// Subsystem, device and name of each column after the time.
+    columns: Vec<(String, String, String)>,
+    in_epoch: bool,
+    cpu: Cpu,
+    system: Shape,
+    interrupt: Shape,
+    memory: Shape,
+    state: Shape,
+    vm: Shape,
+    disk: Shape,
+    device: Shape,
+    net: Shape,
+}
+
+/// A sample's numbers of one thing, by name.
+type Named<'a> = BTreeMap<&'a str, f64>;
+
+impl Plot {
+    fn new() -> Plot {
+        Plot {
+            separator: b' ',
+            columns: Vec::new(),
+            in_epoch: false,
+            cpu: Cpu::new(),
+            system: Shape::of(
+                "system",
+                &["context_switches", "forks", "load1", "load5", "load15"],
+            ),
+            interrupt: Shape::of("interrupt", &["count"]),
+            memory: Shape::of("memory", &["bytes"]),
+            state: Shape::of(
+                "memory_state",
+                &["dirty", "committed", "swap_total", "swap_used"],
+            ),
+            vm: Shape::of("vm", &["paged_in", "paged_out", "faults", "major_faults"]),
+            disk: Shape::of("disk", &["ios", "bytes", "merges", "time"]),
+            device: Shape::of("disk_device", &["busy"]),
+            net: Shape::of("net", &["bytes", "packets", "errors"]),
+        }
+    }
+
+    /// `#Date Time [CPU]User% …`, the separator being what follows the first word.
+    fn header(&mut self, line: &[u8]) -> Line {
+        let separator = line
+            .iter()
+            .find(|b| !(b.is_ascii_alphanumeric() || **b == b'#'));
+        let Some(&separator) = separator else {
+            return Line::Noise;
+        };
+        self.separator = separator;
+        self.in_epoch = line.starts_with(b"#UTC");
+        let skipped = if self.in_epoch { 1 } else { 2 };
+        let text = String::from_utf8_lossy(line).into_owned();
+        let column = |word: &str| {
+            let (place, name) = word.strip_prefix('[')?.split_once(']')?;
+            let (subsystem, device) = place.split_once(':').unwrap_or((place, ""));
+            Some((subsystem.to_owned(), device.to_owned(), name.to_owned()))
+        };
+        let words = text.split(char::from(separator)).filter(|w| !w.is_empty());
+        let columns: Option<Vec<_>> = words.skip(skipped).map(column).collect();
+        // What is no header as it should be leaves its lines without meaning.
+        self.columns = columns.unwrap_or_default();
+        if self.columns.is_empty() {
+            Line::Unknown
+        } else {
+            Line::Noise
+        }
+    }
+
+    fn stamp(&self, all: &[&[u8]]) -> Option<Stamp> {
+        if self.in_epoch {
+            return epoch(all.first()?);
+        }
+        let date = compact_date(all.first()?)?;
+        let time = time_of_day(all.get(1)?, None)?;
+        Some(Stamp::Civil(date.to_datetime(time)))
+    }
+
+    fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let fields = line
+            .split(|b| *b == self.separator)
+            .filter(|f| !f.is_empty());
+        let all: Vec<&[u8]> = fields.collect();
+        let skipped = if self.in_epoch { 1 } else { 2 };
+        if self.columns.is_empty() || all.len() != self.columns.len() + skipped {
+            return Line::Unknown;
+        }
+        let Some(stamp) = self.stamp(&all) else {
+            return Line::Unknown;
+        };
+        let mut things: BTreeMap<(&str, &str), Named> = BTreeMap::new();
+        for ((subsystem, device, name), text) in self.columns.iter().zip(&all[skipped..]) {
+            if name == "Name" {
+                continue;
+            }
+            let Some(value) = number(text) else {
+                return Line::Unknown;
+            };
+            let thing = things.entry((subsystem, device)).or_default();
+            thing.insert(name, value);
+        }
+        out.sample_at(stamp);
+        let both = |s: &str| {
+            things
+                .keys()
+                .filter(|(subsystem, _)| *subsystem == s)
+                .count()
+                > 1
+        };
+        for ((subsystem, device), named) in &things {
+            let total = device.is_empty();
+            let placed = match *subsystem {
+                // Time counts once, as that of all.
+                "CPU" if total || !things.contains_key(&("CPU", "")) => {
+                    self.processor(device, named, out)
+                }
+                "MEM" if total => self.memory(named, out),
+                "DSK" => self.disk(device, both("DSK"), named, out),
+                "NET" => self.network(device, both("NET"), named, out),
+                _ => &[],
+            };
+            let instance = out.word(device.as_bytes());
+            for (name, value) in named.iter().filter(|(n, _)| !placed.contains(n)) {
+                out.other(&format!("{subsystem} {name}"), "", instance, *value);
+            }
+        }
+        Line::Data
+    }
+
+    fn processor(&self, name: &str, named: &Named, out: &mut Out) -> &'static [&'static str] {
+        let of = |name: &str| named.get(name).copied().unwrap_or(f64::NAN);
+        let share = |name: &str| of(name) / 100.0;
+        let shares = Shares {
+            user: share("User%"),
+            nice: share("Nice%"),
+            system: share("Sys%"),
+            irq: share("Irq%"),
+            softirq: share("Soft%"),
+            idle: share("Idle%"),
+            iowait: share("Wait%"),
+            steal: share("Steal%"),
+            ..UNKNOWN
+        };
+        if name.is_empty() {
+            self.cpu.put_all(out, &shares);
+            let values = ["Ctx/sec", "Proc/sec", "L-Avg1", "L-Avg5", "L-Avg15"].map(of);
+            if values.iter().any(|v| !v.is_nan()) {
+                out.put(&self.system, &[], &values);
+            }
+            if named.contains_key("Intrpt/sec") {
+                let words = [out.word(b"hard"), out.word(b"all")];
+                out.put(&self.interrupt, &words, &[of("Intrpt/sec")]);
+            }
+        } else {
+            let cpu = out.word(name.as_bytes());
+            self.cpu.put(out, cpu, 1.0, &shares);
+        }
+        &[
+            "User%",
+            "Nice%",
+            "Sys%",
+            "Irq%",
+            "Soft%",
+            "Idle%",
+            "Wait%",
+            "Steal%",
+            "Ctx/sec",
+            "Proc/sec",
+            "L-Avg1",
+            "L-Avg5",
+            "L-Avg15",
+            "Intrpt/sec",
+        ]
+    }
+
+    fn memory(&self, named: &Named, out: &mut Out) -> &'static [&'static str] {
+        let of = |name: &str| named.get(name).copied().unwrap_or(f64::NAN);
+        for (name, kind) in [("Free", "free"), ("Buf", "buffers"), ("Cached", "cache")] {
+            if named.contains_key(name) {
+                let kind = out.word(kind.as_bytes());
+                out.put(&self.memory, &[kind], &[of(name) * KIB]);
+            }
+        }
+        let state = ["Dirty", "Commit", "SwapTot", "SwapUsed"].map(|name| of(name) * KIB);
+        out.put(&self.state, &[], &state);
+        let vm = [
+            of("PageIn") * KIB,
+            of("PageOut") * KIB,
+            of("PageFaults"),
+            of("PageMajFaults"),
+        ];
+        out.put(&self.vm, &[], &vm);
+        &[
+            "Free",
+            "Buf",
+            "Cached",
+            "Dirty",
+            "Commit",
+            "SwapTot",
+            "SwapUsed",
+            "PageIn",
+            "PageOut",
+            "PageFaults",
+            "PageMajFaults",
+        ]
+    }
+
+    fn disk(
+        &self,
+        name: &str,
+        both: bool,
+        named: &Named,
+        out: &mut Out,
+    ) -> &'static [&'static str] {
+        let of = |name: &str| named.get(name).copied().unwrap_or(f64::NAN);
+        let (device, layer) = match name {
+            "" if both => ("total", "total"),
+            "" => ("total", "disk"),
+            name => (name, layer(name.as_bytes())),
+        };
+        let (device, layer) = (out.word(device.as_bytes()), out.word(layer.as_bytes()));
+        let either = |a: &str, b: &str| if name.is_empty() { of(a) } else { of(b) };
+        for (op, ios, kib, merges, wait) in [
+            (
+                "read",
+                either("ReadTot", "Reads"),
+                either("ReadKBTot", "RKBytes"),
+                either("ReadMrgTot", "RMerge"),
+                of("WaitR"),
+            ),
+            (
+                "write",
+                either("WriteTot", "Writes"),
+                either("WriteKBTot", "WKBytes"),
+                either("WriteMrgTot", "WMerge"),
+                of("WaitW"),
+            ),
+        ] {
+            let words = [device, layer, out.word(op.as_bytes())];
+            out.put(
+                &self.disk,
+                &words,
+                &[ios, kib * KIB, merges, wait / 1000.0 * ios],
+            );
+        }
+        if named.contains_key("Util") {
+            out.put(&self.device, &[device, layer], &[of("Util") / 100.0]);
+        }
+        &[
+            "ReadTot",
+            "WriteTot",
+            "ReadKBTot",
+            "WriteKBTot",
+            "ReadMrgTot",
+            "WriteMrgTot",
+            "Reads",
+            "Writes",
+            "RKBytes",
+            "WKBytes",
+            "RMerge",
+            "WMerge",
+            "WaitR",
+            "WaitW",
+            "Util",
+        ]
+    }
+
+    fn network(
+        &self,
+        name: &str,
+        both: bool,
+        named: &Named,
+        out: &mut Out,
+    ) -> &'static [&'static str] {
+        let of = |name: &str| named.get(name).copied().unwrap_or(f64::NAN);
+        let (interface, layer) = match name {
+            "" if both => ("total", "total"),
+            "" => ("total", "edge"),
+            name => (name, net::layer(name.as_bytes())),
+        };
+        let words = [interface, layer].map(|w| out.word(w.as_bytes()));
+        let either = |a: &str, b: &str| if name.is_empty() { of(a) } else { of(b) };
+        for (direction, kib, packets, errors) in [
+            (
+                "receive",
+                either("RxKBTot", "RxKB"),
+                either("RxPktTot", "RxPkt"),
+                either("RxErrsTot", "RxErrs"),
+            ),
+            (
+                "transmit",
+                either("TxKBTot", "TxKB"),
+                either("TxPktTot", "TxPkt"),
+                either("TxErrsTot", "TxErrs"),
+            ),
+        ] {
+            let words = [words[0], words[1], out.word(direction.as_bytes())];
+            out.put(&self.net, &words, &[kib * KIB, packets, errors]);
+        }
+        &[
+            "RxKBTot",
+            "TxKBTot",
+            "RxPktTot",
+            "TxPktTot",
+            "RxErrsTot",
+            "TxErrsTot",
+            "RxKB",
+            "TxKB",
+            "RxPkt",
+            "TxPkt",
+            "RxErrs",
+            "TxErrs",
+        ]
+    }
+}
+
+impl Parser for Plot {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = line.trim_ascii();
+        if line.starts_with(b"#Date") || line.starts_with(b"#UTC") {
+            return self.header(line);
+        }
+        if let Some(rest) = line.strip_prefix(b"# Host:") {
+            if let Some(name) = crate::fields(rest).next() {
+                out.host(name);
+            }
+            return Line::Noise;
+        }
+        if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"waiting for ") {
+            return Line::Noise;
+        }
+        self.row(line, out)
+    }
+}

@@ -1,0 +1,444 @@
+//! `dd`: GNU (any locale, with progress), BSD, busybox, and Solaris under `/bin/time`.
+//!
+//! A row is of one copy. Where `dd` itself does not tell bytes, they are its whole records
+//! times the `bs` of the command line in the text, if there is one.
+
+use std::collections::VecDeque;
+
+use crate::list::Format;
+use crate::number::{number, scaled, whole};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::workload::{Done, UNKNOWN, Work, instance};
+use crate::{Line, Parser, fields};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "dd",
+    tool: "dd",
+    systems: "Linux, BSD, macOS, Solaris, illumos",
+    help: "what dd copied and how long it took, also its progress and that of several copies",
+    recognised: "lines `200+0 records in` and `200+0 records out`, or their like in a language",
+    yields: &["workload"],
+    example: "\
+200+0 records in
+200+0 records out
+209715200 bytes (210 MB, 200 MiB) copied, 0.767176 s, 273 MB/s
+",
+    recognise,
+    parser: || Box::new(Dd::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let lines: Vec<Vec<&[u8]>> = head.lines().map(|l| fields(l).collect()).collect();
+    let english = |word: &str| {
+        lines.iter().any(|l| {
+            records(l).is_some_and(|r| r.name == b"records" && r.direction == word.as_bytes())
+        })
+    };
+    let pair = lines
+        .windows(3)
+        .any(|w| records(&w[0]).is_some() && records(&w[1]).is_some() && copied(&w[2]).is_some());
+    match (english("in") && english("out"), pair) {
+        (true, _) => 80,
+        (_, true) => 75,
+        _ => 0,
+    }
+}
+
+/// `200+0 records in`.
+struct Records<'a> {
+    full: f64,
+    partial: f64,
+    name: &'a [u8],
+    direction: &'a [u8],
+}
+
+/// The count of records in a line, which a logger's words may stand before.
+fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
+    let count = |field: &[u8]| {
+        let plus = field.iter().position(|b| *b == b'+')?;
+        Some((whole(&field[..plus])?, whole(&field[plus + 1..])?))
+    };
+    let place = line.iter().position(|f| count(f).is_some())?;
+    let (full, partial) = count(line[place])?;
+    let name = line.get(place + 1).copied()?;
+    let direction = line.get(place + 2).copied()?;
+    // In another language the line begins with it.
+    let known = name == b"records" && matches!(direction, b"in" | b"out");
+    let plain = place == 0 && name.iter().any(u8::is_ascii_alphabetic);
+    (known || plain).then_some(Records {
+        full: full as f64,
+        partial: partial as f64,
+        name,
+        direction,
+    })
+}
+
+/// Bytes and seconds of `209715200 bytes (210 MB, 200 MiB) copied, 0.767176 s, 273 MB/s` or
+/// `104857600 bytes transferred in 0.125 secs (838860800 bytes/sec)`.
+fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
+    let is_unit = |f: &&[u8]| f.starts_with(b"byte") || f.starts_with(b"Byte");
+    let named = line.iter().position(is_unit).and_then(|p| p.checked_sub(1));
+    let place = named.unwrap_or(0);
+    let bytes = whole(line.get(place)?)? as f64;
+    let rest = &line[place + 1..];
+    let bsd = rest
+        .windows(2)
+        .position(|w| w == [&b"transferred"[..], b"in"]);
+    if let Some(at) = bsd {
+        return Some((bytes, number(rest.get(at + 2)?)?));
+    }
+    // The last two parts are the time and the rate.
+    let rate = rest.last()?;
+    let seconds = rest.iter().rposition(|f| {
+        matches!(*f, b"s," | b"seconds," | b"secs," | b"sec,")
+            || (f.ends_with(b"s,") && ends_in_s(f))
+    })?;
+    let is_rate = rate.ends_with(b"/s") || rate.ends_with(b"/sec");
+    if !is_rate || seconds + 3 < rest.len() {
+        return None;
+    }
+    let time = match rest[seconds] {
+        field if ends_in_s(field) => number(&field[..field.len() - 2])?,
+        _ => number(rest.get(seconds.checked_sub(1)?)?)?,
+    };
+    Some((bytes, time))
+}
+
+/// `1s,`: a number and the unit in one.
+fn ends_in_s(field: &[u8]) -> bool {
+    field
+        .strip_suffix(b"s,")
+        .is_some_and(|n| number(n).is_some())
+}
+
+/// Seconds of `2:45.0`, `1:02:45.0`, `0m0.771s`, `98.4`.
+fn clock(text: &[u8]) -> Option<f64> {
+    if let Some(rest) = text.strip_suffix(b"s") {
+        let at = rest.iter().position(|b| *b == b'm')?;
+        return Some(number(&rest[..at])? * 60.0 + number(&rest[at + 1..])?);
+    }
+    text.split(|b| *b == b':')
+        .try_fold(0.0, |sum, part| Some(sum * 60.0 + number(part)?))
+}
+
+/// A command line in the text.
+#[derive(Clone, Debug, Default)]
+struct Command {
+    from: Vec<u8>,
+    to: Vec<u8>,
+    block: Option<f64>,
+}
+
+/// All commands `dd` of a line.
+fn commands(line: &[u8]) -> Vec<Command> {
+    let mut found: Vec<Command> = Vec::new();
+    let is_quote = |b: &u8| matches!(b, b'\'' | b'"' | b',' | b'[' | b']' | b';' | b')' | b'(');
+    for field in fields(line) {
+        let start = field
+            .iter()
+            .position(|b| !is_quote(b))
+            .unwrap_or(field.len());
+        let end = field
+            .iter()
+            .rposition(|b| !is_quote(b))
+            .map_or(start, |e| e + 1);
+        let word = &field[start..end];
+        if word == b"dd" || word.ends_with(b"/dd") {
+            found.push(Command::default());
+        }
+        let Some(command) = found.last_mut() else {
+            continue;
+        };
+        if let Some(from) = word.strip_prefix(b"if=") {
+            command.from = from.to_vec();
+        } else if let Some(to) = word.strip_prefix(b"of=") {
+            command.to = to.to_vec();
+        } else if let Some(block) = word.strip_prefix(b"bs=") {
+            command.block = block_size(block);
+        }
+    }
+    found.retain(|c| !(c.from.is_empty() && c.to.is_empty()));
+    found
+}
+
+/// Bytes of `2048k`, `1M`, `512`, `4b`, `1MB` (1,000,000 with GNU).
+fn block_size(text: &[u8]) -> Option<f64> {
+    match text.strip_suffix(b"b") {
+        Some(blocks) => Some(whole(blocks)? as f64 * 512.0),
+        None if text.ends_with(b"B") && !text.ends_with(b"iB") => scaled(text, 1000.0),
+        None => scaled(text, 1024.0),
+    }
+}
+
+/// A copy whose lines are coming.
+#[derive(Debug, Default)]
+struct Copy {
+    command: Command,
+    input: Option<(f64, f64)>,
+    output: Option<(f64, f64)>,
+    /// Bytes and seconds, as dd says, since it began.
+    copied: Option<(f64, f64)>,
+    /// Seconds, as `time` says: real, user, system.
+    timed: [Option<f64>; 3],
+}
+
+struct Dd {
+    work: Work,
+    commands: VecDeque<Command>,
+    copy: Option<Copy>,
+    /// What progress told so far of the copy that runs.
+    progress: (f64, f64),
+    /// Of the copy before.
+    before: Option<(f64, f64)>,
+}
+
+impl Dd {
+    fn new() -> Dd {
+        Dd {
+            work: Work::new("dd"),
+            commands: VecDeque::new(),
+            copy: None,
+            progress: (0.0, 0.0),
+            before: None,
+        }
+    }
+
+    fn of(job: &[u8]) -> [&[u8]; 3] {
+        [job, b"copy", b""]
+    }
+
+    fn job(command: &Command) -> Vec<u8> {
+        let mut parts = Vec::new();
+        for (name, value) in [("if=", &command.from), ("of=", &command.to)] {
+            if !value.is_empty() {
+                parts.push([name.as_bytes(), value].concat());
+            }
+        }
+        parts.join(&b' ')
+    }
+
+    /// Progress: all since the copy began.
+    fn progress(&mut self, now: (f64, f64), out: &mut Out) {
+        let (bytes, seconds) = (now.0 - self.progress.0, now.1 - self.progress.1);
+        if bytes < 0.0 || seconds <= 0.0 {
+            return;
+        }
+        self.progress = now;
+        let job = Dd::job(self.commands.front().unwrap_or(&Command::default()));
+        out.sample();
+        out.spans(seconds);
+        let done = Done {
+            bytes,
+            time: seconds,
+            ..UNKNOWN
+        };
+        self.work.amounts(out, Dd::of(&job), done);
+    }
+
+    /// The copy whose lines came is whole.
+    fn is_over(&mut self, out: &mut Out) {
+        let Some(copy) = self.copy.take() else { return };
+        let before = std::mem::take(&mut self.progress);
+        let job = Dd::job(&copy.command);
+        let job = Dd::of(&job);
+        let (full, partial) = copy.output.or(copy.input).unwrap_or((f64::NAN, 0.0));
+        let from_records = copy.command.block.filter(|_| partial == 0.0);
+        let bytes = match copy.copied {
+            Some((bytes, _)) => bytes - before.0,
+            None => from_records.map_or(f64::NAN, |block| block * full),
+        };
+        if let (Some(now), Some(then)) = (copy.copied, self.before)
+            && now.0 > then.0
+            && now.1 > then.1
+        {
+            out.note(
+                "each report of dd is taken to be of a copy of its own; those of one copy, asked \
+                 for with a signal, look the same and would be counted twice",
+            );
+        }
+        self.before = copy.copied;
+        let seconds = match copy.copied {
+            Some((_, seconds)) => Some((seconds - before.1).max(1e-6)),
+            None => copy.timed[0],
+        };
+        out.sample();
+        if let Some(seconds) = seconds {
+            out.spans(seconds);
+        }
+        let done = Done {
+            ops: full + partial,
+            bytes,
+            time: seconds.unwrap_or(f64::NAN),
+            ..UNKNOWN
+        };
+        self.work.amounts(out, job, done);
+        let instance = instance(out, job);
+        for (counts, name) in [(copy.input, "in"), (copy.output, "out")] {
+            let Some((full, partial)) = counts else {
+                continue;
+            };
+            out.other(&format!("records_{name}.full"), "", instance, full);
+            out.other(&format!("records_{name}.partial"), "", instance, partial);
+        }
+        for (name, seconds) in ["real", "user", "sys"].iter().zip(copy.timed) {
+            out.other(name, "s", instance, seconds.unwrap_or(f64::NAN));
+        }
+    }
+
+    fn records(&mut self, line: &[&[u8]], out: &mut Out) -> bool {
+        let Some(found) = records(line) else {
+            return false;
+        };
+        let begun = self.copy.as_ref().is_some_and(|c| c.output.is_none());
+        let is_input = match found.direction {
+            b"in" => true,
+            b"out" => false,
+            _ => !begun,
+        };
+        if is_input {
+            self.is_over(out);
+            self.copy = Some(Copy {
+                command: self.commands.pop_front().unwrap_or_default(),
+                input: Some((found.full, found.partial)),
+                ..Copy::default()
+            });
+        } else {
+            let copy = self.copy.get_or_insert_default();
+            copy.output = Some((found.full, found.partial));
+        }
+        true
+    }
+
+    /// A piece of a line, up to a carriage return.
+    fn piece(&mut self, piece: &[u8], out: &mut Out) -> Line {
+        let line: Vec<&[u8]> = fields(piece).collect();
+        if line.is_empty() {
+            return Line::Noise;
+        }
+        if self.records(&line, out) {
+            return Line::Data;
+        }
+        if let Some(now) = copied(&line) {
+            match &mut self.copy {
+                Some(copy) if copy.copied.is_none() && copy.timed[0].is_none() => {
+                    copy.copied = Some(now);
+                }
+                _ => {
+                    self.is_over(out);
+                    self.progress(now, out);
+                }
+            }
+            return Line::Data;
+        }
+        if let ([name, time], Some(copy)) = (&line[..], &mut self.copy)
+            && let Some(place) = [&b"real"[..], b"user", b"sys"]
+                .iter()
+                .position(|n| n == name)
+            && let Some(time) = clock(time)
+        {
+            copy.timed[place] = Some(time);
+            return Line::Data;
+        }
+        let commands = commands(piece);
+        if !commands.is_empty() {
+            self.is_over(out);
+            self.commands = commands.into();
+            return Line::Noise;
+        }
+        let truncated = line.len() == 3 && line[1] == b"truncated";
+        if truncated {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
+    }
+}
+
+impl Parser for Dd {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let mut seen = Line::Noise;
+        for piece in line.split(|b| *b == b'\r') {
+            match (self.piece(piece, out), seen) {
+                (Line::Unknown, _) | (_, Line::Unknown) => seen = Line::Unknown,
+                (Line::Data, _) => seen = Line::Data,
+                (Line::Noise, _) => {}
+            }
+        }
+        seen
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.is_over(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<(f64, f64)> {
+        let line: Vec<&[u8]> = fields(line.as_bytes()).collect();
+        copied(&line)
+    }
+
+    #[test]
+    fn what_was_copied_in_all_forms() {
+        for (line, wanted) in [
+            (
+                "209715200 bytes (210 MB, 200 MiB) copied, 0.767176 s, 273 MB/s",
+                (209715200.0, 0.767176),
+            ),
+            (
+                "209715200 bytes (210 MB) copied, 0.767176 seconds, 273 MB/s",
+                (209715200.0, 0.767176),
+            ),
+            (
+                "209715200 bytes (200.0MB) copied, 0.767176 seconds, 260.7MB/s",
+                (209715200.0, 0.767176),
+            ),
+            ("512 bytes copied, 0.0001 s, 5.1 MB/s", (512.0, 0.0001)),
+            (
+                "209715200 Bytes (210 MB, 200 MiB) kopiert, 0,767176 s, 273 MB/s",
+                (209715200.0, 0.767176),
+            ),
+            (
+                "209715200 octets (210 MB, 200 MiB) copiés, 0,5 s, 419 MB/s",
+                (209715200.0, 0.5),
+            ),
+            (
+                "104857600 bytes transferred in 0.125 secs (838860800 bytes/sec)",
+                (104857600.0, 0.125),
+            ),
+            (
+                "104857600 bytes (105 MB, 100 MiB) transferred 1.001s, 105 MB/s",
+                (104857600.0, 1.001),
+            ),
+            ("x[1].stdout 5 bytes copied, 2 s, 0.0 kB/s", (5.0, 2.0)),
+        ] {
+            assert_eq!(of(line), Some(wanted), "{line}");
+        }
+        for line in [
+            "",
+            "5",
+            "bytes",
+            "5 bytes",
+            "copied 5 bytes in 2 s",
+            "7 apples, 2 s, 3 pears",
+        ] {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn times_and_sizes() {
+        assert_eq!(clock(b"2:45.0"), Some(165.0));
+        assert_eq!(clock(b"1:00:01.5"), Some(3601.5));
+        assert_eq!(clock(b"0m0.771s"), Some(0.771));
+        assert_eq!(clock(b"98.4"), Some(98.4));
+        assert_eq!(block_size(b"2048k"), Some(2097152.0));
+        assert_eq!(block_size(b"1MB"), Some(1e6));
+        assert_eq!(block_size(b"1MiB"), Some(1048576.0));
+        assert_eq!(block_size(b"4b"), Some(2048.0));
+    }
+}

@@ -1,0 +1,352 @@
+//! CSV of `dstat`, `dool` and `pcp dstat` (`--output`): a preamble, two rows of headers (groups,
+//! then columns; a group's name stands over its first column only), and a row a sample.
+//!
+//! ```text
+//! "Host:","box",,,,"User:","me"
+//! "Cmdline:","dstat -cd --output f.csv 5",,,,"Date:","05 Oct 2016 23:04:53 UTC"
+//! "total cpu usage",,,,,"dsk/total",
+//! "usr","sys","idl","wai","stl","read","writ"
+//! 6.4,5.2,86.8,0.3,0.0,72741.4,280219.3
+//! ```
+//!
+//! Shares are in percent, sizes in bytes, rates per second; the first row is a mean since boot
+//! (`dstat(1)`). Stamps of `--time` have no year: the preamble's date does, and it decides
+//! whether the day or the month comes first.
+
+mod columns;
+
+use jiff::civil::{Date, DateTime};
+
+use crate::list::Format;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::stamp_line::{epoch, month_named, stamp_line};
+use crate::time::{Refused, Stamp, time_of_day};
+use crate::{Line, Parser, fields, number};
+use columns::{Columns, Time};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "dstat-csv",
+    tool: "dstat",
+    systems: "Linux",
+    help: "processors, disks, networks, memory and more, as chosen by its flags",
+    recognised: "a preamble with `CSV output` or `Cmdline:`, or a header row of quoted names",
+    yields: &[
+        "cpu",
+        "cpu_idle",
+        "system",
+        "interrupt",
+        "disk",
+        "net",
+        "memory",
+        "memory_state",
+        "vm",
+    ],
+    example: "\
+\"dool 1.3.1 CSV output\"
+\"Host:\",\"box\",,,,\"User:\",\"me\"
+\"Cmdline:\",\"dool -cd --output f.csv 5\",,,,\"Date:\",\"05 Oct 2016 23:04:53 UTC\"
+\"total cpu usage\",,,,,\"dsk/total\",
+\"usr\",\"sys\",\"idl\",\"wai\",\"stl\",\"read\",\"writ\"
+6.4,5.2,86.8,0.3,0.0,72741.4,280219.3
+1.0,0.5,98.5,0.0,0.0,0.0,4096.0
+",
+    recognise,
+    parser: || Box::new(Dstat::default()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let mut sure = 0;
+    for line in head.lines() {
+        let lower = line.to_ascii_lowercase();
+        let has = |text: &str| memchr::memmem::find(&lower, text.as_bytes()).is_some();
+        if lower.starts_with(b"\"") && has("csv output") && (has("dstat") || has("dool")) {
+            return 95;
+        }
+        let pairs = ["\"usr\",\"sys\"", "\"read\",\"writ\"", "\"recv\",\"send\""];
+        if pairs.iter().any(|p| has(p)) || has("\"used\",\"buff\"") || has("\"int\",\"csw\"") {
+            sure = 85;
+        }
+    }
+    sure
+}
+
+/// The cells of a row. Quotes that do not pair are taken for decoration.
+fn cells(line: &[u8]) -> Vec<Vec<u8>> {
+    let mut found = vec![Vec::new()];
+    let mut quoted = false;
+    let mut sound = true;
+    for (i, byte) in line.iter().enumerate() {
+        match byte {
+            b'"' => {
+                let closes = matches!(line.get(i + 1), None | Some(b','));
+                let opens = i == 0 || line[i - 1] == b',';
+                sound &= if quoted { closes } else { opens };
+                quoted = !quoted;
+            }
+            b',' if !quoted => found.push(Vec::new()),
+            _ => {
+                if let Some(last) = found.last_mut() {
+                    last.push(*byte);
+                }
+            }
+        }
+    }
+    if sound && !quoted {
+        return found;
+    }
+    let plain = |cell: &[u8]| cell.iter().copied().filter(|b| *b != b'"').collect();
+    line.split(|b| *b == b',').map(plain).collect()
+}
+
+fn is_number(cell: &[u8]) -> bool {
+    number::number(cell.trim_ascii()).is_some()
+}
+
+#[derive(Default)]
+struct Dstat {
+    /// The first header row, when the second is still to come.
+    groups: Option<Vec<Vec<u8>>>,
+    columns: Option<Columns>,
+    /// When the tool was started, as the preamble says.
+    started: Option<DateTime>,
+    in_utc: bool,
+    /// Rows since the preamble or the headers.
+    rows: u64,
+    /// Year of the row before, where the text has none.
+    last: Option<DateTime>,
+}
+
+impl Dstat {
+    fn preamble(&mut self, all: &[Vec<u8>], line: &[u8], out: &mut Out) -> bool {
+        let first = all.first().map(|c| c.to_ascii_lowercase());
+        let first = first.unwrap_or_default();
+        let contains = |text: &str| memchr::memmem::find(&first, text.as_bytes()).is_some();
+        let titled = contains("csv output") || line.starts_with(b"\"Author:");
+        let after = |label: &[u8]| {
+            let at = all.iter().position(|c| c == label)?;
+            all.get(at + 1)
+        };
+        if titled {
+            return true;
+        }
+        if let Some(host) = after(b"Host:") {
+            out.host(host);
+            return true;
+        }
+        let command = after(b"Cmdline:");
+        if let Some(command) = command {
+            if let Some(seconds) = delay(command) {
+                out.every(seconds);
+            }
+            self.groups = None;
+            self.columns = None;
+            self.rows = 0;
+        }
+        let date = after(b"Date:");
+        match date.map(|d| stamp_line(d, out.options())) {
+            Some(Ok(Some(Stamp::Zoned(at, 0)))) => (self.started, self.in_utc) = (Some(at), true),
+            Some(Ok(Some(Stamp::Civil(at)))) => (self.started, self.in_utc) = (Some(at), false),
+            _ => {}
+        }
+        command.is_some() || date.is_some()
+    }
+
+    fn header(&mut self, all: Vec<Vec<u8>>, out: &mut Out) {
+        match self.groups.take() {
+            None => {
+                self.groups = Some(all);
+                self.columns = None;
+            }
+            Some(groups) => {
+                self.columns = Some(Columns::new(&groups, &all, out));
+            }
+        }
+    }
+
+    /// Date and time of day of a row, as `05-10 23:04:53` or `Oct-05 23:04:53`.
+    fn stamp(&mut self, cell: &[u8]) -> Option<Stamp> {
+        let mut parts = fields(cell);
+        let (first, second) = (parts.next()?, parts.next());
+        let Some(second) = second else {
+            return time_of_day(first, None).map(Stamp::Clock);
+        };
+        let time = time_of_day(second, None)?;
+        let (a, b) = {
+            let at = first.iter().position(|b| matches!(b, b'-' | b'/'))?;
+            (&first[..at], &first[at + 1..])
+        };
+        let small = |text: &[u8]| i8::try_from(number::whole(text)?).ok();
+        let Some(before) = self.last.or(self.started) else {
+            return Some(Stamp::Clock(time));
+        };
+        let candidates = match (month_named(a), month_named(b)) {
+            (Some(month), _) => vec![(small(b)?, month)],
+            (_, Some(month)) => vec![(small(a)?, month)],
+            // Day first is what it prints unless told otherwise.
+            _ => vec![(small(a)?, small(b)?), (small(b)?, small(a)?)],
+        };
+        // The nearest moment not long before that of the row before.
+        let mut best: Option<(i64, DateTime)> = None;
+        for (day, month) in candidates {
+            for year in [before.year(), before.year().saturating_add(1)] {
+                let Ok(date) = Date::new(year, month, day) else {
+                    continue;
+                };
+                let at = date.to_datetime(time);
+                let Ok(span) = at.since((jiff::Unit::Second, before)) else {
+                    continue;
+                };
+                let seconds = span.get_seconds();
+                if seconds > -86_400 && best.is_none_or(|(s, _)| seconds < s) {
+                    best = Some((seconds, at));
+                }
+            }
+        }
+        let (_, at) = best?;
+        self.last = Some(at);
+        Some(self.civil(at))
+    }
+
+    fn civil(&self, at: DateTime) -> Stamp {
+        if self.in_utc && self.started.is_some() {
+            Stamp::Zoned(at, 0)
+        } else {
+            Stamp::Civil(at)
+        }
+    }
+
+    fn row(&mut self, columns: &Columns, all: &[Vec<u8>], out: &mut Out) -> Line {
+        let mut all = all;
+        while all.len() > columns.len() && all.last().is_some_and(Vec::is_empty) {
+            all = &all[..all.len() - 1];
+        }
+        if all.len() != columns.len() {
+            return Line::Unknown;
+        }
+        let stamp = match columns.time() {
+            None => None,
+            Some((at, Time::Epoch)) => match epoch(&all[at]) {
+                Some(stamp) => Some(stamp),
+                None if lost_digits(&all[at]) => {
+                    out.note("the column `epoch` has too few digits to be a time; not used");
+                    None
+                }
+                None => return Line::Unknown,
+            },
+            Some((at, Time::Civil)) => match self.stamp(&all[at]) {
+                Some(stamp) => Some(stamp),
+                None => return Line::Unknown,
+            },
+        };
+        match (stamp, self.started) {
+            (Some(stamp), _) => {
+                if matches!(stamp, Stamp::Clock(_)) && self.started.is_none() {
+                    out.note("the text does not tell the year: times are those of a day");
+                }
+                out.sample_at(stamp);
+            }
+            (None, Some(started)) if self.rows == 0 => out.sample_at(self.civil(started)),
+            (None, _) => out.sample(),
+        }
+        if self.rows == 0 {
+            out.since_boot();
+        }
+        self.rows += 1;
+        columns.put(all, out);
+        Line::Data
+    }
+}
+
+/// `1.47571e+09`: a time that was rounded.
+fn lost_digits(cell: &[u8]) -> bool {
+    cell.contains(&b'e') && is_number(cell)
+}
+
+/// Seconds between rows that a command line asks for; 1 if it does not say.
+fn delay(command: &[u8]) -> Option<f64> {
+    let mut rest = fields(command).skip(1);
+    while let Some(argument) = rest.next() {
+        let long = argument.starts_with(b"--");
+        if long {
+            let valued = [&b"--output"[..], b"--color-count", b"--profile"];
+            if valued.contains(&argument) {
+                rest.next();
+            }
+        } else if argument.starts_with(b"-") {
+            let last = argument.last().copied().unwrap_or_default();
+            if argument.len() > 1 && b"CDILMNSo".contains(&last) {
+                rest.next();
+            }
+        } else if let Some(value) = number::number(argument) {
+            return (value > 0.0).then_some(value);
+        }
+    }
+    Some(1.0)
+}
+
+impl Parser for Dstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Line::Noise;
+        }
+        let all = cells(line);
+        if line.starts_with(b"\"") && self.preamble(&all, line, out) {
+            return Line::Noise;
+        }
+        if !line.starts_with(b"\"") && all.iter().any(|c| is_number(c)) {
+            let Some(columns) = self.columns.take() else {
+                out.refuse(Refused(
+                    "rows of numbers come without the two rows of headers that say what they \
+                     are"
+                    .into(),
+                ));
+                return Line::Unknown;
+            };
+            let seen = self.row(&columns, &all, out);
+            self.columns = Some(columns);
+            return seen;
+        }
+        if line.starts_with(b"\"") || line.starts_with(b",") || self.groups.is_some() {
+            self.header(all, out);
+            return Line::Noise;
+        }
+        Line::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_of_command_lines() {
+        for (command, wanted) in [
+            ("dstat -cd --output f.csv 5", Some(5.0)),
+            ("dstat -C 0,1 -cdD 8 10 3", Some(10.0)),
+            ("dool --cpu -N eth0", Some(1.0)),
+            ("dstat 0", None),
+        ] {
+            assert_eq!(delay(command.as_bytes()), wanted, "{command}");
+        }
+    }
+
+    #[test]
+    fn quotes_that_do_not_pair_are_decoration() {
+        let text = |line: &str| -> Vec<String> {
+            let cells = cells(line.as_bytes());
+            cells
+                .iter()
+                .map(|c| String::from_utf8_lossy(c).into_owned())
+                .collect()
+        };
+        assert_eq!(text("\"a,b\",,\"c\""), ["a,b", "", "c"]);
+        assert_eq!(
+            text("\"cpu\",,\"dsk/total,,\"net\","),
+            ["cpu", "", "dsk/total", "", "net", ""]
+        );
+        assert_eq!(text("1,2.5"), ["1", "2.5"]);
+    }
+}

@@ -1,0 +1,468 @@
+//! fio's own text, of fio 2 and fio 3.
+//!
+//! Counts of I/Os are exact (`issued rwts`); bytes are as printed, with three or four digits.
+//! fio 2 prints KB for 1,024 bytes, fio 3 KiB for that and kB for 1,000.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::DateTime;
+
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::Stamp;
+use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
+use crate::{Line, Parser};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "fio-text",
+    tool: "fio",
+    systems: "all that fio runs on",
+    help: "fio's results as text: I/Os, bytes and times of each job and direction",
+    recognised: "a line `NAME: (groupid=0, jobs=1): err= 0: pid=…`",
+    yields: &["workload"],
+    example: "\
+rr: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=psync, iodepth=1
+fio-3.33
+Starting 1 process
+
+rr: (groupid=0, jobs=1): err= 0: pid=7817: Sun Nov 22 02:49:54 2026
+  read: IOPS=5137, BW=20.1MiB/s (21.0MB/s)(40.2MiB/2001msec)
+    clat (nsec): min=1492, max=4615.6k, avg=70872.27, stdev=130589.77
+     lat (nsec): min=1532, max=4615.9k, avg=70930.94, stdev=130598.96
+  cpu          : usr=1.25%, sys=21.05%, ctx=11832, majf=0, minf=14
+     issued rwts: total=10280,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+",
+    recognise,
+    parser: || Box::new(FioText::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if head.contains(": (groupid=") && head.contains("jobs=") && !head.contains("\"fio version\"") {
+        94
+    } else {
+        0
+    }
+}
+
+/// A direction of a job.
+#[derive(Debug, Default)]
+struct Direction {
+    op: &'static str,
+    bytes: f64,
+    /// Seconds.
+    runtime: f64,
+    /// Mean of the whole latency, and of that from submission on, in seconds.
+    lat: Option<f64>,
+    clat: Option<f64>,
+}
+
+#[derive(Debug, Default)]
+struct Job {
+    client: String,
+    name: String,
+    group: i64,
+    pid: String,
+    printed: Option<DateTime>,
+    directions: Vec<Direction>,
+    /// I/Os of reads, writes, trims and syncs.
+    issued: [f64; 4],
+    /// Op, column, unit, value.
+    others: Vec<(&'static str, String, String, f64)>,
+}
+
+/// A job's values: of one direction, or of it as a whole.
+const WHOLE: &str = "";
+
+struct FioText {
+    work: Work,
+    jobs: Vec<Job>,
+    /// What the lines are of: a direction, or the whole job.
+    op: &'static str,
+    /// Whose percentiles come: name and unit.
+    percentiles: Option<(String, String)>,
+    /// Device, column, value.
+    disks: Vec<(String, String, f64)>,
+    in_disks: bool,
+    /// End of what has no time.
+    elapsed: f64,
+}
+
+impl FioText {
+    fn new() -> FioText {
+        FioText {
+            work: Work::new("fio"),
+            jobs: Vec::new(),
+            op: WHOLE,
+            percentiles: None,
+            disks: Vec::new(),
+            in_disks: false,
+            elapsed: 0.0,
+        }
+    }
+
+    /// `name: (groupid=0, jobs=1): err= 0: pid=7817: Sun Nov 22 02:49:54 2026`.
+    fn header(&mut self, text: &str, out: &mut Out) -> Option<()> {
+        let (client, text) = match text.strip_prefix('<') {
+            Some(rest) => rest.split_once("> ")?,
+            None => ("", text),
+        };
+        let (name, rest) = text.split_once(": (groupid=")?;
+        let (group, rest) = rest.split_once(',')?;
+        let err = rest.split_once("err=")?.1.split(':').next()?;
+        let pid = rest.split_once("pid=").map_or("", |(_, p)| p);
+        let (pid, printed) = pid.split_once(':').unwrap_or((pid, ""));
+        let error: i64 = err.split('(').next()?.trim().parse().ok()?;
+        if error != 0 {
+            out.note(&format!("fio's job {name} ended with error {error}"));
+        }
+        let job = Job {
+            client: client.to_owned(),
+            name: name.trim().to_owned(),
+            group: group.trim().parse().ok()?,
+            pid: pid.trim().to_owned(),
+            printed: ctime(printed),
+            issued: [f64::NAN; 4],
+            ..Job::default()
+        };
+        // With --status-interval it comes again, with all since it started.
+        let same = |j: &Job| {
+            (&j.client, &j.name, j.group, &j.pid) == (&job.client, &job.name, job.group, &job.pid)
+        };
+        if !job.pid.is_empty() && self.jobs.iter().any(same) {
+            out.note(
+                "reports of --status-interval are each since the start: only the last is \
+                 taken; with --output-format=json each interval is",
+            );
+            self.jobs.retain(|j| !same(j));
+        }
+        self.jobs.push(job);
+        self.op = WHOLE;
+        self.in_disks = false;
+        Some(())
+    }
+
+    /// `read: IOPS=5137, BW=20.1MiB/s (21.0MB/s)(40.2MiB/2001msec)`, or of fio 2
+    /// `read : io=1024.0MB, bw=94326KB/s, iops=23581, runtime= 11117msec`.
+    fn direction(&mut self, op: &'static str, text: &str) -> Option<()> {
+        let job = self.jobs.last_mut()?;
+        let pairs = pairs(text);
+        let of = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
+        let (size, runtime, step) = match of("io") {
+            Some(size) => (size, of("runtime")?.strip_suffix("msec")?, 1024.0),
+            None => {
+                let total = text.split('(').find(|p| p.contains("msec)"))?;
+                let (size, rest) = total.split_once('/')?;
+                (size, rest.split_once("msec)")?.0, 1000.0)
+            }
+        };
+        let step = if size.contains('i') { 1024.0 } else { step };
+        job.directions.push(Direction {
+            op,
+            bytes: scaled(size.as_bytes(), step)?,
+            runtime: number(runtime.trim().as_bytes())? / 1000.0,
+            ..Direction::default()
+        });
+        for (name, value) in pairs.iter().filter(|(n, _)| matches!(*n, "IOPS" | "iops")) {
+            let value = scaled(value.as_bytes(), 1000.0)?;
+            let column = name.to_ascii_lowercase();
+            job.others.push((op, column, "1/s".into(), value));
+        }
+        self.op = op;
+        Some(())
+    }
+
+    /// `lat (usec): min=3, max=102, avg= 4.97, stdev= 3.76`, or a histogram of them.
+    fn latency(&mut self, name: &str, unit: &str, text: &str) -> Option<()> {
+        let job = self.jobs.last_mut()?;
+        let scale = match unit {
+            "nsec" => 1e-9,
+            "usec" => 1e-6,
+            "msec" => 1e-3,
+            "sec" => 1.0,
+            _ => return None,
+        };
+        let is_summary = text.contains("avg=");
+        for (key, value) in pairs(text) {
+            if !is_summary {
+                let value = number(value.strip_suffix('%')?.as_bytes())?;
+                let column = format!("latency_{unit}.{key}");
+                job.others.push((WHOLE, column, "%".into(), value));
+                continue;
+            }
+            let value = scaled(value.as_bytes(), 1000.0)?;
+            let direction = job.directions.last_mut();
+            match (name, key, direction) {
+                ("lat", "avg", Some(direction)) => direction.lat = Some(value * scale),
+                ("clat", "avg", Some(direction)) => direction.clat = Some(value * scale),
+                ("sync", "avg", _) => job.directions.push(Direction {
+                    op: "sync",
+                    lat: Some(value * scale),
+                    ..Direction::default()
+                }),
+                _ => {}
+            }
+            let op = if name == "sync" { "sync" } else { self.op };
+            job.others
+                .push((op, format!("{name}.{key}"), unit.to_owned(), value));
+        }
+        Some(())
+    }
+
+    /// `| 1.00th=[   40],  5.00th=[   45],`.
+    fn percentile_row(&mut self, text: &str) -> Option<()> {
+        let (name, unit) = self.percentiles.as_ref()?;
+        let job = self.jobs.last_mut()?;
+        let op = if name == "sync" { "sync" } else { self.op };
+        for part in text.split(']').filter(|p| p.contains('[')) {
+            let (share, value) = part.split_once("th=[")?;
+            let share = share.trim_start_matches([',', ' ']);
+            number(share.as_bytes())?;
+            let column = format!("{name}.percentile.{}", trimmed(share));
+            let value = scaled(value.trim().as_bytes(), 1000.0)?;
+            job.others.push((op, column, unit.clone(), value));
+        }
+        Some(())
+    }
+
+    /// `issued rwts: total=10280,10243,0,335 short=…`, or of fio 2
+    /// `issued    : total=r=262144/w=0/d=0, short=…`.
+    fn issued(&mut self, text: &str) -> Option<()> {
+        let job = self.jobs.last_mut()?;
+        let total = text.split_once("total=")?.1;
+        let total = total.split_whitespace().next()?.trim_end_matches(',');
+        for (place, part) in total.split([',', '/']).enumerate() {
+            let digits = part.rsplit('=').next()?;
+            *job.issued.get_mut(place)? = number(digits.as_bytes())?;
+        }
+        Some(())
+    }
+
+    /// `vda: ios=9785/10025, merge=0/0, ticks=542/12215, in_queue=12774, util=29.27%`.
+    fn disk(&mut self, text: &str) -> Option<()> {
+        let (name, values) = text.split_once(": ")?;
+        for (key, value) in pairs(values) {
+            let parts: Vec<&str> = value.trim_end_matches('%').split('/').collect();
+            for (part, op) in parts.iter().zip(["read", "write"]) {
+                let value = number(part.as_bytes())?;
+                let column = match parts.len() {
+                    1 => format!("disk_util.{key}"),
+                    _ => format!("disk_util.{op}_{key}"),
+                };
+                self.disks.push((name.trim().to_owned(), column, value));
+            }
+        }
+        Some(())
+    }
+
+    /// Any line of a job.
+    fn of_job(&mut self, text: &str) -> Option<()> {
+        let text = text.trim_start();
+        if let Some(row) = text.strip_prefix('|') {
+            return self.percentile_row(row);
+        }
+        let (label, rest) = text.split_once(':')?;
+        let (name, unit) = match label.split_once('(') {
+            Some((name, unit)) => (name.trim(), unit.split(')').next()?.trim()),
+            None => (label.trim(), ""),
+        };
+        if let Some(of) = name.strip_suffix(" percentiles") {
+            self.percentiles = Some((of.to_owned(), unit.to_owned()));
+            return Some(());
+        }
+        match name {
+            "read" | "READ" => self.direction("read", rest),
+            "write" => self.direction("write", rest),
+            "trim" => self.direction("trim", rest),
+            "mixed" => self.direction("mixed", rest),
+            "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => self.latency(name, unit, rest),
+            "fsync/fdatasync/sync_file_range" => Some(()),
+            _ if name.starts_with("issued") => self.issued(rest),
+            "bw" | "iops" | "cpu" | "IO depths" | "submit" | "complete" | "latency" => {
+                if !matches!(name, "bw" | "iops") {
+                    self.op = WHOLE;
+                }
+                self.plain(name, unit, rest)
+            }
+            _ => None,
+        }
+    }
+
+    /// Values that are kept as they are.
+    fn plain(&mut self, name: &str, unit: &str, text: &str) -> Option<()> {
+        let op = self.op;
+        let job = self.jobs.last_mut()?;
+        for (key, value) in pairs(text) {
+            let unit = match (value.ends_with('%'), key, name) {
+                (true, ..) => "%",
+                (_, "samples", _) => "",
+                (_, _, "bw") => unit,
+                (_, _, "iops") => "1/s",
+                _ => "",
+            };
+            // Of fio 2 and the text of targets: what is no number is a setting.
+            let Some(value) = scaled(value.trim_end_matches('%').as_bytes(), 1000.0) else {
+                continue;
+            };
+            let column = format!("{}.{key}", name.replace(' ', "_"));
+            job.others.push((op, column, unit.to_owned(), value));
+        }
+        Some(())
+    }
+
+    /// Hands out the jobs of a run.
+    fn run_is_over(&mut self, out: &mut Out) {
+        let jobs = std::mem::take(&mut self.jobs);
+        let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
+        for job in &jobs {
+            let runtime = job.directions.iter().map(|d| d.runtime).fold(0.0, f64::max);
+            let longest = groups.entry(job.group).or_default();
+            *longest = longest.max(runtime);
+        }
+        if groups.len() > 1 {
+            out.note(super::IN_TURN);
+        }
+        let total: f64 = groups.values().sum();
+        let mut names: BTreeMap<(String, String), u32> = BTreeMap::new();
+        for job in &jobs {
+            let after: f64 = groups
+                .range(job.group.saturating_add(1)..)
+                .map(|(_, s)| s)
+                .sum();
+            let times = names
+                .entry((job.client.clone(), job.name.clone()))
+                .or_default();
+            *times += 1;
+            let name = match times {
+                1 => job.name.clone(),
+                n => format!("{}#{n}", job.name),
+            };
+            let end = match job.printed {
+                Some(at) => {
+                    let before = jiff::SignedDuration::from_secs_f64(after);
+                    Stamp::Civil(at.checked_sub(before).unwrap_or(at))
+                }
+                None => Stamp::Elapsed(self.elapsed + total - after),
+            };
+            self.put(job, &name, end, out);
+        }
+        if jobs.iter().any(|j| j.printed.is_none()) {
+            self.elapsed += total;
+        }
+        for (device, column, value) in std::mem::take(&mut self.disks) {
+            if out.has_sample() {
+                let device = out.word(device.as_bytes());
+                let unit = match column.rsplit(['.', '_']).next() {
+                    Some("util") => "%",
+                    Some("ticks" | "queue") => "ms",
+                    _ => "",
+                };
+                out.other(&column, unit, device, value);
+            }
+        }
+    }
+
+    fn put(&self, job: &Job, name: &str, end: Stamp, out: &mut Out) {
+        let spans = job.directions.iter().map(|d| d.runtime).fold(0.0, f64::max);
+        if spans <= 0.0 {
+            return;
+        }
+        out.sample_at(end);
+        out.spans(spans);
+        let of = |op: &'static str| [name.as_bytes(), op.as_bytes(), job.client.as_bytes()];
+        for direction in &job.directions {
+            let ops = match direction.op {
+                "read" => job.issued[0],
+                "write" => job.issued[1],
+                "trim" => job.issued[2],
+                "sync" => job.issued[3],
+                _ => job.issued[..3].iter().sum(),
+            };
+            if direction.lat.is_none() && direction.clat.is_some() {
+                out.note(super::COMPLETION);
+            }
+            let mean = direction.lat.or(direction.clat).unwrap_or(f64::NAN);
+            let done = Done {
+                ops,
+                bytes: direction.bytes,
+                time: mean * ops,
+                ..UNKNOWN
+            };
+            self.work.amounts(out, of(direction.op), done);
+        }
+        for (op, column, unit, value) in &job.others {
+            let instance = instance(out, of(op));
+            out.other(column, unit, instance, *value);
+        }
+    }
+}
+
+/// `key=value` after `key=value`, with commas between.
+fn pairs(text: &str) -> Vec<(&str, &str)> {
+    let pair = |part: &'_ str| -> Option<(usize, usize)> {
+        let at = part.find('=')?;
+        // `>=64=0.0%`
+        let at = match part[..at].trim() {
+            ">" => at + 1 + part[at + 1..].find('=')?,
+            _ => at,
+        };
+        Some((at, at + 1))
+    };
+    text.split(',')
+        .filter_map(|part| pair(part).map(|(a, b)| (part[..a].trim(), part[b..].trim())))
+        .collect()
+}
+
+/// `Sun Nov 22 02:49:54 2026`.
+fn ctime(text: &str) -> Option<DateTime> {
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    let [_, month, day, time, year] = parts[..] else {
+        return None;
+    };
+    let months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let month = months
+        .find(month)
+        .filter(|at| month.len() == 3 && at % 3 == 0)?
+        / 3
+        + 1;
+    let date = jiff::civil::Date::new(year.parse().ok()?, month as i8, day.parse().ok()?).ok()?;
+    Some(date.to_datetime(crate::time_of_day(time.as_bytes(), None)?))
+}
+
+impl Parser for FioText {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Line::Unknown;
+        };
+        let trimmed = text.trim();
+        if trimmed.contains(": (groupid=") {
+            let seen = self.header(trimmed, out);
+            return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        if trimmed.starts_with("fio-") || trimmed.contains(": (g=") {
+            if !self.jobs.is_empty() {
+                self.run_is_over(out);
+            }
+            return Line::Noise;
+        }
+        if trimmed.starts_with("Disk stats") {
+            self.in_disks = true;
+            return Line::Noise;
+        }
+        let sum = ["READ: ", "WRITE: ", "TRIM: ", "MIXED: "];
+        if super::is_chatter(line) || sum.iter().any(|s| trimmed.starts_with(s)) {
+            return Line::Noise;
+        }
+        let seen = if self.in_disks {
+            self.disk(trimmed)
+        } else {
+            self.of_job(text)
+        };
+        seen.map_or(Line::Unknown, |()| Line::Data)
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.run_is_over(out);
+    }
+}

@@ -1,0 +1,88 @@
+//! Fields of a row.
+
+use super::layout::Layout;
+use crate::cpu::{Cpu, UNKNOWN};
+use crate::out::Out;
+use crate::{number, scan};
+
+/// The name after the numbers of a row, without the mount point of `-m`.
+pub(super) fn name_after(rest: &[u8]) -> Option<&[u8]> {
+    let rest = rest.trim_ascii_end();
+    let end = rest.iter().position(u8::is_ascii_whitespace);
+    let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+    let after = after.trim_ascii_start();
+    (after.is_empty() || after.starts_with(b"(") && after.ends_with(b")")).then_some(name)
+}
+
+/// A row of fields with commas between them.
+pub(super) fn raw_row<'a>(
+    line: &'a [u8],
+    layout: &Layout,
+    values: &mut [f64; scan::MOST],
+) -> Option<(&'a [u8], usize)> {
+    let mut all: Vec<&[u8]> = line.split(|b| *b == b',').map(<[u8]>::trim_ascii).collect();
+    if all.len() > 2
+        && all
+            .last()
+            .is_some_and(|f| f.starts_with(b"(") || f.is_empty())
+    {
+        all.pop();
+    }
+    let name = if layout.name_first {
+        let first = *all.first()?;
+        if number::number(first).is_some() && all.len() == layout.tail.len() {
+            &b""[..]
+        } else {
+            all.remove(0)
+        }
+    } else {
+        all.pop()?
+    };
+    let count = all.len();
+    for (value, field) in values.get_mut(..count)?.iter_mut().zip(all) {
+        *value = number::number(field)?;
+    }
+    Some((name, count))
+}
+
+/// Numbers with commas between them, as many as there is room for.
+pub(super) fn raw_numbers(line: &[u8], values: &mut [f64]) -> bool {
+    let mut all = line.split(|b| *b == b',').map(<[u8]>::trim_ascii);
+    for value in values {
+        match all.next().and_then(number::number) {
+            Some(found) => *value = found,
+            None => return false,
+        }
+    }
+    all.next().is_none()
+}
+
+/// Puts numbers of terminals and processors.
+pub(super) fn put_tail<'a>(
+    cpu: &Cpu,
+    amounts: bool,
+    values: impl Iterator<Item = (&'a str, f64)>,
+    out: &mut Out,
+) {
+    let empty = out.word(b"");
+    let mut shares = UNKNOWN;
+    let mut known = false;
+    for (name, value) in values {
+        let share = value / 100.0;
+        match name {
+            "us" => shares.user = share,
+            "sy" => shares.system = share,
+            "wt" => shares.iowait = share,
+            "st" => shares.steal = share,
+            "id" => shares.idle = share,
+            "tin" | "tout" if amounts => out.other(name, "characters", empty, value),
+            "tin" | "tout" => out.other(name, "characters/s", empty, value),
+            // Time in probes of DTrace, of illumos.
+            _ => out.other(name, "%", empty, value),
+        }
+        known |= matches!(name, "us" | "sy" | "id");
+    }
+    if known {
+        cpu.put_all(out, &shares);
+    }
+}

@@ -1,0 +1,199 @@
+//! `ip -s link` of Linux: counters of interfaces since they were made.
+//!
+//! ```text
+//! 2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+//!     link/ether 08:00:27:aa:bb:cc brd ff:ff:ff:ff:ff:ff
+//!     RX: bytes  packets  errors  dropped overrun mcast
+//!     1000       10       0       1       0       2
+//!     TX: bytes  packets  errors  dropped carrier collsns
+//!     2000       20       0       0       0       0
+//! ```
+//!
+//! Also `ip -s addr`. Of the second and later reports the growth is taken.
+
+use std::collections::HashSet;
+
+use crate::counters::Counters;
+use crate::list::Format;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "ip-link",
+    tool: "ip",
+    systems: "Linux",
+    help: "bytes, packets, errors and drops of network interfaces",
+    recognised: "lines `RX: bytes packets errors dropped …` and `TX: bytes …`",
+    yields: &["net"],
+    example: "\
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+    link/ether 08:00:27:aa:bb:cc brd ff:ff:ff:ff:ff:ff
+    RX: bytes  packets  errors  dropped overrun mcast
+    1000       10       0       1       0       2
+    TX: bytes  packets  errors  dropped carrier collsns
+    2000       20       0       0       0       0
+",
+    recognise: |head: &Head| {
+        let of = |d: &str| head.any_fields(&[d, "bytes", "packets", "errors", "dropped"]);
+        if of("RX:") && of("TX:") { 90 } else { 0 }
+    },
+    parser: || Box::new(Links::new()),
+};
+
+const MEASURES: [&str; 7] = [
+    "bytes",
+    "packets",
+    "errors",
+    "drops",
+    "overruns",
+    "multicast",
+    "collisions",
+];
+
+/// How lines about an interface begin that have no counters.
+const SETTINGS: [&[u8]; 9] = [
+    b"link/",
+    b"inet",
+    b"inet6",
+    b"valid_lft",
+    b"alias",
+    b"altname",
+    b"vf",
+    b"prog/",
+    b"vlan",
+];
+
+struct Links {
+    interface: Vec<u8>,
+    seen: HashSet<Vec<u8>>,
+    fresh: bool,
+    stamp: Option<Stamp>,
+    reports: u64,
+    /// The columns of the next line, and whether they are of receiving.
+    columns: Option<(bool, Vec<String>)>,
+    counters: Counters,
+    net: Shape,
+}
+
+/// The name in `2: eth0@if3: <BROADCAST…`.
+fn interface(line: &[u8]) -> Option<&[u8]> {
+    let mut words = fields(line);
+    let number = words.next()?.strip_suffix(b":")?;
+    let name = words.next()?.strip_suffix(b":")?;
+    let flags = words.next()?.starts_with(b"<");
+    let numbered = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let name = name.split(|b| *b == b'@').next()?;
+    (flags && numbered).then_some(name)
+}
+
+impl Links {
+    fn new() -> Links {
+        Links {
+            interface: Vec::new(),
+            seen: HashSet::new(),
+            fresh: true,
+            stamp: None,
+            reports: 0,
+            columns: None,
+            counters: Counters::default(),
+            net: Shape::of("net", &MEASURES),
+        }
+    }
+
+    fn begin(&mut self, out: &mut Out) {
+        match self.stamp.take() {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        if self.reports == 0 {
+            out.since_boot();
+        }
+        self.reports += 1;
+        self.fresh = false;
+        self.seen.clear();
+    }
+
+    fn counts(&mut self, receive: bool, columns: &[String], line: &[u8], out: &mut Out) -> Line {
+        let Some(now) = crate::numbers(fields(line)) else {
+            return Line::Unknown;
+        };
+        if now.len() != columns.len() || self.interface.is_empty() {
+            return Line::Unknown;
+        }
+        let direction = if receive { "receive" } else { "transmit" };
+        let mut key = self.interface.clone();
+        key.extend_from_slice(direction.as_bytes());
+        let grown = self.counters.grown(&key, &now);
+        let values = match grown {
+            Some(grown) => grown,
+            None if out.is_since_boot() => now,
+            // New since: how much of it is of this interval nobody knows.
+            None => return Line::Data,
+        };
+        let layer = out.word(net::layer(&self.interface).as_bytes());
+        let interface = out.word(&self.interface);
+        let mut sorted = [f64::NAN; 7];
+        for (column, value) in columns.iter().zip(values) {
+            let place = match column.as_str() {
+                "bytes" => 0,
+                "packets" => 1,
+                "errors" => 2,
+                "dropped" => 3,
+                "overrun" => 4,
+                "mcast" => 5,
+                "collsns" => 6,
+                name => {
+                    out.other(&format!("{direction}_{name}"), "", interface, value);
+                    continue;
+                }
+            };
+            sorted[place] = value;
+        }
+        let words = [interface, layer, out.word(direction.as_bytes())];
+        out.put_amounts(&self.net, &words, &sorted);
+        Line::Data
+    }
+}
+
+impl Parser for Links {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return Line::Noise;
+        }
+        if let Some(name) = interface(line) {
+            if self.fresh || self.seen.contains(name) {
+                self.begin(out);
+            }
+            self.seen.insert(name.to_vec());
+            self.interface = name.to_vec();
+            self.columns = None;
+            return Line::Noise;
+        }
+        if let Some((receive, columns)) = self.columns.take() {
+            return self.counts(receive, &columns, line, out);
+        }
+        let mut words = fields(line);
+        let first = words.next().unwrap_or_default();
+        if let b"RX:" | b"TX:" | b"RX" | b"TX" = first {
+            // With -s -s also `RX errors: length crc …`; `dropped` and `errors` hold them.
+            let names = words.filter(|w| !w.ends_with(b":"));
+            let names = names.map(|w| String::from_utf8_lossy(w).into_owned());
+            self.columns = Some((first.starts_with(b"RX"), names.collect()));
+            return Line::Noise;
+        }
+        if let Some(stamp) = calendar::stamp(line) {
+            self.stamp = Some(stamp);
+            self.fresh = true;
+            return Line::Noise;
+        }
+        let setting = SETTINGS.iter().any(|s| first.starts_with(s));
+        let command = prompt::arguments(line, &["ip"]).is_some();
+        if setting || command || prompt::is_chatter(line) {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
+    }
+}

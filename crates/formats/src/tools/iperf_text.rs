@@ -1,0 +1,322 @@
+//! iperf3's and iperf 2's text.
+//!
+//! Bytes in steps of 1,024, bits in steps of 1,000, both as printed, with three digits. Sums
+//! over streams and over the whole run are left out where their parts are there.
+
+use std::collections::HashMap;
+
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::Stamp;
+use crate::workload::{Done, UNKNOWN, Work, instance};
+use crate::{Line, Parser};
+
+pub(crate) const IPERF3: Format = Format {
+    name: "iperf3-text",
+    tool: "iperf3",
+    systems: "all that iperf3 runs on",
+    help: "what each stream of iperf3 sent or received, as text",
+    recognised: "`Connecting to host` and `[ ID] Interval  Transfer  Bitrate`, rows like it",
+    yields: &["workload"],
+    example: "\
+Connecting to host 127.0.0.1, port 5999
+[  5] local 127.0.0.1 port 46048 connected to 127.0.0.1 port 5999
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec  2.20 GBytes  18.9 Gbits/sec   20   1.25 MBytes
+[  5]   1.00-2.00   sec  2.02 GBytes  17.4 Gbits/sec   16    895 KBytes
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-2.00   sec  4.22 GBytes  18.1 Gbits/sec   36             sender
+[  5]   0.00-2.00   sec  4.22 GBytes  18.1 Gbits/sec                  receiver
+",
+    recognise: |head| {
+        if is_iperf(head) && is_newer(head) {
+            91
+        } else {
+            0
+        }
+    },
+    parser: || Box::new(Iperf::new("iperf3")),
+};
+
+pub(crate) const IPERF2: Format = Format {
+    name: "iperf2-text",
+    tool: "iperf",
+    systems: "all that iperf 2 runs on",
+    help: "what each stream of iperf 2 sent or received, as text",
+    recognised: "`[ ID] Interval  Transfer  Bandwidth` and rows like it, nothing of iperf3",
+    yields: &["workload"],
+    example: "\
+------------------------------------------------------------
+Client connecting to 127.0.0.1, TCP port 5998
+TCP window size: 3.76 MByte (default)
+------------------------------------------------------------
+[  1] local 127.0.0.1 port 42996 connected with 127.0.0.1 port 5998
+[ ID] Interval       Transfer     Bandwidth
+[  1] 0.0000-1.0000 sec  2.24 GBytes  19.2 Gbits/sec
+[  1] 1.0000-2.0000 sec  1.82 GBytes  15.6 Gbits/sec
+[  1] 0.0000-2.0197 sec  4.06 GBytes  17.4 Gbits/sec
+",
+    recognise: |head| {
+        if is_iperf(head) && !is_newer(head) {
+            90
+        } else {
+            0
+        }
+    },
+    parser: || Box::new(Iperf::new("iperf")),
+};
+
+fn is_iperf(head: &Head) -> bool {
+    head.lines().any(|l| {
+        let l = String::from_utf8_lossy(l);
+        l.contains("ID]") && l.contains("Interval") && l.contains("Transfer")
+    })
+}
+
+fn is_newer(head: &Head) -> bool {
+    [
+        "Connecting to host ",
+        "Accepted connection from ",
+        "Bitrate",
+        "iperf 3",
+    ]
+    .iter()
+    .any(|sign| head.contains(sign))
+}
+
+/// A row, as printed.
+#[derive(Debug)]
+struct Row<'a> {
+    id: &'a str,
+    role: &'a str,
+    from: f64,
+    to: f64,
+    bytes: f64,
+    /// What follows the rate.
+    rest: Vec<&'a str>,
+}
+
+/// `[  5][TX-C]   0.00-1.00   sec  2.20 GBytes  18.9 Gbits/sec   20   1.25 MBytes`.
+fn row(text: &str) -> Option<Row<'_>> {
+    let (id, mut rest) = text.strip_prefix('[')?.split_once(']')?;
+    let mut role = "";
+    if let Some((tag, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
+        (role, rest) = (tag, after);
+    }
+    let (interval, rest) = rest.split_once("sec")?;
+    let (from, to) = interval.split_once('-')?;
+    let mut rest = rest.split_whitespace();
+    let (amount, unit) = (rest.next()?, rest.next()?);
+    let letters = unit.strip_suffix("Bytes")?;
+    let bytes = scaled([amount, letters].concat().as_bytes(), 1024.0)?;
+    let (_rate, rate_unit) = (number(rest.next()?.as_bytes())?, rest.next()?);
+    rate_unit.strip_suffix("/sec")?;
+    Some(Row {
+        id: id.trim(),
+        role,
+        from: number(from.trim().as_bytes())?,
+        to: number(to.trim().as_bytes())?,
+        bytes,
+        rest: rest.collect(),
+    })
+}
+
+struct Iperf {
+    work: Work,
+    header: String,
+    /// Where the present test began, and where its rows reach to.
+    base: f64,
+    reached: f64,
+    /// End of the row before of each stream.
+    streams: HashMap<String, f64>,
+    /// Whether this side receives.
+    receives: bool,
+    omitted: f64,
+    /// The server's own report comes.
+    is_report: bool,
+}
+
+impl Iperf {
+    fn new(tool: &'static str) -> Iperf {
+        Iperf {
+            work: Work::new(tool),
+            header: String::new(),
+            base: 0.0,
+            reached: 0.0,
+            streams: HashMap::new(),
+            receives: false,
+            omitted: 0.0,
+            is_report: false,
+        }
+    }
+
+    fn test_begins(&mut self) {
+        self.base += self.omitted + self.reached;
+        (self.reached, self.omitted) = (0.0, 0.0);
+        self.streams.clear();
+        self.is_report = false;
+    }
+
+    fn take(&mut self, row: &Row, out: &mut Out) -> Line {
+        if row.rest.contains(&"(omitted)") {
+            self.omitted = self.omitted.max(row.to);
+            out.note("what iperf3 omitted at the start (-O) is left out here too");
+            return Line::Noise;
+        }
+        let key = format!("{}{}", row.id, row.role);
+        let is_sum = row.id == "SUM";
+        let parts = self.streams.keys().any(|k| k.starts_with("SUM") != is_sum);
+        let whole = row.from == 0.0 && self.streams.contains_key(&key);
+        let receives = match row.role {
+            "" => self.receives,
+            role => role.starts_with("RX"),
+        };
+        let other_side = match row.rest.last() {
+            Some(&"sender") => receives,
+            Some(&"receiver") => !receives,
+            _ => false,
+        };
+        if (is_sum && parts) || whole || other_side || self.is_report || row.to <= row.from {
+            return Line::Noise;
+        }
+        self.streams.insert(key, row.to);
+        self.reached = self.reached.max(row.to);
+        out.note("iperf's text has three digits; its JSON has all");
+        out.sample_at(Stamp::Elapsed(self.base + self.omitted + row.to));
+        out.spans(row.to - row.from);
+        let op: &[u8] = if receives { b"receive" } else { b"send" };
+        let of = [if is_sum { b"" } else { row.id.as_bytes() }, op, b""];
+        let mut done = Done {
+            bytes: row.bytes,
+            ..UNKNOWN
+        };
+        let beside = self.beside(row, &mut done);
+        self.work.amounts(out, of, done);
+        let instance = instance(out, of);
+        for (column, unit, value) in beside {
+            out.other(column, unit, instance, value);
+        }
+        Line::Data
+    }
+
+    /// What stands behind the rate, as the header says.
+    fn beside(&self, row: &Row, done: &mut Done) -> Vec<(&'static str, &'static str, f64)> {
+        let plain = |place: usize| row.rest.get(place).and_then(|f| number(f.as_bytes()));
+        let pair = |text: &str| {
+            let (a, b) = text.split_once('/')?;
+            Some((number(a.as_bytes())?, number(b.as_bytes())?))
+        };
+        let mut found = Vec::new();
+        if self.header.contains("Jitter") {
+            if let (Some(jitter), Some(&"ms")) = (plain(0), row.rest.get(1)) {
+                found.push(("jitter", "ms", jitter));
+            }
+            // `0/763`, of old versions `3/   89`.
+            let rest = row.rest.join(" ");
+            let lost_of = rest.split_once('/').and_then(|(lost, all)| {
+                let lost = lost.split(' ').next_back()?;
+                let all = all.split_whitespace().next()?;
+                Some((number(lost.as_bytes())?, number(all.as_bytes())?))
+            });
+            if let Some((lost, all)) = lost_of {
+                (done.ops, done.errors) = (all - lost, lost);
+            }
+        } else if self.header.contains("Total Datagrams") {
+            done.ops = plain(0).unwrap_or(f64::NAN);
+        } else if self.header.contains("Write/Err") {
+            if let Some((writes, errors)) = row.rest.first().and_then(|f| pair(f)) {
+                (done.ops, done.errors) = (writes, errors);
+            }
+            found.extend(plain(1).map(|n| ("retransmits", "", n)));
+        } else if self.header.contains("Retr") {
+            found.extend(plain(0).map(|n| ("retransmits", "", n)));
+            if let Some(letters) = row.rest.get(2).and_then(|u| u.strip_suffix("Bytes")) {
+                let window = [row.rest[1], letters].concat();
+                found.extend(scaled(window.as_bytes(), 1024.0).map(|n| ("snd_cwnd", "bytes", n)));
+            }
+        }
+        found
+    }
+}
+
+/// How lines begin that have no numbers to take.
+const CHATTER: &[&str] = &[
+    "Connecting to",
+    "Accepted connection",
+    "Client connecting",
+    "Server listening",
+    "Reverse mode",
+    "- - -",
+    "-----",
+    "TCP ",
+    "UDP ",
+    "iperf",
+    "Sending ",
+    "Receiving ",
+    "TOS ",
+    "Write buffer",
+    "Read buffer",
+    "Time:",
+    "Test ",
+    "Starting Test",
+    "Cookie:",
+    "CPU ",
+    "Control connection",
+    "Linux ",
+    "snd_tcp",
+    "rcv_tcp",
+    "WARNING",
+    "warning",
+    "[ CT]",
+];
+
+impl Parser for Iperf {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Line::Unknown;
+        };
+        // With --timestamps a date stands before.
+        let text = text.find('[').map_or(text, |at| &text[at..]).trim();
+        if text.contains("ID]") && text.contains("Interval") {
+            text.clone_into(&mut self.header);
+            return Line::Noise;
+        }
+        if let Some(row) = row(text) {
+            return self.take(&row, out);
+        }
+        if text.starts_with("Connecting to") || text.starts_with("Accepted connection") {
+            self.test_begins();
+            self.receives = text.starts_with("Accepted");
+        } else if text.starts_with("Client connecting")
+            || text.starts_with("Server listening on TCP")
+            || text.starts_with("Server listening on UDP")
+        {
+            self.test_begins();
+            self.receives = text.starts_with("Server");
+        } else if text.starts_with("Reverse mode") {
+            self.receives = !self.receives;
+        } else if text.contains("Server Report") {
+            self.is_report = true;
+        }
+        let known = CHATTER.iter().any(|s| text.starts_with(s));
+        let about_socket = text.starts_with('[')
+            && [
+                "local ",
+                "Sent ",
+                "Server Report",
+                "WARNING",
+                "connected",
+                "Remote ",
+            ]
+            .iter()
+            .any(|s| text.contains(s));
+        if text.is_empty() || known || about_socket {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! `kstat` of Solaris and illumos: the kernel's counters, in the long form and with `-p`.
+//!
+//! ```text
+//! module: sd                              instance: 0
+//! name:   sd0                             class:    disk
+//!         nread                           1024
+//!         snaptime                        7827.384789463
+//! ```
+//!
+//! and `sd:0:sd0:nread<tab>1024`. Counters hold all since boot; of the second and later reports
+//! the growth is taken. `snaptime` says when each was read, in seconds since boot; of times
+//! that are printed with a point the unit is the second (`kstat(8)`).
+
+mod tables;
+
+use std::collections::HashSet;
+
+use self::tables::Tables;
+use crate::list::Format;
+use crate::number::number;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::{Refused, Stamp};
+use crate::{Line, Parser, calendar, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "kstat",
+    tool: "kstat",
+    systems: "Solaris, illumos",
+    help: "the kernel's own counters: disks, processors, network links, the ZFS cache, and all others",
+    recognised: "lines `module: … instance: …` and `name: … class: …`, or of -p \
+                 `module:instance:name:statistic`, a tab and a value",
+    yields: &[
+        "disk",
+        "disk_device",
+        "disk_io",
+        "cpu",
+        "cpu_idle",
+        "system",
+        "interrupt",
+        "net",
+        "arc",
+        "arc_lookups",
+        "l2arc",
+        "l2arc_bytes",
+    ],
+    example: "\
+module: sd                              instance: 0
+name:   sd0                             class:    disk
+\tcrtime                          36.863598884
+\tnread                           1024
+\tnwritten                        2048
+\treads                           2
+\trlentime                        0.002
+\trtime                           0.001
+\tsnaptime                        100.5
+\twrites                          1
+",
+    recognise,
+    parser: || Box::new(Kstat::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let mut long = false;
+    let mut short = 0;
+    let mut lines = 0;
+    for line in head.lines().filter(|l| !l.is_empty()) {
+        lines += 1;
+        long |= module(line).is_some();
+        short += usize::from(short_form(line).is_some());
+    }
+    match () {
+        () if long => 90,
+        () if short > 0 && short * 10 >= lines * 7 => 85,
+        () => 0,
+    }
+}
+
+/// A named set of statistics, as of one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Set {
+    module: String,
+    instance: String,
+    name: String,
+    class: String,
+    snaptime: Option<f64>,
+    /// Its numbers.
+    values: Vec<(String, f64)>,
+}
+
+impl Set {
+    fn of(&self, name: &str) -> f64 {
+        let found = self.values.iter().find(|(n, _)| n == name);
+        found.map_or(f64::NAN, |(_, value)| *value)
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        names.iter().all(|n| !self.of(n).is_nan())
+    }
+
+    fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|n| !self.of(n).is_nan())
+    }
+
+    fn key(&self) -> String {
+        format!("{}:{}:{}", self.module, self.instance, self.name)
+    }
+
+    /// Takes a statistic; whether it is a number.
+    fn take(&mut self, name: &str, value: &str) -> bool {
+        let read = || number(value.as_bytes()).filter(|_| !TEXTS.contains(&name));
+        match name {
+            "class" => value.clone_into(&mut self.class),
+            // Seconds since boot: decades at most.
+            "snaptime" => self.snaptime = read().filter(|s| (0.0..1e9).contains(s)),
+            "crtime" => {}
+            _ => {
+                let found = read();
+                self.values.extend(found.map(|v| (name.to_owned(), v)));
+                return found.is_some();
+            }
+        }
+        true
+    }
+}
+
+/// Statistics that are texts, though they can look like numbers.
+const TEXTS: [&str; 8] = [
+    "Model",
+    "Product",
+    "Revision",
+    "Serial No",
+    "Vendor",
+    "brand",
+    "implementation",
+    "state",
+];
+
+struct Kstat {
+    /// The sets of the present report.
+    sets: Vec<Set>,
+    seen: HashSet<String>,
+    /// Statistics of the last set.
+    statistics: HashSet<String>,
+    stamp: Option<Stamp>,
+    /// `snaptime` of the first report.
+    zero: Option<f64>,
+    reports: u64,
+    tables: Tables,
+}
+
+impl Kstat {
+    fn new() -> Kstat {
+        Kstat {
+            sets: Vec::new(),
+            seen: HashSet::new(),
+            statistics: HashSet::new(),
+            stamp: None,
+            zero: None,
+            reports: 0,
+            tables: Tables::new(),
+        }
+    }
+
+    /// The set of that name of the present report; one that ended begins the next.
+    fn open(&mut self, module: &str, instance: &str, name: &str, out: &mut Out) {
+        let key = format!("{module}:{instance}:{name}");
+        if !self.seen.insert(key.clone()) {
+            self.report(out);
+            self.seen.insert(key);
+        }
+        self.statistics.clear();
+        self.sets.push(Set {
+            module: module.to_owned(),
+            instance: instance.to_owned(),
+            name: name.to_owned(),
+            ..Set::default()
+        });
+    }
+
+    /// The present report is whole.
+    fn report(&mut self, out: &mut Out) {
+        let sets = std::mem::take(&mut self.sets);
+        self.seen.clear();
+        let stamp = self.stamp.take();
+        if sets.iter().all(|s| s.values.is_empty()) {
+            return;
+        }
+        let snap = sets.iter().find_map(|s| s.snaptime);
+        let zero = *self.zero.get_or_insert(snap.unwrap_or(0.0));
+        match (stamp, snap) {
+            (Some(stamp), _) => out.sample_at(stamp),
+            (None, Some(snap)) => out.sample_at(Stamp::Elapsed(snap - zero)),
+            (None, None) => out.sample(),
+        }
+        if self.reports == 0 {
+            out.since_boot();
+        }
+        self.reports += 1;
+        self.tables.put(&sets, out);
+    }
+
+    fn short(&mut self, found: &Short, out: &mut Out) -> Line {
+        let same = self.sets.last().is_some_and(|s| {
+            s.module == found.module && s.instance == found.instance && s.name == found.name
+        });
+        let again = self.statistics.contains(found.statistic);
+        if !same || again {
+            self.open(found.module, found.instance, found.name, out);
+        }
+        self.statistics.insert(found.statistic.to_owned());
+        self.statistic(found.statistic, found.value)
+    }
+
+    fn statistic(&mut self, name: &str, value: &str) -> Line {
+        let Some(set) = self.sets.last_mut() else {
+            return Line::Unknown;
+        };
+        // A text is a setting.
+        if set.take(name, value) {
+            Line::Data
+        } else {
+            Line::Noise
+        }
+    }
+}
+
+/// The module and the instance of a line that begins a set.
+fn module(line: &[u8]) -> Option<(&str, &str)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (module, instance) = text
+        .trim()
+        .strip_prefix("module:")?
+        .split_once("instance:")?;
+    Some((module.trim(), instance.trim()))
+}
+
+fn name_and_class(line: &[u8]) -> Option<(&str, &str)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (name, class) = text.trim().strip_prefix("name:")?.split_once("class:")?;
+    Some((name.trim(), class.trim()))
+}
+
+struct Short<'a> {
+    module: &'a str,
+    instance: &'a str,
+    name: &'a str,
+    statistic: &'a str,
+    value: &'a str,
+}
+
+/// A line of -p. A set's name can hold colons.
+fn short_form(line: &[u8]) -> Option<Short<'_>> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (key, value) = text.split_once('\t')?;
+    let (module, rest) = key.split_once(':')?;
+    let (instance, rest) = rest.split_once(':')?;
+    let (name, statistic) = rest.rsplit_once(':')?;
+    let whole = !instance.is_empty() && instance.bytes().all(|b| b.is_ascii_digit());
+    let named = !module.is_empty() && !module.contains(' ') && !statistic.is_empty();
+    (whole && named).then_some(Short {
+        module,
+        instance,
+        name,
+        statistic,
+        value: value.trim(),
+    })
+}
+
+/// Name and value of a statistic in the long form: the name has 30 places, and can hold blanks.
+fn long_form(line: &[u8]) -> Option<(&str, &str)> {
+    let text = std::str::from_utf8(line).ok()?;
+    let inside = text.trim_start();
+    if inside.len() == text.len() {
+        return None;
+    }
+    let inside = inside.trim_end();
+    if let (Some(name), Some(value)) = (inside.get(..31), inside.get(31..))
+        && name.ends_with(' ')
+    {
+        return Some((name.trim(), value.trim()));
+    }
+    match inside.rsplit_once(char::is_whitespace) {
+        Some((name, value)) if inside.len() > 31 => Some((name.trim(), value)),
+        _ => Some((inside, "")),
+    }
+}
+
+impl Parser for Kstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if line.trim_ascii().is_empty() {
+            return Line::Noise;
+        }
+        if let Some(arguments) = prompt::arguments(line, &["kstat"]) {
+            if prompt::has_flag(&arguments, 'l') {
+                out.refuse(Refused(
+                    "kstat -l lists names of statistics, without values".into(),
+                ));
+            }
+            if let Some(seconds) = prompt::interval(&arguments) {
+                out.every(seconds);
+            }
+            return Line::Noise;
+        }
+        if let Some((module, instance)) = module(line) {
+            // Its name is in the next line.
+            self.sets.push(Set {
+                module: module.to_owned(),
+                instance: instance.to_owned(),
+                ..Set::default()
+            });
+            return Line::Noise;
+        }
+        if let Some((name, class)) = name_and_class(line) {
+            let Some(half) = self.sets.pop_if(|s| s.name.is_empty()) else {
+                return Line::Unknown;
+            };
+            self.open(&half.module, &half.instance, name, out);
+            if let Some(set) = self.sets.last_mut() {
+                class.clone_into(&mut set.class);
+            }
+            return Line::Noise;
+        }
+        if let Some(found) = short_form(line) {
+            return self.short(&found, out);
+        }
+        if let Some(stamp) = calendar::stamp(line) {
+            self.report(out);
+            self.stamp = Some(stamp);
+            return Line::Noise;
+        }
+        match long_form(line) {
+            Some((name, value)) if self.sets.last().is_some_and(|s| !s.name.is_empty()) => {
+                self.statistic(name, value)
+            }
+            _ if prompt::is_chatter(line) => Line::Noise,
+            _ => Line::Unknown,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.report(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_blanks_and_colons() {
+        let line = b"        Predictive Failure Analysis     0";
+        assert_eq!(long_form(line), Some(("Predictive Failure Analysis", "0")));
+        let line = b"        Product                         Virtual disk    Revision";
+        assert_eq!(
+            long_form(line),
+            Some(("Product", "Virtual disk    Revision"))
+        );
+        assert_eq!(long_form(b"        Serial No"), Some(("Serial No", "")));
+        assert_eq!(long_form(b"no indent 1"), None);
+        let found = short_form(b"unix:0:a:b:c\t12").unwrap();
+        assert_eq!(
+            (found.name, found.statistic, found.value),
+            ("a:b", "c", "12")
+        );
+        assert!(short_form(b"12:30:45 a\t1").is_none());
+        assert!(short_form(b"http://x:8080/a\tb").is_none());
+    }
+}

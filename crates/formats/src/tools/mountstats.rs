@@ -1,0 +1,376 @@
+//! `/proc/self/mountstats` of NFS clients, read once or again and again.
+//!
+//! ```text
+//! device box:/x mounted on /mnt with fstype nfs4 statvers=1.1
+//!     bytes:  1207640230 0 0 0 1210214218 0 295483 0
+//!     xprt:   tcp 832 0 1 0 11 6428 6428 0 12154 0 24 26 5726
+//!     per-op statistics
+//!         READ: 1298 1298 0 207680 1210292152 6 79386 79407
+//! ```
+//!
+//! Bytes: by programs read, written, read and written with `O_DIRECT`; from and to the server;
+//! pages. Operations: how many, transmissions, major timeouts, bytes sent and received, ms in
+//! the queue, to the reply, in all, and errors (statvers 1.1 of later kernels). All are counts
+//! since it was mounted.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::counters::Counters;
+use crate::list::Format;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::stamp_line::stamp_line;
+use crate::{Line, Parser, fields, numbers};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "mountstats",
+    tool: "mountstats",
+    systems: "Linux",
+    help: "NFS client, by mount: operations, their times, bytes, transports",
+    recognised: "lines `device X mounted on Y with fstype nfs`, or `per-op statistics`",
+    yields: &["nfs", "nfs_bytes", "nfs_transport"],
+    example: "\
+device box:/x mounted on /mnt with fstype nfs4 statvers=1.1
+\tage:\t13968
+\tbytes:\t1207640230 0 0 0 1210214218 0 295483 0
+\txprt:\ttcp 832 0 1 0 11 6428 6428 0 12154 0 24 26 5726
+\tper-op statistics
+\t        READ: 1298 1298 0 207680 1210292152 6 79386 79407
+",
+    recognise,
+    parser: || Box::new(Mountstats::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let device = |l: &[u8]| {
+        let mut words = fields(l);
+        words.next() == Some(b"device") && words.nth(1) == Some(b"mounted")
+    };
+    if head.lines().any(device) {
+        if head.any_fields(&["per-op", "statistics"]) {
+            95
+        } else {
+            80
+        }
+    } else {
+        0
+    }
+}
+
+/// Names of the numbers of `events:`.
+const EVENTS: [&str; 27] = [
+    "inode revalidations",
+    "dentry revalidations",
+    "data invalidations",
+    "attribute invalidations",
+    "opens",
+    "lookups",
+    "access checks",
+    "page updates",
+    "page reads",
+    "pages reads",
+    "page writes",
+    "pages writes",
+    "directory reads",
+    "attribute changes",
+    "flushes",
+    "fsyncs",
+    "locks",
+    "releases",
+    "congestion waits",
+    "truncations",
+    "extending writes",
+    "silly renames",
+    "short reads",
+    "short writes",
+    "delays",
+    "pNFS reads",
+    "pNFS writes",
+];
+
+struct Mountstats {
+    ops: Shape,
+    bytes: Shape,
+    transport: Shape,
+    counters: Counters,
+    /// The NFS mount whose lines come, and its server.
+    mount: Option<(Vec<u8>, Vec<u8>)>,
+    /// Its operations come.
+    in_ops: bool,
+    /// Mounts of this reading.
+    seen: HashSet<Vec<u8>>,
+    /// Connections of this reading, by server, kind and port: mounts share them.
+    transports: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, [f64; 5]>>,
+    readings: u64,
+    stamped: bool,
+}
+
+impl Mountstats {
+    fn new() -> Mountstats {
+        Mountstats {
+            ops: Shape::of(
+                "nfs",
+                &[
+                    "ops",
+                    "transmissions",
+                    "timeouts",
+                    "sent",
+                    "received",
+                    "queue_time",
+                    "round_trip_time",
+                    "time",
+                    "errors",
+                ],
+            ),
+            bytes: Shape::of("nfs_bytes", &["bytes"]),
+            transport: Shape::of(
+                "nfs_transport",
+                &["sends", "replies", "bad_xids", "connects", "backlog"],
+            ),
+            counters: Counters::default(),
+            mount: None,
+            in_ops: false,
+            seen: HashSet::new(),
+            transports: BTreeMap::new(),
+            readings: 0,
+            stamped: false,
+        }
+    }
+
+    fn begin(&mut self, out: &mut Out) {
+        self.readings += 1;
+        if self.readings == 1 {
+            out.since_boot();
+            out.note("the first reading counts from when each file system was mounted");
+        }
+    }
+
+    fn finish_reading(&mut self, out: &mut Out) {
+        self.seen.clear();
+        self.mount = None;
+        for (server, connections) in std::mem::take(&mut self.transports) {
+            let mut sum = [0.0; 5];
+            let mut first = true;
+            for (port, values) in connections {
+                let key = [&server[..], b" ", &port].concat();
+                let Some(grown) = self.counters.grown(&key, &values) else {
+                    if out.is_since_boot() {
+                        sum.iter_mut().zip(values).for_each(|(s, v)| *s += v);
+                        first = false;
+                    }
+                    continue;
+                };
+                first = false;
+                sum.iter_mut().zip(grown).for_each(|(s, v)| *s += v);
+            }
+            if !first {
+                let server = out.word(&server);
+                out.put_amounts(&self.transport, &[server], &sum);
+            }
+        }
+    }
+
+    /// `device X mounted on Y with fstype nfs4 statvers=1.1`.
+    fn device(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        let with = all.windows(2).rposition(|w| w == [&b"with"[..], b"fstype"]);
+        let on = all.get(3).copied() == Some(&b"on"[..]);
+        let Some(with) = with.filter(|at| on && *at >= 5) else {
+            return Line::Unknown;
+        };
+        let kind = all.get(with + 2).copied().unwrap_or_default();
+        self.in_ops = false;
+        // What has no numbers may come twice, as the first `rootfs`.
+        let mount = all[4..with].join(&b' ');
+        let key = [all[1], b" ", &mount].concat();
+        if (!self.stamped && self.seen.contains(&key)) || !out.has_sample() {
+            self.finish_reading(out);
+            out.sample();
+            self.begin(out);
+        }
+        self.seen.insert(key);
+        if !matches!(kind, b"nfs" | b"nfs4") {
+            self.mount = None;
+            return Line::Noise;
+        }
+        // A server's name may be an address with colons, in brackets.
+        let colon = all[1].windows(2).position(|w| w == b":/");
+        let server = &all[1][..colon.unwrap_or(all[1].len())];
+        self.mount = Some((mount, server.to_vec()));
+        Line::Noise
+    }
+
+    fn bytes(&mut self, mount: &[u8], n: &[f64], out: &mut Out) {
+        let (n, first) = self.grown(&[mount, b" bytes"].concat(), n);
+        let words = |out: &mut Out, access: &str, layer: &str| {
+            [mount, access.as_bytes(), layer.as_bytes()].map(|w| out.word(w))
+        };
+        for (i, (access, layer)) in [
+            ("read", "program"),
+            ("write", "program"),
+            ("direct_read", "program"),
+            ("direct_write", "program"),
+            ("read", "server"),
+            ("write", "server"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let words = words(out, access, layer);
+            let bytes = n.get(i).copied().unwrap_or(f64::NAN);
+            put(out, &self.bytes, &words, &[bytes], first);
+        }
+        let mount = out.word(mount);
+        for (column, at) in [("pages read", 6), ("pages written", 7)] {
+            if let Some(pages) = n.get(at).filter(|_| !first || out.is_since_boot()) {
+                out.other(column, "pages", mount, *pages);
+            }
+        }
+    }
+
+    fn transport(&mut self, server: &[u8], kind: &[u8], port: &[u8], n: &[f64]) -> bool {
+        // After the port: `tcp` and `rdma` have binds, connects, their time, idle time.
+        let (connects, sends) = match kind {
+            b"tcp" | b"rdma" => (2, 5),
+            b"udp" => (usize::MAX, 2),
+            _ => return false,
+        };
+        let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
+        let values = [
+            at(sends),
+            at(sends + 1),
+            at(sends + 2),
+            if connects < n.len() {
+                at(connects)
+            } else {
+                0.0
+            },
+            at(sends + 4),
+        ];
+        if values.iter().any(|v| v.is_nan()) {
+            return false;
+        }
+        let ports = self.transports.entry(server.to_vec()).or_default();
+        ports.insert([kind, b" ", port].concat(), values);
+        true
+    }
+
+    fn operation(&mut self, mount: &[u8], op: &[u8], n: &[f64], out: &mut Out) {
+        let key = [mount, b" ", op].concat();
+        let (n, first) = self.grown(&key, n);
+        if n.iter().all(|v| *v == 0.0) {
+            return;
+        }
+        let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
+        let words = [out.word(mount), out.word(op)];
+        let values = [
+            at(0),
+            at(1),
+            at(2),
+            at(3),
+            at(4),
+            at(5) / 1000.0,
+            at(6) / 1000.0,
+            at(7) / 1000.0,
+            at(8),
+        ];
+        put(out, &self.ops, &words, &values, first);
+    }
+
+    fn grown(&mut self, key: &[u8], now: &[f64]) -> (Vec<f64>, bool) {
+        // Some kernels let a time fall below zero, which is printed as a huge number.
+        let sound = |v: &f64| if *v >= 9e18 { f64::NAN } else { *v };
+        let now: Vec<f64> = now.iter().map(sound).collect();
+        match self.counters.grown(key, &now) {
+            Some(grown) => (grown, false),
+            None => (now, true),
+        }
+    }
+
+    /// A line of an NFS mount.
+    fn of_mount(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        let Some((mount, server)) = self.mount.clone() else {
+            return Line::Unknown;
+        };
+        let first = all[0];
+        if all.starts_with(&[b"per-op", b"statistics"]) {
+            self.in_ops = true;
+            return Line::Noise;
+        }
+        let rest = numbers(all[1..].iter().copied());
+        if self.in_ops {
+            let (Some(op), Some(n)) = (first.strip_suffix(b":"), rest) else {
+                return Line::Unknown;
+            };
+            if n.len() < 8 {
+                return Line::Unknown;
+            }
+            self.operation(&mount, op, &n, out);
+            return Line::Data;
+        }
+        match (first, rest) {
+            (b"bytes:", Some(n)) if n.len() >= 6 => self.bytes(&mount, &n, out),
+            (b"events:", Some(n)) => {
+                let (n, first) = self.grown(&[&mount[..], b" events"].concat(), &n);
+                let mount = out.word(&mount);
+                if !first || out.is_since_boot() {
+                    for (name, value) in EVENTS.iter().zip(&n) {
+                        out.other(name, "count", mount, *value);
+                    }
+                }
+            }
+            (b"xprt:", _) => {
+                let n = numbers(all.iter().skip(2).copied());
+                let (Some(&kind), Some(&port), Some(n)) = (all.get(1), all.get(2), n) else {
+                    return Line::Unknown;
+                };
+                if !self.transport(&server, kind, port, &n) {
+                    return Line::Unknown;
+                }
+            }
+            (b"bytes:", _) | (b"events:", None) => return Line::Unknown,
+            // Options, what the server can do, who made it: settings, some on several lines.
+            _ => return Line::Noise,
+        }
+        Line::Data
+    }
+}
+
+fn put(out: &mut Out, shape: &Shape, words: &[run::Word], values: &[f64], first: bool) {
+    if first {
+        out.put_since_boot(shape, words, values);
+    } else {
+        out.put_amounts(shape, words, values);
+    }
+}
+
+impl Parser for Mountstats {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some(&first) = all.first() else {
+            return Line::Noise;
+        };
+        if first == b"device" && all.get(2) == Some(&&b"mounted"[..]) {
+            return self.device(&all, out);
+        }
+        if all.starts_with(&[b"no", b"device", b"mounted"]) {
+            self.mount = None;
+            return Line::Noise;
+        }
+        match stamp_line(line, out.options()) {
+            Ok(Some(stamp)) => {
+                self.finish_reading(out);
+                out.sample_at(stamp);
+                self.begin(out);
+                self.stamped = true;
+                return Line::Noise;
+            }
+            Ok(None) => {}
+            Err(why) => out.refuse(why),
+        }
+        self.of_mount(&all, out)
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.finish_reading(out);
+    }
+}

@@ -1,0 +1,157 @@
+//! `mpstat` of Solaris and illumos: by processor, with `-p` its set, with `-a` or `-A` by set,
+//! core or socket.
+//!
+//! ```text
+//! CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl
+//!   0  870   1  274  2440  235  569    2   47   59    0  4709    2   3   0  94
+//! ```
+//!
+//! All are per second but for the shares of time; `wt` is always 0 since Solaris 10 (illumos,
+//! `mpstat(8)`). `sze` says how many processors a set has. The first report is a mean since
+//! boot; one after processors came or went is, too.
+
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
+use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::list::Format;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::Stamp;
+use crate::{Line, Parser, fields, number, numbers};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "mpstat-solaris",
+    tool: "mpstat",
+    systems: "Solaris, illumos",
+    help: "processors, or sets of them (-a): shares of time, faults, interrupts, locks",
+    recognised: "a header `CPU minf mjf xcal …` or `SET minf mjf …`",
+    yields: &["cpu", "cpu_idle"],
+    example: "\
+CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl
+  0  870   1  274  2440  235  569    2   47   59    0  4709    2   3   0  94
+  1  547   1   58   203   63  462    3   19   35    0  4964    2   2   0  95
+CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl
+  0    2   0   31   326  135  224    0   16   37    0  1060    1   1   0  98
+  1    0   0   25   216   87  382    1   16   31    0  1192    1   1   0  98
+",
+    recognise,
+    parser: || Box::new(Mpstat::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if head.any_fields(&["minf", "mjf", "xcal", "intr"]) {
+        92
+    } else {
+        0
+    }
+}
+
+struct Mpstat {
+    names: Vec<String>,
+    /// Length of the header.
+    length: usize,
+    /// Processors of the present report.
+    seen: Vec<Vec<u8>>,
+    since_boot: bool,
+    stamp: Option<Stamp>,
+    cpu: Cpu,
+}
+
+impl Mpstat {
+    fn new() -> Mpstat {
+        Mpstat {
+            names: Vec::new(),
+            length: 0,
+            seen: Vec::new(),
+            since_boot: true,
+            stamp: None,
+            cpu: Cpu::new(),
+        }
+    }
+
+    fn row(&mut self, values: &[f64], id: &[u8], out: &mut Out) {
+        if self.seen.is_empty() || self.seen.iter().any(|s| s == id) {
+            self.seen.clear();
+            sample(&mut self.stamp, out);
+            if std::mem::replace(&mut self.since_boot, false) {
+                out.since_boot();
+            }
+        }
+        self.seen.push(id.to_vec());
+        let of = |name: &str| {
+            let place = self.names.iter().position(|n| n == name);
+            place
+                .and_then(|p| values.get(p).copied())
+                .unwrap_or(f64::NAN)
+        };
+        let group = match self.names.first().map(String::as_str) {
+            Some("SET") => "set ",
+            Some("COR") => "core ",
+            Some("SOC") => "socket ",
+            Some("BIN") => "bin ",
+            _ => "",
+        };
+        let size = of("sze");
+        let processors = if size.is_nan() { 1.0 } else { size };
+        let cpu = out.word(&[group.as_bytes(), id].concat());
+        let share = |name| of(name) / 100.0;
+        let shares = Shares {
+            user: share("usr"),
+            system: share("sys"),
+            iowait: share("wt"),
+            steal: share("st"),
+            idle: share("idl"),
+            ..UNKNOWN
+        };
+        self.cpu.put(out, cpu, processors, &shares);
+        for (name, value) in self.names.iter().zip(values).skip(1) {
+            let unit = match name.as_str() {
+                "usr" | "sys" | "wt" | "st" | "idl" => continue,
+                "sze" => "processors",
+                "set" => "number of the set",
+                _ => "per second",
+            };
+            out.other(name, unit, cpu, *value);
+        }
+    }
+}
+
+impl Parser for Mpstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some(first) = all.first() else {
+            return Line::Noise;
+        };
+        if all.get(1) == Some(&&b"minf"[..]) {
+            let text = |f: &&[u8]| String::from_utf8_lossy(f).into_owned();
+            self.names = all.iter().map(text).collect();
+            self.length = line.trim_ascii_end().len();
+            self.seen.clear();
+            return Line::Noise;
+        }
+        if all.len() == self.names.len()
+            && number::whole(first).is_some()
+            && let Some(values) = numbers(all.iter().copied())
+        {
+            if is_cut(line, self.length, out) {
+                return Line::Unknown;
+            }
+            self.row(&values, first, out);
+            return Line::Data;
+        }
+        match between(line, "mpstat", out) {
+            Some(Between::Command) => {
+                out.broken();
+                self.since_boot = true;
+            }
+            Some(Between::Change) => {
+                out.note(CHANGED);
+                self.since_boot = true;
+            }
+            Some(Between::Stamp(stamp)) => self.stamp = Some(stamp),
+            Some(Between::Chatter) => {}
+            None => return blank_or_unknown(line),
+        }
+        self.seen.clear();
+        Line::Noise
+    }
+}

@@ -1,0 +1,405 @@
+//! netperf: classic tables, omni's keywords and CSV (also wrapped, also in a JSON list), and
+//! its histogram of times.
+//!
+//! Without an elapsed time in it an interval must be told, unless the histogram's total does.
+
+use serde_json::Value;
+
+use crate::documents::{Documents, Piece};
+use crate::list::Format;
+use crate::number::number;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::workload::{Done, UNKNOWN, Work, instance};
+use crate::{Line, Parser};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "netperf",
+    tool: "netperf",
+    systems: "all that netperf runs on",
+    help: "throughput or transactions of netperf's tests, with its histogram",
+    recognised: "a banner `TCP STREAM TEST from …` or the like, `THROUGHPUT=`, or omni's CSV",
+    yields: &["workload", "workload_latency"],
+    example: "\
+TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+131072  16384  16384    10.00    9413.21
+",
+    recognise,
+    parser: || Box::new(Netperf::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let banner = head.contains(" TEST from ") && head.contains("AF_INET");
+    let keywords = head.any_starts("THROUGHPUT=");
+    let csv = head.contains("Throughput,Throughput Units");
+    if banner || keywords || csv { 90 } else { 0 }
+}
+
+/// A test's values as they come.
+#[derive(Debug, Default)]
+struct Test {
+    name: String,
+    throughput: Option<f64>,
+    unit: String,
+    seconds: Option<f64>,
+    /// Microseconds.
+    mean: Option<f64>,
+    /// Lower bound in microseconds, width, count.
+    buckets: Vec<(f64, f64, f64)>,
+    total: Option<f64>,
+    others: Vec<(String, f64)>,
+}
+
+/// What comes next.
+enum Next {
+    Any,
+    /// CSV's header, which may be wrapped.
+    Header(String),
+    /// A row of so many columns.
+    Row(Vec<String>),
+    /// A classic table's header; `bytes bytes bytes secs. 10^6bits/sec` ends it.
+    Table,
+    /// Its row: where the elapsed time stands, how many columns, and the unit.
+    TableRow(usize, usize, String),
+    /// What comes after the row is of the other side.
+    Rest,
+}
+
+struct Netperf {
+    work: Work,
+    documents: Documents,
+    test: Option<Test>,
+    next: Next,
+}
+
+impl Netperf {
+    fn new() -> Netperf {
+        Netperf {
+            work: Work::new("netperf"),
+            documents: Documents::default(),
+            test: None,
+            next: Next::Any,
+        }
+    }
+
+    fn test_is_over(&mut self, out: &mut Out) {
+        self.next = Next::Any;
+        let Some(test) = self.test.take() else { return };
+        let Some(value) = test.throughput else { return };
+        let Some((is_rate, scale)) = unit(&test.unit) else {
+            let why = format!("netperf's unit {} is not known", test.unit);
+            out.not_understood(0, &why);
+            return;
+        };
+        let rate = value * scale;
+        let seconds = test.seconds.or(match (is_rate, test.total) {
+            (true, Some(total)) if rate > 0.0 => Some(total / rate),
+            _ => None,
+        });
+        let name = test.name.as_str();
+        let receives = name.contains("MAERTS");
+        let op: &[u8] = match (is_rate, receives) {
+            (true, _) => b"transaction",
+            (false, true) => b"receive",
+            (false, false) => b"send",
+        };
+        let of = [name.as_bytes(), op, b""];
+        let mean = test.mean.map_or(f64::NAN, |m| m / 1e6);
+        let done = if is_rate {
+            Done {
+                ops: rate,
+                time: mean * rate,
+                ..UNKNOWN
+            }
+        } else {
+            Done {
+                bytes: rate,
+                ..UNKNOWN
+            }
+        };
+        out.sample();
+        if let Some(seconds) = seconds {
+            out.spans(seconds);
+        }
+        self.work.rates(out, of, done);
+        for (from, width, count) in test.buckets {
+            self.work
+                .latency(out, of, from / 1e6, (from + width) / 1e6, count);
+        }
+        let instance = instance(out, of);
+        for (column, value) in test.others {
+            out.other(&column, "", instance, value);
+        }
+    }
+
+    fn banner(&mut self, text: &str, out: &mut Out) -> Option<()> {
+        let (name, _) = text.split_once(" TEST")?;
+        text.split_once(" from ").filter(|_| !name.contains(':'))?;
+        self.test_is_over(out);
+        let name = name.trim_start_matches("MIGRATED ").trim();
+        self.test = Some(Test {
+            name: name.to_owned(),
+            ..Test::default()
+        });
+        self.next = Next::Table;
+        Some(())
+    }
+
+    /// A value under its name, of keywords or CSV.
+    fn keep(&mut self, name: &str, value: &str) {
+        let test = self.test.get_or_insert_default();
+        let plain = number(value.trim().as_bytes());
+        match name.replace('_', " ").to_lowercase().trim() {
+            "throughput" => test.throughput = plain,
+            "throughput units" => value.trim().clone_into(&mut test.unit),
+            "elapsed time" | "elapsed time (sec)" => test.seconds = plain,
+            "mean latency" | "mean latency microseconds" => {
+                test.mean = plain;
+                test.others.extend(plain.map(|v| (name.to_owned(), v)));
+            }
+            _ => test
+                .others
+                .extend(plain.map(|v| (name.trim().to_owned(), v))),
+        }
+    }
+
+    /// `HUNDRED_USEC  :    0:    0:    0: 5771: …`.
+    fn histogram(&mut self, text: &str) -> Option<()> {
+        let (name, rest) = text.split_once(':')?;
+        let name = name.trim();
+        let width = match name {
+            "UNIT_USEC" => 1.0,
+            "TEN_USEC" => 10.0,
+            "HUNDRED_USEC" => 100.0,
+            "UNIT_MSEC" => 1e3,
+            "TEN_MSEC" => 1e4,
+            "HUNDRED_MSEC" => 1e5,
+            "UNIT_SEC" => 1e6,
+            "TEN_SEC" => 1e7,
+            ">100_SECS" => 1e8,
+            "HIST_TOTAL" => 0.0,
+            _ => return None,
+        };
+        let test = self.test.as_mut()?;
+        let counts = rest.split(':').map(|c| number(c.trim().as_bytes()));
+        let counts: Vec<f64> = counts.collect::<Option<_>>()?;
+        match name {
+            "HIST_TOTAL" => test.total = counts.first().copied(),
+            ">100_SECS" => test.buckets.extend(
+                counts
+                    .first()
+                    .filter(|c| **c > 0.0)
+                    .map(|c| (width, 0.0, *c)),
+            ),
+            _ => {
+                let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0.0);
+                test.buckets
+                    .extend(filled.map(|(i, count)| (i as f64 * width, width, *count)));
+            }
+        }
+        Some(())
+    }
+
+    fn table(&mut self, text: &str) -> Option<Line> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if let Some(place) = words.iter().position(|w| *w == "secs.") {
+            let name = self.test.as_ref()?.name.clone();
+            // `per sec` is one column.
+            let unit = match words.get(words.len() - 2..) {
+                Some([_, "sec"] | ["per", _]) => "Trans/s",
+                _ => words
+                    .iter()
+                    .skip(place + 1)
+                    .find(|w| w.contains("its/s") || w.contains("ytes/s"))?,
+            };
+            // Of UDP: okay and errors before the throughput.
+            let column = if name.starts_with("UDP STREAM") {
+                place + 3
+            } else {
+                place + 1
+            };
+            self.next = Next::TableRow(place, column, unit.to_owned());
+        }
+        Some(Line::Noise)
+    }
+
+    fn text(&mut self, text: &str, out: &mut Out) -> Line {
+        let text = text.trim();
+        if text.is_empty() {
+            return Line::Noise;
+        }
+        if self.banner(text, out).is_some() {
+            return Line::Noise;
+        }
+        if self.histogram(text).is_some() {
+            return Line::Data;
+        }
+        if let Some((name, value)) = text.split_once('=')
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        {
+            if name == "THROUGHPUT" && self.test.as_ref().is_some_and(|t| t.throughput.is_some()) {
+                self.test_is_over(out);
+            }
+            self.keep(name, value);
+            return Line::Data;
+        }
+        if text.starts_with("Throughput,") || text.contains(",Throughput,") {
+            self.next = Next::Header(String::new());
+        }
+        match std::mem::replace(&mut self.next, Next::Any) {
+            Next::Header(header) => self.header(&header, text, out),
+            Next::Row(names) => {
+                let seen = self.row(&names, text, out);
+                self.next = Next::Row(names);
+                seen
+            }
+            Next::Table => {
+                self.next = Next::Table;
+                self.table(text).unwrap_or(Line::Unknown)
+            }
+            Next::TableRow(time, throughput, unit) => {
+                let values: Option<Vec<f64>> = text
+                    .split_whitespace()
+                    .map(|f| number(f.as_bytes()))
+                    .collect();
+                let found = values.and_then(|v| Some((*v.get(time)?, *v.get(throughput)?)));
+                let (Some((seconds, value)), Some(test)) = (found, &mut self.test) else {
+                    self.next = Next::TableRow(time, throughput, unit);
+                    return Line::Unknown;
+                };
+                (test.seconds, test.throughput, test.unit) = (Some(seconds), Some(value), unit);
+                self.next = Next::Rest;
+                Line::Data
+            }
+            Next::Rest => {
+                self.next = Next::Rest;
+                let numbers = text
+                    .split_whitespace()
+                    .all(|w| number(w.as_bytes()).is_some());
+                if numbers { Line::Noise } else { Line::Unknown }
+            }
+            Next::Any => {
+                let known = text.starts_with("Histogram of") || text.starts_with("port ");
+                if known { Line::Noise } else { Line::Unknown }
+            }
+        }
+    }
+
+    /// CSV's header goes on until a row of as many values comes.
+    fn header(&mut self, header: &str, text: &str, out: &mut Out) -> Line {
+        let names: Vec<String> = header.split(',').map(|n| n.trim().to_owned()).collect();
+        let values: Vec<&str> = text.split(',').collect();
+        let first = values.first().and_then(|v| number(v.trim().as_bytes()));
+        if first.is_some() && !header.is_empty() {
+            let seen = self.row(&names, text, out);
+            self.next = Next::Row(names);
+            return seen;
+        }
+        self.next = Next::Header(if header.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{header} {text}")
+        });
+        Line::Noise
+    }
+
+    fn row(&mut self, names: &[String], text: &str, out: &mut Out) -> Line {
+        let values: Vec<&str> = text.split(',').collect();
+        let is_note = text.starts_with("Histogram of");
+        let mut names = names;
+        if values.len() != names.len() {
+            // More values than names: which are meant is clear only up to the unit.
+            let unit_at = names.iter().position(|n| n == "Throughput Units");
+            let known =
+                unit_at.filter(|at| values.get(*at).is_some_and(|v| unit(v.trim()).is_some()));
+            match known {
+                Some(at) if at <= 1 && values.len() > names.len() => {
+                    out.note(
+                        "a row of netperf has more values than names: only its throughput is taken",
+                    );
+                    names = &names[..=at];
+                }
+                _ => return if is_note { Line::Noise } else { Line::Unknown },
+            }
+        }
+        if self.test.as_ref().is_some_and(|t| t.throughput.is_some()) {
+            let name = self
+                .test
+                .as_ref()
+                .map(|t| t.name.clone())
+                .unwrap_or_default();
+            self.test_is_over(out);
+            self.test = Some(Test {
+                name,
+                ..Test::default()
+            });
+        }
+        for (name, value) in names.iter().zip(values) {
+            self.keep(name, value);
+        }
+        Line::Data
+    }
+
+    /// Texts held in a JSON list.
+    fn texts(&mut self, value: &Value, out: &mut Out) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|v| self.texts(v, out)),
+            Value::String(text) => {
+                for line in text.lines() {
+                    if self.text(line, out) == Line::Unknown {
+                        out.not_understood(0, line);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a unit is of transactions, and what to multiply by to have base units per second.
+fn unit(text: &str) -> Option<(bool, f64)> {
+    let text = text.trim_end_matches("ec").trim_end_matches("/s");
+    let scale = match text {
+        "Trans" => return Some((true, 1.0)),
+        "bits" | "10^0bits" => 1.0 / 8.0,
+        "10^3bits" => 1e3 / 8.0,
+        "10^6bits" => 1e6 / 8.0,
+        "10^9bits" => 1e9 / 8.0,
+        "10^12bits" => 1e12 / 8.0,
+        "Bytes" => 1.0,
+        "KBytes" => 1024.0,
+        "MBytes" => 1024.0 * 1024.0,
+        "GBytes" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    Some((false, scale))
+}
+
+impl Parser for Netperf {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match self.documents.line(line, out) {
+            Piece::Inside => return Line::Data,
+            Piece::Whole(documents) => {
+                documents.iter().for_each(|d| self.texts(d, out));
+                return Line::Data;
+            }
+            Piece::Outside => {}
+        }
+        match std::str::from_utf8(line) {
+            Ok(text) => self.text(text, out),
+            Err(_) => Line::Unknown,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.documents.end(out);
+        self.test_is_over(out);
+    }
+}

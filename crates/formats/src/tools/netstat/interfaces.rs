@@ -1,0 +1,320 @@
+//! `netstat -i`: counters of interfaces since boot, and with an interval what came to them.
+//!
+//! ```text
+//! Iface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg
+//! eth0      1500   123456      0      0 0         65432      0      0      0 BMRU
+//!
+//!     input   igb0      output       input  (Total)    output
+//! packets errs  packets errs  colls  packets errs  packets errs  colls
+//! 1234567 0     7654321 0     0      1234567 0     7654321 0     0
+//! ```
+
+use std::collections::HashSet;
+
+use crate::counters::Counters;
+use crate::list::Format;
+use crate::number::{number, whole};
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "netstat-i",
+    tool: "netstat",
+    systems: "Linux, Solaris, illumos, AIX, FreeBSD, macOS",
+    help: "packets, bytes and errors of network interfaces",
+    recognised: "a header with `RX-OK` and `TX-OK`, or `Ipkts` and `Opkts`, or lines `input NAME \
+                 output` and `packets errs … packets errs … colls`",
+    yields: &["net"],
+    example: "\
+    input   igb0      output       input  (Total)    output
+packets errs  packets errs  colls  packets errs  packets errs  colls
+1234567 0     7654321 0     0      1234567 0     7654321 0     0
+10      0     20      0     0      10      0     20      0     0
+",
+    recognise,
+    parser: || Box::new(Interfaces::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let counters = head.lines().any(|l| table(l).is_some());
+    let flow = head.lines().any(|l| named(l).is_some()) && head.lines().any(is_flow);
+    if counters || flow { 90 } else { 0 }
+}
+
+/// Measures of the table, in the order of values.
+const MEASURES: [&str; 6] = [
+    "bytes",
+    "packets",
+    "errors",
+    "drops",
+    "overruns",
+    "collisions",
+];
+
+/// Where a column belongs: whether to receiving, and the measure's place.
+type Place = Option<(bool, usize)>;
+
+fn place(name: &str) -> Place {
+    let receive = name.starts_with("RX-") || name.starts_with('I');
+    Some(match name {
+        "RX-OK" | "TX-OK" | "Ipkts" | "Opkts" => (receive, 1),
+        "RX-ERR" | "TX-ERR" | "Ierrs" | "Oerrs" => (receive, 2),
+        "RX-DRP" | "TX-DRP" | "Idrop" | "Odrop" => (receive, 3),
+        "RX-OVR" | "TX-OVR" => (receive, 4),
+        "Ibytes" | "Obytes" => (receive, 0),
+        "Coll" | "Collis" | "Colls" => (false, 5),
+        _ => return None,
+    })
+}
+
+/// The columns of a table's header, from the first counter on.
+fn table(line: &[u8]) -> Option<Vec<String>> {
+    let names: Vec<String> = fields(line)
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect();
+    let first = names.first()?;
+    let has = |name: &str| names.iter().any(|n| n == name);
+    let known = (first == "Iface" && has("RX-OK") && has("TX-OK"))
+        || (first == "Name" && has("Ipkts") && has("Opkts"));
+    let at = names.iter().position(|n| place(n).is_some())?;
+    known.then(|| names[at..].to_vec())
+}
+
+/// The interfaces of a line `input igb0 output input (Total) output`.
+fn named(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let words: Vec<&[u8]> = fields(line).collect();
+    if words.is_empty() || !words.len().is_multiple_of(3) {
+        return None;
+    }
+    let group = |w: &[&[u8]]| match w {
+        [b"input", name, b"output"] => Some(name.to_vec()),
+        _ => None,
+    };
+    words.chunks(3).map(group).collect()
+}
+
+fn is_flow(line: &[u8]) -> bool {
+    let mut words = fields(line);
+    words.next() == Some(b"packets")
+        && words.next() == Some(b"errs")
+        && words.any(|w| w == b"packets")
+        && line.windows(5).any(|w| w == b"colls")
+}
+
+enum Layout {
+    None,
+    /// Counters since boot, from the first column of them.
+    Table(Vec<String>),
+    /// What came in the interval: for each column the interface, and where it belongs.
+    Flow(Vec<(usize, Place)>),
+}
+
+struct Interfaces {
+    layout: Layout,
+    names: Vec<Vec<u8>>,
+    seen: HashSet<Vec<u8>>,
+    fresh: bool,
+    stamp: Option<Stamp>,
+    reports: u64,
+    /// Systems that print bytes print no report since boot.
+    has_bytes: bool,
+    counters: Counters,
+    net: Shape,
+}
+
+impl Interfaces {
+    fn new() -> Interfaces {
+        Interfaces {
+            layout: Layout::None,
+            names: Vec::new(),
+            seen: HashSet::new(),
+            fresh: true,
+            stamp: None,
+            reports: 0,
+            has_bytes: false,
+            counters: Counters::default(),
+            net: Shape::of("net", &MEASURES),
+        }
+    }
+
+    fn begin(&mut self, since_boot: bool, out: &mut Out) {
+        match self.stamp.take() {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        if self.reports == 0 && since_boot {
+            out.since_boot();
+        }
+        self.reports += 1;
+        self.fresh = false;
+        self.seen.clear();
+    }
+
+    /// The columns of the interval's header: each begins anew at `packets`, in and out by turns.
+    fn flow(&mut self, line: &[u8]) -> Line {
+        let mut columns = Vec::new();
+        let mut groups = 0;
+        for word in fields(line) {
+            groups += usize::from(word == b"packets");
+            let Some(group) = groups.checked_sub(1) else {
+                return Line::Unknown;
+            };
+            let receive = group % 2 == 0;
+            let measure = match word {
+                b"bytes" => Some(0),
+                b"packets" => Some(1),
+                b"errs" => Some(2),
+                b"idrops" | b"drops" => Some(3),
+                b"colls" => Some(5),
+                _ => None,
+            };
+            columns.push((group / 2, measure.map(|m| (receive, m))));
+        }
+        if groups != self.names.len() * 2 {
+            return Line::Unknown;
+        }
+        self.has_bytes = columns.iter().any(|(_, p)| p.is_some_and(|(_, m)| m == 0));
+        self.layout = Layout::Flow(columns);
+        Line::Noise
+    }
+
+    fn put(&self, out: &mut Out, name: &[u8], values: &[[f64; 6]; 2]) {
+        let interface = out.word(name);
+        let layer = out.word(net::layer(name).as_bytes());
+        for (direction, values) in [("receive", values[0]), ("transmit", values[1])] {
+            if values.iter().any(|v| !v.is_nan()) {
+                let words = [interface, layer, out.word(direction.as_bytes())];
+                out.put_amounts(&self.net, &words, &values);
+            }
+        }
+    }
+
+    fn flow_row(&mut self, columns: &[(usize, Place)], line: &[u8], out: &mut Out) -> Line {
+        let Some(values) = crate::numbers(fields(line)) else {
+            return Line::Unknown;
+        };
+        if values.len() != columns.len() {
+            return Line::Unknown;
+        }
+        self.begin(!self.has_bytes, out);
+        for (i, name) in self.names.iter().enumerate() {
+            let mut sorted = [[f64::NAN; 6]; 2];
+            for ((_, place), value) in columns.iter().zip(&values).filter(|((of, _), _)| *of == i) {
+                if let Some((receive, measure)) = place {
+                    sorted[usize::from(!receive)][*measure] = *value;
+                }
+            }
+            if name.eq_ignore_ascii_case(b"(total)") {
+                // What the others have already, or all there is.
+                let total = out.word(b"(total)");
+                for (direction, values) in ["receive", "transmit"].iter().zip(sorted) {
+                    for (measure, value) in MEASURES.iter().zip(values) {
+                        out.other(&format!("{direction}_{measure}"), "", total, value);
+                    }
+                }
+                continue;
+            }
+            let name = name.strip_prefix(b"(").unwrap_or(name);
+            self.put(out, name.strip_suffix(b")").unwrap_or(name), &sorted);
+        }
+        Line::Data
+    }
+
+    fn table_row(&mut self, columns: &[String], line: &[u8], out: &mut Out) -> Line {
+        let words: Vec<&[u8]> = fields(line).collect();
+        let Some(at) = words.len().checked_sub(columns.len()).filter(|at| *at > 0) else {
+            return Line::Unknown;
+        };
+        let name = words[0].strip_suffix(b"*").unwrap_or(words[0]);
+        let mut values = [[f64::NAN; 6]; 2];
+        for (column, text) in columns.iter().zip(&words[at..]) {
+            let Some((receive, measure)) = place(column) else {
+                continue;
+            };
+            match whole(text) {
+                Some(value) => values[usize::from(!receive)][measure] = value as f64,
+                None if *text == b"-" => {}
+                None => return Line::Unknown,
+            }
+        }
+        // A second address of an interface in the same report.
+        let again = self.seen.contains(name);
+        let addressed = columns.first().is_some_and(|c| c.starts_with('I'));
+        if again && addressed && self.last_was(name) {
+            return Line::Noise;
+        }
+        if self.fresh || again {
+            self.begin(true, out);
+        }
+        self.names = vec![name.to_vec()];
+        self.seen.insert(name.to_vec());
+        let flat: Vec<f64> = values.iter().flatten().copied().collect();
+        match self.counters.grown(name, &flat) {
+            Some(grown) => {
+                let mut came = [[f64::NAN; 6]; 2];
+                for (to, from) in came.iter_mut().flatten().zip(grown) {
+                    *to = from;
+                }
+                self.put(out, name, &came);
+            }
+            None if out.is_since_boot() => self.put(out, name, &values),
+            // New since: how much of it is of this interval nobody knows.
+            None => {}
+        }
+        Line::Data
+    }
+
+    fn last_was(&self, name: &[u8]) -> bool {
+        self.names.first().is_some_and(|n| n == name)
+    }
+}
+
+impl Parser for Interfaces {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return Line::Noise;
+        }
+        if let Some(arguments) = prompt::arguments(line, &["netstat"]) {
+            let waits = arguments.iter().position(|a| a == "-w");
+            let waits = waits.and_then(|at| number(arguments.get(at + 1)?.as_bytes()));
+            if let Some(seconds) = waits.or(prompt::interval(&arguments)) {
+                out.every(seconds);
+            }
+            return Line::Noise;
+        }
+        if text == b"Kernel Interface table" {
+            self.fresh = true;
+            return Line::Noise;
+        }
+        if let Some(stamp) = calendar::stamp(line) {
+            self.stamp = Some(stamp);
+            self.fresh = true;
+            return Line::Noise;
+        }
+        if let Some(columns) = table(line) {
+            self.layout = Layout::Table(columns);
+            self.fresh = true;
+            return Line::Noise;
+        }
+        if let Some(names) = named(line) {
+            self.names = names;
+            return Line::Noise;
+        }
+        if is_flow(line) {
+            return self.flow(line);
+        }
+        let layout = std::mem::replace(&mut self.layout, Layout::None);
+        let seen = match &layout {
+            Layout::None => Line::Unknown,
+            Layout::Table(columns) => self.table_row(columns, line, out),
+            Layout::Flow(columns) => self.flow_row(columns, line, out),
+        };
+        self.layout = layout;
+        match seen {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Counters in lines of many: `diskstats`, `net/dev`, `stat`; and `loadavg`.
+
+use crate::counters::Counters;
+use crate::disk::layer;
+use crate::number::{number, whole};
+use crate::out::{Out, Shape};
+use crate::{Line, net, numbers};
+
+/// Ticks a second, as the kernel's text interface counts on every architecture but Alpha.
+const HZ: f64 = 100.0;
+
+pub(super) struct Counted {
+    counters: Counters,
+    disk: Shape,
+    device: Shape,
+    net: Shape,
+    cpu: Shape,
+    idle: Shape,
+    system: Shape,
+    interrupt: Shape,
+    /// All processors as one: used where no single ones follow.
+    total: Option<Vec<f64>>,
+    /// Switches, forks; running, blocked; three loads, tasks.
+    machine: [f64; 8],
+}
+
+/// `major minor name` and 4, 11, 15 or 17 numbers, perhaps more on a later kernel.
+pub(super) fn is_disk(all: &[&[u8]]) -> bool {
+    let count = all.len();
+    if count < 7 || !(count == 7 || count >= 14) {
+        return false;
+    }
+    let number = |at: usize| all.get(at).is_some_and(|t| whole(t).is_some());
+    let named = all[2].first().is_some_and(u8::is_ascii_alphabetic);
+    number(0) && number(1) && named && (3..count).all(number)
+}
+
+/// Name and 16 numbers of a line of `net/dev`; the first may follow the colon at once.
+pub(super) fn interface(line: &[u8]) -> Option<(&[u8], Vec<f64>)> {
+    let line = line.trim_ascii();
+    let at = line.iter().rposition(|b| *b == b':')?;
+    let (name, rest) = (&line[..at], &line[at + 1..]);
+    let n = numbers(crate::fields(rest))?;
+    let sound = n.len() == 16 && !name.is_empty() && !name.contains(&b' ');
+    sound.then_some((name, n))
+}
+
+pub(super) fn is_stat(first: &[u8]) -> bool {
+    let cpu = first.strip_prefix(b"cpu");
+    cpu.is_some_and(|n| n.iter().all(u8::is_ascii_digit))
+        || matches!(
+            first,
+            b"intr"
+                | b"ctxt"
+                | b"btime"
+                | b"processes"
+                | b"procs_running"
+                | b"procs_blocked"
+                | b"softirq"
+                | b"page"
+                | b"swap"
+        )
+}
+
+/// `0.23 0.22 0.09 1/112 1935`: loads, tasks.
+pub(super) fn loads(all: &[&[u8]]) -> Option<[f64; 4]> {
+    let &[a, b, c, tasks, last] = all else {
+        return None;
+    };
+    whole(last)?;
+    let tasks = tasks.split(|b| *b == b'/').nth(1)?;
+    Some([number(a)?, number(b)?, number(c)?, number(tasks)?])
+}
+
+impl Counted {
+    pub(super) fn new() -> Counted {
+        Counted {
+            counters: Counters::default(),
+            disk: Shape::of("disk", &["ios", "merges", "bytes", "time", "discarded"]),
+            device: Shape::of("disk_device", &["busy", "depth_time", "inflight"]),
+            net: Shape::of(
+                "net",
+                &[
+                    "bytes",
+                    "packets",
+                    "errors",
+                    "drops",
+                    "overruns",
+                    "multicast",
+                    "collisions",
+                ],
+            ),
+            cpu: Shape::of("cpu", &["time"]),
+            idle: Shape::of("cpu_idle", &["idle", "iowait", "steal"]),
+            system: Shape::of(
+                "system",
+                &[
+                    "context_switches",
+                    "forks",
+                    "runnable",
+                    "blocked",
+                    "load1",
+                    "load5",
+                    "load15",
+                    "tasks",
+                ],
+            ),
+            interrupt: Shape::of("interrupt", &["count"]),
+            total: None,
+            machine: [f64::NAN; 8],
+        }
+    }
+
+    /// How far a thing's counters grew, and whether they are whole: read for the first time.
+    fn grown(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
+        match self.counters.grown(key, &now) {
+            Some(grown) => (grown, false),
+            None => (now, true),
+        }
+    }
+
+    pub(super) fn disk(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        let Some(mut n) = numbers(all[3..].iter().copied()) else {
+            return Line::Unknown;
+        };
+        let inflight = n.get(8).copied().unwrap_or(f64::NAN);
+        if n.len() == 4 {
+            // A partition before Linux 2.6.25.
+            let nan = f64::NAN;
+            n = vec![n[0], nan, n[1], nan, n[2], nan, n[3], nan];
+        }
+        let key = [b"disk ", all[2]].concat();
+        let (n, first) = self.grown(&key, n);
+        let (device, layer) = (out.word(all[2]), out.word(layer(all[2]).as_bytes()));
+        let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
+        let io = |p: usize| {
+            [
+                at(p),
+                at(p + 1),
+                at(p + 2) * 512.0,
+                at(p + 3) / 1000.0,
+                f64::NAN,
+            ]
+        };
+        let mut ops = vec![("read", io(0)), ("write", io(4))];
+        if n.len() >= 15 {
+            let [ios, merges, bytes, time, _] = io(11);
+            ops.push(("discard", [ios, merges, 0.0, time, bytes]));
+        }
+        if n.len() >= 17 {
+            ops.push(("flush", [at(15), 0.0, 0.0, at(16) / 1000.0, f64::NAN]));
+        }
+        for (op, values) in ops {
+            let words = [device, layer, out.word(op.as_bytes())];
+            put_grown(out, &self.disk, &words, &values, first);
+        }
+        if n.len() >= 11 {
+            let values = [at(9) / 1000.0, at(10) / 1000.0, inflight];
+            put_grown(out, &self.device, &[device, layer], &values, first);
+        }
+        Line::Data
+    }
+
+    pub(super) fn interface(&mut self, name: &[u8], n: &[f64], out: &mut Out) {
+        let key = [b"net ", name].concat();
+        let (n, first) = self.grown(&key, n.to_vec());
+        let (interface, layer) = (out.word(name), out.word(net::layer(name).as_bytes()));
+        let nan = f64::NAN;
+        for (direction, values) in [
+            ("receive", [n[0], n[1], n[2], n[3], n[4], n[7], nan]),
+            ("transmit", [n[8], n[9], n[10], n[11], n[12], nan, n[13]]),
+        ] {
+            let words = [interface, layer, out.word(direction.as_bytes())];
+            put_grown(out, &self.net, &words, &values, first);
+        }
+        if !first {
+            for (column, at) in [
+                ("frame errors", 5),
+                ("received compressed", 6),
+                ("carrier errors", 14),
+                ("sent compressed", 15),
+            ] {
+                out.other(column, "packets", interface, n[at]);
+            }
+        }
+    }
+
+    pub(super) fn stat(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        let Some(n) = numbers(all[1..].iter().copied()).filter(|n| !n.is_empty()) else {
+            return Line::Unknown;
+        };
+        match all[0] {
+            b"ctxt" => self.machine[0] = n[0],
+            b"processes" => self.machine[1] = n[0],
+            b"procs_running" => self.machine[2] = n[0],
+            b"procs_blocked" => self.machine[3] = n[0],
+            b"btime" | b"page" | b"swap" => return Line::Noise,
+            b"intr" | b"softirq" => {
+                let (n, first) = self.grown(all[0], vec![n[0]]);
+                let level: &[u8] = if all[0] == b"intr" { b"hard" } else { b"soft" };
+                let words = [out.word(level), out.word(b"all")];
+                put_grown(out, &self.interrupt, &words, &n, first);
+            }
+            _ if n.len() < 4 => return Line::Unknown,
+            b"cpu" => self.total = Some(n),
+            name => {
+                self.total = None;
+                self.processor(name, &name[3..], n, out);
+            }
+        }
+        Line::Data
+    }
+
+    /// Ticks: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest nice.
+    fn processor(&mut self, key: &[u8], name: &[u8], n: Vec<f64>, out: &mut Out) {
+        out.note("ticks of /proc/stat are taken for hundredths of a second");
+        let (n, first) = self.grown(key, n);
+        let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
+        let known = |value: f64| if value.is_nan() { 0.0 } else { value };
+        let cpu = out.word(name);
+        for (mode, ticks) in [
+            // Time of guests is in that of user and nice.
+            ("user", (at(0) - known(at(8))).max(0.0)),
+            ("nice", (at(1) - known(at(9))).max(0.0)),
+            ("system", at(2)),
+            ("irq", at(5)),
+            ("softirq", at(6)),
+            ("guest", at(8)),
+            ("guest_nice", at(9)),
+        ] {
+            if !ticks.is_nan() {
+                let words = [cpu, out.word(mode.as_bytes())];
+                put_grown(out, &self.cpu, &words, &[ticks / HZ], first);
+            }
+        }
+        let idle = [at(3), at(4), at(7)].map(|ticks| ticks / HZ);
+        put_grown(out, &self.idle, &[cpu], &idle, first);
+    }
+
+    pub(super) fn load(&mut self, loads: &[f64; 4]) {
+        self.machine[4..].copy_from_slice(loads);
+    }
+
+    pub(super) fn finish_reading(&mut self, out: &mut Out) {
+        if let Some(total) = self.total.take() {
+            self.processor(b"cpu", b"all", total, out);
+        }
+        let machine = std::mem::replace(&mut self.machine, [f64::NAN; 8]);
+        if machine.iter().all(|v| v.is_nan()) {
+            return;
+        }
+        let (grown, first) = self.grown(b"machine", machine[..2].to_vec());
+        let mut values = machine;
+        if first {
+            let mut whole = [f64::NAN; 8];
+            whole[..2].copy_from_slice(&grown);
+            out.put_since_boot(&self.system, &[], &whole);
+            values[..2].fill(f64::NAN);
+        } else {
+            values[..2].copy_from_slice(&grown);
+        }
+        if values.iter().any(|v| !v.is_nan()) {
+            out.put_amounts(&self.system, &[], &values);
+        }
+    }
+}
+
+/// A row of what grew, or of what there was since boot.
+pub(super) fn put_grown(
+    out: &mut Out,
+    shape: &Shape,
+    words: &[run::Word],
+    values: &[f64],
+    first: bool,
+) {
+    if first {
+        out.put_since_boot(shape, words, values);
+    } else {
+        out.put_amounts(shape, words, values);
+    }
+}

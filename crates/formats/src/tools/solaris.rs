@@ -1,0 +1,86 @@
+//! What the tools of Solaris and illumos have in common: prompts and command lines among their
+//! output, and messages that devices or processors came or went.
+
+use crate::out::Out;
+use crate::time::Stamp;
+use crate::{Line, echo, stamp_line};
+
+/// What a line between reports is.
+pub(super) enum Between {
+    /// The tool's command line: it is started anew.
+    Command,
+    /// `<<device added: sd3>>`, `<<NFS mounted: nfs1>>`, `<<State change>>`: the report that
+    /// follows is a mean since boot again.
+    Change,
+    /// The time of the report that follows, of `-T` or of a script's `date`.
+    Stamp(Stamp),
+    /// A prompt, an interruption.
+    Chatter,
+}
+
+/// Which of them, if any.
+pub(super) fn between(line: &[u8], tool: &str, out: &mut Out) -> Option<Between> {
+    let text = line.trim_ascii();
+    if text.starts_with(b"<<") && text.ends_with(b">>") {
+        return Some(Between::Change);
+    }
+    match stamp_line::stamp_line(line, out.options()) {
+        Ok(Some(stamp)) => return Some(Between::Stamp(stamp)),
+        Ok(None) => {}
+        Err(why) => {
+            out.refuse(why);
+            return Some(Between::Chatter);
+        }
+    }
+    if let Some(arguments) = echo::command(line, tool) {
+        if let Some(interval) = echo::interval(&arguments, &["-T", "-l", "-d", "-P", "-n", "-s"]) {
+            out.every(interval);
+        }
+        host_of_prompt(text, out);
+        return Some(Between::Command);
+    }
+    let prompt = text.ends_with(b"$") || text.ends_with(b"#") || text.starts_with(b"^C");
+    (prompt && !text.is_empty()).then_some(Between::Chatter)
+}
+
+/// `root@node01` in a prompt.
+fn host_of_prompt(line: &[u8], out: &mut Out) {
+    let Some(at) = line.iter().position(|b| *b == b'@') else {
+        return;
+    };
+    let rest = &line[at + 1..];
+    let end = rest
+        .iter()
+        .position(|b| !(b.is_ascii_alphanumeric() || b"-_.".contains(b)));
+    let host = &rest[..end.unwrap_or(rest.len())];
+    if !host.is_empty() {
+        out.host(host);
+    }
+}
+
+/// Begins a sample, taken at `stamp` if that is known.
+pub(super) fn sample(stamp: &mut Option<Stamp>, out: &mut Out) {
+    match stamp.take() {
+        Some(stamp) => out.sample_at(stamp),
+        None => out.sample(),
+    }
+}
+
+/// The note on reports that are means since boot though others came before.
+pub(super) const CHANGED: &str = "devices or processors came or went: the report after that is a \
+                                  mean since boot, as the tool prints it";
+
+/// Whether the line, which is the file's last, has lost its end: it is shorter than the header
+/// above it, and what is in it is aligned to the right.
+pub(super) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
+    out.is_endless() && line.trim_ascii_end().len() < header
+}
+
+/// A line that is blank is nothing.
+pub(super) fn blank_or_unknown(line: &[u8]) -> Line {
+    if line.trim_ascii().is_empty() {
+        Line::Noise
+    } else {
+        Line::Unknown
+    }
+}

@@ -1,0 +1,370 @@
+//! `iostat` of Linux as text: sysstat 7 to 12 with `-c -d -x -k -m -t -y -z -p -N -h -s -n` and
+//! `--human`, `--pretty`, `--dec`.
+//!
+//! The first report is a mean since boot, unless the command line in the text has `-y`. A device
+//! that is missing in a report did nothing: `-z` leaves it out, nothing else does.
+
+use std::collections::HashMap;
+
+use super::device::{Column, Disks};
+use super::when::{Day, stamp};
+use super::{banner, command, has_flag, interval, unit_of};
+use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::list::Format;
+use crate::number::number;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::{Line, Parser, fields};
+
+/// Zeros are filled in for that many devices at most: more are not remembered.
+const REMEMBERED: usize = 4096;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "iostat-linux",
+    tool: "iostat",
+    systems: "Linux",
+    help: "block devices and processors, of sysstat 7 to 12 with all flags",
+    recognised: "a header line `Device …` with `tps`, `r/s` or `kB_read/s`, or `avg-cpu: %user …`",
+    yields: &["cpu", "cpu_idle", "disk", "disk_device"],
+    example: "\
+Linux 5.8.0-53-generic (box) \t12/02/2021 \t_x86_64_\t(2 CPU)
+
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+           0.38    0.04    0.44    0.04    0.00   99.10
+
+Device            r/s     rkB/s     w/s     wkB/s  r_await w_await  aqu-sz  %util
+sda              2.65    102.40    2.80    131.00     0.36    0.42    0.00   0.41
+
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+           1.00    0.00    0.50    0.00    0.00   98.50
+
+Device            r/s     rkB/s     w/s     wkB/s  r_await w_await  aqu-sz  %util
+sda              2.00      8.00    4.00     64.00     0.50    0.25    0.00   0.20
+",
+    recognise,
+    parser: || Box::new(Iostat::new()),
+};
+
+/// The words before a table of processors or of devices.
+fn is_device(word: &[u8]) -> bool {
+    matches!(word, b"Device" | b"Device:" | b"device" | b"device:")
+}
+
+fn is_header(names: &[&[u8]]) -> bool {
+    let known: [&[u8]; 7] = [
+        b"tps",
+        b"r/s",
+        b"w/s",
+        b"d/s",
+        b"f/s",
+        b"kB_read/s",
+        b"rrqm/s",
+    ];
+    let device = |n: Option<&&[u8]>| n.is_some_and(|n| is_device(n));
+    names.len() > 2
+        && (device(names.first()) || device(names.last()))
+        && names.iter().any(|n| known.contains(n))
+}
+
+fn recognise(head: &Head) -> u8 {
+    if head.is_json() {
+        return 0;
+    }
+    let devices = head.lines().any(|l| {
+        // The others' (macOS, Solaris) headers have `device` in small letters, and no `%util`.
+        let names: Vec<&[u8]> = fields(l).collect();
+        let ends = [names.first(), names.last()];
+        is_header(&names) && ends.iter().flatten().any(|n| n.starts_with(b"Device"))
+    });
+    let processors = head
+        .lines()
+        .any(|l| l.starts_with(b"avg-cpu:") && memchr::memmem::find(l, b"%user").is_some());
+    let nfs = head.any_fields(&["rBlk_nor/s", "wBlk_nor/s"]) || head.any_fields(&["rkB_nor/s"]);
+    if devices || processors || nfs { 90 } else { 0 }
+}
+
+enum Table {
+    None,
+    Processors(Vec<String>),
+    Devices(Vec<Column>, Place),
+    /// Mounted directories of NFS servers (`-n`, sysstat 7 to 10), which have no place in the
+    /// catalog.
+    Nfs(Vec<String>),
+}
+
+/// Where the name of the device is.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    First,
+    Last,
+}
+
+struct Iostat {
+    table: Table,
+    day: Day,
+    cpu: Cpu,
+    disks: Disks,
+    /// The first report is since boot.
+    since_boot: bool,
+    /// The present sample is begun by its time line, and nothing of it came.
+    stamped: bool,
+    /// First columns of the tables that the present sample has.
+    has: Vec<String>,
+    /// Devices in the order that they came, and whether they are in the present table.
+    devices: Vec<(Vec<u8>, bool)>,
+    /// Their places there.
+    places: HashMap<Vec<u8>, usize>,
+    /// Columns of the present table of devices.
+    columns: Vec<Column>,
+    /// A device whose numbers are on the next line.
+    pending: Option<Vec<u8>>,
+    /// No report came since the last banner.
+    fresh: bool,
+}
+
+impl Iostat {
+    fn new() -> Iostat {
+        Iostat {
+            table: Table::None,
+            day: Day::default(),
+            cpu: Cpu::new(),
+            disks: Disks::new(),
+            since_boot: true,
+            stamped: false,
+            has: Vec::new(),
+            devices: Vec::new(),
+            places: HashMap::new(),
+            columns: Vec::new(),
+            pending: None,
+            fresh: true,
+        }
+    }
+
+    fn begins(&mut self, out: &mut Out) {
+        if self.fresh && self.since_boot {
+            out.since_boot();
+        }
+        self.fresh = false;
+        self.has.clear();
+    }
+
+    /// A table's header came: it begins a report, unless one was begun that has no such table.
+    fn header(&mut self, first: &str, out: &mut Out) {
+        self.end_devices(out);
+        let again = self.has.iter().any(|h| h == first);
+        let after = first == "avg-cpu:" && !self.has.is_empty();
+        if !self.stamped && (again || after || !out.has_sample() || self.fresh) {
+            out.sample();
+            self.begins(out);
+        }
+        self.stamped = false;
+        self.has.push(first.to_owned());
+    }
+
+    /// The table of devices is over: those that were left out did nothing.
+    fn end_devices(&mut self, out: &mut Out) {
+        self.pending = None;
+        if self.columns.is_empty() {
+            return;
+        }
+        let columns = std::mem::take(&mut self.columns);
+        let all_there = self.devices.iter().all(|(_, there)| *there);
+        if !all_there && !out.is_since_boot() {
+            out.note(
+                "devices that a report leaves out did nothing in it, as `iostat -z` says: they \
+                 are zero there",
+            );
+            for (name, _) in self.devices.iter().filter(|(_, there)| !there) {
+                self.disks.put_idle(out, name, &columns);
+            }
+        }
+        for (_, there) in &mut self.devices {
+            *there = false;
+        }
+    }
+
+    fn device(&mut self, line: &[u8], columns: &[Column], place: Place, out: &mut Out) -> Line {
+        let mut all: Vec<&[u8]> = fields(line).collect();
+        // With -h of sysstat 10 and 11 the name has a line of its own, as have long ones.
+        if let ([name], Place::First) = (&all[..], place) {
+            self.pending = Some(name.to_vec());
+            return Line::Noise;
+        }
+        let pending = self.pending.take();
+        let name = match (&pending, place) {
+            (Some(name), _) if all.len() == columns.len() => name.as_slice(),
+            (_, Place::Last) => all.pop().unwrap_or_default(),
+            (_, Place::First) => all.remove(0),
+        };
+        let values = columns.iter().zip(&all).map(|(c, f)| c.value(f));
+        let values: Option<Vec<f64>> = values.collect();
+        let Some(values) = values.filter(|v| v.len() == columns.len() && all.len() == v.len())
+        else {
+            return Line::Unknown;
+        };
+        match self.places.get(name) {
+            Some(at) => self.devices[*at].1 = true,
+            None if self.devices.len() < REMEMBERED => {
+                self.places.insert(name.to_vec(), self.devices.len());
+                self.devices.push((name.to_vec(), true));
+            }
+            None => out.note("there are more devices than are remembered"),
+        }
+        self.disks.put(out, name, columns.iter().zip(values));
+        Line::Data
+    }
+
+    fn processors(&mut self, line: &[u8], names: &[String], out: &mut Out) -> Line {
+        let value = |f: &[u8]| number(f.strip_suffix(b"%").unwrap_or(f));
+        let values: Option<Vec<f64>> = fields(line).map(value).collect();
+        let Some(values) = values.filter(|v| v.len() == names.len()) else {
+            return Line::Unknown;
+        };
+        put_processors(&self.cpu, names.iter().map(String::as_str).zip(values), out);
+        Line::Data
+    }
+
+    fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
+        let with_value = ["-p", "-g", "-j", "-o", "-f", "+f"];
+        if let Some(seconds) = interval(arguments, &with_value) {
+            out.every(seconds);
+        }
+        self.since_boot = !has_flag(arguments, b'y');
+    }
+}
+
+/// Shares of all processors, by the names of their columns.
+pub(super) fn put_processors<'a>(
+    cpu: &Cpu,
+    values: impl Iterator<Item = (&'a str, f64)>,
+    out: &mut Out,
+) {
+    let mut shares = UNKNOWN;
+    let empty = out.word(b"");
+    for (name, value) in values {
+        match share(&mut shares, name.trim_start_matches('%')) {
+            Some(place) => *place = value / 100.0,
+            None => out.other(name, "%", empty, value),
+        }
+    }
+    cpu.put_all(out, &shares);
+}
+
+/// The place of a share of that name.
+pub(super) fn share<'a>(shares: &'a mut Shares, name: &str) -> Option<&'a mut f64> {
+    Some(match name {
+        "user" | "usr" => &mut shares.user,
+        "nice" => &mut shares.nice,
+        "system" | "sys" => &mut shares.system,
+        "iowait" | "wio" => &mut shares.iowait,
+        "irq" => &mut shares.irq,
+        "soft" => &mut shares.softirq,
+        "steal" => &mut shares.steal,
+        "guest" => &mut shares.guest,
+        "gnice" => &mut shares.guest_nice,
+        "idle" => &mut shares.idle,
+        _ => return None,
+    })
+}
+
+impl Parser for Iostat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let names: Vec<&[u8]> = fields(line).collect();
+        let Some(&first) = names.first() else {
+            self.end_devices(out);
+            self.table = Table::None;
+            return Line::Noise;
+        };
+        let owned = |names: &[&[u8]]| -> Vec<String> {
+            let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
+            names.iter().map(text).collect()
+        };
+        if first == b"avg-cpu:" {
+            self.header("avg-cpu:", out);
+            self.table = Table::Processors(owned(&names[1..]));
+            return Line::Noise;
+        }
+        if is_header(&names) {
+            let place = if is_device(first) {
+                Place::First
+            } else {
+                Place::Last
+            };
+            let columns = match place {
+                Place::First => &names[1..],
+                Place::Last => &names[..names.len() - 1],
+            };
+            let columns: Vec<Column> = owned(columns).iter().map(|n| Column::of(n)).collect();
+            self.header(&columns[0].name, out);
+            self.columns.clone_from(&columns);
+            self.table = Table::Devices(columns, place);
+            return Line::Noise;
+        }
+        if first == b"Filesystem:" || first == b"Filesystem" {
+            self.header("Filesystem:", out);
+            self.table = Table::Nfs(owned(&names[1..]));
+            return Line::Noise;
+        }
+        match std::mem::replace(&mut self.table, Table::None) {
+            Table::Processors(columns) => self.processors(line, &columns, out),
+            Table::Devices(columns, place) => {
+                let seen = self.device(line, &columns, place, out);
+                self.table = Table::Devices(columns, place);
+                seen
+            }
+            Table::Nfs(columns) => {
+                let seen = mount(&names, &columns, out);
+                self.table = Table::Nfs(columns);
+                seen
+            }
+            Table::None => self.between(line, out),
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.end_devices(out);
+    }
+}
+
+impl Iostat {
+    /// A line of no table: the banner, a time, a command line.
+    fn between(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(banner) = banner(line, out) {
+            self.day = Day::new(&banner.date);
+            out.broken();
+            self.fresh = true;
+            self.devices.clear();
+            self.places.clear();
+            return Line::Noise;
+        }
+        if let Some(arguments) = command(line, "iostat") {
+            self.command(&arguments, out);
+            return Line::Noise;
+        }
+        if let Some(stamp) = stamp(line, &mut self.day, out) {
+            out.sample_at(stamp);
+            self.begins(out);
+            self.stamped = true;
+            return Line::Noise;
+        }
+        Line::Unknown
+    }
+}
+
+/// A row of `-n`.
+fn mount(all: &[&[u8]], columns: &[String], out: &mut Out) -> Line {
+    let values: Option<Vec<f64>> = all[1..].iter().map(|f| number(f)).collect();
+    let Some(values) = values.filter(|v| v.len() == columns.len()) else {
+        return Line::Unknown;
+    };
+    let instance = out.word(all[0]);
+    for (column, value) in columns.iter().zip(values) {
+        let unit = if column.contains("Blk") {
+            "sectors/s"
+        } else {
+            unit_of(column)
+        };
+        out.other(column, unit, instance, value);
+    }
+    Line::Data
+}

@@ -1,0 +1,148 @@
+//! Tools of the sysstat package: `iostat`, `mpstat`, `pidstat`, `sar`, `sadf`; and the `sar` of
+//! Solaris, AIX and HP-UX, which looks alike.
+//!
+//! Sizes in kB are of 1,024 bytes, sectors and blocks of 512 (`iostat(1)`, `sar(1)`).
+
+mod device;
+pub(crate) mod iostat;
+pub(crate) mod iostat_json;
+mod json;
+mod moments;
+pub(crate) mod mpstat;
+pub(crate) mod pidstat;
+mod place;
+mod records;
+mod rules;
+pub(crate) mod sadf;
+pub(crate) mod sadf_text;
+pub(crate) mod sar;
+mod sheet;
+mod timed;
+mod when;
+mod xml;
+
+use crate::number::whole;
+use crate::out::Out;
+
+pub(crate) const KIB: f64 = 1024.0;
+pub(crate) const SECTOR: f64 = 512.0;
+
+/// What the first line says: `Linux 5.8.0 (host) 12/02/2021 _x86_64_ (2 CPU)`.
+#[derive(Debug, Default)]
+pub(crate) struct Banner {
+    /// The date, as printed.
+    pub(crate) date: Vec<u8>,
+    /// The machine's kind, as `x86_64`; empty where it is not told.
+    pub(crate) machine: Vec<u8>,
+    /// How many processors there are.
+    pub(crate) processors: Option<u32>,
+}
+
+/// Bytes of a page of memory, of machines that have one size only.
+pub(crate) fn page_of(machine: &[u8]) -> Option<f64> {
+    let known = [
+        &b"x86_64"[..],
+        b"i386",
+        b"i486",
+        b"i586",
+        b"i686",
+        b"amd64",
+        b"s390x",
+        b"i86pc",
+    ];
+    if known.contains(&machine) {
+        return Some(4096.0);
+    }
+    (machine.starts_with(b"sun4u") || machine.starts_with(b"sun4v")).then_some(8192.0)
+}
+
+/// Reads a banner of Linux, and tells `out` the host and the processors.
+pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
+    let rest = line.strip_prefix(b"Linux ")?;
+    let open = memchr::memmem::find(rest, b" (")?;
+    let close = open + memchr::memchr(b')', &rest[open..])?;
+    let host = &rest[open + 2..close];
+    let mut banner = Banner::default();
+    let mut before: &[u8] = b"";
+    for field in crate::fields(&rest[close + 1..]) {
+        if let Some(machine) = field.strip_prefix(b"_").and_then(|f| f.strip_suffix(b"_")) {
+            banner.machine = machine.to_vec();
+        } else if field.starts_with(b"CPU")
+            && let Some(count) = before.strip_prefix(b"(").and_then(whole)
+            && let Ok(count) = u32::try_from(count)
+            && count > 0
+        {
+            out.has_processors(count);
+            banner.processors = Some(count);
+        } else if banner.date.is_empty() && field.first().is_some_and(u8::is_ascii_digit) {
+            banner.date = field.to_vec();
+        }
+        before = field;
+    }
+    if banner.date.is_empty() {
+        return None;
+    }
+    out.host(host);
+    Some(banner)
+}
+
+/// The arguments of a command line that somebody left in the text: `$ iostat -xz 5`.
+pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
+    let all: Vec<&[u8]> = crate::fields(line).collect();
+    let is_tool = |f: &&[u8]| f.rsplit(|b| *b == b'/').next() == Some(tool.as_bytes());
+    let at = all.iter().position(is_tool)?;
+    let prompted = match at {
+        0 => true,
+        _ => all[..at].iter().any(|f| {
+            matches!(f.last(), Some(b'$' | b'#' | b'%' | b'>'))
+                || f.starts_with(b"LC_")
+                || f.starts_with(b"LANG=")
+                || f.starts_with(b"S_TIME_FORMAT=")
+        }),
+    };
+    let arguments = &all[at + 1..];
+    let plausible = arguments.first().is_none_or(|a| {
+        a.starts_with(b"-") || whole(a).is_some() || a.iter().all(u8::is_ascii_alphanumeric)
+    });
+    (prompted && plausible).then(|| arguments.to_vec())
+}
+
+/// Whether one of the arguments is this flag, alone or among others.
+pub(crate) fn has_flag(arguments: &[&[u8]], flag: u8) -> bool {
+    let letters = |a: &&[u8]| a.len() > 1 && a[0] == b'-' && a[1] != b'-';
+    arguments
+        .iter()
+        .filter(|a| letters(a))
+        .any(|a| a[1..].contains(&flag))
+}
+
+/// The interval that they say: the first number that belongs to no option. `with_value` are the
+/// options that a value follows.
+pub(crate) fn interval(arguments: &[&[u8]], with_value: &[&str]) -> Option<f64> {
+    let mut before: &[u8] = b"";
+    for argument in arguments {
+        let taken = with_value.iter().any(|o| before == o.as_bytes());
+        if !taken && let Some(seconds) = whole(argument) {
+            return Some(seconds as f64);
+        }
+        if matches!(argument.first(), Some(b'|' | b'>' | b';' | b'&')) {
+            return None;
+        }
+        before = argument;
+    }
+    None
+}
+
+/// The unit of a column that has no place elsewhere, as its name tells it.
+pub(crate) fn unit_of(name: &str) -> &'static str {
+    let kib = name.starts_with("kb") || name.contains("kB");
+    match name.ends_with("/s") {
+        true if kib => "KiB/s",
+        true if name.contains("MB") => "MiB/s",
+        true => "1/s",
+        _ if name.starts_with('%') || name.ends_with("-percent") => "%",
+        _ if kib => "KiB",
+        _ if name.starts_with("MB") => "MiB",
+        _ => "",
+    }
+}

@@ -1,0 +1,182 @@
+//! What a text tells of each moment. `sar` prints one table of the whole day after the other:
+//! their rows are gathered by time and handed out in its order.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::DateTime;
+use run::Word;
+
+use super::device::Column;
+use super::place::{Place, Told};
+use crate::out::Out;
+use crate::time::Stamp;
+
+/// What a table is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Processors,
+    Softnet,
+    Devices,
+    /// Interrupts by processor: all of them.
+    Interrupts,
+    /// By processor: each line, or each kind of soft interrupt.
+    Lines,
+    SoftLines,
+    /// By line, all processors or each.
+    ByLine,
+    /// An inventory.
+    Inventory,
+    Plain,
+}
+
+/// The columns of a table that have numbers, and what it is of.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) names: Vec<String>,
+    pub(crate) kind: Kind,
+    /// Its rows are of NUMA nodes.
+    pub(crate) of_nodes: bool,
+    /// Of devices, as `iostat` knows them.
+    pub(crate) columns: Vec<Column>,
+}
+
+impl Header {
+    /// Of the names of its numbers and those of what the rows are of.
+    pub(crate) fn new(names: Vec<String>, instances: &[String]) -> Header {
+        let has = |name: &str| names.iter().any(|n| n == name);
+        let of = |name: &str| instances.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let shares = has("%idle") && (has("%usr") || has("%user"));
+        let of_nodes = of("NODE") && !of("CPU");
+        let kind = if shares && !of_nodes {
+            Kind::Processors
+        } else if has("squeezd/s") || has("squeezed/s") {
+            Kind::Softnet
+        } else if of("DEV") || of("device") && has("%busy") {
+            Kind::Devices
+        } else if of("INTR") {
+            Kind::ByLine
+        } else if has("idvendor") {
+            Kind::Inventory
+        } else if of("CPU") && has("intr/s") {
+            Kind::Interrupts
+        } else if of("CPU") && (has("NET_RX/s") || has("TIMER/s")) {
+            Kind::SoftLines
+        } else if of("CPU") && names.iter().all(|n| n.ends_with("/s")) {
+            Kind::Lines
+        } else {
+            Kind::Plain
+        };
+        let columns = match kind {
+            Kind::Devices => names.iter().map(|n| Column::of(n)).collect(),
+            _ => Vec::new(),
+        };
+        Header {
+            names,
+            kind,
+            of_nodes,
+            columns,
+        }
+    }
+}
+
+struct Row {
+    header: usize,
+    instance: Word,
+    /// Where its values begin.
+    at: usize,
+}
+
+struct Moment {
+    stamp: Stamp,
+    interval: Option<f64>,
+    since_boot: bool,
+    rows: Vec<Row>,
+    values: Vec<f64>,
+}
+
+/// When rows are from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct When {
+    pub(crate) at: DateTime,
+    pub(crate) stamp: Stamp,
+    pub(crate) interval: Option<f64>,
+    pub(crate) since_boot: bool,
+}
+
+/// Gathers rows by time.
+#[derive(Default)]
+pub(crate) struct Moments {
+    pub(crate) place: Place,
+    pub(crate) headers: Vec<Header>,
+    by_time: BTreeMap<DateTime, Moment>,
+    /// The interval before.
+    interval: Option<f64>,
+}
+
+impl Moments {
+    /// Adds a row. Rows of one time may come from many tables.
+    pub(crate) fn row(&mut self, when: &When, header: usize, instance: Word, values: &[f64]) {
+        let moment = self.by_time.entry(when.at).or_insert_with(|| Moment {
+            stamp: when.stamp,
+            interval: when.interval,
+            since_boot: when.since_boot,
+            rows: Vec::new(),
+            values: Vec::new(),
+        });
+        moment.interval = moment.interval.or(when.interval);
+        moment.rows.push(Row {
+            header,
+            instance,
+            at: moment.values.len(),
+        });
+        moment.values.extend_from_slice(values);
+    }
+
+    /// Hands out what is from before `end`, or all.
+    pub(crate) fn hand_out(&mut self, end: Option<DateTime>, out: &mut Out) {
+        let later = match end {
+            Some(end) => self.by_time.split_off(&end),
+            None => BTreeMap::new(),
+        };
+        for moment in std::mem::replace(&mut self.by_time, later).into_values() {
+            let interval = moment.interval.or(self.interval);
+            self.interval = interval;
+            if moment.since_boot {
+                out.sample_at(moment.stamp);
+                out.since_boot();
+            } else if let Some(seconds) = interval {
+                if moment.interval.is_none() {
+                    out.note(
+                        "the text does not tell when some intervals began, as after a restart: \
+                         they are taken to be as long as those before",
+                    );
+                }
+                out.sample_at(moment.stamp);
+                out.spans(seconds);
+            } else {
+                // It gets the interval of the one after it.
+                out.broken();
+                out.sample_at(moment.stamp);
+            }
+            self.fill(&moment, out);
+        }
+    }
+
+    fn fill(&mut self, moment: &Moment, out: &mut Out) {
+        let rows: Vec<Told> = moment
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let header = self.headers.get(row.header)?;
+                let name = out.words().text(row.instance)?.as_bytes().to_vec();
+                let values = moment.values.get(row.at..row.at + header.names.len())?;
+                Some(Told {
+                    header,
+                    name,
+                    values,
+                })
+            })
+            .collect();
+        self.place.fill(&rows, out);
+    }
+}

@@ -1,0 +1,284 @@
+//! `pidstat` of Linux: `-d -l -r -R -s -t -u -U -v -w`, with `-h` one line a process, with `-H`
+//! times in seconds since 1970.
+//!
+//! The command ends the line and may hold blanks. A table's header has the time when the
+//! interval began; with `-h` it has none. Tasks that a report leaves out did nothing in it.
+
+use jiff::civil::Time;
+
+use super::sheet::Sheet;
+use super::when::{Day, clock};
+use super::{KIB, banner, command, has_flag, interval};
+use crate::list::Format;
+use crate::number::{number, whole};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::Stamp;
+use crate::{Line, Parser, fields};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "pidstat",
+    tool: "pidstat",
+    systems: "Linux",
+    help: "processes: processor time, memory, disk I/O, switches",
+    recognised: "a header line with `PID` or `TGID` and, at its end, `Command`, after a time",
+    yields: &["process", "process_memory", "process_io"],
+    example: "\
+Linux 3.10.0-1062.1.2.el7.x86_64 (box) \t03/29/2022 \t_x86_64_\t(1 CPU)
+
+#      Time   UID       PID    %usr %system  %guest    %CPU   CPU  minflt/s  majflt/s     VSZ    RSS   %MEM  Command
+ 1646859221     0         6    0.00    1.00    0.00    1.00     0      0.00      0.00       0      0   0.00  ksoftirqd/0
+ 1646859221  1000      2297    0.00    0.50    0.00    0.50     0     74.75      0.00  108296   1072   0.03  a program -x 2
+
+#      Time   UID       PID    %usr %system  %guest    %CPU   CPU  minflt/s  majflt/s     VSZ    RSS   %MEM  Command
+ 1646859223     0         6    0.00    1.00    0.00    1.00     0      0.00      0.00       0      0   0.00  ksoftirqd/0
+",
+    recognise,
+    parser: || Box::new(Pidstat::default()),
+};
+
+/// The columns of a header line, and the time before them.
+fn header<'a>(all: &[&'a [u8]]) -> Option<(Option<Time>, Vec<&'a [u8]>)> {
+    let (time, names) = match clock(all) {
+        Some((time, taken)) => (Some(time), &all[taken..]),
+        None => match all {
+            [b"#", b"Time", names @ ..] | [b"#Time" | b"Time", names @ ..] => (None, names),
+            _ => return None,
+        },
+    };
+    let of_process = names.contains(&&b"PID"[..]) || names.contains(&&b"TGID"[..]);
+    let ends = names.last() == Some(&&b"Command"[..]);
+    (of_process && ends).then(|| (time, names.to_vec()))
+}
+
+fn recognise(head: &Head) -> u8 {
+    let found = head.lines().any(|line| {
+        let all: Vec<&[u8]> = fields(line).collect();
+        header(&all).is_some()
+    });
+    if found { 92 } else { 0 }
+}
+
+#[derive(Default)]
+struct Pidstat {
+    day: Day,
+    dated: bool,
+    names: Vec<String>,
+    /// When the present interval began.
+    from: Option<Time>,
+    /// The present sample's time.
+    at: Option<Stamp>,
+    sheet: Sheet,
+    /// `-I`: shares are of all processors.
+    of_all: bool,
+}
+
+impl Pidstat {
+    /// The time that begins a row, and how many fields it takes.
+    fn time(&mut self, all: &[&[u8]], out: &mut Out) -> Option<(Stamp, usize)> {
+        let first = all.first()?;
+        if first.len() > 8
+            && let Some(seconds) = whole(first)
+        {
+            let nanos = i64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?;
+            return Some((Stamp::Epoch(nanos), 1));
+        }
+        let (time, taken) = clock(all)?;
+        if !self.dated {
+            let day = self.day.date(out);
+            // The banner's day is the header's: the interval may have gone past midnight.
+            let past = self
+                .from
+                .is_some_and(|f| f.duration_since(time).as_secs() > 12 * 3600);
+            out.date(if past {
+                day.tomorrow().unwrap_or(day)
+            } else {
+                day
+            });
+            self.dated = true;
+        }
+        Some((Stamp::Clock(time), taken))
+    }
+
+    fn begin(&mut self, stamp: Stamp, out: &mut Out) {
+        if self.at == Some(stamp) {
+            return;
+        }
+        self.sheet.hand_out(out);
+        self.at = Some(stamp);
+        out.sample_at(stamp);
+        if let (Some(from), Stamp::Clock(time)) = (self.from, stamp) {
+            match time.duration_since(from).as_secs() {
+                // Nothing passed since the header: it is of all the time since boot.
+                0 => out.since_boot(),
+                passed if passed < 0 => out.spans((passed + 24 * 3600) as f64),
+                passed => out.spans(passed as f64),
+            }
+        }
+    }
+
+    fn row(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        let count = self.names.len() - 1;
+        if all.len() <= count {
+            return Line::Unknown;
+        }
+        let (fields, command) = all.split_at(count);
+        let command = command.join(&b' ');
+        let of = |name: &str| {
+            let place = self.names.iter().position(|n| n == name);
+            place.and_then(|p| fields.get(p)).copied()
+        };
+        let Some(id) = of("PID")
+            .or_else(|| of("TGID").filter(|t| *t != b"-"))
+            .or_else(|| of("TID"))
+        else {
+            return Line::Unknown;
+        };
+        if whole(id).is_none() {
+            return Line::Unknown;
+        }
+        // Threads stand below their process, which has their sum.
+        let thread = of("TGID") == Some(b"-");
+        let command = command.strip_prefix(b"|__").unwrap_or(&command);
+        let program = program(command);
+        let process = [program, b"[", id, b"]"].concat();
+        let scale = if self.of_all { out.processors() } else { 1.0 };
+        for (name, field) in self.names.iter().zip(fields) {
+            if matches!(
+                name.as_str(),
+                "UID" | "USER" | "PID" | "TGID" | "TID" | "policy"
+            ) {
+                continue;
+            }
+            let Some(value) = number(field).or((*field == b"-").then_some(f64::NAN)) else {
+                return Line::Unknown;
+            };
+            // What the reader had no right to see.
+            if value < 0.0 && (name.starts_with("kB_") || name == "iodelay") {
+                continue;
+            }
+            let value = if is_share(name) { value * scale } else { value };
+            match place(name).filter(|_| !thread) {
+                Some((table, Some(word), measure, factor)) => {
+                    let words: [&[u8]; 3] = [&process, program, word.as_bytes()];
+                    self.sheet.set(out, table, &words, measure, value * factor);
+                }
+                Some((table, None, measure, factor)) => {
+                    let words: [&[u8]; 2] = [&process, program];
+                    self.sheet.set(out, table, &words, measure, value * factor);
+                }
+                None => self.sheet.other(out, name, unit(name), &process, value),
+            }
+        }
+        Line::Data
+    }
+}
+
+fn is_share(name: &str) -> bool {
+    matches!(name, "%usr" | "%user" | "%system" | "%guest")
+}
+
+/// Where a column goes: table, its third word, measure, factor.
+fn place(name: &str) -> Option<(&'static str, Option<&'static str>, &'static str, f64)> {
+    Some(match name {
+        "%usr" | "%user" => ("process", Some("user"), "time", 0.01),
+        "%system" => ("process", Some("system"), "time", 0.01),
+        "%guest" => ("process", Some("guest"), "time", 0.01),
+        "majflt/s" => ("process_memory", None, "major_faults", 1.0),
+        "RSS" => ("process_memory", None, "resident", KIB),
+        "threads" => ("process_memory", None, "threads", 1.0),
+        "kB_rd/s" => ("process_io", Some("read"), "bytes", KIB),
+        "kB_wr/s" => ("process_io", Some("write"), "bytes", KIB),
+        _ => return None,
+    })
+}
+
+fn unit(name: &str) -> &'static str {
+    match name {
+        "VSZ" | "RSS" | "StkSize" | "StkRef" => "KiB",
+        "iodelay" => "clock ticks",
+        _ if name.ends_with("-ms") => "ms",
+        _ => super::unit_of(name),
+    }
+}
+
+/// The program's name. Without `-l` the kernel's, which may hold blanks and has 15 bytes at
+/// most; with it the whole command line.
+fn program(command: &[u8]) -> &[u8] {
+    let path = command.first() == Some(&b'/') || command.starts_with(b"./");
+    if !path && (command.len() <= 15 || !command.contains(&b' ')) {
+        return command;
+    }
+    let first = command.split(|b| *b == b' ').next().unwrap_or(command);
+    if path {
+        first.rsplit(|b| *b == b'/').next().unwrap_or(first)
+    } else {
+        first
+    }
+}
+
+impl Parser for Pidstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some(&first) = all.first() else {
+            return Line::Noise;
+        };
+        if let Some((time, names)) = header(&all) {
+            let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
+            self.names = names.iter().map(text).collect();
+            self.from = time;
+            return Line::Noise;
+        }
+        if let Some(banner) = banner(line, out) {
+            self.sheet.hand_out(out);
+            out.broken();
+            self.at = None;
+            self.day = Day::new(&banner.date);
+            self.dated = false;
+            return Line::Noise;
+        }
+        if let Some(arguments) = command(line, "pidstat") {
+            let with_value = ["-p", "-C", "-G", "-T", "-e", "-U"];
+            if let Some(seconds) = interval(&arguments, &with_value) {
+                out.every(seconds);
+            }
+            self.of_all = has_flag(&arguments, b'I');
+            return Line::Noise;
+        }
+        let colon = all.get(1) == Some(&&b":"[..]) || first.ends_with(b":");
+        if colon && !first.iter().any(u8::is_ascii_digit) {
+            return Line::Noise;
+        }
+        if self.names.is_empty() {
+            return Line::Unknown;
+        }
+        let Some((stamp, taken)) = self.time(&all, out) else {
+            return Line::Unknown;
+        };
+        self.begin(stamp, out);
+        self.row(&all[taken..], out)
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.sheet.hand_out(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program;
+
+    #[test]
+    fn programs_of_commands() {
+        for (command, name) in [
+            ("ksoftirqd/0", "ksoftirqd/0"),
+            ("Web Content", "Web Content"),
+            ("pidstat -dlrsuwh 2 5", "pidstat"),
+            ("/usr/bin/python3 -m x", "python3"),
+            ("kworker/0:1H-kblockd", "kworker/0:1H-kblockd"),
+            ("", ""),
+        ] {
+            assert_eq!(program(command.as_bytes()), name.as_bytes());
+        }
+    }
+}

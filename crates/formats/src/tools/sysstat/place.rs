@@ -1,0 +1,312 @@
+//! Puts the rows of one moment of `sar` and `mpstat` where they belong.
+
+use super::device::{Column, Device};
+use super::iostat::share;
+use super::moments::{Header, Kind};
+use super::rules::{System, apply};
+use super::sheet::Sheet;
+use super::unit_of;
+use crate::cpu::UNKNOWN;
+use crate::disk::layer;
+use crate::out::Out;
+
+/// A row of a table.
+pub(crate) struct Told<'a> {
+    pub(crate) header: &'a Header,
+    pub(crate) name: Vec<u8>,
+    pub(crate) values: &'a [f64],
+}
+
+/// Puts rows into the catalog's tables.
+#[derive(Default)]
+pub(crate) struct Place {
+    pub(crate) system: System,
+    /// Of the machine, where it is known.
+    pub(crate) processors: Option<u32>,
+    /// Bytes of a page of memory, where it is known.
+    pub(crate) page: Option<f64>,
+    sheet: Sheet,
+}
+
+/// Whether a row is of all processors: `all`, `-1` in files for machines, `-` of AIX, `system`
+/// of HP-UX, nothing where there is one row only.
+fn is_all(name: &[u8]) -> bool {
+    matches!(name, b"all" | b"-1" | b"-" | b"system" | b"")
+}
+
+/// How many processors the rows of that kind tell of, and whether one is of all.
+fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
+    let of = rows.iter().filter(|r| r.header.kind == kind);
+    let mut names: Vec<&[u8]> = of.map(|r| r.name.as_slice()).collect();
+    let told = names.len();
+    names.retain(|n| !is_all(n));
+    let all = names.len() < told;
+    names.sort_unstable();
+    names.dedup();
+    (names.len(), all)
+}
+
+impl Place {
+    /// All rows of one moment.
+    pub(crate) fn fill(&mut self, rows: &[Told], out: &mut Out) {
+        let enough =
+            |count: usize| count > 0 && self.processors.is_none_or(|n| count >= n as usize);
+        // Each processor, where all are there; all as one where that is told.
+        let by_each = |kind| match told_of(rows, kind) {
+            (count, true) => enough(count),
+            (_, false) => true,
+        };
+        let (cpus, softnet) = (by_each(Kind::Processors), by_each(Kind::Softnet));
+        let complete = |kind| enough(told_of(rows, kind).0);
+        let (lines, soft) = (complete(Kind::Lines), complete(Kind::SoftLines));
+        for row in rows {
+            match row.header.kind {
+                Kind::Processors => self.processor(row, cpus, out),
+                Kind::Softnet => self.softnet(row, softnet, out),
+                Kind::Devices => self.device(row, out),
+                Kind::Interrupts => self.interrupts(row, lines, out),
+                Kind::Lines => self.lines(b"hard", row, lines, out),
+                Kind::SoftLines => self.lines(b"soft", row, soft, out),
+                Kind::ByLine => self.by_line(row, out),
+                Kind::Inventory => {}
+                Kind::Plain => {
+                    let names = &row.header.names;
+                    apply(
+                        self.system,
+                        names,
+                        row.values,
+                        &row.name,
+                        self.page,
+                        &mut self.sheet,
+                        out,
+                    );
+                }
+            }
+        }
+        self.sheet.hand_out(out);
+    }
+
+    fn other(&mut self, row: &Told, column: &str, value: f64, out: &mut Out) {
+        let unit = match column {
+            "physc" => "processors",
+            "MHz" => "MHz",
+            "avwait" | "avserv" => "ms",
+            _ => unit_of(column),
+        };
+        self.sheet.other(out, column, unit, &row.name, value);
+    }
+
+    fn processor(&mut self, row: &Told, by_each: bool, out: &mut Out) {
+        let all = is_all(&row.name);
+        // What others tell finer is their sum: it is left out.
+        let taken = all != by_each;
+        let mut shares = UNKNOWN;
+        for (column, value) in row.header.names.iter().zip(row.values) {
+            let is_share = share(&mut shares, column.trim_start_matches('%'));
+            match is_share {
+                Some(place) if taken => *place = value / 100.0,
+                Some(_) if all => {}
+                None if column == "intr/s" && all => {
+                    self.sheet
+                        .set(out, "interrupt", &[b"hard", b"all"], "count", *value);
+                }
+                _ => self.other(row, column, *value, out),
+            }
+        }
+        if !taken {
+            return;
+        }
+        let (cpu, count) = if all {
+            (&b"all"[..], out.processors())
+        } else {
+            (row.name.as_slice(), 1.0)
+        };
+        for (mode, share) in [
+            ("user", shares.user),
+            ("nice", shares.nice),
+            ("system", shares.system),
+            ("irq", shares.irq),
+            ("softirq", shares.softirq),
+            ("guest", shares.guest),
+            ("guest_nice", shares.guest_nice),
+        ] {
+            let words = [cpu, mode.as_bytes()];
+            self.sheet.set(out, "cpu", &words, "time", share * count);
+        }
+        for (measure, share) in [
+            ("idle", shares.idle),
+            ("iowait", shares.iowait),
+            ("steal", shares.steal),
+        ] {
+            self.sheet
+                .set(out, "cpu_idle", &[cpu], measure, share * count);
+        }
+    }
+
+    fn softnet(&mut self, row: &Told, by_each: bool, out: &mut Out) {
+        let all = is_all(&row.name);
+        let cpu: &[u8] = if all { b"all" } else { &row.name };
+        for (column, value) in row.header.names.iter().zip(row.values) {
+            let measure = match column.as_str() {
+                "total/s" => "packets",
+                "dropd/s" => "drops",
+                "squeezd/s" => "squeezes",
+                "rx_rps/s" => "steered",
+                "flw_lim/s" => "flow_limited",
+                _ => "",
+            };
+            if measure.is_empty() || (!all && !by_each) {
+                self.other(row, column, *value, out);
+            } else if all != by_each {
+                self.sheet.set(out, "softnet", &[cpu], measure, *value);
+            }
+        }
+    }
+
+    fn device(&mut self, row: &Told, out: &mut Out) {
+        let of = |name: &str| {
+            let place = row.header.names.iter().position(|n| n == name);
+            place.and_then(|p| row.values.get(p)).copied()
+        };
+        // On Solaris the queue is the mean of the interval, as Little's law has it.
+        let more = [
+            of("avwait")
+                .zip(of("avserv"))
+                .map(|(a, b)| (Column::of("await"), a + b)),
+            of("avque")
+                .filter(|_| self.system == System::Solaris)
+                .map(|v| (Column::of("aqu-sz"), v)),
+        ];
+        let columns = row.header.columns.iter().zip(row.values.iter().copied());
+        let mut others = Vec::new();
+        let more = more.iter().flatten().map(|(c, v)| (c, *v));
+        let amounts = columns.map(|(c, v)| (c, c.amount(v)));
+        let device = Device::of(amounts.chain(more), |column, _, value| {
+            others.push((column.to_owned(), value));
+        });
+        for (column, value) in others {
+            if !(column == "avque" && self.system == System::Solaris) {
+                let unit = Column::of(&column).unit();
+                let unit = if matches!(&*column, "avwait" | "avserv") {
+                    "ms"
+                } else {
+                    unit
+                };
+                self.sheet.other(out, &column, unit, &row.name, value);
+            }
+        }
+        let layer = layer_of(&row.name, out).as_bytes();
+        let name = row.name.as_slice();
+        for (op, values) in device.rows() {
+            let words = [name, layer, op.as_bytes()];
+            let measures = ["ios", "bytes", "merges", "time", "discarded"];
+            for (measure, value) in measures.into_iter().zip(values) {
+                self.sheet.set(out, "disk", &words, measure, value);
+            }
+        }
+        if let Some([busy, depth]) = device.state() {
+            self.sheet
+                .set(out, "disk_device", &[name, layer], "busy", busy);
+            self.sheet
+                .set(out, "disk_device", &[name, layer], "depth_time", depth);
+        }
+    }
+
+    fn interrupts(&mut self, row: &Told, by_line: bool, out: &mut Out) {
+        for (column, value) in row.header.names.iter().zip(row.values) {
+            if column == "intr/s" && is_all(&row.name) && !by_line {
+                self.sheet
+                    .set(out, "interrupt", &[b"hard", b"all"], "count", *value);
+            } else {
+                self.other(row, column, *value, out);
+            }
+        }
+    }
+
+    /// Interrupts of a processor by line; added up where all processors are there.
+    fn lines(&mut self, level: &[u8], row: &Told, complete: bool, out: &mut Out) {
+        for (column, value) in row.header.names.iter().zip(row.values) {
+            if complete && !is_all(&row.name) {
+                let kind = column.strip_suffix("/s").unwrap_or(column);
+                self.sheet
+                    .add(out, "interrupt", &[level, kind.as_bytes()], "count", *value);
+            } else {
+                self.other(row, column, *value, out);
+            }
+        }
+    }
+
+    /// Interrupts by line, of `sar -I`: their sum is told as `sum`.
+    fn by_line(&mut self, row: &Told, out: &mut Out) {
+        for (column, value) in row.header.names.iter().zip(row.values) {
+            let of_all = matches!(column.as_str(), "intr/s" | "all");
+            if of_all && row.name == b"sum" {
+                self.sheet
+                    .set(out, "interrupt", &[b"hard", b"all"], "count", *value);
+                continue;
+            }
+            let mut instance = row.name.clone();
+            if column != "intr/s" {
+                instance.push(b' ');
+                instance.extend_from_slice(column.as_bytes());
+            }
+            self.sheet.other(out, "intr/s", "1/s", &instance, *value);
+        }
+    }
+}
+
+/// The layer of a device. `dev8-16` is named by its major and minor number; those of disks of
+/// SCSI are fixed, others are given out as they come and tell nothing.
+fn layer_of(name: &[u8], out: &mut Out) -> &'static str {
+    let numbers = name.strip_prefix(b"dev").and_then(|rest| {
+        let at = memchr::memchr(b'-', rest)?;
+        let (major, minor) = (&rest[..at], &rest[at + 1..]);
+        crate::number::whole(major).zip(crate::number::whole(minor))
+    });
+    let whole = |minor: u64, each: u64| {
+        if minor.is_multiple_of(each) {
+            "disk"
+        } else {
+            "partition"
+        }
+    };
+    match numbers {
+        None => layer(name),
+        Some((8 | 65..=71 | 128..=135, minor)) => whole(minor, 16),
+        Some((3 | 22 | 33 | 34, minor)) => whole(minor, 64),
+        Some((1, _)) => "memory",
+        Some((7 | 9 | 147, _)) => "stacked",
+        Some((2 | 11, _)) => "disk",
+        Some(_) => {
+            out.note(
+                "names as dev253-0 do not tell whether a device is a disk or made of others: \
+                 their layer is unknown; `sar -p` prints the names",
+            );
+            "unknown"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Options;
+
+    #[test]
+    fn devices_by_number() {
+        let mut out = Out::new("sar", Options::default());
+        for (name, layer) in [
+            ("dev8-0", "disk"),
+            ("dev8-16", "disk"),
+            ("dev8-17", "partition"),
+            ("dev65-32", "disk"),
+            ("dev9-0", "stacked"),
+            ("dev253-0", "unknown"),
+            ("sda", "disk"),
+            ("dev", "stacked"),
+            ("dev8-x", "stacked"),
+        ] {
+            assert_eq!(layer_of(name.as_bytes(), &mut out), layer, "{name}");
+        }
+    }
+}

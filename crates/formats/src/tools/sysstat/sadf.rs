@@ -1,0 +1,266 @@
+//! `sadf -j` and `mpstat -o JSON`, `sadf -x` (XML): what `sar` tells, for programs.
+
+use jiff::civil::DateTime;
+use serde_json::Value;
+
+use super::json::{self, Document};
+use super::moments::When;
+use super::records::Records;
+use super::rules::TABLES;
+use super::when::{Day, clock};
+use super::{page_of, xml};
+use crate::list::Format;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::{Refused, Stamp, time_of_day};
+use crate::{Line, Parser};
+
+pub(crate) const JSON: Format = Format {
+    name: "sadf-json",
+    tool: "sar",
+    systems: "Linux",
+    help: "all reports of sar, as JSON of `sadf -j`",
+    recognised: "JSON with `sysstat` and times with `interval`",
+    yields: TABLES,
+    example: r#"{"sysstat": {
+	"hosts": [
+		{
+			"nodename": "box", "sysname": "Linux", "machine": "x86_64", "number-of-cpus": 2, "file-date": "2026-11-22",
+			"statistics": [
+				{
+					"timestamp": {"date": "2026-11-22", "time": "02:52:31", "utc": 1, "interval": 10},
+					"cpu-load": [
+						{"cpu": "all", "usr": 37.82, "nice": 0.00, "sys": 14.51, "iowait": 8.29, "steal": 0.00, "idle": 38.34}
+					],
+					"process-and-context-switch": {"proc": 25.00, "cswch": 2134.00},
+					"network": {
+						"net-dev": [{"iface": "eth0", "rxpck": 697.00, "txpck": 412.00, "rxkB": 9765.42, "txkB": 36.32}]
+					}
+				}
+			]
+		}
+	]
+}}
+"#,
+    recognise: |head| {
+        let ours = head.contains("\"timestamp\"") && head.contains("\"interval\"");
+        let found = head.is_json() && head.contains("\"sysstat\"") && ours;
+        if found { 93 } else { 0 }
+    },
+    parser: || Box::new(Json::new(false)),
+};
+
+pub(crate) const MPSTAT: Format = Format {
+    name: "mpstat-json",
+    tool: "mpstat",
+    systems: "Linux",
+    help: "processors and their interrupts, as JSON of sysstat 12",
+    recognised: "JSON with `sysstat`, and `cpu-load` or `sum-interrupts` with times of day",
+    yields: &["cpu", "cpu_idle", "interrupt"],
+    example: r#"{"sysstat": {
+	"hosts": [
+		{
+			"nodename": "box", "sysname": "Linux", "machine": "x86_64", "number-of-cpus": 2, "date": "2021-05-19",
+			"statistics": [
+				{
+					"timestamp": "18:01:05",
+					"cpu-load": [
+						{"cpu": "all", "usr": 50.01, "nice": 0.00, "sys": 0.00, "iowait": 0.00, "irq": 0.00, "soft": 0.01, "steal": 0.00, "guest": 0.00, "gnice": 0.00, "idle": 49.98}
+					]
+				}
+			]
+		}
+	]
+}}
+"#,
+    recognise: |head| {
+        let all = [
+            "\"cpu-load\"",
+            "\"sum-interrupts\"",
+            "\"soft-interrupts\"",
+            "\"node-load\"",
+        ];
+        let ours = all.iter().any(|t| head.contains(t)) && !head.contains("\"interval\"");
+        let found = head.is_json() && head.contains("\"sysstat\"") && ours;
+        if found { 93 } else { 0 }
+    },
+    parser: || Box::new(Json::new(true)),
+};
+
+pub(crate) const XML: Format = Format {
+    name: "sadf-xml",
+    tool: "sar",
+    systems: "Linux",
+    help: "all reports of sar, as XML of `sadf -x`",
+    recognised: "XML whose first element is `sysstat`",
+    yields: TABLES,
+    example: r#"<?xml version="1.0" encoding="UTF-8"?>
+<sysstat>
+	<host nodename="box">
+		<machine>x86_64</machine>
+		<number-of-cpus>2</number-of-cpus>
+		<statistics>
+			<timestamp date="2026-11-22" time="02:52:31" utc="1" interval="10">
+				<cpu-load>
+					<cpu number="all" usr="37.82" nice="0.00" sys="14.51" iowait="8.29" steal="0.00" idle="38.34"/>
+				</cpu-load>
+				<memory unit="kB">
+					<memfree>15111164</memfree>
+				</memory>
+			</timestamp>
+		</statistics>
+	</host>
+</sysstat>
+"#,
+    recognise: recognise_xml,
+    parser: || {
+        Box::new(Xml {
+            text: Vec::new(),
+            records: Records::default(),
+        })
+    },
+};
+
+fn recognise_xml(head: &Head) -> u8 {
+    if head.contains("<sysstat") && head.bytes().trim_ascii_start().starts_with(b"<") {
+        93
+    } else {
+        0
+    }
+}
+
+/// When a record ends: its date, its time, whether they are of UTC, and its interval.
+pub(super) fn when(date: &str, time: &str, utc: bool, interval: Option<f64>) -> Option<When> {
+    let date: jiff::civil::Date = date.parse().ok()?;
+    let at = date.to_datetime(time_of_day(time.as_bytes(), None)?);
+    Some(of(at, utc, interval))
+}
+
+fn of(at: DateTime, utc: bool, interval: Option<f64>) -> When {
+    When {
+        at,
+        stamp: if utc {
+            Stamp::Zoned(at, 0)
+        } else {
+            Stamp::Civil(at)
+        },
+        interval: interval.filter(|i| *i > 0.0),
+        since_boot: false,
+    }
+}
+
+struct Json {
+    document: Document,
+    records: Records,
+    mpstat: bool,
+}
+
+impl Json {
+    fn new(mpstat: bool) -> Json {
+        Json {
+            document: Document::default(),
+            records: Records::default(),
+            mpstat,
+        }
+    }
+
+    fn host(&mut self, host: &Value, out: &mut Out) {
+        let mut day = Day::new(json::host(host, out).as_bytes());
+        let place = &mut self.records.moments.place;
+        place.processors = host["number-of-cpus"]
+            .as_u64()
+            .and_then(|n| u32::try_from(n).ok());
+        place.page = host["machine"].as_str().and_then(|m| page_of(m.as_bytes()));
+        let mut before = None;
+        for report in host["statistics"].as_array().into_iter().flatten() {
+            let stamp = &report["timestamp"];
+            let when = if self.mpstat {
+                stamp
+                    .as_str()
+                    .and_then(|t| time_of_report(t, &mut day, &mut before, out))
+            } else {
+                let utc = json::number(&stamp["utc"]) == Some(1.0);
+                let part = |name: &str| stamp[name].as_str().unwrap_or_default();
+                when(
+                    part("date"),
+                    part("time"),
+                    utc,
+                    json::number(&stamp["interval"]),
+                )
+            };
+            let Some(when) = when else {
+                out.refuse(Refused(format!(
+                    "a report's time is {stamp}, which is none that is known"
+                )));
+                return;
+            };
+            for (group, value) in report.as_object().into_iter().flatten() {
+                if group != "timestamp" {
+                    self.records.member(&when, group, value, out);
+                }
+            }
+            if self.mpstat {
+                // In the order of time already; an interval ends where the next begins.
+                self.records.moments.hand_out(None, out);
+            }
+        }
+        self.records.moments.hand_out(None, out);
+    }
+}
+
+/// The moment of a report that tells a time of day.
+fn time_of_report(
+    text: &str,
+    day: &mut Day,
+    before: &mut Option<DateTime>,
+    out: &mut Out,
+) -> Option<When> {
+    let all: Vec<&[u8]> = crate::fields(text.as_bytes()).collect();
+    let (time, taken) = clock(&all)?;
+    if taken != all.len() {
+        return None;
+    }
+    let last = *before;
+    let date = last.map_or_else(|| day.date(out), DateTime::date);
+    let mut at = date.to_datetime(time);
+    if last.is_some_and(|last| at < last) {
+        at = date.tomorrow().ok()?.to_datetime(time);
+    }
+    let passed = last.and_then(|last| at.since(last).ok()?.total(jiff::Unit::Second).ok());
+    *before = Some(at);
+    Some(of(at, false, passed))
+}
+
+impl Parser for Json {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        self.document.line(line, out)
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        for host in self.document.hosts(out) {
+            self.host(&host, out);
+        }
+    }
+}
+
+struct Xml {
+    text: Vec<u8>,
+    records: Records,
+}
+
+impl Parser for Xml {
+    fn line(&mut self, line: &[u8], _out: &mut Out) -> Line {
+        self.text.extend_from_slice(line);
+        self.text.push(b'\n');
+        let has_value = line.iter().any(u8::is_ascii_digit) && !line.starts_with(b"<");
+        if has_value { Line::Data } else { Line::Noise }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let text = std::mem::take(&mut self.text);
+        if !xml::read(&text, &mut self.records, out) {
+            out.note("the XML has no end: what came after the last whole record is missing");
+        }
+        self.records.moments.hand_out(None, out);
+    }
+}

@@ -1,0 +1,462 @@
+//! Tables whose lines begin with a time of day: what `sar` and `mpstat` print.
+//!
+//! A header's time is when the interval of the row after it began, a row's time is when it
+//! ended. Tables follow one another, each for the whole day (a file) or for one interval (live).
+
+use std::collections::HashMap;
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Time};
+
+use super::moments::{Header, Kind, Moments, When};
+use super::rules::System;
+use super::when::{Day, clock};
+use super::{KIB, banner, command, interval, page_of};
+use crate::number::{number, scaled, whole};
+use crate::out::Out;
+use crate::time::Stamp;
+use crate::{Line, fields};
+
+/// Columns that name what a row is of.
+const KNOWN: [&str; 19] = [
+    "CPU",
+    "cpu",
+    "INTR",
+    "DEV",
+    "IFACE",
+    "TTY",
+    "BUS",
+    "FAN",
+    "TEMP",
+    "IN",
+    "FILESYSTEM",
+    "MOUNTPOINT",
+    "DEVICE",
+    "device",
+    "NODE",
+    "FCHOST",
+    "BAT",
+    "CORE",
+    "SOCK",
+];
+
+/// Where a table's times are.
+#[derive(Clone, Debug)]
+struct Clock {
+    /// Of its first header.
+    first: Time,
+    day: Date,
+    /// Of its last header or row.
+    last: Time,
+    /// When the present interval began, if that is known.
+    from: Option<(Date, Time)>,
+    /// The present row's.
+    when: Option<When>,
+}
+
+/// A table in the text.
+#[derive(Clone, Debug)]
+struct Table {
+    header: usize,
+    /// Columns that name what the row is of.
+    instances: Vec<usize>,
+    width: usize,
+    clock: Option<Clock>,
+}
+
+/// The text of a tool.
+#[derive(Default)]
+pub(crate) struct Timed {
+    tool: &'static str,
+    pub(crate) moments: Moments,
+    day: Day,
+    tables: Vec<Table>,
+    by_names: HashMap<Vec<u8>, usize>,
+    /// Tables that the rows are of: more than one where headers stand below one another.
+    current: Vec<usize>,
+    /// Which of them the last row was of.
+    at: usize,
+    /// The last line was a header.
+    in_headers: bool,
+    /// Lines are means of the whole text.
+    average: bool,
+    /// All tables of an interval come before the next.
+    live: bool,
+}
+
+impl Timed {
+    /// Of that tool; `live` if it prints one interval after the other in any case.
+    pub(crate) fn new(tool: &'static str, live: bool) -> Timed {
+        Timed {
+            tool,
+            live,
+            ..Timed::default()
+        }
+    }
+
+    pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some(&first) = all.first() else {
+            return Line::Noise;
+        };
+        if let Some((time, taken)) = clock(&all) {
+            return self.timed(time, &all[taken..], out);
+        }
+        if self.banner(line, &all, out) || first.starts_with(b"##") {
+            return Line::Noise;
+        }
+        if let Some(arguments) = command(line, self.tool) {
+            let with_value = [
+                "-P", "-I", "-n", "-m", "-f", "-o", "-s", "-e", "-i", "-N", "-r", "-u", "-q", "-F",
+                "-S",
+            ];
+            // `sar -i` chooses records of a file; what it says is in their times.
+            if let Some(seconds) = interval(&arguments, &with_value) {
+                out.every(seconds);
+            }
+            return Line::Noise;
+        }
+        let colon = all.get(1) == Some(&&b":"[..]) || first.ends_with(b":") && first.len() > 1;
+        if first == b"Average" || colon && !first.iter().any(u8::is_ascii_digit) {
+            self.average = true;
+            return Line::Noise;
+        }
+        if !line.first().is_some_and(u8::is_ascii_whitespace) || self.current.is_empty() {
+            return Line::Unknown;
+        }
+        if self.average {
+            return Line::Noise;
+        }
+        if self.in_headers && is_header(&all) {
+            let time = self.clock_time();
+            self.header(time, &all, true, out);
+            return Line::Noise;
+        }
+        self.continued(&all, out)
+    }
+
+    /// The last of it.
+    pub(crate) fn end(&mut self, out: &mut Out) {
+        self.moments.hand_out(None, out);
+    }
+
+    fn clock_time(&self) -> Option<Time> {
+        let table = self.tables.get(*self.current.first()?)?;
+        table.clock.as_ref().map(|c| c.last)
+    }
+
+    /// A line with a time.
+    fn timed(&mut self, time: Time, rest: &[&[u8]], out: &mut Out) -> Line {
+        self.average = false;
+        let Some(&first) = rest.first() else {
+            return Line::Unknown;
+        };
+        let restart = rest
+            .iter()
+            .take(3)
+            .any(|f| f.to_ascii_lowercase().starts_with(b"restart"));
+        if restart {
+            for clock in self.tables.iter_mut().filter_map(|t| t.clock.as_mut()) {
+                clock.from = None;
+                clock.when = None;
+            }
+            return Line::Noise;
+        }
+        if first == b"COM" {
+            return Line::Noise;
+        }
+        if is_header(rest) {
+            self.header(Some(time), rest, false, out);
+            return Line::Noise;
+        }
+        self.in_headers = false;
+        let Some(&table) = self.current.first() else {
+            return Line::Unknown;
+        };
+        self.at = 0;
+        self.tick(table, time, out);
+        self.row(table, rest, out)
+    }
+
+    /// A row below one with a time: of the same table, or of the next where headers stand below
+    /// one another.
+    fn continued(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
+        self.in_headers = false;
+        let time = self.clock_time();
+        for at in self.at..self.current.len() {
+            let table = self.current[at];
+            let Some(shape) = self.tables.get(table) else {
+                continue;
+            };
+            let of_many = !shape.instances.is_empty();
+            if shape.width != all.len() || (at == self.at && !of_many) {
+                continue;
+            }
+            if let Some(time) = time.filter(|_| at > 0) {
+                self.tick(table, time, out);
+            }
+            self.at = at;
+            return self.row(table, all, out);
+        }
+        Line::Unknown
+    }
+
+    /// A header: columns of a table, and when the next interval begins.
+    fn header(&mut self, time: Option<Time>, names: &[&[u8]], below: bool, out: &mut Out) {
+        let key = names.join(&b' ');
+        let table = match self.by_names.get(&key) {
+            Some(table) => *table,
+            None => self.new_table(key, names),
+        };
+        let again = self.current.first() != Some(&table);
+        if !below {
+            self.current.clear();
+        }
+        self.current.push(table);
+        self.at = 0;
+        self.in_headers = true;
+        let Some(time) = time else { return };
+        let day = self.day.date(out);
+        let known = self.tables.get(table).and_then(|t| t.clock.clone());
+        let mut clock = known.clone().unwrap_or(Clock {
+            first: time,
+            day,
+            last: time,
+            from: None,
+            when: None,
+        });
+        if known.is_some() && time != clock.last {
+            if time == clock.first {
+                // The same day once more, of something else.
+                clock.day = day;
+            } else {
+                clock.day = later(clock.day, clock.last, time);
+            }
+        } else if known.is_some() && again {
+            // Other tables came between: they are printed by interval.
+            self.live = true;
+        }
+        clock.last = time;
+        clock.from = Some((clock.day, time));
+        clock.when = None;
+        if self.live {
+            // All of what ended by now came, but for this moment's own tables.
+            self.moments
+                .hand_out(Some(clock.day.to_datetime(time)), out);
+        }
+        if let Some(table) = self.tables.get_mut(table) {
+            table.clock = Some(clock);
+        }
+    }
+
+    fn new_table(&mut self, key: Vec<u8>, names: &[&[u8]]) -> usize {
+        let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
+        let all: Vec<String> = names.iter().map(text).collect();
+        let (instances, mut values) = (instances(&all), Vec::new());
+        let mut before = String::new();
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for name in &all {
+            *times.entry(name).or_default() += 1;
+        }
+        for (i, name) in all
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !instances.contains(i))
+        {
+            // `ov` after `proc-sz`, and after others: named with it.
+            if times.get(name.as_str()).is_some_and(|n| *n > 1) && i > 0 {
+                values.push(format!("{before} {name}"));
+            } else {
+                before.clone_from(name);
+                values.push(name.clone());
+            }
+        }
+        let of: Vec<String> = instances
+            .iter()
+            .filter_map(|i| all.get(*i).cloned())
+            .collect();
+        self.moments.headers.push(Header::new(values, &of));
+        self.tables.push(Table {
+            header: self.moments.headers.len() - 1,
+            instances,
+            width: all.len(),
+            clock: None,
+        });
+        self.by_names.insert(key, self.tables.len() - 1);
+        self.tables.len() - 1
+    }
+
+    /// A row's time comes.
+    fn tick(&mut self, table: usize, time: Time, out: &mut Out) {
+        let day = self.day.date(out);
+        let Some(table) = self.tables.get_mut(table) else {
+            return;
+        };
+        let clock = table.clock.get_or_insert(Clock {
+            first: time,
+            day,
+            last: time,
+            from: None,
+            when: None,
+        });
+        if clock.when.is_some() && clock.last == time {
+            return;
+        }
+        clock.day = later(clock.day, clock.last, time);
+        let at = clock.day.to_datetime(time);
+        let passed = clock.from.map(|(day, from)| {
+            let span = at.since(day.to_datetime(from));
+            span.map_or(0.0, |s| s.total(jiff::Unit::Second).unwrap_or(0.0))
+        });
+        clock.when = Some(When {
+            at,
+            stamp: Stamp::Civil(at),
+            interval: passed.filter(|p| *p > 0.0),
+            // Nothing passed since its header: it is of all the time before.
+            since_boot: passed == Some(0.0),
+        });
+        clock.last = time;
+        clock.from = Some((clock.day, time));
+    }
+
+    fn row(&mut self, table: usize, all: &[&[u8]], out: &mut Out) -> Line {
+        let Some((table, header)) = self
+            .tables
+            .get(table)
+            .and_then(|t| Some((t, self.moments.headers.get(t.header)?)))
+        else {
+            return Line::Unknown;
+        };
+        if header.kind == Kind::Inventory {
+            return Line::Noise;
+        }
+        let Some(when) = table.clock.as_ref().and_then(|c| c.when) else {
+            return Line::Unknown;
+        };
+        // Of all processors their place (`mpstat -T`) is blank.
+        let blank = table.width.saturating_sub(all.len());
+        let is_all = all.first() == Some(&&b"all"[..]) && blank + 1 == table.instances.len();
+        if blank > 0 && !is_all || all.len() > table.width {
+            return Line::Unknown;
+        }
+        let mut name: Vec<&[u8]> = Vec::new();
+        let mut values = Vec::new();
+        for (i, field) in all.iter().enumerate() {
+            let place = if i == 0 { 0 } else { i + blank };
+            if table.instances.contains(&place) {
+                name.push(field);
+                continue;
+            }
+            let column = header.names.get(values.len()).map_or("", String::as_str);
+            match value(field).or_else(|| for_people(column, field)) {
+                Some(value) => values.push(value),
+                None => return Line::Unknown,
+            }
+        }
+        if header.kind == Kind::Processors {
+            // Where it is (`CORE SOCK NODE`) is no part of its name.
+            name.truncate(1);
+        }
+        let mut name = name.join(&b' ');
+        if header.of_nodes {
+            name.splice(0..0, b"node ".iter().copied());
+        }
+        let name = out.word(&name);
+        let header = table.header;
+        self.moments.row(&when, header, name, &values);
+        Line::Data
+    }
+
+    /// The first line of each system's tool.
+    fn banner(&mut self, line: &[u8], all: &[&[u8]], out: &mut Out) -> bool {
+        let place = &mut self.moments.place;
+        if let Some(banner) = banner(line, out) {
+            place.system = System::Linux;
+            place.page = page_of(&banner.machine);
+            place.processors = banner.processors.or(place.processors);
+            self.day = Day::new(&banner.date);
+        } else if let [b"SunOS" | b"AIX" | b"HP-UX", host, .., date] = all {
+            let solaris = all.first() == Some(&&b"SunOS"[..]);
+            place.system = if solaris {
+                System::Solaris
+            } else {
+                System::Other
+            };
+            place.page = all.iter().rev().nth(1).and_then(|machine| page_of(machine));
+            self.day = Day::new(date);
+            out.host(host);
+        } else if line.starts_with(b"System configuration:") {
+            let count = all.iter().find_map(|f| whole(f.strip_prefix(b"lcpu=")?));
+            if let Some(count) = count.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {
+                out.has_processors(count);
+                place.processors = Some(count);
+            }
+            return true;
+        } else {
+            return false;
+        }
+        for table in &mut self.tables {
+            table.clock = None;
+        }
+        self.current.clear();
+        self.average = false;
+        true
+    }
+}
+
+/// The day of `time`, where `last` was before it on `day`: past midnight is the next.
+fn later(day: Date, last: Time, time: Time) -> Date {
+    let back = last.duration_since(time).as_secs();
+    if back > 12 * 3600 {
+        return day.checked_add(1.day()).unwrap_or(day);
+    }
+    day
+}
+
+/// Whether no field is a number, as in a header.
+fn is_header(all: &[&[u8]]) -> bool {
+    let word = |f: &&[u8]| {
+        value(f).is_none() && scaled(f, 1024.0).is_none() && f.iter().any(u8::is_ascii_alphabetic)
+    };
+    all.iter().all(word)
+        && all
+            .iter()
+            .filter(|f| KNOWN.iter().any(|k| k.as_bytes() == **f))
+            .count()
+            < 5
+}
+
+/// A number; of `84/30000`, used and there, the first; what is not told is not known.
+fn value(field: &[u8]) -> Option<f64> {
+    if matches!(field, b"N/A" | b"nan" | b"-nan" | b"-") {
+        return Some(f64::NAN);
+    }
+    match memchr::memchr(b'/', field) {
+        Some(at) if at > 0 => {
+            number(&field[at + 1..])?;
+            number(&field[..at])
+        }
+        _ => number(field.strip_suffix(b"%").unwrap_or(field)),
+    }
+}
+
+/// A value of `--human`, with a letter for its unit, in the column's own.
+fn for_people(column: &str, field: &[u8]) -> Option<f64> {
+    let bytes = scaled(field, 1024.0)?;
+    if column.starts_with("kb") || column.contains("kB") || column == "areq-sz" {
+        Some(bytes / KIB)
+    } else if column.starts_with("MB") {
+        Some(bytes / (KIB * KIB))
+    } else {
+        None
+    }
+}
+
+/// The columns that name what a row is of.
+fn instances(names: &[String]) -> Vec<usize> {
+    let known = names.iter().enumerate();
+    known
+        .filter(|(_, n)| KNOWN.contains(&n.as_str()))
+        .map(|(i, _)| i)
+        .collect()
+}

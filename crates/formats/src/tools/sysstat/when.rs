@@ -1,0 +1,149 @@
+//! Times as the tools print them, in several locales.
+
+use jiff::civil::Date;
+
+use crate::number::whole;
+use crate::out::Out;
+use crate::time::{Stamp, date, time_of_day};
+
+/// The day that a banner told, read when a time of day needs it.
+#[derive(Debug, Default)]
+pub(crate) struct Day {
+    text: Vec<u8>,
+    found: Option<Date>,
+}
+
+impl Day {
+    pub(crate) fn new(text: &[u8]) -> Day {
+        Day {
+            text: text.to_vec(),
+            found: None,
+        }
+    }
+
+    /// The day. A date that can be read in two ways makes `out` refuse the file.
+    pub(crate) fn date(&mut self, out: &mut Out) -> Date {
+        if let Some(date) = self.found {
+            return date;
+        }
+        let found = day_of(&self.text, out).unwrap_or_else(|| out.day());
+        self.found = Some(found);
+        found
+    }
+}
+
+/// A date in any of the tools' forms, `2018年03月08日` among them.
+fn day_of(text: &[u8], out: &mut Out) -> Option<Date> {
+    let plain = String::from_utf8_lossy(text)
+        .replace(['年', '月'], "-")
+        .replace('日', "");
+    match date(plain.as_bytes(), out.options()) {
+        Ok(date) => date,
+        Err(why) => {
+            out.refuse(why);
+            None
+        }
+    }
+}
+
+/// A time of day at the beginning of `fields`, and how many of them it takes: `13:45:01`, or
+/// `01:45:01 PM`.
+pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
+    let first = fields.first()?;
+    // Hours, minutes and seconds.
+    if first.split(|b| *b == b':').count() != 3 {
+        return None;
+    }
+    let half = fields
+        .get(1)
+        .copied()
+        .filter(|f| f.eq_ignore_ascii_case(b"AM") || f.eq_ignore_ascii_case(b"PM"));
+    let time = time_of_day(first, half)?;
+    Some((time, 1 + usize::from(half.is_some())))
+}
+
+/// A whole line that is a time: `03/08/2018 12:00:01 AM`, `08.03.2018 00:00:01`,
+/// `2018-03-08T00:00:01+0100`, `Time: 12:00:01 AM`. `day` is the banner's.
+pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> {
+    let all: Vec<&[u8]> = crate::fields(line).collect();
+    let (&first, rest) = all.split_first()?;
+    if first == b"Time:" {
+        let (time, taken) = clock(rest)?;
+        if taken != rest.len() {
+            return None;
+        }
+        if day.found.is_none() {
+            let date = day.date(out);
+            out.date(date);
+        }
+        return Some(Stamp::Clock(time));
+    }
+    if rest.is_empty() {
+        return iso(first);
+    }
+    let (time, taken) = clock(rest)?;
+    // A zone may follow, as a word; it is not needed where the reader's is used.
+    if taken != rest.len() || !first.first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    let date = day_of(first, out)?;
+    Some(Stamp::Civil(date.to_datetime(time)))
+}
+
+/// `2018-03-08T00:00:01+0100`, also with `+01:00`, `Z` or nothing after the time.
+pub(crate) fn iso(text: &[u8]) -> Option<Stamp> {
+    if text.len() < 19 || text[10] != b'T' {
+        return None;
+    }
+    let day: Date = std::str::from_utf8(&text[..10]).ok()?.parse().ok()?;
+    let (time, zone) = text[11..].split_at(8);
+    let at = day.to_datetime(time_of_day(time, None)?);
+    let east = match zone {
+        [] => return Some(Stamp::Civil(at)),
+        b"Z" => 0,
+        [sign @ (b'+' | b'-'), offset @ ..] => {
+            let digits: Vec<u8> = offset.iter().copied().filter(|b| *b != b':').collect();
+            let (hours, minutes) = match digits.len() {
+                2 => (whole(&digits)?, 0),
+                4 => (whole(&digits[..2])?, whole(&digits[2..])?),
+                _ => return None,
+            };
+            let east = i32::try_from(hours * 3600 + minutes * 60).ok()?;
+            if *sign == b'-' { -east } else { east }
+        }
+        _ => return None,
+    };
+    Some(Stamp::Zoned(at, east))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Options;
+    use jiff::civil;
+
+    #[test]
+    fn times_of_several_locales() {
+        let mut out = Out::new("iostat", Options::default());
+        let mut day = Day::new(b"2018-03-08");
+        let at = civil::date(2018, 3, 28).at(0, 0, 1, 0);
+        for (line, wanted) in [
+            ("03/28/2018 12:00:01 AM", Stamp::Civil(at)),
+            ("28.03.2018 00:00:01", Stamp::Civil(at)),
+            ("2018年03月28日 00:00:01", Stamp::Civil(at)),
+            ("2018-03-28T00:00:01+0100", Stamp::Zoned(at, 3600)),
+            ("2018-03-28T00:00:01-02:30", Stamp::Zoned(at, -9000)),
+            ("2018-03-28T00:00:01Z", Stamp::Zoned(at, 0)),
+            ("Time: 12:00:01 AM", Stamp::Clock(civil::time(0, 0, 1, 0))),
+        ] {
+            let found = stamp(line.as_bytes(), &mut day, &mut out);
+            assert_eq!(found, Some(wanted), "{line}");
+        }
+        for no in ["", "sda 1 2", "12:00", "03/28/2018", "Time: x"] {
+            assert_eq!(stamp(no.as_bytes(), &mut day, &mut out), None, "{no}");
+        }
+        assert!(out.refused().is_none());
+        assert_eq!(stamp(b"03/08/2018 10:00:01", &mut day, &mut out), None);
+        assert!(out.refused().is_some());
+    }
+}

@@ -1,0 +1,409 @@
+//! `top -b` of Linux (procps 3.2 to 4), also with `-H`.
+//!
+//! ```text
+//! top - 11:24:53 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09
+//! Tasks: 112 total,   1 running, 111 sleeping,   0 stopped,   0 zombie
+//! %Cpu(s):  0.3 us,  0.3 sy,  0.0 ni, 99.3 id,  0.0 wa,  0.0 hi,  0.0 si,  0.0 st
+//! KiB Mem :  3861332 total,  3446476 free,   216940 used,   197916 buff/cache
+//! KiB Swap:  2097148 total,  2097148 free,        0 used.  3419356 avail Mem
+//!
+//!   PID USER      PR  NI    VIRT    RES    SHR S %CPU %MEM     TIME+ COMMAND
+//! ```
+//!
+//! `%CPU` of a task is of one processor (the tool's "Irix mode", its default: the text does not
+//! tell). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
+//! means since boot or over a moment, by version, and are kept apart.
+
+mod text;
+
+use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::echo;
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::stamp_line::stamp_line;
+use crate::time::{Stamp, time_of_day};
+use crate::{Line, Parser, fields};
+use text::{after_colon, clock_seconds, of, pairs, rest_from};
+
+const KIB: f64 = 1024.0;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "top",
+    tool: "top",
+    systems: "Linux",
+    help: "load, processors, memory, and time and memory of each task",
+    recognised: "a line `top - 11:24:50 up …`, or the header `PID USER PR NI VIRT RES …`",
+    yields: &[
+        "system",
+        "cpu",
+        "cpu_idle",
+        "memory",
+        "memory_state",
+        "process",
+        "process_memory",
+    ],
+    example: "\
+top - 11:24:50 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09
+Tasks: 112 total,   1 running, 111 sleeping,   0 stopped,   0 zombie
+%Cpu(s):  5.9 us,  5.9 sy,  0.0 ni, 88.2 id,  0.0 wa,  0.0 hi,  0.0 si,  0.0 st
+KiB Mem :  3861332 total,  3446476 free,   216940 used,   197916 buff/cache
+KiB Swap:  2097148 total,  2097148 free,        0 used.  3419356 avail Mem
+
+  PID USER      PR  NI    VIRT    RES    SHR S %CPU %MEM     TIME+ COMMAND
+ 1935 me        20   0  161888   2108   1520 R  6.2  0.1   0:00.01 top
+",
+    recognise,
+    parser: || Box::new(Top::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let summary = |l: &[u8]| l.starts_with(b"top - ") && l.windows(4).any(|w| w == b" up ");
+    let tasks = |l: &[u8]| {
+        let has = |name: &[u8]| fields(l).any(|f| f == name);
+        has(b"PID") && has(b"%CPU") && (has(b"TIME+") || has(b"TIME")) && has(b"RES")
+    };
+    if head.lines().any(summary) {
+        92
+    } else if head.lines().any(tasks) {
+        80
+    } else {
+        0
+    }
+}
+
+/// Columns that are no numbers over time.
+const SETTINGS: [&str; 19] = [
+    "PID", "PPID", "PGRP", "TGID", "SID", "UID", "RUID", "SUID", "GID", "PR", "NI", "P", "S",
+    "USER", "RUSER", "SUSER", "GROUP", "TTY", "Flags",
+];
+
+struct Top {
+    cpu: Cpu,
+    system: Shape,
+    memory: Shape,
+    swap: Shape,
+    time: Shape,
+    resident: Shape,
+    /// Columns of the tasks.
+    names: Vec<String>,
+    /// The header's line was the last that was not of a task: tasks follow.
+    in_tasks: bool,
+    /// Tasks are threads.
+    threads: bool,
+    /// A sample has begun, by a summary, and the header has not come.
+    in_summary: bool,
+    /// Loads, threads and those running, of which the row is still to come.
+    loads: Option<[f64; 5]>,
+    /// Iterations since the tool was started.
+    iterations: u64,
+    /// All iterations.
+    samples: u64,
+}
+
+impl Top {
+    fn new() -> Top {
+        Top {
+            cpu: Cpu::new(),
+            system: Shape::of("system", &["load1", "load5", "load15", "tasks", "runnable"]),
+            memory: Shape::of("memory", &["bytes"]),
+            swap: Shape::of("memory_state", &["swap_total", "swap_used", "available"]),
+            time: Shape::of("process", &["time"]),
+            resident: Shape::of("process_memory", &["resident", "threads"]),
+            names: Vec::new(),
+            in_tasks: false,
+            threads: false,
+            in_summary: false,
+            loads: None,
+            iterations: 0,
+            samples: 0,
+        }
+    }
+
+    /// The loads and what was counted go out as one row.
+    fn put_system(&mut self, out: &mut Out) {
+        if let Some(values) = self.loads.take() {
+            out.put(&self.system, &[], &values);
+        }
+    }
+
+    fn begin(&mut self, stamp: Option<Stamp>, out: &mut Out) {
+        self.put_system(out);
+        self.samples += 1;
+        match stamp {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        self.iterations += 1;
+        self.in_tasks = false;
+        self.threads = false;
+        if self.is_first() {
+            out.note("shares of the first iteration are since boot, or of a moment: kept apart");
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        self.iterations <= 1
+    }
+
+    /// `top - 11:24:50 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09`.
+    fn summary(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let mut words = fields(line).skip(2);
+        let Some(time) = words.next().and_then(|t| time_of_day(t, None)) else {
+            return Line::Unknown;
+        };
+        self.begin(Some(Stamp::Clock(time)), out);
+        self.in_summary = true;
+        let loads: Vec<&[u8]> = words.skip_while(|w| *w != b"average:").skip(1).collect();
+        let load = |at: usize| {
+            let text = loads.get(at).copied().unwrap_or_default();
+            number(text.strip_suffix(b",").unwrap_or(text)).unwrap_or(f64::NAN)
+        };
+        if loads.len() != 3 {
+            return Line::Unknown;
+        }
+        self.loads = Some([load(0), load(1), load(2), f64::NAN, f64::NAN]);
+        Line::Data
+    }
+
+    /// `Tasks: 112 total,   1 running, …` or `Threads: …`.
+    fn counts(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let threads = line.starts_with(b"Threads:");
+        self.threads = threads;
+        let Some(pairs) = pairs(after_colon(line)) else {
+            return Line::Unknown;
+        };
+        let none = out.word(b"");
+        for (name, value) in &pairs {
+            match (&**name, threads) {
+                ("total" | "running", true) => {}
+                (name, _) => out.other(name, "tasks", none, *value),
+            }
+        }
+        if let Some(loads) = self.loads.as_mut().filter(|_| threads) {
+            loads[3] = of(&pairs, "total");
+            loads[4] = of(&pairs, "running");
+        }
+        Line::Data
+    }
+
+    /// `%Cpu(s): …`, `Cpu(s): …`, `%Cpu0  : …`, two of them side by side.
+    fn processors(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = String::from_utf8_lossy(line).into_owned();
+        let mut seen = Line::Unknown;
+        for part in text.split("Cpu").skip(1) {
+            let Some((label, rest)) = part.split_once(':') else {
+                return Line::Unknown;
+            };
+            let Some(pairs) = pairs(rest.trim_end_matches('%').as_bytes()) else {
+                return Line::Unknown;
+            };
+            let share = |names: [&str; 2]| {
+                let found = pairs.iter().find(|(n, _)| names.contains(&n.as_str()));
+                found.map_or(f64::NAN, |(_, v)| v / 100.0)
+            };
+            let shares = Shares {
+                user: share(["us", "user"]),
+                system: share(["sy", "system"]),
+                nice: share(["ni", "nice"]),
+                idle: share(["id", "idle"]),
+                iowait: share(["wa", "iowait"]),
+                irq: share(["hi", "irq"]),
+                softirq: share(["si", "softirq"]),
+                steal: share(["st", "steal"]),
+                ..UNKNOWN
+            };
+            if shares == UNKNOWN || shares.user.is_nan() {
+                return Line::Unknown;
+            }
+            seen = Line::Data;
+            let label = label.trim();
+            if self.is_first() {
+                let instance = if label == "(s)" { "all" } else { label };
+                let cpu = out.word(instance.as_bytes());
+                self.cpu.put_since_boot(out, cpu, &shares);
+            } else if label == "(s)" {
+                self.cpu.put_all(out, &shares);
+            } else {
+                let cpu = out.word(label.as_bytes());
+                self.cpu.put(out, cpu, 1.0, &shares);
+            }
+        }
+        seen
+    }
+
+    /// `KiB Mem : …`, `Mem: 3861332k total, …`, and the same of swap.
+    fn sizes(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let unit = match line.first() {
+            Some(b'K') => KIB,
+            Some(b'M') if line.starts_with(b"MiB") => KIB * KIB,
+            Some(b'G') => KIB.powi(3),
+            Some(b'T') => KIB.powi(4),
+            Some(b'P') => KIB.powi(5),
+            Some(b'E') => KIB.powi(6),
+            // Each number has its letter.
+            _ => 1.0,
+        };
+        let Some(pairs) = pairs(after_colon(line)) else {
+            return Line::Unknown;
+        };
+        let of = |name: &str| of(&pairs, name) * unit;
+        let is_swap = line.windows(4).any(|w| w == b"Swap");
+        for (name, kind) in [
+            ("buffers", "buffers"),
+            ("cached", "cache"),
+            ("buff/cache", "buff/cache"),
+            ("free", "free"),
+        ] {
+            if !(of(name).is_nan() || is_swap && name == "free") {
+                let kind = out.word(kind.as_bytes());
+                out.put(&self.memory, &[kind], &[of(name)]);
+            }
+        }
+        if is_swap {
+            out.put(&self.swap, &[], &[of("total"), of("used"), of("avail")]);
+        } else {
+            // What counts as used differs from version to version.
+            let none = out.word(b"");
+            out.other("Mem total", "bytes", none, of("total"));
+            out.other("Mem used", "bytes", none, of("used"));
+        }
+        Line::Data
+    }
+
+    /// The header of the tasks.
+    fn header(&mut self, all: &[&[u8]], out: &mut Out) {
+        if !self.in_summary {
+            self.begin(None, out);
+        }
+        self.put_system(out);
+        self.in_summary = false;
+        self.in_tasks = true;
+        let names = all.iter().map(|f| String::from_utf8_lossy(f).into_owned());
+        self.names = names.collect();
+    }
+
+    fn task(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let count = self.names.len();
+        let all: Vec<&[u8]> = fields(line).collect();
+        let last = self.names.last().map(String::as_str);
+        let command_last = matches!(last, Some("COMMAND" | "Command"));
+        if all.len() < count || (all.len() > count && !command_last) {
+            return Line::Unknown;
+        }
+        let text = |name: &str| {
+            let at = self.names.iter().position(|n| n == name)?;
+            all.get(at).copied()
+        };
+        let (Some(pid), Some(share)) = (text("PID"), text("%CPU").and_then(number)) else {
+            return Line::Unknown;
+        };
+        if !pid.iter().all(u8::is_ascii_digit) {
+            return Line::Unknown;
+        }
+        let command = if command_last {
+            rest_from(line, count - 1)
+        } else {
+            text("COMMAND").unwrap_or_default()
+        };
+        let process = out.word(&[command, b"[", pid, b"]"].concat());
+        let (name, mode) = (out.word(command), out.word(b"(all)"));
+        let words = [process, name, mode];
+        if self.is_first() {
+            out.put_since_boot(&self.time, &words, &[share / 100.0]);
+        } else {
+            out.put(&self.time, &words, &[share / 100.0]);
+        }
+        let size = |text: &[u8]| match text.last() {
+            Some(b'0'..=b'9') => number(text).map(|v| v * KIB),
+            _ => scaled(text, KIB),
+        };
+        let resident = text("RES").and_then(size).unwrap_or(f64::NAN);
+        let threads = text("nTH").and_then(number).unwrap_or(f64::NAN);
+        if self.threads {
+            // A thread's memory is its process's: it would count once for each.
+            out.other("RES", "bytes", process, resident);
+        } else if !(resident.is_nan() && threads.is_nan()) {
+            out.put(&self.resident, &words[..2], &[resident, threads]);
+        }
+        for (column, text) in self.names.iter().zip(&all) {
+            let known = matches!(column.as_str(), "%CPU" | "RES" | "nTH" | "COMMAND");
+            if known || SETTINGS.contains(&column.as_str()) {
+                continue;
+            }
+            let (value, unit) = match column.as_str() {
+                "TIME+" | "TIME" => (clock_seconds(text), "s"),
+                "%MEM" => (number(text), "%"),
+                "VIRT" | "SHR" | "SWAP" | "CODE" | "DATA" | "USED" => (size(text), "bytes"),
+                _ => (number(text), ""),
+            };
+            out.other(column, unit, process, value.unwrap_or(f64::NAN));
+        }
+        Line::Data
+    }
+}
+
+impl Parser for Top {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Line::Noise;
+        }
+        if line.starts_with(b"top - ") {
+            return self.summary(line, out);
+        }
+        if self.in_tasks && line[0].is_ascii_digit() {
+            let seen = self.task(line, out);
+            if seen == Line::Data {
+                return seen;
+            }
+        }
+        if self.in_summary {
+            if line.starts_with(b"Tasks:") || line.starts_with(b"Threads:") {
+                return self.counts(line, out);
+            }
+            if line.starts_with(b"%Cpu") || line.starts_with(b"Cpu") {
+                return self.processors(line, out);
+            }
+            let until_colon = &line[..line.len() - after_colon(line).len()];
+            if fields(until_colon).any(|f| f.starts_with(b"Mem") || f.starts_with(b"Swap")) {
+                return self.sizes(line, out);
+            }
+        }
+        let all: Vec<&[u8]> = fields(line).collect();
+        if all.contains(&&b"PID"[..]) && all.contains(&&b"%CPU"[..]) {
+            self.header(&all, out);
+            return Line::Noise;
+        }
+        if let Some(arguments) = echo::command(line, "top") {
+            self.iterations = 0;
+            if let Some(seconds) = echo::value(&arguments, &["-d"]).and_then(number) {
+                out.every(seconds);
+            }
+            return Line::Noise;
+        }
+        match stamp_line(line, out.options()) {
+            Ok(Some(Stamp::Civil(at) | Stamp::Zoned(at, _))) => {
+                // The time of day comes with the summary.
+                out.date(at.date());
+                self.iterations = 0;
+                Line::Noise
+            }
+            Ok(Some(_)) => Line::Noise,
+            Ok(None) => Line::Unknown,
+            Err(why) => {
+                out.refuse(why);
+                Line::Noise
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.put_system(out);
+        if self.samples == 1 {
+            // Levels only: there is no interval to know.
+            out.spans(1.0);
+        }
+    }
+}

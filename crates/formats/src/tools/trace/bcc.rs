@@ -1,0 +1,349 @@
+//! Histograms of bcc's tools: `usecs : count distribution`, ranges with both ends in them.
+//!
+//! `biolatency` (-m -T -D -F -Q -j -e), `bitesize`, `runqlat`, `cpudist`, `ext4dist` and its
+//! like go to the catalog's tables, all others to `distribution`. Ranges are of values cut to
+//! whole units, so `0 -> 1` of microseconds ends at 2 µs.
+
+use serde_json::Value;
+
+use super::buckets::{Bucket, is_bar};
+use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
+use super::{echoed, first_number, stamp};
+use crate::list::Format;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::{Line, Parser, fields, number};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "bcc",
+    tool: "bcc",
+    systems: "Linux",
+    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others",
+    recognised: "a line `usecs : count distribution`, or of biolatency -j",
+    yields: TABLES,
+    example: "\
+# biolatency -DT 5
+Tracing block device I/O... Hit Ctrl-C to end.
+06:20:16
+
+disk = 'sda'
+     usecs               : count     distribution
+        64 -> 127        : 12       |*********                               |
+       128 -> 255        : 51       |****************************************|
+",
+    recognise,
+    parser: || Box::new(Bcc::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if head.any_fields(&[":", "count", "distribution"]) {
+        return 90;
+    }
+    let json = head.contains("'interval-start'") || head.contains("\"interval-start\"");
+    if json { 80 } else { 0 }
+}
+
+/// What values are in, in base units, where a goal needs it.
+fn unit_of(label: &str) -> f64 {
+    match label.to_ascii_lowercase().as_str() {
+        "nsecs" => 1e-9,
+        "usecs" => 1e-6,
+        "msecs" => 1e-3,
+        "secs" | "bytes" => 1.0,
+        "kbytes" => 1024.0,
+        _ => f64::NAN,
+    }
+}
+
+struct Bcc {
+    histograms: Histograms,
+    pace: Pace,
+    script: String,
+    queued: bool,
+    /// `disk = 'sda'`: both sides.
+    section: (String, String),
+    /// The histogram being read: its label, and its rows.
+    open: Option<(String, Vec<Bucket>)>,
+    blanks: u32,
+}
+
+impl Bcc {
+    fn new() -> Bcc {
+        Bcc {
+            histograms: Histograms::new(),
+            pace: Pace::default(),
+            script: String::new(),
+            queued: false,
+            section: Default::default(),
+            open: None,
+            blanks: 0,
+        }
+    }
+
+    fn command(&mut self, text: &str, out: &mut Out) -> bool {
+        let Some(words) = echoed(text) else {
+            return false;
+        };
+        words[0].clone_into(&mut self.script);
+        self.histograms.goal = Goal::of(words[0]);
+        let short = |letter| {
+            words[1..]
+                .iter()
+                .any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(letter))
+        };
+        self.queued = short('Q') || words.contains(&"--queued");
+        if words[0] == "cpudist" && (short('O') || words.contains(&"--offcpu")) {
+            self.histograms.goal = None;
+        }
+        if let Some(seconds) = interval(&words) {
+            out.every(seconds);
+        }
+        true
+    }
+
+    fn chatter(&mut self, text: &str) -> bool {
+        if let Some((script, goal)) = Goal::of_banner(text)
+            && self.script.is_empty()
+        {
+            script.clone_into(&mut self.script);
+            self.histograms.goal = Some(goal);
+        }
+        let off = text.starts_with("Tracing off-CPU");
+        if off {
+            self.histograms.goal = None;
+        }
+        let starts = ["Tracing", "Sampling", "Collecting", "Detaching", "Hit Ctrl"];
+        starts.iter().any(|s| text.starts_with(s)) || text == "[...]"
+    }
+
+    /// The histogram that is being read is whole.
+    fn finish(&mut self, out: &mut Out) {
+        if let Some((label, rows)) = self.open.take() {
+            self.put(&label, &rows, out);
+        }
+    }
+
+    fn put(&mut self, label: &str, rows: &[Bucket], out: &mut Out) {
+        // Only biolatency's times are by disk.
+        if self.section.0 == "disk" && unit_of(label) < 1.0 && self.script.is_empty() {
+            self.histograms.goal = Some(Goal::DiskLatency);
+        }
+        let (header, key) = &self.section;
+        let name = format!("{} {label}", self.script);
+        let name = name.trim();
+        self.pace.begin(&format!("{name}\0{header}\0{key}"), out);
+        let title = Title {
+            tool: "bcc",
+            name,
+            header,
+            key,
+            unit: unit_of(label),
+        };
+        if self.histograms.goal == Some(Goal::DiskLatency) && !self.queued {
+            out.note(
+                "without -Q biolatency measures from issue to completion: time in the queue is \
+                 not in its latency",
+            );
+        }
+        self.histograms.put(&title, rows, out);
+    }
+
+    /// `avg = 2044 usecs, total: 1314620 usecs, count: 643`, under a histogram.
+    fn average(&mut self, text: &str, out: &mut Out) -> Option<Line> {
+        let rest = text.strip_prefix("avg = ")?;
+        self.finish(out);
+        if !out.has_sample() {
+            return None;
+        }
+        let instance = out.word(self.section.1.as_bytes());
+        for part in format!("avg: {rest}").split(", ") {
+            let (name, value) = part.split_once(": ")?;
+            let (value, unit) = value.split_once(' ').unwrap_or((value, ""));
+            out.other(name, unit, instance, number::number(value.as_bytes())?);
+        }
+        Some(Line::Data)
+    }
+
+    /// `{'ts': '…', 'val_type': 'usecs', 'data': [{'interval-start': 0, …}], 'disk': 'sda'}`.
+    fn json(&mut self, text: &str, out: &mut Out) -> Option<Line> {
+        let parsed = serde_json::from_str(text);
+        let value: Value = parsed
+            .or_else(|_| serde_json::from_str(&text.replace('\'', "\"")))
+            .ok()?;
+        let all = value.as_object()?;
+        let label = all.get("val_type")?.as_str()?.to_owned();
+        let mut rows = Vec::new();
+        for bucket in all.get("data")?.as_array()? {
+            let of = |name: &str| bucket.get(name).and_then(Value::as_f64);
+            rows.push(Bucket {
+                from: of("interval-start")?,
+                to: of("interval-end")? + 1.0,
+                count: of("count")?,
+            });
+        }
+        let key = all
+            .iter()
+            .find(|(name, _)| !matches!(name.as_str(), "ts" | "val_type" | "data"));
+        let plain = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+        self.section = key.map_or_else(Default::default, |(name, key)| (name.clone(), plain(key)));
+        let at = all.get("ts").and_then(Value::as_str).and_then(stamp);
+        if self.section.0 == "flags" && self.script.is_empty() {
+            self.histograms.goal = self.histograms.goal.or(Some(Goal::DiskLatency));
+        }
+        if let Some(at) = at {
+            self.pace.mark_new(at);
+        }
+        self.put(&label, &rows, out);
+        Some(Line::Data)
+    }
+}
+
+/// Seconds between outputs, as the tool's arguments say.
+fn interval(words: &[&str]) -> Option<f64> {
+    let (name, arguments) = words.split_first()?;
+    if matches!(*name, "funclatency" | "argdist") {
+        // Their first argument is a function; -i says how often.
+        let at = arguments
+            .iter()
+            .position(|w| matches!(*w, "-i" | "--interval"))?;
+        return arguments.get(at + 1)?.parse().ok();
+    }
+    // With these, -d is no disk but asks for a histogram.
+    let flags = matches!(*name, "hardirqs" | "softirqs");
+    first_number(arguments, if flags { "pc" } else { "pdc" })
+}
+
+/// A row: `64 -> 127 : 12 |****|`, or of one value `3 : 12 |**|`.
+fn row(text: &str) -> Option<Bucket> {
+    let (range, rest) = text.split_once(':')?;
+    let (count, bar) = rest.split_once('|')?;
+    let bar = bar.trim_end().strip_suffix('|')?;
+    if !is_bar(bar) {
+        return None;
+    }
+    let whole = |text: &str| text.trim().parse::<u128>().ok().map(|n| n as f64);
+    let (from, last) = match range.split_once("->") {
+        Some((from, last)) => (whole(from)?, whole(last)?),
+        None => (whole(range)?, whole(range)?),
+    };
+    let count = whole(count)?;
+    (last >= from).then_some(Bucket {
+        from,
+        to: last + 1.0,
+        count,
+    })
+}
+
+/// `usecs` of `usecs : count distribution`.
+fn label(line: &[u8]) -> Option<String> {
+    let words: Vec<&[u8]> = fields(line).collect();
+    let (label, rest) = words.split_at_checked(words.len().checked_sub(3)?)?;
+    let is_header = rest == [&b":"[..], b"count", b"distribution"];
+    let label = String::from_utf8_lossy(&label.join(&b' ')).into_owned();
+    (is_header && !label.is_empty()).then_some(label)
+}
+
+/// `b'read'`, `'read'` and `"read"` without their quotes.
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('b')
+        .filter(|t| t.starts_with(['\'', '"']));
+    let inner = inner.unwrap_or(text);
+    ['\'', '"']
+        .iter()
+        .find_map(|q| inner.strip_prefix(*q)?.strip_suffix(*q))
+        .unwrap_or(text)
+}
+
+impl Parser for Bcc {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let whole = String::from_utf8_lossy(line);
+        let mut text = whole.trim();
+        if text.is_empty() {
+            self.finish(out);
+            self.blanks += 1;
+            if self.blanks == 2 {
+                self.pace.pause();
+            }
+            return Line::Noise;
+        }
+        self.blanks = 0;
+        if let Some((_, rows)) = &mut self.open {
+            if let Some(row) = row(text) {
+                rows.push(row);
+                return Line::Data;
+            }
+            self.finish(out);
+        }
+        if let Some(rest) = text.strip_prefix("^C") {
+            if !self.pace.is_new() {
+                out.note(
+                    "^C cut the last interval short: without time stamps it counts as a whole one",
+                );
+            }
+            text = rest.trim();
+            if text.is_empty() {
+                return Line::Noise;
+            }
+        }
+        if let Some(label) = label(line) {
+            self.open = Some((label, Vec::new()));
+            return Line::Noise;
+        }
+        if let Some(at) = stamp(text) {
+            self.pace.mark(Some(at));
+            self.section = Default::default();
+            return Line::Noise;
+        }
+        if let Some(seen) = self.average(text, out) {
+            return seen;
+        }
+        if text.starts_with('{') {
+            return self.json(text, out).unwrap_or(Line::Unknown);
+        }
+        if self.chatter(text) || self.command(text, out) {
+            return Line::Noise;
+        }
+        match text.split_once(" = ") {
+            Some((header, key)) => {
+                self.section = (header.trim().to_owned(), unquoted(key).to_owned());
+                Line::Noise
+            }
+            None => Line::Unknown,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.finish(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_both_ends_in_them() {
+        let of = |text| row(text).map(|b| (b.from, b.to, b.count));
+        assert_eq!(of("0 -> 1   : 36  |***|"), Some((0.0, 2.0, 36.0)));
+        assert_eq!(of("64 -> 127 : 1  |   |"), Some((64.0, 128.0, 1.0)));
+        assert_eq!(of("3  : 7 |**+|"), Some((3.0, 4.0, 7.0)));
+        for no in [
+            "0 -> 1 : 36",
+            "5 -> 3 : 1 | |",
+            "a -> b : 1 | |",
+            "1 : x | |",
+        ] {
+            assert_eq!(of(no), None, "{no}");
+        }
+    }
+
+    #[test]
+    fn where_the_interval_stands() {
+        assert_eq!(interval(&["biolatency", "-mT", "1", "5"]), Some(1.0));
+        assert_eq!(interval(&["funclatency", "vfs_read"]), None);
+        assert_eq!(interval(&["funclatency", "-i", "2", "do_*"]), Some(2.0));
+        assert_eq!(interval(&["runqlat", "-p", "185", "10", "1"]), Some(10.0));
+    }
+}

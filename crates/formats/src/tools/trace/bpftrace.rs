@@ -1,0 +1,381 @@
+//! Maps as bpftrace prints them: `@name[key]: 12`, histograms `[a, b)` of `hist()` and
+//! `lhist()`, `stats()`, and all that as JSON (`-f json`).
+//!
+//! K, M and G are powers of 1,024. `(..., 0)` and `[100, ...)` have no end.
+
+use super::bpftrace_json;
+use super::buckets::{Bucket, is_bar, letter_number};
+use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
+use super::{echoed, script_of, stamp};
+use crate::list::Format;
+use crate::number;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::{Line, Parser};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "bpftrace",
+    tool: "bpftrace",
+    systems: "Linux",
+    help: "maps: histograms of hist() and lhist(), counts, stats; as text or JSON",
+    recognised: "lines `@name[key]: …` and rows `[1K, 2K)`, or lines `{\"type\": \"hist\"`",
+    yields: TABLES,
+    example: "\
+Attaching 3 probes...
+@us[xfs_file_write_iter]:
+[8, 16)                1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |
+[16, 32)               2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+
+@reads: 12
+",
+    recognise,
+    parser: || Box::new(Bpftrace::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+    let maps = head
+        .lines()
+        .filter(|l| map_line(&text(l)).is_some())
+        .count();
+    let rows = head.lines().any(|l| row(&text(l)).is_some());
+    let attaching = head.lines().any(|l| l.starts_with(b"Attaching "));
+    let json = head
+        .lines()
+        .filter(|l| l.starts_with(b"{\"type\":"))
+        .any(|l| memchr::memmem::find(l, b"\"data\":").is_some());
+    match (maps > 0, rows || attaching) {
+        (true, true) => 90,
+        (true, false) => 70,
+        _ if json => 85,
+        _ => 0,
+    }
+}
+
+/// The ends of a row's range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Range {
+    Below(f64),
+    Between(f64, f64),
+    From(f64),
+}
+
+/// `@name[key]: rest`: name, key and rest.
+fn map_line(line: &str) -> Option<(&str, &str, &str)> {
+    let line = line.trim_end();
+    if !line.starts_with('@') {
+        return None;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let end = line[1..]
+        .find(|c| !is_name(c))
+        .map_or(line.len(), |e| e + 1);
+    let (name, rest) = line.split_at(end);
+    if let Some(rest) = rest.strip_prefix(':') {
+        return Some((name, "", rest.trim()));
+    }
+    let keyed = rest.strip_prefix('[')?;
+    // A key can have brackets and colons in it.
+    if let Some(key) = keyed.strip_suffix("]:") {
+        return Some((name, key, ""));
+    }
+    let at = keyed.rfind("]: ")?;
+    Some((name, &keyed[..at], keyed[at + 3..].trim()))
+}
+
+/// A row: `[1K, 2K)  12 |@@@@|`, `[0] 3 |@|`, `(..., 0) 1 |@|`, `[100, ...) 2 |@|`.
+fn row(line: &str) -> Option<(Range, f64)> {
+    let line = line.trim();
+    let end = line.find([')', ']'])?;
+    let (range, rest) = line.split_at(end + 1);
+    let (count, bar) = rest.split_once('|')?;
+    if !is_bar(bar.trim_end().strip_suffix('|')?) {
+        return None;
+    }
+    let count = number::whole(count.trim().as_bytes())? as f64;
+    let inner = range.get(1..end)?;
+    let range = match (range.as_bytes()[0], inner.split_once(',')) {
+        (b'[', None) if range.ends_with(']') => {
+            let value = letter_number(inner)?;
+            Range::Between(value, value + 1.0)
+        }
+        (b'(', Some((from, to))) if from.trim() == "..." => Range::Below(letter_number(to)?),
+        (b'[', Some((from, to))) if to.trim() == "..." => Range::From(letter_number(from)?),
+        (b'[', Some((from, to))) => {
+            let (from, to) = (letter_number(from)?, letter_number(to)?);
+            // Both ends are in it where a bracket closes it.
+            let to = if range.ends_with(']') { to + 1.0 } else { to };
+            (to > from).then_some(Range::Between(from, to))?
+        }
+        _ => return None,
+    };
+    Some((range, count))
+}
+
+pub(super) struct Bpftrace {
+    pub(super) histograms: Histograms,
+    pub(super) pace: Pace,
+    /// The histogram being read.
+    open: Option<(String, String, Vec<Bucket>)>,
+    /// The key of many lines, as a stack, that is being read.
+    stack: Option<(String, Vec<String>)>,
+}
+
+impl Bpftrace {
+    fn new() -> Bpftrace {
+        Bpftrace {
+            histograms: Histograms::new(),
+            pace: Pace::default(),
+            open: None,
+            stack: None,
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some((name, key, rows)) = self.open.take()
+            && !rows.is_empty()
+        {
+            self.histogram(&name, &key, &rows, out);
+        }
+    }
+
+    pub(super) fn histogram(&mut self, name: &str, key: &str, rows: &[Bucket], out: &mut Out) {
+        let nth = self.pace.begin(&format!("{name}\0{key}"), out);
+        let title = Title {
+            tool: "bpftrace",
+            name: &numbered(name, nth),
+            header: "",
+            key,
+            unit: self.unit(name),
+        };
+        self.histograms.put(&title, rows, out);
+    }
+
+    /// What a known script's map is in.
+    fn unit(&self, name: &str) -> f64 {
+        match (self.histograms.goal, name) {
+            (Some(Goal::DiskSize), _) => 1.0,
+            (_, "@usecs" | "@us") => 1e-6,
+            (_, "@nsecs" | "@ns") => 1e-9,
+            (_, "@msecs" | "@ms") => 1e-3,
+            _ => f64::NAN,
+        }
+    }
+
+    /// A map that is a number, or several of them (`stats`).
+    pub(super) fn number(&mut self, name: &str, key: &str, values: &[(&str, f64)], out: &mut Out) {
+        let nth = self.pace.begin(&format!("{name}\0{key}"), out);
+        let name = numbered(name, nth);
+        let instance = out.word(key.as_bytes());
+        for (part, value) in values {
+            let column = match *part {
+                "" => name.clone(),
+                part => format!("{name} {part}"),
+            };
+            out.other(&column, "", instance, *value);
+        }
+    }
+
+    /// `@name[key]: 12` or `count 5, average 10, total 50`.
+    fn value(&mut self, name: &str, key: &str, text: &str, out: &mut Out) -> Line {
+        let whole = |text: &str| text.parse::<i128>().ok().map(|n| n as f64);
+        if let Some(value) = whole(text) {
+            self.number(name, key, &[("", value)], out);
+            return Line::Data;
+        }
+        let part = |part| -> Option<(&str, f64)> {
+            let (name, value) = str::trim(part).split_once(' ')?;
+            Some((name, whole(value.trim())?))
+        };
+        match text.split(',').map(part).collect::<Option<Vec<_>>>() {
+            Some(values) => {
+                self.number(name, key, &values, out);
+                Line::Data
+            }
+            None => Line::Unknown,
+        }
+    }
+
+    pub(super) fn bucket(range: Bound, count: f64, out: &mut Out) -> Bucket {
+        let told = |out: &mut Out, which: &str| {
+            if count != 0.0 {
+                out.note(&format!(
+                    "a row of a histogram has no {which} end: its values stand at the other"
+                ));
+            }
+        };
+        let (from, to) = match range {
+            (Some(from), Some(to)) => (from, to),
+            (None, Some(to)) => {
+                told(out, "lower");
+                (to - 1.0, to)
+            }
+            (Some(from), None) => {
+                told(out, "upper");
+                (from, from)
+            }
+            (None, None) => (0.0, 0.0),
+        };
+        Bucket { from, to, count }
+    }
+
+    /// A time, the script's name, what it says when it starts.
+    fn other_line(&mut self, text: &str, out: &mut Out) -> Line {
+        if let Some(at) = stamp(text) {
+            self.pace.mark(Some(at));
+            return Line::Noise;
+        }
+        if let Some(words) = echoed(text) {
+            self.histograms.goal = Goal::of(script_of(&words, ".bt"));
+            if let Some(seconds) = text.split(['\'', ' ', ',', '{', ';']).find_map(interval) {
+                out.every(seconds);
+            }
+            return Line::Noise;
+        }
+        let banner = Goal::of_banner(text).map(|(_, goal)| goal);
+        if self.histograms.goal.is_none() || banner == Some(Goal::DiskSize) {
+            self.histograms.goal = banner.or(self.histograms.goal);
+        }
+        let starts = [
+            "Attaching",
+            "Attached",
+            "Tracing",
+            "Sampling",
+            "Hit Ctrl",
+            "Lost ",
+            "^C",
+        ];
+        let titles = text.ends_with(':') || text.ends_with("...");
+        if text.starts_with("Lost ") {
+            out.note("bpftrace says that it lost events: counts are too low");
+        }
+        if titles || starts.iter().any(|s| text.starts_with(s)) {
+            return Line::Noise;
+        }
+        Line::Unknown
+    }
+}
+
+/// From and to, where there is one.
+pub(super) type Bound = (Option<f64>, Option<f64>);
+
+/// The name of the nth map of that name in an interval.
+fn numbered(name: &str, nth: u32) -> String {
+    match nth {
+        1 => name.to_owned(),
+        _ => format!("{name} ({nth})"),
+    }
+}
+
+/// Seconds of `interval:s:5`.
+fn interval(probe: &str) -> Option<f64> {
+    let mut parts = probe.strip_prefix("interval:")?.split(':');
+    let (unit, count) = (parts.next()?, parts.next()?);
+    let count: f64 = count.parse().ok().filter(|n| *n > 0.0)?;
+    Some(match unit {
+        "s" => count,
+        "ms" => count / 1e3,
+        "us" => count / 1e6,
+        "hz" => 1.0 / count,
+        _ => return None,
+    })
+}
+
+impl Parser for Bpftrace {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let whole = String::from_utf8_lossy(line);
+        let text = whole.trim();
+        if let Some((name, mut frames)) = self.stack.take() {
+            if let Some(rest) = text.strip_prefix("]:") {
+                let key = frames.join(" ");
+                if rest.is_empty() {
+                    self.open = Some((name, key, Vec::new()));
+                    return Line::Noise;
+                }
+                return self.value(&name, &key, rest.trim(), out);
+            }
+            if !text.starts_with('@') && frames.len() < 1000 {
+                if !text.is_empty() {
+                    frames.push(text.to_owned());
+                }
+                self.stack = Some((name, frames));
+                return Line::Noise;
+            }
+        }
+        if text.is_empty() {
+            self.finish(out);
+            return Line::Noise;
+        }
+        if let Some((_, _, rows)) = &mut self.open {
+            if let Some((range, count)) = row(text) {
+                let bound = match range {
+                    Range::Below(to) => (None, Some(to)),
+                    Range::Between(from, to) => (Some(from), Some(to)),
+                    Range::From(from) => (Some(from), None),
+                };
+                rows.push(Bpftrace::bucket(bound, count, out));
+                return Line::Data;
+            }
+            self.finish(out);
+        }
+        if text.starts_with('{') {
+            return bpftrace_json::line(self, text, out);
+        }
+        if let Some((name, key, rest)) = map_line(text) {
+            if rest.is_empty() {
+                self.open = Some((name.to_owned(), key.to_owned(), Vec::new()));
+                return Line::Noise;
+            }
+            return self.value(name, key, rest, out);
+        }
+        if text.starts_with('@') && text.ends_with('[') {
+            self.stack = Some((text.trim_end_matches('[').to_owned(), Vec::new()));
+            return Line::Noise;
+        }
+        self.other_line(text, out)
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.finish(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_all_kinds() {
+        let between = |from, to, count| Some((Range::Between(from, to), count));
+        assert_eq!(row("[256, 512)  2 |@@ |"), between(256.0, 512.0, 2.0));
+        assert_eq!(row("[512, 1K) 10 |@|"), between(512.0, 1024.0, 10.0));
+        assert_eq!(row("[1M, 2M)  1 ||"), between(1048576.0, 2097152.0, 1.0));
+        assert_eq!(row("[0]  3 |@|"), between(0.0, 1.0, 3.0));
+        assert_eq!(row("[-10, -5) 3 |@|"), between(-10.0, -5.0, 3.0));
+        assert_eq!(row("(..., 0) 1 |@|"), Some((Range::Below(0.0), 1.0)));
+        assert_eq!(row("[100, ...) 4 |@|"), Some((Range::From(100.0), 4.0)));
+        for no in [
+            "[1, 2) 3",
+            "[a, b) 1 |@|",
+            "[2, 1) 1 |@|",
+            "[1, 2) x |@|",
+            "]",
+            "@x: 1",
+        ] {
+            assert_eq!(row(no), None, "{no}");
+        }
+    }
+
+    #[test]
+    fn maps_and_their_keys() {
+        assert_eq!(map_line("@usecs:"), Some(("@usecs", "", "")));
+        assert_eq!(
+            map_line("@[kworker/2:1H]:"),
+            Some(("@", "kworker/2:1H", ""))
+        );
+        assert_eq!(map_line("@x[a, 3]: 12"), Some(("@x", "a, 3", "12")));
+        assert_eq!(map_line("@x: -5"), Some(("@x", "", "-5")));
+        assert_eq!(map_line("@["), None);
+        assert_eq!(map_line("x: 5"), None);
+    }
+}

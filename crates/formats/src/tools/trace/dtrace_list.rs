@@ -1,0 +1,113 @@
+//! Lists that `printa` prints: a line a key, with the numbers of one or several aggregations.
+
+use std::collections::HashSet;
+
+use super::histogram::Pace;
+use crate::number;
+use crate::out::Out;
+use crate::recognise::Head;
+
+/// Whether all lines are indented rows that begin with a name and end with a whole number.
+pub(super) fn looks_like(head: &Head) -> bool {
+    let mut rows = 0;
+    for line in head.lines().filter(|l| !l.trim_ascii().is_empty()) {
+        let text = String::from_utf8_lossy(line);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let named = words[0].starts_with(char::is_alphabetic) && !words[0].ends_with(':');
+        if !text.starts_with(' ') || !named || words.len() < 2 || !is_row(&words) {
+            return false;
+        }
+        rows += 1;
+    }
+    rows >= 5
+}
+
+/// Whether a line can be of a list: keys, then at least one number.
+fn is_row(words: &[&str]) -> bool {
+    let last = words.last().and_then(|w| whole(w));
+    (1..=10).contains(&words.len()) && last.is_some()
+}
+
+fn whole(word: &str) -> Option<f64> {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    let all = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    all.then(|| number::number(word.as_bytes())).flatten()
+}
+
+/// Where the columns of a line end: those of an aggregation end at the same places.
+fn layout(text: &str) -> usize {
+    text.trim_end().len()
+}
+
+/// Puts the lines of a paragraph into `other`; false if they are no list.
+pub(super) fn put(lines: &[(u64, String)], script: &str, pace: &mut Pace, out: &mut Out) -> bool {
+    let split = |(_, text): &(u64, String)| -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    let is_list = |line: &(u64, String)| {
+        let words = split(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        is_row(&words)
+    };
+    if !lines.iter().all(is_list) {
+        return false;
+    }
+    // Aggregations stand one after the other; keys of other types are of other widths.
+    let mut rest = lines;
+    let mut list = 0;
+    while let Some(first) = rest.first() {
+        let columns = split(first).len();
+        let same =
+            |l: &&(u64, String)| split(l).len() == columns && layout(&l.1) == layout(&first.1);
+        let count = rest.iter().take_while(same).count().max(1);
+        let (block, after) = rest.split_at(count);
+        rest = after;
+        list += 1;
+        let rows: Vec<Vec<String>> = block.iter().map(split).collect();
+        let named = !rows.iter().all(|r| whole(&r[0]).is_some());
+        if !named && columns > 2 {
+            out.refuse(crate::Refused(
+                "which columns of its list are keys and which are counts is not told\n\
+                 hint: describe the columns in a file, as --as my.toml"
+                    .into(),
+            ));
+            return true;
+        }
+        put_block(&rows, list, script, pace, out);
+    }
+    true
+}
+
+/// A block of rows of one list: the first columns that tell them apart are keys.
+fn put_block(rows: &[Vec<String>], list: u32, script: &str, pace: &mut Pace, out: &mut Out) {
+    let columns = rows[0].len();
+    let text_columns = rows
+        .iter()
+        .filter_map(|r| r.iter().rposition(|w| whole(w).is_none()))
+        .max();
+    let least = text_columns.map_or(1, |last| last + 1).min(columns - 1);
+    let tells_apart = |keys: &usize| {
+        let mut seen = HashSet::new();
+        rows.iter().all(|r| seen.insert(&r[..*keys]))
+    };
+    let keys = (least..columns).find(tells_apart).unwrap_or(columns - 1);
+    for row in rows {
+        let instance = row[..keys].join(" ");
+        let nth = pace.begin(&format!("{script}\0{list}\0{instance}"), out);
+        let instance = out.word(instance.as_bytes());
+        for (column, value) in row.iter().enumerate().skip(keys) {
+            let Some(value) = whole(value) else { continue };
+            let mut name = match columns - keys {
+                1 => "value".to_owned(),
+                _ => format!("column {}", column + 1),
+            };
+            if list > 1 {
+                name = format!("list {list} {name}");
+            }
+            if nth > 1 {
+                name = format!("{name} ({nth})");
+            }
+            out.other(&name, "", instance, value);
+        }
+    }
+}

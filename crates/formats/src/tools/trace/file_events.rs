@@ -1,0 +1,207 @@
+//! Lists of what programs did with files and connections: bcc's `ext4slower` and its like,
+//! `opensnoop`, `tcpconnlat`.
+
+use run::rows::TableId;
+
+use super::echoed;
+use super::table::{Row, Table};
+use crate::list::Format;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::{Refused, Stamp, time_of_day};
+use crate::{Line, Parser};
+
+const SLOWER: &[&str] = &[
+    "TIME", "COMM", "PID", "T", "BYTES", "OFF_KB", "LAT(ms)", "FILENAME",
+];
+const OPEN: &[&str] = &["PID", "COMM", "FD", "ERR", "PATH"];
+const CONNECT: &[&str] = &["PID", "COMM", "IP", "SADDR", "DADDR", "DPORT", "LAT(ms)"];
+
+pub(crate) const FSSLOWER: Format = Format {
+    name: "fsslower",
+    tool: "fsslower",
+    systems: "Linux",
+    help: "slow operations on files: ext4slower, xfsslower, btrfsslower, zfsslower, nfsslower",
+    recognised: "a header `TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME`",
+    yields: &["file_event"],
+    example: "\
+Tracing ext4 operations slower than 10 ms
+TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME
+06:35:01 cron           16464  R 1249    0          16.05 common-auth
+",
+    recognise: |head| recognise(head, SLOWER),
+    parser: || Box::new(Files::new()),
+};
+
+pub(crate) const OPENSNOOP: Format = Format {
+    name: "opensnoop",
+    tool: "opensnoop",
+    systems: "Linux",
+    help: "files that programs opened",
+    recognised: "a header `PID COMM FD ERR PATH`",
+    yields: &["file_event"],
+    example: "\
+TIME(s)       PID    COMM               FD ERR PATH
+0.000000000   1576   snmpd              11   0 /proc/sys/net/ipv6/conf/lo/forwarding
+1.023123000   1956   supervise          -1   2 supervise/status.new
+",
+    recognise: |head| recognise(head, OPEN),
+    parser: || Box::new(Files::new()),
+};
+
+pub(crate) const TCPCONNLAT: Format = Format {
+    name: "tcpconnlat",
+    tool: "tcpconnlat",
+    systems: "Linux",
+    help: "connections that programs opened, and how long that took",
+    recognised: "a header `PID COMM IP SADDR DADDR DPORT LAT(ms)`",
+    yields: &["tcp_event"],
+    example: "\
+TIME(s)   PID    COMM         IP SADDR            DADDR            DPORT LAT(ms)
+0.000     1201   wget         4  10.153.223.157   23.23.100.231    80    1.65
+",
+    recognise: |head| recognise(head, CONNECT),
+    parser: || Box::new(Files::new()),
+};
+
+fn recognise(head: &Head, header: &[&str]) -> u8 {
+    let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), header).is_some();
+    if head.lines().any(is_header) { 92 } else { 0 }
+}
+
+struct Files {
+    table: Option<Table>,
+    /// What the tool says that it traces.
+    filesystem: &'static str,
+    file: TableId,
+    tcp: TableId,
+}
+
+/// When it was, as the row tells.
+fn moment(row: &Row, out: &mut Out) -> Option<Stamp> {
+    if row.text("TIME(s)").is_some() {
+        return row.number("TIME(s)").map(Stamp::Elapsed);
+    }
+    if let Some(time) = row.text("TIME") {
+        return time_of_day(time.as_bytes(), None).map(Stamp::Clock);
+    }
+    let why = "the tool printed no times\nhint: its option -T (opensnoop) or -t prints them";
+    out.refuse(Refused(why.into()));
+    None
+}
+
+impl Files {
+    fn new() -> Files {
+        Files {
+            table: None,
+            filesystem: "",
+            file: TableId::of("file_event"),
+            tcp: TableId::of("tcp_event"),
+        }
+    }
+
+    fn of(row: &Row) -> Option<(String, String)> {
+        let (comm, pid) = (row.text("COMM")?, row.text("PID")?);
+        pid.parse::<u32>().ok()?;
+        Some((format!("{comm}[{pid}]"), comm.to_owned()))
+    }
+
+    fn slower(&self, row: &Row, out: &mut Out) -> Option<()> {
+        let letter = row.text("T")?;
+        let op = match letter {
+            "R" => "read",
+            "W" => "write",
+            "O" => "open",
+            "S" => "fsync",
+            "G" => "stat",
+            _ => return None,
+        };
+        let (bytes, latency) = (row.number("BYTES")?, row.number("LAT(ms)")? / 1e3);
+        row.number("OFF_KB")?;
+        out.note("OFF_KB, where in the file it was, has no place and was left out");
+        out.note("only operations slower than the tool's limit are in it");
+        let moved = matches!(letter, "R" | "W");
+        let (process, command) = Files::of(row)?;
+        let stamp = moment(row, out)?;
+        let file = row.text("FILENAME")?;
+        let words = [op, file, self.filesystem, &process, &command, ""];
+        let words = words.map(|w| out.word(w.as_bytes()));
+        let size = if moved { bytes } else { f64::NAN };
+        out.event(self.file, stamp, &words, &[latency, size, 1.0]);
+        Some(())
+    }
+
+    fn open(&self, row: &Row, out: &mut Out) -> Option<()> {
+        let error = row.number("ERR")?;
+        row.number("FD")?;
+        let op = if error == 0.0 { "open" } else { "open-failed" };
+        let (process, command) = Files::of(row)?;
+        let stamp = moment(row, out)?;
+        let words = [op, row.text("PATH")?, "(by name)", &process, &command, ""];
+        let words = words.map(|w| out.word(w.as_bytes()));
+        out.event(self.file, stamp, &words, &[f64::NAN, f64::NAN, 1.0]);
+        Some(())
+    }
+
+    fn connect(&self, row: &Row, out: &mut Out) -> Option<()> {
+        let latency = row.number("LAT(ms)")? / 1e3;
+        let (process, command) = Files::of(row)?;
+        let stamp = moment(row, out)?;
+        let words = [
+            row.text("DADDR")?,
+            row.text("DPORT")?,
+            row.text("LPORT").unwrap_or(""),
+            &process,
+            &command,
+            "",
+            "SYN_SENT to ESTABLISHED",
+        ];
+        let words = words.map(|w| out.word(w.as_bytes()));
+        out.event(self.tcp, stamp, &words, &[latency, f64::NAN, 1.0]);
+        Some(())
+    }
+
+    /// `Tracing ext4 operations slower than 10 ms`.
+    fn banner(&mut self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix("Tracing ") else {
+            return false;
+        };
+        let name = rest.split_whitespace().next().unwrap_or("");
+        let known = ["ext4", "xfs", "btrfs", "zfs", "nfs", "f2fs", "bcachefs"];
+        let found = known.iter().find(|k| k.eq_ignore_ascii_case(name));
+        self.filesystem = found.copied().unwrap_or(self.filesystem);
+        true
+    }
+}
+
+impl Parser for Files {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = String::from_utf8_lossy(line);
+        let trimmed = text.trim();
+        if let Some(table) = [SLOWER, OPEN, CONNECT]
+            .iter()
+            .find_map(|h| Table::of(trimmed, h))
+        {
+            self.table = Some(table);
+            return Line::Noise;
+        }
+        if trimmed.is_empty() || trimmed == "^C" || trimmed == "[...]" || self.banner(trimmed) {
+            return Line::Noise;
+        }
+        let row = self.table.as_ref().and_then(|table| table.row(trimmed));
+        let seen = row.and_then(|row| {
+            if row.text("OFF_KB").is_some() {
+                self.slower(&row, out)
+            } else if row.text("FD").is_some() {
+                self.open(&row, out)
+            } else {
+                self.connect(&row, out)
+            }
+        });
+        match seen {
+            Some(()) => Line::Data,
+            None if echoed(&text).is_some() => Line::Noise,
+            None => Line::Unknown,
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! How random I/O is, by interval: bcc's `biopattern`, the DTraceToolkit's `iopattern`; and who
+//! did most: bcc's `biotop`, the DTraceToolkit's `iotop`.
+
+use super::histogram::request_layer;
+use super::io_events::every;
+use super::table::Table;
+use super::{echoed, stamp};
+use crate::list::Format;
+use crate::number;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::time::{Stamp, time_of_day};
+use crate::{Line, Parser};
+
+const KIB: f64 = 1024.0;
+
+const BIO: &[&str] = &["DISK", "%RND", "%SEQ", "COUNT", "KBYTES"];
+const IO: &[&str] = &["%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"];
+const TOP: &[&str] = &[
+    "PID", "COMM", "D", "MAJ", "MIN", "DISK", "I/O", "Kbytes", "AVGms",
+];
+
+const ITOP: &[&str] = &["UID", "PID", "PPID", "CMD", "DEVICE", "MAJ", "MIN", "D"];
+
+pub(crate) const BIOPATTERN: Format = Format {
+    name: "biopattern",
+    tool: "biopattern",
+    systems: "Linux",
+    help: "I/Os and bytes of each disk, and how many were random",
+    recognised: "a header `TIME DISK %RND %SEQ COUNT KBYTES`",
+    yields: &["disk"],
+    example: "\
+TIME      DISK     %RND  %SEQ    COUNT     KBYTES
+22:12:57  vdb         0    99      193        772
+22:12:58  vdb         0   100     1119       4476
+",
+    recognise: |head| recognise(head, BIO),
+    parser: || Box::new(Pattern::new()),
+};
+
+pub(crate) const IOPATTERN: Format = Format {
+    name: "iopattern",
+    tool: "iopattern",
+    systems: "Solaris, illumos, macOS",
+    help: "I/Os, bytes and sizes of the disks, and how many were random",
+    recognised: "a header `%RAN %SEQ COUNT MIN MAX AVG KR KW`",
+    yields: &["disk"],
+    example: "\
+# iopattern 1
+%RAN %SEQ  COUNT    MIN    MAX    AVG     KR     KW
+  83   17    187   1024 131072   8896   1424    200
+",
+    recognise: |head| recognise(head, IO),
+    parser: || Box::new(Pattern::new()),
+};
+
+pub(crate) const BIOTOP: Format = Format {
+    name: "biotop",
+    tool: "biotop",
+    systems: "Linux",
+    help: "processes that did most I/O, and the load",
+    recognised: "a header `PID COMM D MAJ MIN DISK I/O Kbytes AVGms`",
+    yields: &["system"],
+    example: "\
+07:44:04 loadavg: 1.48 0.87 0.45 2/287 14547
+
+PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms
+14501  cksum            R 202 1   xvda1      361   28832   3.39
+",
+    recognise: |head| recognise(head, TOP),
+    parser: || Box::new(Pattern::new()),
+};
+
+pub(crate) const IOTOP: Format = Format {
+    name: "iotop-dtrace",
+    tool: "iotop",
+    systems: "Solaris, illumos, macOS",
+    help: "bytes that the disks read and wrote, by process, and the load",
+    recognised: "a header `UID PID PPID CMD DEVICE MAJ MIN D`",
+    yields: &["system", "disk"],
+    example: "\
+2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB
+
+  UID    PID   PPID CMD              DEVICE  MAJ MIN D            BYTES
+    0    404      1 vold             cmdk0   102   0 W           504320
+",
+    recognise: |head| recognise(head, ITOP),
+    parser: || Box::new(Pattern::new()),
+};
+
+fn recognise(head: &Head, header: &[&str]) -> u8 {
+    let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), header).is_some();
+    if head.lines().any(is_header) { 92 } else { 0 }
+}
+
+struct Pattern {
+    table: Option<Table>,
+    disk: Shape,
+    load: Shape,
+    load1: Shape,
+    /// The device that the command names.
+    device: Option<String>,
+}
+
+impl Pattern {
+    fn new() -> Pattern {
+        Pattern {
+            table: None,
+            disk: Shape::of("disk", &["ios", "bytes"]),
+            load: Shape::of("system", &["load1", "load5", "load15"]),
+            load1: Shape::of("system", &["load1"]),
+            device: None,
+        }
+    }
+
+    fn put(&self, device: &str, op: &str, [ios, bytes]: [f64; 2], out: &mut Out) {
+        let words = [device, request_layer(device), op].map(|w| out.word(w.as_bytes()));
+        out.put_amounts(&self.disk, &words, &[ios, bytes]);
+    }
+
+    /// `22:12:57 vdb 0 99 193 772`.
+    fn bio(&self, table: &Table, line: &str, out: &mut Out) -> Option<()> {
+        let row = table.row(line)?;
+        let names = ["COUNT", "KBYTES", "%RND", "%SEQ"];
+        let [count, kbytes, random, sequential] = names.map(|n| row.number(n));
+        let values = [count?, kbytes? * KIB];
+        let (random, sequential) = (random?, sequential?);
+        match row.text("TIME") {
+            Some(time) => {
+                let at = time_of_day(time.as_bytes(), None)?;
+                out.sample_at_or_same(Stamp::Clock(at));
+            }
+            None => out.sample(),
+        }
+        let device = row.text("DISK")?;
+        self.put(device, "(all)", values, out);
+        let instance = out.word(device.as_bytes());
+        out.other("%RND", "%", instance, random);
+        out.other("%SEQ", "%", instance, sequential);
+        Some(())
+    }
+
+    /// `83 17 187 1024 131072 8896 1424 200`; with -v the date and time before.
+    fn io(&self, table: &Table, line: &str, out: &mut Out) -> Option<()> {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let timed = table.has("TIME");
+        // The date is of four fields.
+        let (at, line) = match fields.split_at_checked(4) {
+            Some((date, rest)) if timed => (
+                Some(stamp(&date.join(" "))?),
+                format!("{} {}", "-", rest.join(" ")),
+            ),
+            _ if timed => return None,
+            _ => (None, line.to_owned()),
+        };
+        let row = table.row(&line)?;
+        let names = ["%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"];
+        let numbers: Vec<f64> = names.iter().map_while(|n| row.number(n)).collect();
+        let &[random, sequential, count, least, most, mean, read, written] = &numbers[..] else {
+            return None;
+        };
+        let device = row
+            .text("DEVICE")
+            .or(self.device.as_deref())
+            .unwrap_or("(all)");
+        match at {
+            Some(at) => out.sample_at_or_same(at),
+            None => out.sample(),
+        }
+        self.put(device, "(all)", [count, f64::NAN], out);
+        self.put(device, "read", [f64::NAN, read * KIB], out);
+        self.put(device, "write", [f64::NAN, written * KIB], out);
+        let instance = out.word(device.as_bytes());
+        for (name, unit, value) in [
+            ("%RAN", "%", random),
+            ("%SEQ", "%", sequential),
+            ("MIN", "bytes", least),
+            ("MAX", "bytes", most),
+            ("AVG", "bytes", mean),
+        ] {
+            out.other(name, unit, instance, value);
+        }
+        Some(())
+    }
+
+    /// `14501 cksum R 202 1 xvda1 361 28832 3.39`.
+    fn top(table: &Table, line: &str, out: &mut Out) -> Option<()> {
+        let row = table.row(line)?;
+        let values = [
+            ("I/O", "per interval", row.number("I/O")?),
+            ("Kbytes", "KiB per interval", row.number("Kbytes")?),
+            ("AVGms", "ms", row.number("AVGms")?),
+        ];
+        if !out.has_sample() {
+            return None;
+        }
+        let instance = format!(
+            "{}[{}] {} {}",
+            row.text("COMM")?,
+            row.text("PID")?,
+            row.text("DISK")?,
+            row.text("D")?
+        );
+        let instance = out.word(instance.as_bytes());
+        for (name, unit, value) in values {
+            out.other(name, unit, instance, value);
+        }
+        Some(())
+    }
+
+    /// `07:44:04 loadavg: 1.48 0.87 0.45 2/287 14547`.
+    fn loads(&self, line: &str, out: &mut Out) -> Option<()> {
+        let (time, loads) = line.split_once("loadavg:")?;
+        let at = time_of_day(time.trim().as_bytes(), None)?;
+        let loads = loads.split_whitespace().take(3);
+        let loads: Option<Vec<f64>> = loads.map(|l| number::number(l.as_bytes())).collect();
+        let loads = loads.filter(|l| l.len() == 3)?;
+        out.sample_at(Stamp::Clock(at));
+        out.put(&self.load, &[], &loads);
+        Some(())
+    }
+
+    /// `2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB`.
+    fn totals(&self, line: &str, out: &mut Out) -> Option<()> {
+        let mut parts = line.split(", ").map(str::trim);
+        let at = stamp(parts.next()?)?;
+        let mut value = |name: &str, unit: &str| {
+            let text = parts.next()?.strip_prefix(name)?.strip_suffix(unit)?;
+            number::number(text.trim().as_bytes())
+        };
+        let load = value("load:", "")?;
+        let (read, written) = (value("disk_r:", "KB")?, value("disk_w:", "KB")?);
+        out.sample_at(at);
+        out.put(&self.load1, &[], &[load]);
+        self.put("(all)", "read", [f64::NAN, read * KIB], out);
+        self.put("(all)", "write", [f64::NAN, written * KIB], out);
+        Some(())
+    }
+
+    /// `0 404 1 vold cmdk0 102 0 W 504320`: bytes, microseconds of the disk (-o) or percents (-P).
+    fn process(table: &Table, line: &str, out: &mut Out) -> Option<()> {
+        let row = table.row(line)?;
+        let columns = [
+            ("BYTES", "bytes per interval"),
+            ("DISKTIME", "us per interval"),
+            ("%I/O", "%"),
+        ];
+        let column = columns.iter().find(|(name, _)| table.has(name))?;
+        let value = row.number(column.0)?;
+        if !out.has_sample() {
+            return None;
+        }
+        let texts = ["CMD", "PID", "DEVICE", "D"].map(|n| row.text(n).unwrap_or(""));
+        let [command, pid, device, op] = texts;
+        let instance = out.word(format!("{command}[{pid}] {device} {op}").as_bytes());
+        out.other(column.0, column.1, instance, value);
+        Some(())
+    }
+
+    fn command(&mut self, text: &str, out: &mut Out) -> bool {
+        let Some(words) = echoed(text) else {
+            return false;
+        };
+        let valued = if words[0] == "biotop" { "rp" } else { "dfmpt" };
+        every(&words, valued, out);
+        let at = words.iter().position(|w| *w == "-d" || *w == "--disk");
+        let device = at.and_then(|at| words.get(at + 1));
+        self.device = device.map(|d| (*d).to_owned());
+        true
+    }
+}
+
+impl Parser for Pattern {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = String::from_utf8_lossy(line);
+        let trimmed = text.trim();
+        if let Some(table) = [BIO, IO, TOP, ITOP]
+            .iter()
+            .find_map(|h| Table::of(trimmed, h))
+        {
+            self.table = Some(table);
+            return Line::Noise;
+        }
+        if trimmed.is_empty()
+            || trimmed == "[...]"
+            || trimmed == "^C"
+            || trimmed.starts_with("Tracing")
+        {
+            return Line::Noise;
+        }
+        if self.loads(trimmed, out).is_some() || self.totals(trimmed, out).is_some() {
+            return Line::Data;
+        }
+        let seen = match self.table.take() {
+            Some(table) => {
+                let seen = if table.has("KBYTES") {
+                    self.bio(&table, trimmed, out)
+                } else if table.has("KR") {
+                    self.io(&table, trimmed, out)
+                } else if table.has("PPID") {
+                    Pattern::process(&table, trimmed, out)
+                } else {
+                    Pattern::top(&table, trimmed, out)
+                };
+                self.table = Some(table);
+                seen
+            }
+            None => None,
+        };
+        if seen.is_some() {
+            return Line::Data;
+        }
+        if self.command(&text, out) || trimmed == "Detaching..." {
+            return Line::Noise;
+        }
+        Line::Unknown
+    }
+}

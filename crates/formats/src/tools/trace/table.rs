@@ -1,0 +1,125 @@
+//! Tables of tracing tools: columns by the names of a header, with programs and paths that can
+//! hold blanks.
+
+/// Columns of a table, as its header names them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    names: Vec<String>,
+}
+
+impl Table {
+    /// The header, if the line has all of these names.
+    pub(super) fn of(line: &str, wanted: &[&str]) -> Option<Table> {
+        let names: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let all = wanted.iter().all(|w| names.iter().any(|n| n == w));
+        all.then_some(Table { names })
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|n| n == name)
+    }
+
+    /// The cells of a row. `COMM` or `CMD`, and a last column that is a path, can have blanks in them;
+    /// what stands between the two is numbers. `None` if the row does not fit.
+    pub(super) fn row<'a>(&'a self, line: &'a str) -> Option<Row<'a>> {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let columns = self.names.len();
+        let spare = fields.len().checked_sub(columns)?;
+        let place = |name: &str| self.names.iter().position(|n| n == name);
+        let comm = place("COMM").or(place("CMD")).unwrap_or(columns);
+        let last = columns.checked_sub(1)?;
+        let path = matches!(
+            self.names[last].as_str(),
+            "PATH" | "PATHNAME" | "FILENAME" | "FILE" | "ARGS"
+        );
+        // How many fields the name of the program has.
+        let wide = match (spare, path) {
+            (_, _) if comm == columns => 1,
+            (spare, false) => spare + 1,
+            // Side by side: a path begins with a slash.
+            (1.., true) if comm + 1 == last => {
+                let path = |f: &&str| f.starts_with(['/', '<']);
+                fields.get(comm + 1..)?.iter().position(path)? + 1
+            }
+            (spare, true) => (1..=spare + 1).find(|wide| {
+                let between = &fields[comm + wide..last + wide - 1];
+                between.iter().all(|f| is_plain(f))
+            })?,
+        };
+        if spare > 0 && comm == columns && !path {
+            return None;
+        }
+        let mut cells = Vec::with_capacity(columns);
+        let mut at = 0;
+        for column in 0..columns {
+            let count = match column {
+                c if c == last && path => fields.len() - at,
+                c if c == comm => wide,
+                _ => 1,
+            };
+            cells.push(fields.get(at..at + count)?.join(" "));
+            at += count;
+        }
+        (at == fields.len()).then_some(Row { table: self, cells })
+    }
+}
+
+/// A number, one of a few letters, or nothing: no part of a name.
+fn is_plain(field: &str) -> bool {
+    let number = crate::number::number(field.as_bytes()).is_some();
+    number
+        || field == "-"
+        || (field.len() == 1 && field.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// A row of a table.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    table: &'a Table,
+    cells: Vec<String>,
+}
+
+impl Row<'_> {
+    /// The cell of the column of that name.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        let place = self.table.names.iter().position(|n| n == name)?;
+        self.cells.get(place).map(String::as_str)
+    }
+
+    /// Its number; `None` if there is no such column or it is no number.
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        crate::number::number(self.text(name)?.as_bytes())
+    }
+
+    /// The number of a column that the tool need not print: NaN then. `None` if it is no
+    /// number.
+    pub(super) fn optional(&self, name: &str) -> Option<f64> {
+        if self.table.has(name) {
+            self.number(name)
+        } else {
+            Some(f64::NAN)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_programs_can_have_blanks() {
+        let table = Table::of("TIME(s) COMM PID DISK LAT(ms)", &["COMM", "PID"]).unwrap();
+        let row = table.row("0.5 tmux: server 12 sda 0.74").unwrap();
+        assert_eq!(row.text("COMM"), Some("tmux: server"));
+        assert_eq!(row.number("LAT(ms)"), Some(0.74));
+        assert!(table.row("0.5 x 12 sda").is_none());
+        let table = Table::of("PID COMM FD ERR PATH", &["PATH"]).unwrap();
+        let row = table.row("12 a b 3 0 /tmp/x y").unwrap();
+        assert_eq!(
+            (row.text("COMM"), row.text("PATH")),
+            (Some("a b"), Some("/tmp/x y"))
+        );
+        let table = Table::of("TIME DISK COUNT", &["DISK"]).unwrap();
+        assert!(table.row("1 2 3 4").is_none());
+    }
+}

@@ -1,0 +1,150 @@
+//! uperf: its summary of transactions, and the lines of `-R`.
+//!
+//! Bytes in steps of 1,024, bits in steps of 1,000. One request and its response are two
+//! operations of uperf's.
+
+use std::collections::HashMap;
+
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::Stamp;
+use crate::workload::{Done, UNKNOWN, Work};
+use crate::{Line, Parser};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "uperf",
+    tool: "uperf",
+    systems: "Linux, Solaris, illumos",
+    help: "bytes and operations of each of uperf's transactions, or over time with -R",
+    recognised: "lines `Txn1  32.85GB /  30.23(s) = …` or `timestamp_ms:… name:Txn1 nr_bytes:…`",
+    yields: &["workload"],
+    example: "\
+Starting 1 threads running profile:iperf ...   0.00 seconds
+Txn1          0 /   1.00(s) =            0           1op/s
+Txn2    32.85GB /  30.23(s) =     9.33Gb/s      142392op/s
+---------------------------------------------------------
+Total   32.85GB /  31.23(s) =     9.03Gb/s      137833op/s
+",
+    recognise,
+    parser: || Box::new(Uperf::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    let summary = head.contains("(s) = ") && head.contains("op/s");
+    let raw = head.any_starts("timestamp_ms:") && head.contains("nr_bytes:");
+    if summary || raw { 91 } else { 0 }
+}
+
+struct Uperf {
+    work: Work,
+    /// Time in milliseconds, bytes and operations of a transaction at its line before.
+    before: HashMap<String, [f64; 3]>,
+    raw: bool,
+}
+
+impl Uperf {
+    fn new() -> Uperf {
+        Uperf {
+            work: Work::new("uperf"),
+            before: HashMap::new(),
+            raw: false,
+        }
+    }
+
+    /// `timestamp_ms:1395241836119.7598 name:Txn2 nr_bytes:1900544 nr_ops:29`: all since the
+    /// transaction began.
+    fn raw(&mut self, text: &str, out: &mut Out) -> Option<()> {
+        let of = |name: &str| {
+            let word = text.split_whitespace().find_map(|w| w.strip_prefix(name));
+            word.and_then(|w| w.strip_prefix(':'))
+        };
+        let plain = |name: &str| number(of(name)?.as_bytes());
+        let name = of("name")?;
+        let now = [plain("timestamp_ms")?, plain("nr_bytes")?, plain("nr_ops")?];
+        self.raw = true;
+        let before = self.before.insert(name.to_owned(), now);
+        if name == "Total" {
+            return Some(());
+        }
+        let Some(before) = before else {
+            return Some(());
+        };
+        let [passed, bytes, ops] = [0, 1, 2].map(|i| now[i] - before[i]);
+        // It began anew.
+        if passed <= 0.0 || bytes < 0.0 || ops < 0.0 {
+            return Some(());
+        }
+        out.sample_at(Stamp::Epoch((now[0] * 1000.0).round() as i64 * 1000));
+        out.spans(passed / 1000.0);
+        self.put(name, ops, bytes, out);
+        Some(())
+    }
+
+    fn put(&self, name: &str, ops: f64, bytes: f64, out: &mut Out) {
+        out.note(
+            "an operation of uperf's is a send or a receive: a request and its response are 2",
+        );
+        let done = Done {
+            ops,
+            bytes,
+            ..UNKNOWN
+        };
+        self.work.amounts(out, [name.as_bytes(), b"", b""], done);
+    }
+
+    /// `Txn2    32.85GB /  30.23(s) =     9.33Gb/s      142392op/s`.
+    fn summary(&mut self, text: &str, out: &mut Out) -> Option<Line> {
+        let (left, right) = text.split_once("(s) =")?;
+        let (amount, seconds) = left.split_once('/')?;
+        let mut words = amount.split_whitespace();
+        let (name, bytes) = (words.next()?, words.next()?);
+        let bytes = scaled(bytes.as_bytes(), 1024.0)?;
+        let seconds = number(seconds.trim().as_bytes())?;
+        let rate = right
+            .split_whitespace()
+            .find_map(|w| w.strip_suffix("op/s"))?;
+        let rate = number(rate.as_bytes())?;
+        // What -R told in parts, what sums the others up, and what did not run.
+        if self.raw || name == "Total" || seconds <= 0.0 {
+            return Some(Line::Noise);
+        }
+        out.sample();
+        out.spans(seconds);
+        self.put(name, (rate * seconds).round(), bytes, out);
+        out.note(
+            "uperf's summary gives operations a second: `workload.ops` is that times its seconds",
+        );
+        Some(Line::Data)
+    }
+}
+
+impl Parser for Uperf {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Line::Unknown;
+        };
+        // Progress goes before, on the same line.
+        let last = text.rsplit('\r').find(|p| !p.trim().is_empty());
+        let text = last.unwrap_or_default().trim();
+        if text.starts_with("timestamp_ms:") {
+            let seen = self.raw(text, out);
+            return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        if let Some(seen) = self.summary(text, out) {
+            return seen;
+        }
+        let starts = [
+            "Starting",
+            "Completed",
+            "---",
+            "===",
+            "Error",
+            "Run Statistics",
+            "uperf",
+        ];
+        let known = text.is_empty() || starts.iter().any(|s| text.starts_with(s));
+        if known { Line::Noise } else { Line::Unknown }
+    }
+}

@@ -1,0 +1,344 @@
+//! `zonestat` of Solaris 11 and `zonestat.pl` before it: what zones use.
+//!
+//! ```text
+//! Zonename| IT|Size|Used| RAM| Shm| Lkd| VM|
+//!  global  0D   64  0.0 318M  0.0  0.0 225M
+//! ==TOTAL= ===   64  0.0 1.1G  0.0  0.0 620M
+//!
+//! Interval: 1, Duration: 0:00:05
+//! SUMMARY                   Cpus/Online: 8/8   PhysMem: 31.8G  VirtMem: 33.8G
+//!                     ---CPU----  --PhysMem-- --VirtMem-- --PhysNet--
+//!                ZONE  USED %PART  USED %USED  USED %USED PBYTE %PUSE
+//!             [total]  0.30 3.79% 8131M 24.9% 7600M 21.9%   594 0.00%
+//! ```
+//!
+//! The script takes memory from `prstat`, whose letters are steps of 1,024, makes bytes of it
+//! with steps of 1,000, and prints those with steps of 1,000 again. `prstat` has KB up to
+//! 9,999 of them, then MB, then GB, so what it printed can be told, and the bytes are put right.
+
+use std::collections::HashSet;
+
+use crate::list::Format;
+use crate::number::{number, scaled};
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::{Refused, time_of_day};
+use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+
+pub(crate) const SCRIPT: Format = Format {
+    name: "zonestat-pl",
+    tool: "zonestat",
+    systems: "Solaris 10, OpenSolaris",
+    help: "processors and memory of zones, as the script zonestat.pl prints them",
+    recognised: "a header `Zonename| IT|Size|Used| RAM| …`",
+    yields: &[],
+    example: "\
+Zonename| IT|Size|Used| RAM| Shm| Lkd| VM|
+ global  0D   64  0.0 318M  0.0  0.0 225M
+==TOTAL= ===   64  0.0 318M  0.0  0.0 225M
+",
+    recognise: |head: &Head| if head.lines().any(is_script) { 90 } else { 0 },
+    parser: || Box::new(Zonestat::new(true)),
+};
+
+pub(crate) const NATIVE: Format = Format {
+    name: "zonestat",
+    tool: "zonestat",
+    systems: "Solaris 11",
+    help: "processors, memory and network of zones",
+    recognised: "`Interval: N, Duration: …` and a header `ZONE USED %PART …`",
+    yields: &[],
+    example: "\
+Interval: 1, Duration: 0:00:05
+SUMMARY                   Cpus/Online: 8/8   PhysMem: 31.8G  VirtMem: 33.8G
+                    ---CPU----  --PhysMem-- --VirtMem-- --PhysNet--
+               ZONE  USED %PART  USED %USED  USED %USED PBYTE %PUSE
+            [total]  0.30 3.79% 8131M 24.9% 7600M 21.9%   594 0.00%
+",
+    recognise: |head: &Head| {
+        let interval = head.lines().any(|l| duration(l).is_some());
+        if interval && head.lines().any(is_native) {
+            90
+        } else {
+            0
+        }
+    },
+    parser: || Box::new(Zonestat::new(false)),
+};
+
+fn is_script(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.starts_with(b"Zonename|") && line.len() > 12
+}
+
+fn is_native(line: &[u8]) -> bool {
+    let mut words = fields(line);
+    words.next() == Some(b"ZONE")
+        && words
+            .next()
+            .is_some_and(|w| matches!(w, b"USED" | b"CAP" | b"PBYTE" | b"TOBYTE"))
+}
+
+/// Seconds of `Interval: 1, Duration: 0:00:05`.
+fn duration(line: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(line).ok()?.trim();
+    let after = text.strip_prefix("Interval:")?.split_once("Duration:")?.1;
+    let mut seconds = 0.0;
+    for part in after.trim().split(':') {
+        seconds = seconds * 60.0 + number(part.as_bytes())?;
+    }
+    Some(seconds).filter(|s| (0.0..1e9).contains(s))
+}
+
+/// Headings of groups of columns: where they begin and end, and their names.
+fn groups(line: &[u8]) -> Vec<(usize, usize, String)> {
+    let between = |b: &u8| matches!(b, b' ' | b'|');
+    let mut found = Vec::new();
+    let mut start = None;
+    for (i, byte) in line.iter().chain([&b' ']).enumerate() {
+        match (between(byte), start) {
+            (false, None) => start = Some(i),
+            (true, Some(from)) => {
+                let text = String::from_utf8_lossy(&line[from..i]);
+                found.push((from, i, text.trim_matches('-').to_owned()));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+struct Zonestat {
+    script: bool,
+    /// The line above the header.
+    above: Vec<(usize, usize, String)>,
+    columns: Vec<String>,
+    zones: HashSet<Vec<u8>>,
+    fresh: bool,
+    stamp: Option<Stamp>,
+    /// From the start to the present report and to that before.
+    elapsed: Option<f64>,
+    before: f64,
+}
+
+impl Zonestat {
+    fn new(script: bool) -> Zonestat {
+        Zonestat {
+            script,
+            above: Vec::new(),
+            columns: Vec::new(),
+            zones: HashSet::new(),
+            fresh: true,
+            stamp: None,
+            elapsed: None,
+            before: 0.0,
+        }
+    }
+
+    /// The columns after the zone's; one that occurs twice is told apart by its group.
+    fn header(&mut self, line: &[u8]) {
+        let words = groups(line);
+        let name = |(from, to, name): &(usize, usize, String)| {
+            let twice = words.iter().filter(|(_, _, n)| n == name).count() > 1;
+            let group = self.above.iter().find(|(a, b, _)| a < to && from < b);
+            match group {
+                Some((_, _, group)) if twice || !self.script => format!("{group}_{name}"),
+                _ => name.clone(),
+            }
+        };
+        self.columns = words.iter().skip(1).map(name).collect();
+        // Lines above are of this header only.
+        self.above.clear();
+        // The script prints it every 25 rows.
+        self.fresh |= !self.script;
+    }
+
+    fn begin(&mut self, out: &mut Out) {
+        match (self.stamp.take(), self.elapsed.take()) {
+            (Some(stamp), _) => out.sample_at(stamp),
+            (None, Some(elapsed)) => {
+                out.sample_at(Stamp::Elapsed(elapsed));
+                out.spans(elapsed - self.before);
+                self.before = elapsed;
+            }
+            (None, None) => out.sample(),
+        }
+        out.only_levels();
+        self.fresh = false;
+        self.zones.clear();
+    }
+
+    /// The fields of a row; of -P they are divided by colons or commas, perhaps with a time first.
+    fn texts<'a>(&mut self, line: &'a [u8]) -> Option<Vec<&'a [u8]>> {
+        let wanted = self.columns.len() + 1;
+        let blanks: Vec<&[u8]> = fields(line).collect();
+        if blanks.len() == wanted {
+            return Some(blanks);
+        }
+        for separator in [b':', b',', b'|'] {
+            let parts: Vec<&[u8]> = line
+                .trim_ascii()
+                .split(|b| *b == separator)
+                .map(<[u8]>::trim_ascii)
+                .collect();
+            if parts.len() == wanted {
+                return Some(parts);
+            }
+            let (first, rest) = parts.split_first()?;
+            if rest.len() == wanted {
+                let clock = time_of_day(first, None).map(Stamp::Clock);
+                let stamp = calendar::stamp(first).or(clock)?;
+                if self.stamp != Some(stamp) {
+                    self.stamp = Some(stamp);
+                }
+                return Some(rest.to_vec());
+            }
+        }
+        None
+    }
+
+    fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if self.columns.is_empty() {
+            return Line::Unknown;
+        }
+        let Some(texts) = self.texts(line) else {
+            return Line::Unknown;
+        };
+        let Some((zone, texts)) = texts.split_first() else {
+            return Line::Unknown;
+        };
+        let mut values = Vec::with_capacity(texts.len());
+        for (column, text) in self.columns.iter().zip(texts) {
+            match self.value(column, text) {
+                Some(value) => values.push(value),
+                None => return Line::Unknown,
+            }
+        }
+        if self.fresh || self.zones.contains(*zone) {
+            self.begin(out);
+        }
+        self.zones.insert(zone.to_vec());
+        if self.script {
+            out.note(
+                "zonestat.pl multiplies the KB, MB and GB of prstat by 1,000 instead of 1,024: \
+                 RAM and VM are corrected",
+            );
+        }
+        let total = zone.starts_with(b"==TOTAL") || *zone == b"[total]";
+        let zone = out.word(if total { b"(total)" } else { zone });
+        for (column, (value, unit)) in self.columns.iter().zip(values) {
+            out.other(column, unit, zone, value);
+        }
+        Line::Data
+    }
+
+    /// A value and its unit; NaN for a text. `None` if it is none of that column.
+    fn value(&self, column: &str, text: &[u8]) -> Option<(f64, &'static str)> {
+        if text == b"-" || column == "IT" || text.iter().all(|b| *b == b'=') {
+            return Some((f64::NAN, ""));
+        }
+        if let Some(share) = text.strip_suffix(b"%") {
+            return Some((number(share)?, "%"));
+        }
+        let plain = number(text);
+        if self.script {
+            // Memory: of prstat, or counted in bytes.
+            let memory = ["RAM", "VM", "Shm", "Lkd"]
+                .iter()
+                .any(|m| column.starts_with(m));
+            let bytes = scaled(text, 1000.0)?;
+            let of_prstat = column.starts_with("RAM") || column.starts_with("VM");
+            return Some(match (memory, of_prstat) {
+                (true, true) => (corrected(bytes), "B"),
+                (true, false) => (bytes, "B"),
+                _ => (
+                    bytes,
+                    if column.ends_with("Used") || column.ends_with("Size") {
+                        "CPUs"
+                    } else {
+                        ""
+                    },
+                ),
+            });
+        }
+        let unit = match column {
+            "CPU_USED" => "CPUs",
+            name if name.contains("Mem") || name.contains("BYTE") => "B",
+            _ => "",
+        };
+        Some((plain.or_else(|| scaled(text, 1024.0))?, unit))
+    }
+}
+
+/// The bytes that `prstat` meant.
+fn corrected(bytes: f64) -> f64 {
+    let steps = match bytes {
+        b if b < 1e3 => 0,
+        b if b < 9_999.5e3 => 1,
+        b if b < 9_999.5e6 => 2,
+        _ => 3,
+    };
+    bytes * 1.024_f64.powi(steps)
+}
+
+impl Parser for Zonestat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = line.trim_ascii();
+        if text.is_empty() || text.starts_with(b"Collecting data") || text.starts_with(b"SUMMARY") {
+            return Line::Noise;
+        }
+        for tool in ["zonestat", "zonestat.pl"] {
+            if let Some(arguments) = prompt::arguments(line, &[tool]) {
+                if let Some(seconds) = prompt::interval(&arguments) {
+                    out.every(seconds);
+                }
+                return Line::Noise;
+            }
+        }
+        if let Some(seconds) = duration(line) {
+            self.elapsed = Some(seconds);
+            self.fresh = true;
+            return Line::Noise;
+        }
+        if (self.script && is_script(line)) || (!self.script && is_native(line)) {
+            self.header(line);
+            return Line::Noise;
+        }
+        if text.starts_with(b"|") || text.starts_with(b"--") {
+            self.above = groups(line);
+            return Line::Noise;
+        }
+        if let Some(stamp) = calendar::stamp(line) {
+            self.stamp = Some(stamp);
+            self.fresh = true;
+            return Line::Noise;
+        }
+        let headless = self.columns.is_empty() && line.split(|b| *b == b':').count() > 4;
+        if headless {
+            out.refuse(Refused(
+                "rows without a header: what their columns are is not told\n\
+                 hint: put the header line that the command prints without -P above them"
+                    .into(),
+            ));
+            return Line::Unknown;
+        }
+        match self.row(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_prstat_meant() {
+        assert_eq!(corrected(0.0), 0.0);
+        assert_eq!(corrected(5_200e3), 5_200.0 * 1024.0);
+        assert!((corrected(318e6) - 318.0 * 1_048_576.0).abs() < 1.0);
+        assert!((corrected(12e9) - 12.0 * 1_073_741_824.0).abs() < 10.0);
+    }
+}

@@ -1,0 +1,428 @@
+//! `zpool iostat` of Solaris, illumos, and `OpenZFS` on Linux, BSD and macOS.
+//!
+//! ```text
+//!               capacity     operations     bandwidth
+//! pool        alloc   free   read  write   read  write
+//! ----------  -----  -----  -----  -----  -----  -----
+//! tank        26.5G  2.15T    174     69   714K   520K
+//!   raidz1    26.5G  2.15T    174     69   714K   520K
+//!     c0t0d0      -      -    100     29   209K   182K
+//! ```
+//!
+//! Letters are steps of 1,024, of bytes and of operations; times are whole numbers of their
+//! unit, rounded down (`zpool-iostat(8)`, `OpenZFS` 0.7 to 2.3). The first report is a mean since
+//! the pool was imported, but with `-y`. With `-v` a device stands two columns further in than
+//! what it is part of.
+
+mod columns;
+mod histogram;
+mod vdev;
+
+use std::collections::{HashMap, HashSet};
+
+use self::columns::{Column, Op, value};
+use self::histogram::Histogram;
+use crate::list::Format;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::time::{Refused, Stamp};
+use crate::{Line, Parser, calendar, fields, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "zpool-iostat",
+    tool: "zpool",
+    systems: "Solaris, illumos, Linux, FreeBSD, macOS",
+    help: "I/Os, bytes, waits and queues of ZFS pools and their devices; histograms with -w, -r",
+    recognised: "the header `pool alloc free read write read write`, or `used avail` for the \
+                 first two; of -w and -r `latency read write …` and `req_size ind agg …`; of -H \
+                 rows of seven columns divided by tabs",
+    yields: &[
+        "disk",
+        "disk_io",
+        "disk_latency",
+        "disk_queue_time",
+        "disk_service_time",
+        "disk_size",
+        "distribution",
+    ],
+    example: "\
+              capacity     operations    bandwidth
+pool        alloc   free   read  write   read  write
+----------  -----  -----  -----  -----  -----  -----
+tank        26.5G  2.15T    174     69   714K   520K
+tank        26.5G  2.15T   1.2K      0  13.7M      0
+",
+    recognise,
+    parser: || Box::new(Zpool::new()),
+};
+
+fn recognise(head: &Head) -> u8 {
+    if head.lines().any(columns::is_bottom) || histogram::is_in(head) {
+        return 90;
+    }
+    if echoed(head) {
+        return 80;
+    }
+    let rows: Vec<&[u8]> = head.lines().filter(|l| !l.is_empty()).collect();
+    let scripted = rows.iter().filter(|row| is_scripted(row)).count();
+    let stamps = rows.iter().filter(|r| calendar::stamp(r).is_some()).count();
+    if scripted > 0 && scripted + stamps + 1 >= rows.len() {
+        65
+    } else {
+        0
+    }
+}
+
+fn echoed(head: &Head) -> bool {
+    head.lines()
+        .any(|l| prompt::arguments(l, &["zpool", "iostat"]).is_some())
+}
+
+/// A row of `-H`: a name, two sizes with a letter or none, and numbers.
+fn is_scripted(line: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
+    let [name, space @ .., _, _, _, _] = &parts[..] else {
+        return false;
+    };
+    let lettered = |t: &&[u8]| t.last().is_some_and(|b| b"KMGTPE".contains(b)) || **t == *b"-";
+    parts.len() >= 7
+        && !name.is_empty()
+        && crate::number::number(name).is_none()
+        && space.iter().take(2).all(lettered)
+        && parts[1..].iter().all(|t| {
+            value(&Column::QueueWait("scrub"), t)
+                .or(value(&Column::Ops(Op::Read), t))
+                .is_some()
+        })
+}
+
+/// A row whose place among the devices is not known before the next.
+struct Row {
+    indent: usize,
+    name: Vec<u8>,
+    values: Vec<f64>,
+}
+
+/// What the header says of rows that are not moved in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// There is no header.
+    Unnamed,
+    Pools,
+    /// Devices that were asked for by name.
+    Devices,
+}
+
+struct Zpool {
+    /// Upper header.
+    top: Vec<String>,
+    columns: Option<Vec<Column>>,
+    rows: Rows,
+    histogram: Option<Histogram>,
+    waiting: Option<Row>,
+    /// Names of the report: of pools, and of groups with how often.
+    pools: HashSet<Vec<u8>>,
+    groups: HashMap<Vec<u8>, u32>,
+    pool: Vec<u8>,
+    /// The next row begins a report.
+    fresh: bool,
+    stamp: Option<Stamp>,
+    /// The next report is since boot.
+    boot_next: bool,
+    disk: Shape,
+    waits: Shape,
+}
+
+impl Zpool {
+    fn new() -> Zpool {
+        Zpool {
+            top: Vec::new(),
+            columns: None,
+            rows: Rows::Unnamed,
+            histogram: None,
+            waiting: None,
+            pools: HashSet::new(),
+            groups: HashMap::new(),
+            pool: Vec::new(),
+            fresh: true,
+            stamp: None,
+            boot_next: true,
+            disk: Shape::of("disk", &["ios", "bytes", "time"]),
+            waits: Shape::of("disk_io", &["ios", "queue", "service"]),
+        }
+    }
+
+    /// A command line tells the interval, and begins anew.
+    fn command(&mut self, arguments: &[String], out: &mut Out) {
+        self.flush(None, out);
+        if out.samples() > 0 {
+            out.broken();
+        }
+        self.fresh = true;
+        self.columns = None;
+        self.histogram = None;
+        self.boot_next = !prompt::has_flag(arguments, 'y');
+        if let Some(seconds) = prompt::interval(arguments) {
+            out.every(seconds);
+        }
+    }
+
+    fn begin(&mut self, out: &mut Out) {
+        match self.stamp.take() {
+            Some(stamp) => out.sample_at(stamp),
+            None => out.sample(),
+        }
+        if std::mem::take(&mut self.boot_next) {
+            out.since_boot();
+        }
+        self.fresh = false;
+        self.pools.clear();
+        self.groups.clear();
+    }
+
+    fn header(&mut self, line: &[u8]) -> Line {
+        let mut words = fields(line).map(|w| String::from_utf8_lossy(w).into_owned());
+        self.rows = match words.next().as_deref() {
+            Some("vdev") => Rows::Devices,
+            _ => Rows::Pools,
+        };
+        let bottom: Vec<String> = words.collect();
+        self.columns = columns::columns(&self.top, &bottom);
+        self.fresh = true;
+        self.histogram = None;
+        if self.columns.is_some() {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
+    }
+
+    /// Columns of rows without a header, by how many there are.
+    fn guess(&mut self, line: &[u8], out: &mut Out) {
+        if !line.contains(&b'\t') {
+            return;
+        }
+        let mut parts = line.split(|b| *b == b'\t').skip(1);
+        let count = parts.clone().count();
+        let timed = parts.any(|p| crate::number::seconds(p).is_some());
+        match columns::headless(count, timed) {
+            Ok(found) => self.columns = Some(found),
+            Err(_) if count < 6 => {}
+            Err(why) => out.refuse(Refused(format!(
+                "rows of {count} columns without a header: {why}\n\
+                 hint: put the two header lines that the command prints without -H above them"
+            ))),
+        }
+    }
+
+    fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if self.columns.is_none() {
+            self.guess(line, out);
+        }
+        let Some(columns) = &self.columns else {
+            return Line::Unknown;
+        };
+        let indent = line.iter().take_while(|b| **b == b' ').count();
+        let Some((name, texts)) = split(line, columns) else {
+            return Line::Unknown;
+        };
+        if vdev::is_class(name) && texts.iter().all(|t| *t == b"-") {
+            return Line::Noise;
+        }
+        let read = columns.iter().zip(&texts).map(|(c, t)| value(c, t));
+        let Some(values) = read.collect::<Option<Vec<f64>>>() else {
+            return Line::Unknown;
+        };
+        let row = Row {
+            indent,
+            name: name.to_vec(),
+            values,
+        };
+        let outermost = indent == 0 && self.is_pool(&row);
+        self.flush(Some(indent), out);
+        if self.fresh || (indent == 0 && self.pools.contains(name)) {
+            self.begin(out);
+        }
+        if indent == 0 {
+            self.pools.insert(name.to_vec());
+        }
+        if outermost {
+            self.pool = name.to_vec();
+        }
+        self.waiting = Some(row);
+        Line::Data
+    }
+
+    /// Without a header nothing is moved in: names and missing sizes have to tell.
+    fn is_pool(&self, row: &Row) -> bool {
+        let sized = row.values.first().is_some_and(|v| !v.is_nan());
+        match self.rows {
+            Rows::Pools => true,
+            Rows::Devices => false,
+            Rows::Unnamed => {
+                sized && !vdev::is_group(&row.name) && crate::disk::layer(&row.name) == "stacked"
+            }
+        }
+    }
+
+    /// Puts the row that waited, now that it is known how far in the next one stands.
+    fn flush(&mut self, next: Option<usize>, out: &mut Out) {
+        let Some(row) = self.waiting.take() else {
+            return;
+        };
+        let Some(columns) = self.columns.clone() else {
+            return;
+        };
+        let holds = next.is_some_and(|next| next > row.indent);
+        let pool = row.indent == 0 && self.is_pool(&row);
+        let (name, layer) = if pool {
+            (row.name.clone(), "stacked")
+        } else if holds || vdev::is_group(&row.name) {
+            (self.group(&row.name), "stacked")
+        } else {
+            (vdev::short(&row.name).to_vec(), vdev::leaf_layer(&row.name))
+        };
+        if layer == "stacked" {
+            out.note(
+                "pools and groups of devices are of the layer `stacked`, which is counted where \
+                 it is named only: `disk.bytes where layer = stacked`",
+            );
+        }
+        let device = out.word(&name);
+        let layer = out.word(layer.as_bytes());
+        self.put(out, [device, layer], &columns, &row.values);
+    }
+
+    /// The name of a group: groups of pools are named alike, and of old releases those of one.
+    fn group(&mut self, name: &[u8]) -> Vec<u8> {
+        let mut full = self.pool.clone();
+        if !full.is_empty() {
+            full.push(b'/');
+        }
+        full.extend_from_slice(name);
+        let times = self.groups.entry(full.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            full.extend_from_slice(format!("#{times}").as_bytes());
+        }
+        full
+    }
+
+    fn put(&self, out: &mut Out, words: [run::Word; 2], columns: &[Column], values: &[f64]) {
+        let of = |wanted: &Column| {
+            let at = columns.iter().position(|c| c == wanted);
+            at.and_then(|at| values.get(at)).copied()
+        };
+        let [device, layer] = words;
+        for op in [Op::Read, Op::Write] {
+            let ios = of(&Column::Ops(op)).unwrap_or(f64::NAN);
+            let bytes = of(&Column::Bytes(op)).unwrap_or(f64::NAN);
+            if ios.is_nan() && bytes.is_nan() {
+                continue;
+            }
+            // A mean of no I/Os is printed as `-`.
+            let time = |wait| match of(&Column::Wait(wait, op)) {
+                Some(mean) if mean.is_nan() && ios == 0.0 => 0.0,
+                Some(mean) => mean * ios,
+                None => f64::NAN,
+            };
+            let (all, service) = (time("total_wait"), time("disk_wait"));
+            let words = [device, layer, out.word(op.name().as_bytes())];
+            out.put(&self.disk, &words, &[ios, bytes, all]);
+            if !service.is_nan() {
+                // Kept by itself it would be told twice.
+                let ios = if out.is_since_boot() { f64::NAN } else { ios };
+                let queue = (all - service).max(0.0);
+                out.put(&self.waits, &words, &[ios, queue, service]);
+            }
+        }
+        for (column, value) in columns.iter().zip(values) {
+            let (name, unit) = match column {
+                Column::Ops(_) | Column::Bytes(_) => continue,
+                Column::Space(name) => ((*name).to_owned(), "B"),
+                Column::Wait(wait, op) => (format!("{wait}_{}", op.name()), "s"),
+                Column::QueueWait(queue) => (format!("{queue}_wait"), "s"),
+                Column::Queue(queue, state) => (format!("{queue}_{state}"), "I/Os"),
+                Column::Script(name) => (name.clone(), ""),
+            };
+            out.other(&name, unit, device, *value);
+        }
+    }
+}
+
+/// The name and the texts of the columns. A name can hold blanks, so they are counted from
+/// the end; but of a script's columns nobody knows how many words they hold.
+fn split<'a>(line: &'a [u8], columns: &[Column]) -> Option<(&'a [u8], Vec<&'a [u8]>)> {
+    if line.contains(&b'\t') {
+        let mut parts = line.split(|b| *b == b'\t').map(<[u8]>::trim_ascii);
+        let name = parts.next()?;
+        let texts: Vec<&[u8]> = parts.collect();
+        return (texts.len() == columns.len() && !name.is_empty()).then_some((name, texts));
+    }
+    let words: Vec<&[u8]> = fields(line).collect();
+    if columns.iter().any(|c| matches!(c, Column::Script(_))) {
+        let (name, texts) = words.split_first()?;
+        let count = columns.len().min(texts.len());
+        return (texts.len() >= 6).then(|| (*name, texts[..count].to_vec()));
+    }
+    let at = words
+        .len()
+        .checked_sub(columns.len())
+        .filter(|at| *at > 0)?;
+    let texts = words.get(at..)?.to_vec();
+    let first = texts.first()?;
+    // Where the columns begin in the line.
+    let offset = (first.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+    let name = line.get(..offset)?.trim_ascii();
+    // What stands before them is one name, not numbers that ran over.
+    let one = at == 1
+        || !words[1..at]
+            .iter()
+            .any(|w| crate::number::scaled(w, 1.0).is_some() || *w == b"-");
+    one.then_some((name, texts))
+}
+
+impl Parser for Zpool {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = line.trim_ascii_end();
+        if line.is_empty()
+            || (line.windows(2).any(|w| w == b"--")
+                && line.iter().all(|b| matches!(b, b'-' | b' ')))
+        {
+            return Line::Noise;
+        }
+        if let Some(arguments) = prompt::arguments(line, &["zpool", "iostat"]) {
+            self.command(&arguments, out);
+            return Line::Noise;
+        }
+        if let Some(stamp) = calendar::stamp(line) {
+            self.flush(None, out);
+            self.stamp = Some(stamp);
+            self.fresh = true;
+            return Line::Noise;
+        }
+        if columns::is_top(line) {
+            self.top = fields(line)
+                .map(|w| String::from_utf8_lossy(w).into_owned())
+                .collect();
+            return Line::Noise;
+        }
+        if columns::is_bottom(line) {
+            self.flush(None, out);
+            return self.header(line);
+        }
+        if let Some(seen) = self.histogram_line(line, out) {
+            return seen;
+        }
+        match self.row(line, out) {
+            Line::Unknown if prompt::is_chatter(line) || line == b"no pools available" => {
+                Line::Noise
+            }
+            seen => seen,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.flush(None, out);
+    }
+}

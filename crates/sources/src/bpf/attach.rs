@@ -1,0 +1,221 @@
+//! Attaching programs to their hooks, and what the kernel says of them afterwards.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::{AsFd, AsRawFd};
+
+use aya::programs::{BtfTracePoint, Iter, ProgramError};
+use aya::{Btf, Ebpf};
+use run::manifest::Program;
+
+use crate::{Availability, Host};
+
+/// A program and the hook it waits at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hook {
+    /// Name of the function in the object.
+    pub(super) program: &'static str,
+    /// Name of the kernel's tracepoint. `iter/task`: it runs once for each task, after those
+    /// before it are attached.
+    pub(super) event: &'static str,
+    /// Whether without it the source has nothing to tell.
+    pub(super) needed: bool,
+}
+
+impl Hook {
+    pub(super) const fn needed(program: &'static str, event: &'static str) -> Hook {
+        Hook {
+            program,
+            event,
+            needed: true,
+        }
+    }
+
+    pub(super) const fn useful(program: &'static str, event: &'static str) -> Hook {
+        Hook {
+            needed: false,
+            ..Hook::needed(program, event)
+        }
+    }
+}
+
+/// What names a list of the kernel instead of a tracepoint.
+const LIST: &str = "iter/";
+
+/// What it takes to load anything.
+pub(super) const REMEDY: &str =
+    "sudo sonde, or the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE";
+
+/// A program and what became of it.
+pub(super) struct Attached {
+    pub(super) state: Program,
+    /// `/proc/self/fdinfo` of the program.
+    info: Option<File>,
+    /// Hits and nanoseconds as last read.
+    before: [u64; 2],
+}
+
+impl Attached {
+    /// Reads what the kernel counted of it. While it measures programs
+    /// (`kernel.bpf_stats_enabled`), hits and their time grow.
+    pub(super) fn read(&mut self, measured_seconds: f64) {
+        let Some(info) = &mut self.info else {
+            return;
+        };
+        let mut text = String::new();
+        let read = info.rewind().and_then(|()| info.read_to_string(&mut text));
+        if read.is_err() {
+            return;
+        }
+        let field = |name: &str| {
+            let line = text.lines().find_map(|l| l.strip_prefix(name));
+            line.and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0)
+        };
+        let now = [field("run_cnt:"), field("run_time_ns:")];
+        let state = &mut self.state;
+        state.missed = field("recursion_misses:");
+        state.hits += now[0].saturating_sub(self.before[0]);
+        state.time_seconds += now[1].saturating_sub(self.before[1]) as f64 / 1e9;
+        state.measured_seconds += measured_seconds;
+        self.before = now;
+    }
+}
+
+/// Attaches a program of `ebpf`, unless the host is to do without its hook.
+pub(super) fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
+    let mut state = Program {
+        name: hook.program.into(),
+        hook: hook.event.into(),
+        state: "attached".into(),
+        ..Program::default()
+    };
+    let absent = host.without_hooks.iter().any(|h| h == hook.event);
+    let result = if absent {
+        Err(("unsupported", "left out as asked".to_owned()))
+    } else if let Some(list) = hook.event.strip_prefix(LIST) {
+        run_once(ebpf, hook.program, list, types).map(|()| None)
+    } else {
+        try_attach(ebpf, hook, types)
+    };
+    let mut info = None;
+    match result {
+        Ok(file) => info = file,
+        Err((name, detail)) => {
+            state.state = name.into();
+            state.detail = detail;
+        }
+    }
+    Attached {
+        state,
+        info,
+        before: [0; 2],
+    }
+}
+
+type Refusal = (&'static str, String);
+
+fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
+    let program: &mut BtfTracePoint = ebpf
+        .program_mut(hook.program)
+        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
+        .try_into()
+        .map_err(|e: ProgramError| failed(&e))?;
+    program
+        .load(hook.event, types)
+        .map_err(|e| refusal(e, "tracepoint"))?;
+    program.attach().map_err(|e| failed(&e))?;
+    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+}
+
+/// Runs a program once for each entry of a list of the kernel.
+fn run_once(ebpf: &mut Ebpf, name: &str, list: &str, types: &Btf) -> Result<(), Refusal> {
+    let program: &mut Iter = ebpf
+        .program_mut(name)
+        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
+        .try_into()
+        .map_err(|e: ProgramError| failed(&e))?;
+    program.load(list, types).map_err(|e| refusal(e, "list"))?;
+    let link = program.attach().map_err(|e| failed(&e))?;
+    let link = program.take_link(link).map_err(|e| failed(&e))?;
+    let mut file = link.into_file().map_err(|e| failed(&e))?;
+    std::io::copy(&mut file, &mut std::io::sink()).map_err(|e| failed(&e))?;
+    program.unload().map_err(|e| failed(&e))
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Refusal {
+    ("failed", error.to_string())
+}
+
+/// Why the kernel did not take a program for a hook of that kind.
+fn refusal(error: ProgramError, kind: &str) -> Refusal {
+    match error {
+        ProgramError::Btf(_) => ("unsupported", format!("this kernel has no such {kind}")),
+        ProgramError::LoadError { io_error, .. }
+            if io_error.kind() == std::io::ErrorKind::PermissionDenied
+                && io_error.raw_os_error() == Some(1) =>
+        {
+            ("denied", REMEDY.into())
+        }
+        other => failed(&other),
+    }
+}
+
+/// Reads `file` to its end. An iterator that writes nothing ends a reading after a million
+/// things and goes on with the next.
+fn read_through(file: &mut File) -> std::io::Result<()> {
+    let mut buffer = [0; 64];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Loads a program that [`iterate`] runs for each thing of a kind, as `tcp`.
+pub(super) fn iterator(
+    ebpf: &mut Ebpf,
+    name: &'static str,
+    kind: &str,
+    types: &Btf,
+) -> Result<Attached, Availability> {
+    let failed = |e: &dyn std::fmt::Display| Availability::Failed {
+        why: format!("iter/{kind}: {e}"),
+    };
+    let program = iterator_of(ebpf, name).map_err(|e| failed(&e))?;
+    program.load(kind, types).map_err(|e| match e {
+        ProgramError::Btf(_) => Availability::Unsupported {
+            needs: format!("a kernel with the iterator iter/{kind} (Linux 5.9)"),
+        },
+        other => failed(&other),
+    })?;
+    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(Attached {
+        state: Program {
+            name: name.into(),
+            hook: format!("iter/{kind}"),
+            state: "attached".into(),
+            ..Program::default()
+        },
+        info: File::open(format!("/proc/self/fdinfo/{fd}")).ok(),
+        before: [0; 2],
+    })
+}
+
+fn iterator_of<'a>(ebpf: &'a mut Ebpf, name: &str) -> std::io::Result<&'a mut Iter> {
+    let program = ebpf.program_mut(name);
+    let program = program.ok_or_else(|| std::io::Error::other("not in the object"))?;
+    program.try_into().map_err(std::io::Error::other)
+}
+
+/// Runs the program of that name for each thing that there is now.
+pub(super) fn iterate(ebpf: &mut Ebpf, name: &str) -> std::io::Result<()> {
+    let program = iterator_of(ebpf, name)?;
+    let link = program.attach().map_err(std::io::Error::other)?;
+    let link = program.take_link(link).map_err(std::io::Error::other)?;
+    read_through(&mut link.into_file().map_err(std::io::Error::other)?)
+}

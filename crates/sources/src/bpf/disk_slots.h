@@ -1,0 +1,136 @@
+/*
+ * What is known of an I/O under way, in a place that each request finds again.
+ */
+#pragma once
+#include "disk_devices.h"
+
+/* What is known of a request between insertion and completion. */
+struct slot {
+    u64 first; /* inserted, or issued without */
+    u64 issued;
+    s64 distance; /* sectors */
+    s64 nearest;
+    u64 group;
+    u64 file;
+    u32 request; /* tells requests apart: see `mark` */
+    u32 bytes;
+    u16 depth;
+    u8 index; /* of the device */
+    u8 marks;
+    u32 tgid;
+} __attribute__((aligned(64)));
+
+#define REQUEUED 1
+#define HELD 2 /* its data is done, the flush around it is not */
+
+MAP(slots, ARRAY, u32, struct slot, 1 << 14);
+const volatile u32 slot_mask = (1 << 14) - 1;
+
+/*
+ * The place of a request in `slots`, by its address. The kernel makes a queue's requests once
+ * and uses them again and again, so each finds its own place at the first look, and keeps it
+ * while it rests. The table has many times more places than there are requests; where two
+ * meet, the second takes the next place.
+ */
+INLINE u32 mark(struct request *rq)
+{
+    /* The lower half of the address, which may be calculated with; 0 stands for nobody. */
+    u32 address;
+    asm volatile("%0 = %1" : "=w"(address) : "w"((u32)(u64)rq));
+    return address | 1;
+}
+
+INLINE struct slot *slot_at(u32 mark, u32 step)
+{
+    u32 place = (((mark >> 5) * 2654435761u >> 12) + step) & slot_mask;
+    return map_lookup(&slots, &place);
+}
+
+#define WAYS 4
+
+/* The slot that is the request's. */
+INLINE struct slot *slot_of(struct request *rq)
+{
+    u32 wanted = mark(rq);
+#pragma unroll
+    for (int i = 0; i < WAYS; i++) {
+        struct slot *slot = slot_at(wanted, i);
+        if (slot && slot->request == wanted)
+            return slot;
+    }
+    return NULL;
+}
+
+INLINE void forget(struct slot *slot)
+{
+    slot->first = 0;
+    slot->issued = 0;
+    slot->marks = 0;
+    slot->tgid = 0;
+    slot->group = 0;
+    slot->file = 0;
+}
+
+/* Makes `slot` that of another request, if it still is that of `was`. Two processors may want
+ * the same one at the same moment: only one of them gets it. */
+INLINE bool take_slot(struct slot *slot, u32 was, u32 wanted)
+{
+    if (__sync_val_compare_and_swap(&slot->request, was, wanted) != was)
+        return 0;
+    forget(slot);
+    return 1;
+}
+
+/* The slot that is the request's, or one made its own. */
+INLINE struct slot *own_slot(struct request *rq)
+{
+    u32 wanted = mark(rq);
+    struct slot *slot = slot_of(rq);
+    if (slot) {
+        /* The end of its flush was never seen. */
+        if (slot->marks & HELD)
+            forget(slot);
+        return slot;
+    }
+#pragma unroll
+    for (int i = 0; i < WAYS; i++) {
+        slot = slot_at(wanted, i);
+        if (slot && !slot->request && take_slot(slot, 0, wanted))
+            return slot;
+    }
+    /* All taken, perhaps by requests of devices that are gone: one that rests. */
+#pragma unroll
+    for (int i = 0; i < WAYS; i++) {
+        slot = slot_at(wanted, i);
+        if (slot && !slot->issued && !slot->first && take_slot(slot, slot->request, wanted))
+            return slot;
+    }
+    return NULL;
+}
+
+/* Signed distance from the end before, and the least to the last ends. */
+ONCE int measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
+{
+    s64 distance, nearest;
+    u64 least;
+    if (!device || !slot)
+        return 0;
+    distance = nearest = sector - device->end;
+    least = nearest < 0 ? -nearest : nearest;
+#pragma unroll
+    for (int i = 0; i < ENDS; i++) {
+        s64 other = sector - device->ends[i];
+        /* The size without a branch: half of them would be mispredicted. */
+        s64 sign = other >> 63;
+        u64 size = (other ^ sign) - sign;
+        if (size < least) {
+            least = size;
+            nearest = other;
+        }
+    }
+    slot->distance = distance;
+    slot->nearest = nearest;
+    device->end = sector + sectors;
+    device->ends[device->turn++ & (ENDS - 1)] = sector + sectors;
+    return 0;
+}

@@ -1,0 +1,149 @@
+//! `sonde compare A... --vs B...`: did it change?
+
+mod comparable;
+mod told;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use analysis::compare::{Compared, MACHINE, Metric, WORKLOAD, compare};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use run::Run;
+
+use super::{Entry, flag};
+use crate::failure::Failure;
+use crate::output;
+
+/// The command.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "compare",
+    about: "Compare runs with runs: what changed, by how much, and how sure that is",
+    arguments,
+    run,
+};
+
+fn arguments(command: Command) -> Command {
+    let runs = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .required(true)
+            .num_args(1..)
+            .value_parser(value_parser!(PathBuf))
+            .value_hint(clap::ValueHint::DirPath)
+            .help(help)
+    };
+    command
+        .arg(runs("a", "Runs before the change").value_name("A"))
+        .arg(runs("b", "Runs after it").value_name("B").long("vs"))
+        .arg(
+            Arg::new("metric")
+                .long("metric")
+                .short('m')
+                .value_name("[pN ]EXPR[:higher|:lower]")
+                .action(ArgAction::Append)
+                .help("What to compare, and which way is better; may be given again [default: the workload's own throughput and latency, else disks, networks and processors]"),
+        )
+        .arg(flag("json", "As JSON"))
+        .after_help(
+            "A run is one number: what is measured inside it is correlated, and more seconds are not\n\
+             more runs. Four runs a side are the least that can decide one metric at 5 %; with\n\
+             several metrics more are needed. Examples:\n  \
+             sonde compare old-* --vs new-*\n  \
+             sonde compare a1 a2 a3 a4 --vs b1 b2 b3 b4 -m disk.bytes \\\n    \
+             -m 'p99 disk.ios by latency where op = read'\n  \
+             sonde compare old --vs new -m 'cpu.utilisation where phase = steady:lower'",
+        )
+}
+
+/// The runs of one side.
+pub(super) struct Side {
+    pub(super) name: &'static str,
+    pub(super) runs: Vec<Run>,
+}
+
+impl Side {
+    fn open(name: &'static str, matches: &ArgMatches, argument: &str) -> Result<Side, Failure> {
+        let paths = matches.get_many::<PathBuf>(argument).into_iter().flatten();
+        let open = |path: &PathBuf| -> Result<Run, Failure> {
+            let run = Run::open(path)?;
+            if let Some(text) = run.damage() {
+                output::message(&text);
+            }
+            Ok(run)
+        };
+        Ok(Side {
+            name,
+            runs: paths.map(open).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let a = Side::open("A", matches, "a")?;
+    let b = Side::open("B", matches, "b")?;
+    if let Some(path) = twice(&a, &b) {
+        return Err(Failure::input(format!(
+            "{} is given twice: a run counts once",
+            path.display()
+        )));
+    }
+    let metrics = metrics(matches, &a, &b)?;
+    let all = compare(&a.runs, &b.runs, &metrics);
+    let all = known(all, matches.contains_id("metric"))?;
+    let notes = comparable::notes(&a, &b);
+    let differences = comparable::differences(&a, &b);
+    if matches.get_flag("json") {
+        output::data(&told::json(&a, &b, &all, &notes, &differences));
+    } else {
+        output::data(&told::text(&a, &b, &all, &notes, &differences));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn twice<'s>(a: &'s Side, b: &'s Side) -> Option<&'s Path> {
+    let mut seen = std::collections::HashSet::new();
+    let paths = a.runs.iter().chain(&b.runs).map(Run::path);
+    let mut paths =
+        paths.filter(|p| !seen.insert(p.canonicalize().unwrap_or_else(|_| p.to_path_buf())));
+    paths.next()
+}
+
+fn metrics(matches: &ArgMatches, a: &Side, b: &Side) -> Result<Vec<Metric>, Failure> {
+    let Some(given) = matches.get_many::<String>("metric") else {
+        let both = || a.runs.iter().chain(&b.runs);
+        let has = |run: &Run| run.tables().iter().any(|t| t.starts_with("workload"));
+        let names: &[&str] = if both().all(has) { &WORKLOAD } else { &MACHINE };
+        return Ok(names.iter().filter_map(|m| Metric::parse(m).ok()).collect());
+    };
+    let parse = |text: &String| {
+        Metric::parse(text).map_err(|why| Failure::input(format!("--metric {text}: {why}")))
+    };
+    given.map(parse).collect()
+}
+
+/// Metrics that a run could tell. One that was asked for and none can tell is an error; of
+/// those that are compared by default only what there is is told.
+fn known(all: Vec<Compared>, asked: bool) -> Result<Vec<Compared>, Failure> {
+    let told = |c: &Compared| c.a.iter().chain(&c.b).any(|v| !v.is_nan() && *v != 0.0);
+    if asked {
+        let silent = all
+            .iter()
+            .find(|c| c.a.iter().chain(&c.b).all(|v| v.is_nan()));
+        return match silent {
+            Some(c) => Err(Failure::input(format!(
+                "{}: no run can tell: {}",
+                c.metric.text,
+                c.missing
+                    .as_deref()
+                    .unwrap_or("there are too few events for that quantile")
+            ))),
+            None => Ok(all),
+        };
+    }
+    let kept: Vec<Compared> = all.into_iter().filter(told).collect();
+    if kept.is_empty() {
+        return Err(Failure::input(
+            "these runs have nothing in common to compare\nhint: name it, as --metric disk.bytes",
+        ));
+    }
+    Ok(kept)
+}

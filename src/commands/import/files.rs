@@ -1,0 +1,352 @@
+//! Importing files: one is taken as it is read; several are looked at once to see what is in
+//! them, then again to take it.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use formats::{Format, Head, Import, Options, Refused, Report};
+use run::catalog::Detail;
+use run::rows::TableId;
+use run::write::Making;
+use run::{Nanos, Rows, Sink, Table, Word, Words, catalog};
+
+use super::Wanted;
+use super::inputs::{self, Input};
+use super::report::{Told, conclude};
+use crate::failure::Failure;
+
+/// Bytes that are read at a time.
+const PIECE: usize = 1 << 20;
+
+/// Tables that any number of files can fill: they say themselves what each row is of.
+const SHARED: [&str; 3] = ["other", "since_boot", "distribution"];
+
+/// A file whose format is known, and what is in it.
+pub(super) struct Looked<'i> {
+    input: &'i Input,
+    pub(super) format: &'static Format,
+    options: Options,
+    pub(super) report: Report,
+    /// Rows of each table, and the instances that they are of.
+    rows: HashMap<TableId, Filled>,
+    /// Tables that another file has better.
+    without: HashSet<TableId>,
+    /// Where its times are from.
+    pub(super) times: &'static str,
+}
+
+/// What a file has of a table.
+#[derive(Default)]
+struct Filled {
+    rows: u64,
+    /// The words of each row; none are kept of events.
+    instances: HashSet<Vec<Word>>,
+    /// The same as texts, when all are known.
+    names: HashSet<Vec<String>>,
+}
+
+impl Looked<'_> {
+    pub(super) fn name(&self) -> &str {
+        &self.input.name
+    }
+}
+
+pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Failure> {
+    if let Some(missing) = paths.iter().find(|p| p.symlink_metadata().is_err()) {
+        return Err(Failure::input(format!(
+            "{}: there is no such file",
+            missing.display()
+        )));
+    }
+    let (all, problems) = inputs::gather(paths);
+    let mut told = Told {
+        problems,
+        ..Told::default()
+    };
+    if let [only] = &all[..] {
+        return one(wanted, only, told);
+    }
+    let mut looked = Vec::new();
+    for input in &all {
+        match look(wanted, input, &wanted.options) {
+            Ok(found) => looked.push(found),
+            Err(why) => told.not_taken(input, why),
+        }
+    }
+    line_up(wanted, &mut looked)?;
+    choose(&mut looked);
+    told.check(wanted, &looked)?;
+    let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
+    let mut sink = Sink::new();
+    for file in &mut looked {
+        take(file, &mut making, &mut sink)?;
+    }
+    finish(wanted, making, &sink, &told, &looked)
+}
+
+/// One file: taken as it is read.
+fn one(wanted: &Wanted, input: &Input, mut told: Told) -> Result<ExitCode, Failure> {
+    let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
+    let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
+    let found = begin(wanted, input).and_then(|(mut text, first, format)| {
+        let mut import = Import::new(format, &Head::new(&first), wanted.options.clone());
+        let report = read(&mut import, &first, &mut text, &mut write)?;
+        let words = std::mem::take(&mut import.rows().words);
+        Ok((Looked::new(input, format, &wanted.options, report), words))
+    });
+    let (looked, words) = match found {
+        Ok((looked, words)) => (vec![looked], words),
+        Err(why) => {
+            told.not_taken(input, why);
+            (vec![], Words::default())
+        }
+    };
+    told.check(wanted, &looked)?;
+    let mut sink = Sink::new();
+    sink.words = words;
+    finish(wanted, making, &sink, &told, &looked)
+}
+
+fn finish(
+    wanted: &Wanted,
+    making: Making,
+    sink: &Sink,
+    told: &Told,
+    looked: &[Looked<'_>],
+) -> Result<ExitCode, Failure> {
+    let manifest = Told::manifest(wanted, looked);
+    let manifest = making
+        .finish(sink, &manifest)
+        .map_err(|e| Failure::work(format!("{}: {e}", wanted.output.display())))?;
+    conclude(wanted, &manifest, told, looked)
+}
+
+/// Why a file is not imported.
+pub(super) enum Why {
+    /// It is of no known format, or cannot be read.
+    Unknown(String),
+    /// It is of a format, and something is missing.
+    Refused(String),
+    /// What it was read for failed.
+    Failed(Failure),
+}
+
+impl Told {
+    fn not_taken(&mut self, input: &Input, why: Why) {
+        let name = input.name.clone();
+        match why {
+            Why::Unknown(why) => self.unknown.push((name, why)),
+            Why::Refused(why) => self.refused.push((name, why)),
+            Why::Failed(failure) => self.problems.push(format!("{name}: {}", failure.text)),
+        }
+    }
+}
+
+type Begun<'i> = (Box<dyn Read + 'i>, Vec<u8>, &'static Format);
+
+/// Opens a file and recognises it by its first bytes.
+fn begin<'i>(wanted: &Wanted, input: &'i Input) -> Result<Begun<'i>, Why> {
+    let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
+    let mut text = input.open().map_err(unreadable)?;
+    let first = inputs::first_bytes(&mut text, PIECE).map_err(unreadable)?;
+    let format = wanted.recognise(&Head::new(&first)).map_err(Why::Unknown)?;
+    Ok((text, first, format))
+}
+
+fn look<'i>(wanted: &Wanted, input: &'i Input, options: &Options) -> Result<Looked<'i>, Why> {
+    let (mut text, first, format) = begin(wanted, input)?;
+    let mut rows: HashMap<TableId, Filled> = HashMap::new();
+    let mut import = Import::new(format, &Head::new(&first), options.clone());
+    let mut count = |sink: &mut Sink| {
+        for (table, found) in sink.filled() {
+            rows.entry(table).or_default().add(found);
+        }
+        sink.clear();
+        Ok(())
+    };
+    let report = read(&mut import, &first, &mut text, &mut count)?;
+    let words = &import.rows().words;
+    for filled in rows.values_mut() {
+        filled.name(words);
+    }
+    let mut looked = Looked::new(input, format, options, report);
+    looked.rows = rows;
+    Ok(looked)
+}
+
+impl Filled {
+    fn add(&mut self, found: &Rows) {
+        self.rows += found.len() as u64;
+        if found.table.detail == Detail::Event {
+            return;
+        }
+        for row in 0..found.len() {
+            let words: Vec<Word> = found.words.iter().map(|column| column[row]).collect();
+            self.instances.insert(words);
+        }
+    }
+
+    fn name(&mut self, words: &Words) {
+        let text = |w: &Word| words.text(*w).unwrap_or_default().to_owned();
+        let instances = std::mem::take(&mut self.instances);
+        self.names = instances
+            .iter()
+            .map(|i| i.iter().map(text).collect())
+            .collect();
+    }
+}
+
+impl<'i> Looked<'i> {
+    fn new(
+        input: &'i Input,
+        format: &'static Format,
+        options: &Options,
+        report: Report,
+    ) -> Looked<'i> {
+        let times = match () {
+            () if report.relative => "relative",
+            () if options.start.is_some() => "start",
+            () => "text",
+        };
+        Looked {
+            input,
+            format,
+            options: options.clone(),
+            report,
+            rows: HashMap::new(),
+            without: HashSet::new(),
+            times,
+        }
+    }
+}
+
+/// Reads a file to its end; `taken` gets its rows piece by piece.
+fn read(
+    import: &mut Import,
+    first: &[u8],
+    rest: &mut dyn Read,
+    taken: &mut dyn FnMut(&mut Sink) -> Result<(), Failure>,
+) -> Result<Report, Why> {
+    let refused = |Refused(why): Refused| Why::Refused(why);
+    import.feed(first).map_err(refused)?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        taken(import.rows()).map_err(Why::Failed)?;
+        match rest.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => import.feed(&piece[..n]).map_err(refused)?,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Why::Unknown(e.to_string())),
+        }
+    }
+    let report = import.finish().map_err(refused)?;
+    taken(import.rows()).map_err(Why::Failed)?;
+    Ok(report)
+}
+
+/// Files without times start where the first of the others does.
+fn line_up(wanted: &Wanted, looked: &mut [Looked<'_>]) -> Result<(), Failure> {
+    let from = |f: &Looked<'_>| (f.times == "text").then(|| f.report.span.map(|s| s.0))?;
+    let first: Option<(Nanos, String)> = looked
+        .iter()
+        .filter_map(|f| Some((from(f)?, f.name().to_owned())))
+        .min();
+    let Some((start, name)) = first else {
+        return Ok(());
+    };
+    for file in looked.iter_mut().filter(|f| f.times == "relative") {
+        let options = Options {
+            start: Some(start),
+            ..file.options.clone()
+        };
+        let again = look(wanted, file.input, &options);
+        let mut again = again
+            .map_err(|_| Failure::work(format!("{}: it changed while it was read", file.name())))?;
+        again.times = "first file";
+        again.report.notes.push(format!(
+            "there are no times in it: its first sample is put where {name} starts"
+        ));
+        *file = again;
+    }
+    Ok(())
+}
+
+/// Where files tell of the same thing at the same time, the one that has most of it counts.
+fn choose(looked: &mut [Looked<'_>]) {
+    for (place, (_, table)) in catalog::tables().enumerate() {
+        if SHARED.contains(&table.name) {
+            continue;
+        }
+        let id = TableId(place as u16);
+        let rows = |f: &Looked<'_>| f.rows.get(&id).map_or(0, |filled| filled.rows);
+        let mut having: Vec<usize> = (0..looked.len())
+            .filter(|i| rows(&looked[*i]) > 0)
+            .collect();
+        having.sort_by_key(|i| std::cmp::Reverse(rows(&looked[*i])));
+        let mut kept: Vec<usize> = Vec::new();
+        for file in having {
+            let same = |k: &usize| same(&looked[*k], &looked[file], id, table);
+            let better = kept.iter().copied().find(same);
+            match better {
+                None => kept.push(file),
+                Some(better) => {
+                    let note = format!(
+                        "its rows of `{}` are left out: {} tells the same time in more rows",
+                        table.name,
+                        looked[better].name()
+                    );
+                    looked[file].without.insert(id);
+                    looked[file].report.notes.push(note);
+                }
+            }
+        }
+    }
+}
+
+/// Whether two files tell of the same: files of one format do if they share an instance (a job,
+/// a device), those of several formats if they are not of tools that the table keeps apart.
+fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
+    if !overlap(a, b) {
+        return false;
+    }
+    if a.format.name == b.format.name {
+        let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
+            return false;
+        };
+        return !of_a.names.is_disjoint(&of_b.names);
+    }
+    let by_tool = table.dimensions.first() == Some(&"tool");
+    !(by_tool && a.format.tool != b.format.tool)
+}
+
+fn overlap(a: &Looked<'_>, b: &Looked<'_>) -> bool {
+    match (a.report.span, b.report.span) {
+        (Some((from, to)), Some((other_from, other_to))) => from < other_to && other_from < to,
+        _ => false,
+    }
+}
+
+/// Reads the file again, for good.
+fn take(file: &mut Looked<'_>, making: &mut Making, sink: &mut Sink) -> Result<(), Failure> {
+    let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
+    let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
+    let first = inputs::first_bytes(&mut text, PIECE).map_err(|e| failed(e.to_string()))?;
+    let mut import = Import::new(file.format, &Head::new(&first), file.options.clone());
+    // All files share their words.
+    import.rows().words = std::mem::take(&mut sink.words);
+    let without = &file.without;
+    let mut write = |rows: &mut Sink| {
+        for table in without {
+            rows.rows_mut(*table).clear();
+        }
+        making.take(rows).map_err(|e| Failure::work(e.to_string()))
+    };
+    read(&mut import, &first, &mut text, &mut write).map_err(|e| match e {
+        Why::Refused(why) | Why::Unknown(why) => failed(why),
+        Why::Failed(failure) => failed(failure.text),
+    })?;
+    sink.words = std::mem::take(&mut import.rows().words);
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! What is said of an import: to the user, and in the manifest.
+
+use std::process::ExitCode;
+
+use formats::NotUnderstood;
+use run::manifest::{Imported, SourceState};
+use run::{Manifest, Nanos};
+use serde_json::json;
+use surfaces::table::{Align, Table};
+
+use super::Wanted;
+use super::files::Looked;
+use crate::failure::Failure;
+use crate::output::{self, counted};
+
+/// Lines not understood that are shown of each file.
+const SHOWN: usize = 5;
+
+/// What became of files beside those that were imported.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Paths that could not be opened.
+    pub(super) problems: Vec<String>,
+    /// Files of no known format, and why.
+    pub(super) unknown: Vec<(String, String)>,
+    /// Files that were recognised and cannot be imported, and why.
+    pub(super) refused: Vec<(String, String)>,
+}
+
+impl Told {
+    /// Fails if nothing can be imported, or not all of it and that was asked for.
+    pub(super) fn check(&self, wanted: &Wanted, looked: &[Looked<'_>]) -> Result<(), Failure> {
+        let files = self.unknown.iter().chain(&self.refused);
+        let reasons: Vec<String> = files.map(|(name, why)| format!("{name}: {why}")).collect();
+        if looked.is_empty() {
+            let mut all = self.problems.clone();
+            all.extend(reasons);
+            if all.is_empty() {
+                all.push("there are no files".into());
+            }
+            return Err(Failure::input(all.join("\n")));
+        }
+        if !wanted.strict {
+            return Ok(());
+        }
+        let lines = looked.iter().flat_map(|f| {
+            let lines = f.report.not_understood.iter();
+            lines.map(|n| not_understood(f.name(), n))
+        });
+        let mut all = self.problems.clone();
+        all.extend(reasons);
+        all.extend(lines);
+        if all.is_empty() {
+            return Ok(());
+        }
+        all.push("nothing was made: --strict".into());
+        Err(Failure::input(all.join("\n")))
+    }
+
+    /// The manifest of the run.
+    pub(super) fn manifest(wanted: &Wanted, looked: &[Looked<'_>]) -> Manifest {
+        let spans = looked.iter().filter_map(|f| f.report.span);
+        let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let (from, to) = span.unwrap_or((0, 0));
+        let hosts: Vec<&str> = looked
+            .iter()
+            .filter_map(|f| f.report.host.as_deref())
+            .collect();
+        let host = wanted.host.as_deref().or(hosts.first().copied());
+        let every = looked
+            .iter()
+            .filter_map(|f| interval(f.report.every, f.report.span, f.report.samples));
+        let every = every.fold(f64::INFINITY, f64::min);
+        let every = if every.is_finite() { every } else { 1.0 };
+        let imported = looked
+            .iter()
+            .map(|f| imported(f.name(), f.format.name, f.times, &f.report));
+        manifest(wanted, host, from, to, every, imported.collect())
+    }
+}
+
+/// Length of an interval: as told, or the mean one.
+pub(super) fn interval(
+    told: Option<f64>,
+    span: Option<(Nanos, Nanos)>,
+    samples: u64,
+) -> Option<f64> {
+    let mean = || {
+        let (from, to) = span?;
+        (samples > 0).then(|| (to - from) as f64 / 1e9 / samples as f64)
+    };
+    told.or_else(mean).filter(|every| *every > 0.0)
+}
+
+/// The manifest of an imported run.
+pub(super) fn manifest(
+    wanted: &Wanted,
+    host: Option<&str>,
+    from: Nanos,
+    to: Nanos,
+    every: f64,
+    imported: Vec<Imported>,
+) -> Manifest {
+    let name = wanted.name.clone().or_else(|| {
+        let names: Vec<&str> = imported.iter().map(|i| i.file.as_str()).collect();
+        (!names.is_empty()).then(|| match names[..] {
+            [one] => one.to_owned(),
+            _ => counted(names.len() as u64, "imported file"),
+        })
+    });
+    let mut manifest = Manifest::new(host.unwrap_or("unknown"), from, every);
+    manifest.id = format!(
+        "{from:x}-import-{}-{}",
+        crate::clock::wall(),
+        std::process::id()
+    );
+    manifest.name = name.unwrap_or_else(|| manifest.name.clone());
+    manifest.ended = Some(to);
+    manifest.sources = vec![SourceState {
+        name: "import".into(),
+        state: "available".into(),
+        ..SourceState::default()
+    }];
+    manifest.imported = imported;
+    manifest
+}
+
+pub(super) fn imported(
+    name: &str,
+    format: &str,
+    times: &str,
+    report: &formats::Report,
+) -> Imported {
+    Imported {
+        file: name.to_owned(),
+        format: format.to_owned(),
+        host: report.host.clone(),
+        times: times.to_owned(),
+        samples: report.samples,
+        lines: report.data,
+        noise: report.noise,
+        not_understood: report.unknown,
+        notes: report.notes.clone(),
+    }
+}
+
+pub(super) fn not_understood(file: &str, line: &NotUnderstood) -> String {
+    format!("{file}:{}: not understood: {}", line.line, line.text)
+}
+
+/// Says what was imported.
+pub(super) fn conclude(
+    wanted: &Wanted,
+    manifest: &Manifest,
+    told: &Told,
+    looked: &[Looked<'_>],
+) -> Result<ExitCode, Failure> {
+    for problem in &told.problems {
+        output::message(problem);
+    }
+    for (name, why) in &told.refused {
+        output::message(&format!("{name}: not imported: {why}"));
+    }
+    let unknown = told.unknown.len();
+    if unknown > 0 {
+        let names: Vec<&str> = told
+            .unknown
+            .iter()
+            .map(|(n, _)| n.as_str())
+            .take(SHOWN)
+            .collect();
+        let more = if unknown > SHOWN { ", ..." } else { "" };
+        output::message(&format!(
+            "{} of no known format: {}{more}",
+            counted(unknown as u64, "file"),
+            names.join(", ")
+        ));
+    }
+    for file in looked {
+        lines_and_notes(file.name(), &file.report);
+    }
+    say(wanted, manifest);
+    // What was recognised and could not be taken is missing in the run.
+    Ok(if told.refused.is_empty() && told.problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Lines that were not understood, and notes.
+pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
+    for line in report.not_understood.iter().take(SHOWN) {
+        output::message(&not_understood(name, line));
+    }
+    let more = report.unknown.saturating_sub(SHOWN as u64);
+    if more > 0 {
+        output::message(&format!(
+            "{name}: {} more not understood",
+            counted(more, "line")
+        ));
+    }
+    for note in &report.notes {
+        output::message(&format!("{name}: {note}"));
+    }
+}
+
+/// The closing words, or the JSON.
+pub(super) fn say(wanted: &Wanted, manifest: &Manifest) {
+    let path = wanted.output.display();
+    if wanted.json {
+        let list = json!({
+            "run": wanted.output,
+            "tables": manifest.tables,
+            "imported": manifest.imported,
+        });
+        output::data(&format!("{list:#}\n"));
+        return;
+    }
+    let mut table = Table::new();
+    for (name, align) in [
+        ("file", Align::Left),
+        ("format", Align::Left),
+        ("samples", Align::Right),
+        ("lines", Align::Right),
+        ("not understood", Align::Right),
+        ("times", Align::Left),
+    ] {
+        table.column(name, align);
+    }
+    for file in &manifest.imported {
+        table.row(vec![
+            file.file.clone(),
+            file.format.clone(),
+            file.samples.to_string(),
+            file.lines.to_string(),
+            file.not_understood.to_string(),
+            file.times.clone(),
+        ]);
+    }
+    output::data(&table.render(80));
+    output::message(&format!(
+        "imported {} into {path}\n       next: sonde show {path}",
+        counted(manifest.imported.len() as u64, "file")
+    ));
+}

@@ -1,0 +1,322 @@
+//! `sonde import`: files, directories, archives, pipes; what is not understood, and what is
+//! missing.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "makes the files that are imported, and waits"
+)]
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use support::{scratch, sonde};
+
+const VMSTAT: &str = "\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 0  0    524 763388 147216 819640    0    0   288   108  195 2509  4  3 93  0  0
+ 1  0    524 763388 147216 819640    0    0     0    64   57   96 10 20 70  0  0
+ 3  0    524 763388 147216 819640    0    0     0   128   57   96 30 20 50  0  0
+";
+
+/// The same with the time of each line.
+const STAMPED: &str = "\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+ r  b   swpd   free  inact active   si   so    bi    bo   in   cs us sy id wa st                 UTC
+ 2  0      0 2794716 295968 312724    0    0     1     3   29   57  0  0 99  0  0 2021-09-16 20:33:13
+ 0  0      0 2794716 295968 312744    0    0     0   100   41   84  0  0 100  0  0 2021-09-16 20:33:18
+ 0  0      0 2794716 295968 312752    0    0     0   200   41   84  0  0 100  0  0 2021-09-16 20:33:23
+";
+
+fn import(dir: &Path, arguments: &[&str]) -> Output {
+    let mut command = sonde();
+    command.arg("import").args(arguments).current_dir(dir);
+    command.output().expect("sonde runs")
+}
+
+fn said(out: &Output) -> String {
+    String::from_utf8_lossy(&out.stderr).into_owned()
+}
+
+/// The whole of an expression over the run.
+fn total(dir: &Path, run: &str, expression: &str) -> f64 {
+    let out = sonde()
+        .args(["get", run, expression, "--json"])
+        .current_dir(dir)
+        .output()
+        .expect("sonde runs");
+    assert!(out.status.success(), "{expression}: {}", said(&out));
+    let answer: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let groups = answer["groups"].as_array().expect("groups");
+    groups.iter().filter_map(|g| g["total"].as_f64()).sum()
+}
+
+fn manifest(dir: &Path, run: &str) -> serde_json::Value {
+    let text = fs::read(dir.join(run).join("run.json")).expect("run.json");
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+#[test]
+fn a_file_becomes_a_run() {
+    let dir = scratch("import-file");
+    fs::write(dir.join("vmstat.out"), VMSTAT).unwrap();
+    let out = import(
+        &dir,
+        &[
+            "vmstat.out",
+            "-o",
+            "run",
+            "--every",
+            "5s",
+            "--start",
+            "2012-03-04 10:00",
+            "--tz",
+            "UTC",
+        ],
+    );
+    assert!(out.status.success(), "{}", said(&out));
+    // KiB a second, times five seconds each; the first report is since boot.
+    assert_eq!(
+        total(&dir, "run", "vm.paged_out"),
+        (64.0 + 128.0) * 1024.0 * 5.0
+    );
+    assert_eq!(total(&dir, "run", "cpu.time where mode = user"), 0.4 * 5.0);
+    let made = manifest(&dir, "run");
+    assert_eq!(made["started"], "2012-03-04T10:00:00.000000000Z");
+    assert_eq!(made["ended"], "2012-03-04T10:00:10.000000000Z");
+    assert_eq!(made["imported"][0]["samples"], 2);
+    assert_eq!(made["imported"][0]["times"], "start");
+    let shown = sonde()
+        .args(["show", "run"])
+        .current_dir(&dir)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("vmstat-linux"), "{shown}");
+}
+
+/// An interval is never assumed, and nothing is left behind.
+#[test]
+fn what_is_missing_is_asked_for() {
+    let dir = scratch("import-missing");
+    fs::write(dir.join("vmstat.out"), VMSTAT).unwrap();
+    fs::write(dir.join("text"), "Lorem ipsum dolor sit amet.\n").unwrap();
+    fs::write(dir.join("empty"), "").unwrap();
+    let header = VMSTAT.lines().take(2).collect::<Vec<_>>().join("\n");
+    fs::write(dir.join("header"), header).unwrap();
+    for (arguments, wanted) in [
+        (&["vmstat.out"][..], "--every 1s"),
+        (&["vmstat.out", "--every", "x"], "for example 500ms"),
+        (&["text"], "no known format"),
+        (&["text", "--as", "vmstat"], "no numbers in it"),
+        (&["header", "--every", "1s"], "no numbers in it"),
+        (&["vmstat.out", "--as", "vmstad"], "did you mean"),
+        (&["empty"], "empty"),
+        (&["absent"], "no such file"),
+        (
+            &["vmstat.out", "--every", "1s", "--tz", "Mars/X"],
+            "no such zone",
+        ),
+        (
+            &["vmstat.out", "--every", "1s", "--start", "soon"],
+            "not a time",
+        ),
+        (&["-", "vmstat.out"], "stands alone"),
+    ] {
+        let mut all = arguments.to_vec();
+        all.extend(["-o", "run"]);
+        let out = import(&dir, &all);
+        assert_eq!(out.status.code(), Some(2), "{arguments:?}: {}", said(&out));
+        assert!(said(&out).contains(wanted), "{arguments:?}: {}", said(&out));
+    }
+    let left: Vec<_> = fs::read_dir(&dir)
+        .unwrap()
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
+    assert_eq!(left.len(), 4, "{left:?}");
+    // A run is never overwritten.
+    fs::create_dir(dir.join("run")).unwrap();
+    let out = import(&dir, &["vmstat.out", "--every", "1s", "-o", "run"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("exists already"), "{}", said(&out));
+}
+
+#[test]
+fn lines_that_are_not_understood_are_told() {
+    let dir = scratch("import-lines");
+    let text = VMSTAT.replace(" 1  0 ", " 1 xx ");
+    fs::write(dir.join("vmstat.out"), text).unwrap();
+    let out = import(&dir, &["vmstat.out", "--every", "1s", "-o", "run"]);
+    assert!(out.status.success());
+    assert!(
+        said(&out).contains("vmstat.out:4: not understood"),
+        "{}",
+        said(&out)
+    );
+    assert_eq!(manifest(&dir, "run")["imported"][0]["not_understood"], 1);
+    let out = import(
+        &dir,
+        &["vmstat.out", "--every", "1s", "-o", "strict", "--strict"],
+    );
+    assert_eq!(out.status.code(), Some(2));
+    assert!(!dir.join("strict").exists());
+}
+
+/// A directory is one run: each file by its content, compressed or not; one that has the same
+/// at the same time is left out, and that is told.
+#[test]
+fn a_directory_is_one_run() {
+    let dir = scratch("import-directory");
+    let bench = dir.join("bench/deeper");
+    fs::create_dir_all(&bench).unwrap();
+    fs::write(bench.join("stamped"), STAMPED).unwrap();
+    fs::write(dir.join("bench/notes.md"), "# What we did\n").unwrap();
+    for (program, name) in [
+        ("gzip", "a.gz"),
+        ("bzip2", "b.bz2"),
+        ("xz", "c.xz"),
+        ("zstd", "d.zst"),
+    ] {
+        if Command::new(program).arg("--version").output().is_err() {
+            assert!(std::env::var_os("CI").is_none(), "{program} is missing");
+            continue;
+        }
+        let mut packer = Command::new(program)
+            .arg("-c")
+            .stdin(Stdio::piped())
+            .stdout(fs::File::create(dir.join("bench").join(name)).unwrap())
+            .spawn()
+            .unwrap();
+        packer
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(VMSTAT.as_bytes())
+            .unwrap();
+        assert!(packer.wait().unwrap().success());
+    }
+    let out = import(&dir, &["bench", "--every", "5s", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let text = said(&out);
+    assert!(
+        text.contains("1 file of no known format: bench/notes.md"),
+        "{text}"
+    );
+    // All but one are of the same time.
+    assert!(text.contains("are left out"), "{text}");
+    let made = manifest(&dir, "run");
+    let times: Vec<&str> = made["imported"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["times"].as_str().unwrap())
+        .collect();
+    assert!(
+        times.contains(&"text") && times.contains(&"first file"),
+        "{times:?}"
+    );
+    let once = total(&dir, "run", "vm.paged_out");
+    let wanted = [(64.0 + 128.0) * 5120.0, (100.0 + 200.0) * 5120.0];
+    assert!(wanted.contains(&once), "{once} of {wanted:?}");
+}
+
+#[test]
+fn members_of_archives_are_files() {
+    let dir = scratch("import-archive");
+    fs::write(dir.join("stamped"), STAMPED).unwrap();
+    let packed = Command::new("tar")
+        .args(["-czf", "bench.tgz", "stamped"])
+        .current_dir(&dir)
+        .status()
+        .unwrap();
+    assert!(packed.success());
+    let out = import(&dir, &["bench.tgz", "-o", "run", "--json"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(told["imported"][0]["file"], "bench.tgz:stamped");
+    assert_eq!(total(&dir, "run", "vm.paged_out"), 300.0 * 5120.0);
+    // A run is no input, and an archive that is cut is told.
+    let out = import(&dir, &["run", "-o", "again"]);
+    assert!(said(&out).contains("is a run already"), "{}", said(&out));
+    let whole = fs::read(dir.join("bench.tgz")).unwrap();
+    fs::write(dir.join("cut.tgz"), &whole[..whole.len() / 2]).unwrap();
+    let out = import(&dir, &["cut.tgz", "-o", "cut"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("cut.tgz"), "{}", said(&out));
+}
+
+/// A pipe makes a run that can be read while it grows.
+#[test]
+fn a_pipe_grows_a_run() {
+    let dir = scratch("import-pipe");
+    let mut child = sonde()
+        .args([
+            "import", "--as", "vmstat", "--every", "1s", "--start", "now", "-o", "run", "-",
+        ])
+        .current_dir(&dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(VMSTAT.as_bytes()).unwrap();
+    pipe.flush().unwrap();
+    let begun = std::time::Instant::now();
+    // The last sample waits for the one after it, which begins where it ends.
+    let seen = loop {
+        let out = sonde()
+            .args(["get", "run", "vm.paged_out", "--json"])
+            .current_dir(&dir)
+            .output()
+            .unwrap();
+        if out.status.success() {
+            let answer: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+            if let Some(total) = answer["groups"][0]["total"].as_f64() {
+                break total;
+            }
+        }
+        assert!(begun.elapsed().as_secs() < 20, "nothing to be seen");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    assert_eq!(seen, 64.0 * 1024.0);
+    drop(pipe);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(total(&dir, "run", "vm.paged_out"), 192.0 * 1024.0);
+    assert_eq!(manifest(&dir, "run")["state"], "complete");
+}
+
+/// Interrupted, it keeps what came.
+#[test]
+fn an_interrupted_pipe_is_complete() {
+    let dir = scratch("import-interrupted");
+    let mut child = sonde()
+        .args([
+            "import", "--as", "vmstat", "--every", "1s", "-o", "run", "-",
+        ])
+        .current_dir(&dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(VMSTAT.as_bytes()).unwrap();
+    let run = dir.join("run/run.json");
+    for _ in 0..200 {
+        if run.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(total(&dir, "run", "vm.paged_out"), 192.0 * 1024.0);
+    drop(pipe);
+}
