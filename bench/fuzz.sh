@@ -26,25 +26,17 @@ cargo build --release --manifest-path "$fuzz/Cargo.toml" --target "$target" \
     --target-dir "$build"
 program=$build/$target/release/import
 
-# The seeds: each text for the format whose folder it lies in is not known here, so each is tried
-# as several. The first byte is the format, the second how it comes.
+# The seeds: any format in the first byte; the second says that what is recognised goes before.
 corpus=$fuzz/corpus/import
-mkdir -p "$corpus" "$corpus.small" "$fuzz/artifacts"
+mkdir -p "$corpus" "$fuzz/artifacts"
 captures=${SONDE_CAPTURES:-$root/../shared/fixtures}
-formats=$(grep -c '::FORMAT' "$root/crates/formats/src/list.rs")
 find "$root/crates/formats/fixtures" "$captures" -type f -size -64k ! -name '*.tsv' 2>/dev/null |
     while read -r file; do
-        for which in $(seq 0 "$formats"); do
-            name=$corpus/seed-$which-$(printf %s "$file" | cksum | cut -d' ' -f1)
-            # shellcheck disable=SC2059
-            [ -f "$name" ] || { printf "\\x$(printf %02x "$which")\\x08"; head -c 4000 "$file"; } > "$name"
-        done
+        name=$corpus/seed-$(printf %s "$file" | cksum | cut -d' ' -f1)
+        [ -f "$name" ] || { printf '\x00\x18'; head -c 8000 "$file"; } > "$name"
     done
 
-# Keeps those of them that reach something new.
-"$program" -merge=1 "$corpus.small" "$corpus" -max_len=8192 -timeout=10 \
-    -artifact_prefix="$fuzz/artifacts/" >/dev/null 2>&1 || true
-"$program" "$corpus.small" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
+"$program" "$corpus" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=1024 -jobs="$((jobs - 1))" -workers="$jobs" -print_final_stats=1 \
     -artifact_prefix="$fuzz/artifacts/"
 echo "fuzz: nothing found; an input is tried again with $program FILE" >&2

@@ -85,14 +85,14 @@ fn log_prefix(line: &[u8]) -> Option<usize> {
         .or_else(|e| std::str::from_utf8(&line[..e.valid_up_to()]))
         .ok()?;
     let iso = || {
-        let day = text.get(..10)?;
+        let day = text.get(..10).filter(|d| d.is_ascii())?;
         let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
         let date = digits(day.get(..4)?) && day.get(4..5)? == "-" && digits(day.get(5..7)?);
         (date && matches!(text.as_bytes().get(10), Some(b' ' | b'T'))).then_some(11)
     };
     let syslog = || {
         const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-        let month = text.get(..3)?;
+        let month = text.get(..3).filter(|m| m.is_ascii())?;
         let known = MONTHS.find(month)? % 3 == 0;
         let day = text.get(3..7)?.trim();
         (known && day.parse::<u8>().is_ok()).then_some(7)
@@ -151,5 +151,8 @@ mod tests {
             b"2018-03-08 12:00:02 all 1.00 2.00",
         ];
         assert_eq!(Prefix::find(&tool), Prefix::default());
+        // Characters of several bytes where a date would be.
+        let odd: [&[u8]; 1] = ["201\u{e9}-03-08 12:00:01 x: 1".as_bytes()];
+        assert_eq!(Prefix::find(&odd), Prefix::default());
     }
 }

@@ -73,6 +73,10 @@ impl Shape {
 }
 
 /// Takes what a parser reads.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of a file"
+)]
 pub struct Out {
     options: Options,
     clock: Clock,
@@ -919,6 +923,25 @@ mod tests {
         let word = told.rows().rows(TableId::of("since_boot")).words[0][0];
         let text = told.words().text(word);
         assert_eq!(text, Some("disk.ios"));
+    }
+
+    #[test]
+    fn samples_that_wait_keep_their_own_rows() {
+        let mut out = out(Options::default());
+        // Three at the same time: nobody knows their interval before the fourth.
+        for (at, rows) in [(100, 2), (100, 1), (100, 3), (105, 1)] {
+            out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            for _ in 0..rows {
+                disk(&mut out, f64::from(rows));
+            }
+        }
+        out.end();
+        let found = rows(&mut out, "disk");
+        let short: Vec<_> = found.iter().map(|(t, i, v)| (*t, *i, v[0])).collect();
+        let at = |t, n| (t, 5.0, f64::from(n) * 5.0);
+        let wanted = [2, 2, 1, 3, 3, 3].map(|n| at(100, n));
+        assert_eq!(short[..6], wanted);
+        assert_eq!(short[6..], [at(105, 1)]);
     }
 
     #[test]
