@@ -32,6 +32,14 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  0  0      0 2794716 295968 312752    0    0     0   200   41   84  0  0 100  0  0 2021-09-16 20:33:23
 ";
 
+const OWN: &str = "\
+name = \"blinker\"
+[column]
+when = { time = \"epoch\" }
+dev = { is = \"device\" }
+rd_kib = { measure = \"disk.bytes\", op = \"read\", unit = \"KiB/s\" }
+";
+
 fn import(dir: &Path, arguments: &[&str]) -> Output {
     let mut command = sonde();
     command.arg("import").args(arguments).current_dir(dir);
@@ -369,4 +377,31 @@ fn files_of_two_machines_are_refused() {
         &["one", "two", "--every", "1s", "--host", "x", "-o", "run"],
     );
     assert!(out.status.success(), "{}", said(&out));
+}
+
+/// A tool that nobody has heard of, by a description of its table.
+#[test]
+fn a_described_table_is_imported() {
+    let dir = scratch("import-own");
+    fs::write(dir.join("own.toml"), OWN).unwrap();
+    let text = "when dev rd_kib load\n1600000000 sda 10 0.5\n1600000002 sda 20 0.7\n";
+    fs::write(dir.join("out.txt"), text).unwrap();
+    let out = import(&dir, &["out.txt", "--as", "own.toml", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    // 10 and 20 KiB a second, two seconds each.
+    assert_eq!(
+        total(&dir, "run", "disk.bytes where op = read"),
+        30.0 * 1024.0 * 2.0
+    );
+    let load = ["get", "run", "other.blinker.load", "--csv"];
+    let out = sonde().args(load).current_dir(&dir).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&out.stdout).contains("0.6"),
+        "{}",
+        said(&out)
+    );
+    fs::write(dir.join("bad.toml"), "nonsense = 1\n").unwrap();
+    let out = import(&dir, &["out.txt", "--as", "bad.toml", "-o", "bad"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("bad.toml"), "{}", said(&out));
 }

@@ -73,10 +73,6 @@ impl Shape {
 }
 
 /// Takes what a parser reads.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says something else of a file"
-)]
 pub struct Out {
     options: Options,
     clock: Clock,
