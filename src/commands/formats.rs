@@ -14,6 +14,13 @@ use crate::output;
 /// Columns of the lists.
 const WIDTH: usize = 80;
 
+/// All formats, by tool and name.
+fn sorted() -> Vec<&'static Format> {
+    let mut all: Vec<&Format> = FORMATS.iter().collect();
+    all.sort_by_key(|f| (f.tool, f.name));
+    all
+}
+
 /// The command.
 pub(crate) const ENTRY: Entry = Entry {
     name: "formats",
@@ -38,11 +45,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let Some(name) = matches.get_one::<String>("format") else {
-        output::data(&FORMATS.iter().map(overview).collect::<String>());
+        output::data(&sorted().into_iter().map(overview).collect::<String>());
         return Ok(ExitCode::SUCCESS);
     };
-    let found: Vec<&Format> = FORMATS
-        .iter()
+    let found: Vec<&Format> = sorted()
+        .into_iter()
         .filter(|f| f.name == name || f.tool == name)
         .collect();
     if found.is_empty() {
@@ -81,7 +88,7 @@ fn markdown() -> String {
          the catalog are kept as `other.<tool>.<column>`; first reports that are means since boot\n\
          as `since_boot`.\n",
     );
-    for f in FORMATS {
+    for f in sorted() {
         let _ = write!(
             text,
             "\n## {}\n\n{}. Systems: {}. Recognised by {}. Yields: {}.\n\n```text\n{}```\n",

@@ -44,9 +44,9 @@ fn arguments(command: Command) -> Command {
         )
         .arg(flag("json", "As JSON"))
         .after_help(
-            "A run is one number: what is measured inside it is correlated, and more seconds are not\n\
-             more runs. Four runs a side are the least that can decide one metric at 5 %; with\n\
-             several metrics more are needed. Examples:\n  \
+            "A run is one number: what is measured inside it is correlated, and more\n\
+             seconds are not more runs. Four runs a side are the least that can decide one\n\
+             metric at 5 %; with several metrics more are needed. Examples:\n  \
              sonde compare old-* --vs new-*\n  \
              sonde compare a1 a2 a3 a4 --vs b1 b2 b3 b4 -m disk.bytes \\\n    \
              -m 'p99 disk.ios by latency where op = read'\n  \

@@ -64,8 +64,8 @@ fn arguments(command: Command) -> Command {
         .arg(flag("strict", "Any line or file that is not understood is an error, and nothing is made"))
         .arg(flag("json", "What was imported as JSON on stdout"))
         .after_help(
-            "A whole benchmark directory becomes one run. What is not understood is told by file and\n\
-             line; nothing is dropped silently. Examples:\n  \
+            "A whole benchmark directory becomes one run. What is not understood is told by\n\
+             file and line; nothing is dropped silently. Examples:\n  \
              sonde import bench/2012-03-04/ -o bench.run\n  \
              sonde import vmstat.out --every 5s --start '2012-03-04 10:00' --tz UTC\n  \
              ssh host iostat -xn 1 | sonde import --as iostat --every 1s --start now -",
