@@ -210,7 +210,9 @@ pub fn date(text: &[u8], options: &Options) -> Result<Option<Date>, Refused> {
 pub fn time_of_day(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
     let text = std::str::from_utf8(text).ok()?;
     let (text, fraction) = match text.split_once('.') {
-        Some((whole, fraction)) if fraction.len() <= 9 => {
+        Some((whole, fraction))
+            if fraction.len() <= 9 && fraction.bytes().all(|b| b.is_ascii_digit()) =>
+        {
             let digits: i32 = fraction.parse().ok()?;
             (whole, digits * 10_i32.pow(9 - fraction.len() as u32))
         }
@@ -272,7 +274,7 @@ mod tests {
         assert_eq!(time_of_day(b"23:59", None), at(23, 59, 0));
         let fine = civil::time(1, 2, 3, 250_000_000);
         assert_eq!(time_of_day(b"01:02:03.250", None), Some(fine));
-        for no in ["", "1", "25:00:00", "13:00:00:00", "aa:bb", "1:2:3.x"] {
+        for no in ["", "1", "25:00:00", "13:00:00:00", "aa:bb", "1:2:3.x", "1:2:3.+5"] {
             assert_eq!(time_of_day(no.as_bytes(), None), None, "{no}");
         }
         assert_eq!(time_of_day(b"13:00:00", Some(b"PM")), None);

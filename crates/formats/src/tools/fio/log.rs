@@ -202,7 +202,7 @@ impl Log {
         *usual = (*usual).min(passed.max(1));
         let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let usual = told.unwrap_or(*usual);
-        let passed = if passed * 2 > usual * 3 {
+        let passed = if passed.saturating_mul(2) > usual.saturating_mul(3) {
             usual
         } else {
             passed
@@ -254,7 +254,7 @@ impl Log {
         if second != self.second || !out.has_sample() {
             self.second_is_over(out);
             self.second = second;
-            out.sample_at(stamp((second + 1) * 1000));
+            out.sample_at(stamp(second.saturating_add(1).saturating_mul(1000)));
             out.spans(1.0);
         }
         if let Kind::Latency(name) = self.kind {

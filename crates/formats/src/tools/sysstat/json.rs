@@ -51,8 +51,9 @@ impl Document {
             read
         });
         match read {
-            Ok(mut document) => match document["sysstat"]["hosts"].take() {
-                Value::Array(hosts) => hosts,
+            // Not by index: one that may be changed asks for an object.
+            Ok(mut document) => match document.pointer_mut("/sysstat/hosts").map(Value::take) {
+                Some(Value::Array(hosts)) => hosts,
                 _ => Vec::new(),
             },
             Err(why) => {
