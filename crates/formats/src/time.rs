@@ -63,6 +63,14 @@ pub enum Stamp {
     Elapsed(f64),
 }
 
+impl Stamp {
+    /// `count` units of so many nanoseconds since 1970 began. What cannot be kept stops at the
+    /// last time there is, which is refused where it is to be a sample's.
+    pub(crate) fn epoch(count: f64, unit: Nanos) -> Stamp {
+        Stamp::Epoch((count.round() as Nanos).saturating_mul(unit))
+    }
+}
+
 /// Finds the times of samples, one after the other.
 #[derive(Debug)]
 pub(crate) struct Clock {
@@ -100,6 +108,8 @@ impl Clock {
     /// The moment that `stamp` means.
     pub(crate) fn moment(&mut self, stamp: Stamp, options: &Options) -> Result<Nanos, Refused> {
         match stamp {
+            // What was too large stopped there.
+            Stamp::Epoch(Nanos::MIN | Nanos::MAX) => Err(never("the time")),
             Stamp::Epoch(nanos) => Ok(nanos),
             Stamp::Civil(at) => in_zone(at, &options.zone),
             Stamp::Zoned(at, seconds_east) => {
@@ -125,7 +135,10 @@ impl Clock {
             Stamp::Elapsed(seconds) => {
                 self.relative |= options.start.is_none();
                 let passed = (seconds * 1e9).round() as Nanos;
-                Ok(options.start.unwrap_or(0).saturating_add(passed))
+                let moment = options.start.unwrap_or(0).checked_add(passed);
+                moment
+                    .filter(|_| passed != Nanos::MIN && passed != Nanos::MAX)
+                    .ok_or_else(|| never(format!("{seconds:e} s after the beginning")))
             }
         }
     }
@@ -152,7 +165,12 @@ fn in_zone(at: DateTime, zone: &TimeZone) -> Result<Nanos, Refused> {
         .to_timestamp(at)
         .ok()
         .and_then(|t| Nanos::try_from(t.as_nanosecond()).ok());
-    nanos.ok_or_else(|| Refused(format!("{at} is a time that cannot be kept")))
+    nanos.ok_or_else(|| never(at))
+}
+
+/// Why a time of no run is not taken.
+fn never(at: impl std::fmt::Display) -> Refused {
+    Refused(format!("{at} is a time that cannot be kept"))
 }
 
 /// A date of three numbers, as `04/08/17` or `2018-03-08`.
@@ -210,7 +228,9 @@ pub fn date(text: &[u8], options: &Options) -> Result<Option<Date>, Refused> {
 pub fn time_of_day(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
     let text = std::str::from_utf8(text).ok()?;
     let (text, fraction) = match text.split_once('.') {
-        Some((whole, fraction)) if fraction.len() <= 9 => {
+        Some((whole, fraction))
+            if fraction.len() <= 9 && fraction.bytes().all(|b| b.is_ascii_digit()) =>
+        {
             let digits: i32 = fraction.parse().ok()?;
             (whole, digits * 10_i32.pow(9 - fraction.len() as u32))
         }
@@ -272,10 +292,31 @@ mod tests {
         assert_eq!(time_of_day(b"23:59", None), at(23, 59, 0));
         let fine = civil::time(1, 2, 3, 250_000_000);
         assert_eq!(time_of_day(b"01:02:03.250", None), Some(fine));
-        for no in ["", "1", "25:00:00", "13:00:00:00", "aa:bb", "1:2:3.x"] {
+        for no in [
+            "",
+            "1",
+            "25:00:00",
+            "13:00:00:00",
+            "aa:bb",
+            "1:2:3.x",
+            "1:2:3.+5",
+        ] {
             assert_eq!(time_of_day(no.as_bytes(), None), None, "{no}");
         }
         assert_eq!(time_of_day(b"13:00:00", Some(b"PM")), None);
+    }
+
+    #[test]
+    fn times_that_cannot_be_kept_are_refused() {
+        let (mut clock, options) = (Clock::new(), Options::default());
+        for count in [1e12, -1e12, 1e300, f64::INFINITY] {
+            let stamp = Stamp::epoch(count, 1_000_000_000);
+            assert!(clock.moment(stamp, &options).is_err(), "{count}");
+            let elapsed = clock.moment(Stamp::Elapsed(count), &options);
+            assert!(elapsed.is_err(), "{count}");
+        }
+        let stamp = Stamp::epoch(1_520_517_731.4, 1_000_000_000);
+        assert_eq!(stamp, Stamp::Epoch(1_520_517_731_000_000_000));
     }
 
     #[test]

@@ -255,10 +255,17 @@ fn changed_texts_make_nothing_fall_over() {
     let started = Instant::now();
     let mut faults = Faults::new();
     let texts = texts();
-    let mut random = Random(7);
+    // Others than usual, for longer: SONDE_MUTATIONS=SEED,SECONDS.
+    let told = std::env::var("SONDE_MUTATIONS").unwrap_or_default();
+    let told = told.split_once(',');
+    let (seed, budget) = told.map_or((7, BUDGET / 2), |(seed, seconds)| {
+        let number = |text: &str| text.parse().expect("SONDE_MUTATIONS=SEED,SECONDS");
+        (number(seed), Duration::from_secs(number(seconds)))
+    });
+    let mut random = Random(seed);
     let mut tried = 0;
     // As it is, each for each format: what one prints is not read as another's.
-    for round in 0..1000 {
+    for round in 0.. {
         for text in &texts {
             let other = random.of(&texts).clone();
             let recognised = formats::recognise(&Head::new(text)).ok();
@@ -281,7 +288,7 @@ fn changed_texts_make_nothing_fall_over() {
                 );
                 tried += 1;
             }
-            if started.elapsed() > BUDGET / 2 {
+            if started.elapsed() > budget {
                 // At least one round, however slow the machine is.
                 if round > 0 {
                     return assert_none(&faults);
@@ -290,6 +297,52 @@ fn changed_texts_make_nothing_fall_over() {
         }
     }
     assert_none(&faults);
+}
+
+/// What once did.
+#[test]
+fn numbers_and_shapes_that_nobody_expects() {
+    let cases: [(&str, &[u8]); 9] = [
+        ("iostat-json", b"[1, 2]"),
+        ("sadf-json", b"[{\"sysstat\": 1}]"),
+        (
+            "fio-bw-log",
+            b"500, 1, 0, 0, 0\n18446744073709551615, 1, 0, 0, 0\n",
+        ),
+        (
+            "fio-iops-log",
+            b"1, 1, 0, 4096, 0, 0\n18446744073709551615, 1, 0, 4096, 0, 0\n",
+        ),
+        (
+            "fio-json",
+            br#"{"fio version": "fio-3.28", "timestamp": 99999999999999999999, "jobs": [
+{"jobname": "a", "read": {"io_bytes": 1, "total_ios": 1, "runtime": 1}}]}"#,
+        ),
+        (
+            "pgbench",
+            b"progress: 99999999999999999999.0 s, 2187.2 tps, lat 3.6 ms stddev 1.0\n",
+        ),
+        (
+            "iperf3-json",
+            br#"{"start": {"timestamp": {"timesecs": 1e300}}, "intervals": [
+{"streams": [{"socket": 5, "start": 0, "end": 1e300, "bytes": 1}]}], "end": {}}"#,
+        ),
+        (
+            "uperf",
+            b"timestamp_ms:1.0 name:Txn2 nr_bytes:0 nr_ops:0\n\
+              timestamp_ms:99999999999999999999.0 name:Txn2 nr_bytes:9 nr_ops:9\n",
+        ),
+        (
+            "gstat",
+            b"dT: 1.0s  w: 1.0s\n L(q)  ops/s    r/s\n    1      2      3\n",
+        ),
+    ];
+    for (name, text) in cases {
+        let format = FORMATS.iter().find(|f| f.name == name).expect(name);
+        for piece in [1, 1 << 10] {
+            check(format, text, piece, "a known text");
+        }
+    }
 }
 
 /// Each of them for each format, also after a beginning that is the format's own.

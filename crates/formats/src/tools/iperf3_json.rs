@@ -162,7 +162,8 @@ impl Iperf3 {
         };
         let after = self.omit() + seconds;
         if began > 0.0 {
-            Stamp::Epoch((began * 1e3).round() as i64 * 1_000_000 + (after * 1e9).round() as i64)
+            let began = ((began * 1e3).round() as i64).saturating_mul(1_000_000);
+            Stamp::Epoch(began.saturating_add((after * 1e9).round() as i64))
         } else {
             Stamp::Elapsed(self.elapsed + after)
         }

@@ -113,7 +113,7 @@ impl Pgbench {
         }
         let passed = seconds - self.reported;
         if seconds >= EPOCH {
-            out.sample_at(Stamp::Epoch((seconds * 1000.0).round() as i64 * 1_000_000));
+            out.sample_at(Stamp::epoch(seconds * 1000.0, 1_000_000));
         } else {
             out.sample_at(Stamp::Elapsed(self.began + seconds));
         }

@@ -76,7 +76,7 @@ impl Uperf {
         if passed <= 0.0 || bytes < 0.0 || ops < 0.0 {
             return Some(());
         }
-        out.sample_at(Stamp::Epoch((now[0] * 1000.0).round() as i64 * 1000));
+        out.sample_at(Stamp::epoch(now[0] * 1000.0, 1000));
         out.spans(passed / 1000.0);
         self.put(name, ops, bytes, out);
         Some(())

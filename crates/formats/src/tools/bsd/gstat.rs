@@ -89,6 +89,8 @@ impl Gstat {
         }
         let (device, layer) = (out.word(&name), out.word(layer(&name).as_bytes()));
         let place = |name: &str| self.names.iter().position(|n| n == name);
+        // The last column is the name, whatever its header says.
+        let value = |name: &str| place(name).and_then(|p| n.get(p).copied());
         // What belongs to an operation follows its rate.
         let after = |rate: &str, name: &str| {
             let from = place(rate)?;
@@ -105,11 +107,11 @@ impl Gstat {
             ("discard", "d/s", "ms/d"),
             ("other", "o/s", "ms/o"),
         ] {
-            let Some(ios) = place(rate).map(|p| n[p]) else {
+            let Some(ios) = value(rate) else {
                 continue;
             };
             let bytes = after(rate, "kBps").map_or(f64::NAN, |k| k * KIB);
-            let time = place(time).map_or(f64::NAN, |p| n[p] / 1000.0 * ios);
+            let time = value(time).map_or(f64::NAN, |mean| mean / 1000.0 * ios);
             let words = [device, layer, out.word(op.as_bytes())];
             let values = match op {
                 "discard" => [ios, 0.0, time, bytes],
@@ -118,7 +120,7 @@ impl Gstat {
             };
             out.put(&self.disk, &words, &values);
         }
-        let of = |name: &str| place(name).map_or(f64::NAN, |p| n[p]);
+        let of = |name: &str| value(name).unwrap_or(f64::NAN);
         let values = [of("%busy") / 100.0, of("L(q)")];
         out.put(&self.device, &[device, layer], &values);
         Line::Data

@@ -270,7 +270,7 @@ fn others(entry: &Entry, out: &mut Out) {
 }
 
 fn epoch(seconds: f64) -> Stamp {
-    Stamp::Epoch((seconds * 1000.0).round() as i64 * 1_000_000)
+    Stamp::epoch(seconds * 1000.0, 1_000_000)
 }
 
 /// The unit of a field, by the names that lead to it.

@@ -254,7 +254,7 @@ impl Log {
         if second != self.second || !out.has_sample() {
             self.second_is_over(out);
             self.second = second;
-            out.sample_at(stamp((second + 1) * 1000));
+            out.sample_at(stamp(second.saturating_add(1).saturating_mul(1000)));
             out.spans(1.0);
         }
         if let Kind::Latency(name) = self.kind {

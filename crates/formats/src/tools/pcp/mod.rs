@@ -261,7 +261,7 @@ impl Pcp {
         }
         let at = date_without_year(text)?;
         let first = *self.first.get_or_insert(at);
-        let mut seconds = (at - first).total(jiff::Unit::Second).ok()?;
+        let mut seconds = at.duration_since(first).as_secs_f64();
         if seconds < -86_400.0 * 180.0 {
             // The next year.
             seconds += 366.0 * 86_400.0;

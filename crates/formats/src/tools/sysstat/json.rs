@@ -51,6 +51,7 @@ impl Document {
             read
         });
         match read {
+            // Not by index: one that may be changed asks for an object.
             Ok(mut document) => match document.pointer_mut("/sysstat/hosts").map(Value::take) {
                 Some(Value::Array(hosts)) => hosts,
                 _ => Vec::new(),

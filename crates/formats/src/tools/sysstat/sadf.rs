@@ -226,7 +226,7 @@ fn time_of_report(
     if last.is_some_and(|last| at < last) {
         at = date.tomorrow().ok()?.to_datetime(time);
     }
-    let passed = last.and_then(|last| at.since(last).ok()?.total(jiff::Unit::Second).ok());
+    let passed = last.map(|last| at.duration_since(last).as_secs_f64());
     *before = Some(at);
     Some(of(at, false, passed))
 }

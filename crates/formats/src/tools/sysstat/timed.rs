@@ -304,10 +304,9 @@ impl Timed {
         }
         clock.day = later(clock.day, clock.last, time);
         let at = clock.day.to_datetime(time);
-        let passed = clock.from.map(|(day, from)| {
-            let span = at.since(day.to_datetime(from));
-            span.map_or(0.0, |s| s.total(jiff::Unit::Second).unwrap_or(0.0))
-        });
+        let passed = clock
+            .from
+            .map(|(day, from)| at.duration_since(day.to_datetime(from)).as_secs_f64());
         clock.when = Some(When {
             at,
             stamp: Stamp::Civil(at),
