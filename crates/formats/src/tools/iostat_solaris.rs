@@ -24,8 +24,9 @@ use self::errors::line_of_errors;
 use self::layout::{Basic, Layout};
 use self::report::Report;
 use self::row::{name_after, put_tail, raw_row};
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::Cpu;
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -108,6 +109,8 @@ struct Iostat {
     since_boot: bool,
     /// `-z`, where a command line tells.
     leaves_out: Option<bool>,
+    /// A line of the present report is not understood: it may be a row of any device.
+    garbled: bool,
     /// `-I`, as far as is known.
     amounts: bool,
     /// Names that may be those of the basic table's devices, and the line they were on.
@@ -135,6 +138,7 @@ impl Iostat {
             report: Report::new(),
             since_boot: true,
             leaves_out: None,
+            garbled: false,
             amounts: false,
             held: None,
             devices: Vec::new(),
@@ -183,7 +187,8 @@ impl Iostat {
 
     fn put(&mut self, out: &mut Out) {
         let missing = self.part >= Part::Devices && !out.is_since_boot();
-        let missing = missing && self.report.missing() > 0;
+        let garbled = std::mem::take(&mut self.garbled);
+        let missing = missing && !garbled && self.report.missing() > 0;
         let idle = missing
             && match self.leaves_out {
                 Some(told) => told,
@@ -346,10 +351,11 @@ impl Iostat {
     }
 
     fn between_or_names(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if echo::command(line, "iostat").is_some() {
+            self.close(out);
+        }
         match between(line, "iostat", out) {
             Some(Between::Command) => {
-                self.close(out);
-                out.broken();
                 self.report.forget();
                 self.since_boot = true;
                 if let Some(arguments) = echo::command(line, "iostat") {
@@ -385,6 +391,7 @@ impl Parser for Iostat {
         if self.part == Part::Devices
             && let Some(seen) = self.row(line, out)
         {
+            self.garbled |= seen == Line::Unknown;
             return seen;
         }
         let trimmed = line.trim_ascii();
@@ -402,7 +409,9 @@ impl Parser for Iostat {
         if let Some(seen) = self.basic(line, out) {
             return seen;
         }
-        self.unlike_before(line, out)
+        let seen = self.unlike_before(line, out);
+        self.garbled |= seen == Line::Unknown;
+        seen
     }
 
     fn end(&mut self, out: &mut Out) {

@@ -202,7 +202,7 @@ impl Log {
         *usual = (*usual).min(passed.max(1));
         let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let usual = told.unwrap_or(*usual);
-        let passed = if passed * 2 > usual * 3 {
+        let passed = if passed.saturating_mul(2) > usual.saturating_mul(3) {
             usual
         } else {
             passed

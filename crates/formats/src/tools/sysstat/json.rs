@@ -51,8 +51,8 @@ impl Document {
             read
         });
         match read {
-            Ok(mut document) => match document["sysstat"]["hosts"].take() {
-                Value::Array(hosts) => hosts,
+            Ok(mut document) => match document.pointer_mut("/sysstat/hosts").map(Value::take) {
+                Some(Value::Array(hosts)) => hosts,
                 _ => Vec::new(),
             },
             Err(why) => {
