@@ -115,7 +115,6 @@ pub struct Out {
     pub(crate) endless: bool,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
-    stamped: bool,
     since_boot_samples: u64,
     only_levels: bool,
     /// Amounts are what counters grew by.
@@ -156,7 +155,6 @@ impl Out {
             record: 0,
             endless: false,
             span: None,
-            stamped: false,
             since_boot_samples: 0,
             only_levels: false,
             counts: false,
@@ -351,7 +349,6 @@ impl Out {
     fn begin(&mut self, stamp: Option<Nanos>) {
         self.finish_sample();
         self.state_next();
-        self.stamped |= stamp.is_some();
         self.sample = Some(Sample {
             stamp,
             since_boot: false,

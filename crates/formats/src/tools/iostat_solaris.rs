@@ -109,8 +109,6 @@ struct Iostat {
     since_boot: bool,
     /// `-z`, where a command line tells.
     leaves_out: Option<bool>,
-    /// A line of the present report is not understood: it may be a row of any device.
-    garbled: bool,
     /// `-I`, as far as is known.
     amounts: bool,
     /// Names that may be those of the basic table's devices, and the line they were on.
@@ -138,7 +136,6 @@ impl Iostat {
             report: Report::new(),
             since_boot: true,
             leaves_out: None,
-            garbled: false,
             amounts: false,
             held: None,
             devices: Vec::new(),
@@ -187,7 +184,7 @@ impl Iostat {
 
     fn put(&mut self, out: &mut Out) {
         let missing = self.part >= Part::Devices && !out.is_since_boot();
-        let garbled = std::mem::take(&mut self.garbled);
+        let garbled = std::mem::take(&mut self.report.garbled);
         let missing = missing && !garbled && self.report.missing() > 0;
         let idle = missing
             && match self.leaves_out {
@@ -391,7 +388,7 @@ impl Parser for Iostat {
         if self.part == Part::Devices
             && let Some(seen) = self.row(line, out)
         {
-            self.garbled |= seen == Line::Unknown;
+            self.report.garbled |= seen == Line::Unknown;
             return seen;
         }
         let trimmed = line.trim_ascii();
@@ -410,7 +407,7 @@ impl Parser for Iostat {
             return seen;
         }
         let seen = self.unlike_before(line, out);
-        self.garbled |= seen == Line::Unknown;
+        self.report.garbled |= seen == Line::Unknown;
         seen
     }
 

@@ -406,7 +406,12 @@ impl Parser for Vmstat {
             return seen;
         }
         match std::mem::replace(&mut self.table, Table::None) {
-            Table::None => Line::Unknown,
+            Table::None => {
+                // What is before the first header is not the beginning of an output.
+                let row = numbers(fields(line)).is_some_and(|v| v.len() > 10);
+                self.reports = self.reports.max(u64::from(row));
+                Line::Unknown
+            }
             Table::System(names) => {
                 let seen = self.system(&names, line, out);
                 self.table = Table::System(names);

@@ -76,7 +76,7 @@ impl Iostat {
     /// What was thought to be names of devices has no table below it.
     pub(super) fn names_of_nothing(&mut self, out: &mut Out) {
         if let Some((line, names)) = self.held.take() {
-            self.garbled = true;
+            self.report.garbled = true;
             out.not_understood(line, &names.join(" "));
         }
     }

@@ -124,12 +124,25 @@ struct Iostat {
     pending: Option<Vec<u8>>,
     /// No report came since the last banner.
     fresh: bool,
+    missing: Missing,
+}
+
+/// Whether a device without a row did nothing.
+#[derive(Default)]
+struct Missing {
     /// `-z`, where a command line tells.
     leaves_out: Option<bool>,
     /// An idle device was printed: `-z` leaves it out.
     idle_seen: bool,
     /// A row of the present table is not understood: it may be of any device.
     garbled: bool,
+}
+
+impl Missing {
+    /// Whether it did, in the table that is over.
+    fn is_idle(&mut self) -> bool {
+        !std::mem::take(&mut self.garbled) && self.leaves_out.unwrap_or(!self.idle_seen)
+    }
 }
 
 impl Iostat {
@@ -148,9 +161,7 @@ impl Iostat {
             length: 0,
             pending: None,
             fresh: true,
-            leaves_out: None,
-            idle_seen: false,
-            garbled: false,
+            missing: Missing::default(),
         }
     }
 
@@ -183,9 +194,8 @@ impl Iostat {
         }
         let columns = std::mem::take(&mut self.columns);
         let all_there = self.devices.iter().all(|(_, there)| *there);
-        let garbled = std::mem::take(&mut self.garbled);
-        let idle = self.leaves_out.unwrap_or(!self.idle_seen);
-        if !all_there && idle && !garbled && !out.is_since_boot() {
+        let idle = self.missing.is_idle();
+        if !all_there && idle && !out.is_since_boot() {
             out.note(
                 "devices that a report leaves out did nothing in it, as `iostat -z` says: they \
                  are zero there",
@@ -230,7 +240,7 @@ impl Iostat {
             return Line::Unknown;
         };
         let nothing = values.iter().all(|v| *v == 0.0);
-        self.idle_seen |= nothing && !out.is_since_boot();
+        self.missing.idle_seen |= nothing && !out.is_since_boot();
         match self.places.get(name) {
             Some(at) => self.devices[*at].1 = true,
             None if self.devices.len() < REMEMBERED => {
@@ -266,7 +276,7 @@ impl Iostat {
             out.every(seconds);
         }
         self.since_boot = !has_flag(arguments, b'y');
-        self.leaves_out = Some(has_flag(arguments, b'z'));
+        self.missing.leaves_out = Some(has_flag(arguments, b'z'));
     }
 }
 
@@ -348,7 +358,7 @@ impl Parser for Iostat {
             Table::Processors(columns) => self.processors(line, &columns, out),
             Table::Devices(columns, place) => {
                 let seen = self.device(line, &columns, place, out);
-                self.garbled |= seen == Line::Unknown;
+                self.missing.garbled |= seen == Line::Unknown;
                 self.table = Table::Devices(columns, place);
                 seen
             }
