@@ -1,5 +1,7 @@
 //! Cutting bytes into lines, and cleaning them.
 
+use crate::out::Out;
+
 /// Longest line that is kept whole; the rest of a longer one is dropped, and the line is not
 /// understood.
 pub(crate) const LONGEST: usize = 16 << 20;
@@ -44,6 +46,12 @@ pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> 
 /// break.)
 pub(crate) fn is_text(bytes: &[u8]) -> bool {
     memchr::memchr3(0, 0x1b, 0xc2, bytes).is_none()
+}
+
+/// Whether the line, which is the file's last, has lost its end: it is shorter than the header
+/// above it, and what is in it is aligned to the right.
+pub(crate) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
+    out.is_endless() && line.trim_ascii_end().len() < header
 }
 
 /// What follows an escape sequence of a terminal: `ESC [ parameters letter`, or one character.

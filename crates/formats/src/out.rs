@@ -94,6 +94,10 @@ pub struct Out {
     ended: u64,
     /// Interval as the text says.
     stated: Option<f64>,
+    /// Another interval, which holds from the next sample on.
+    next_stated: Option<f64>,
+    /// End of the last sample before the tool was started anew.
+    ended_at: Option<Nanos>,
     host: Option<String>,
     processors: Option<u32>,
     /// By table: which values are sums.
@@ -138,6 +142,8 @@ impl Out {
             before: None,
             ended: 0,
             stated: None,
+            next_stated: None,
+            ended_at: None,
             host: None,
             sums,
             other: TableId::of("other"),
@@ -196,11 +202,17 @@ impl Out {
     }
 
     /// Seconds between samples, as the text says (a command line in it, a banner). What the
-    /// user says goes before.
+    /// user says goes before. Where another length was told before, the present sample is
+    /// still of that.
     pub fn every(&mut self, seconds: f64) {
         // What is longer than decades is no interval, and no sum of times.
         if seconds > 0.0 && seconds < 1e9 {
-            self.stated = Some(seconds);
+            if self.sample.is_some() && self.stated.is_some() {
+                self.next_stated = Some(seconds);
+            } else {
+                self.stated = Some(seconds);
+                self.next_stated = None;
+            }
         }
     }
 
@@ -286,17 +298,31 @@ impl Out {
     /// The tool or the machine was started anew: the next sample has none before it.
     pub fn broken(&mut self) {
         self.finish_sample();
-        if !self.held.is_empty() && self.options.every.or(self.stated).is_none() {
+        let [_] = &self.held[..] else {
+            return self.start_anew();
+        };
+        if self.options.every.or(self.stated).is_none() {
             self.note(
                 "a sample just before a restart is left out: the text does not tell how long its \
                  interval is",
             );
             self.held.clear();
             self.now.clear();
+            self.filled.clear();
             self.amounts.clear();
         }
+        self.start_anew();
+    }
+
+    fn start_anew(&mut self) {
         self.settle(None);
-        self.before = None;
+        self.ended_at = self.before.take().or(self.ended_at);
+        self.state_next();
+    }
+
+    /// What the text said of the samples to come holds now.
+    fn state_next(&mut self) {
+        self.stated = self.next_stated.take().or(self.stated);
     }
 
     /// Amounts are what counters grew by: an interval is all the time since the sample before,
@@ -322,6 +348,7 @@ impl Out {
 
     fn begin(&mut self, stamp: Option<Nanos>) {
         self.finish_sample();
+        self.state_next();
         self.sample = Some(Sample {
             stamp,
             since_boot: false,
@@ -652,8 +679,11 @@ impl Out {
             (true, false) => self.options.every.or(self.stated).unwrap_or(0.0),
             (false, _) => interval,
         };
-        let before = self.before.or(self.options.start).unwrap_or(0);
-        before.saturating_add((passed * 1e9).round() as Nanos)
+        // What was started anew comes after what was before it.
+        let before = self.before.or(self.ended_at).or(self.options.start);
+        before
+            .unwrap_or(0)
+            .saturating_add((passed * 1e9).round() as Nanos)
     }
 
     /// Hands out the rows of a sample: the first `rows` of each table, or all.
@@ -760,7 +790,7 @@ impl Out {
 
     /// The last interval, in seconds.
     pub(crate) fn interval(&self) -> Option<f64> {
-        self.options.every.or(self.stated)
+        self.options.every.or(self.next_stated).or(self.stated)
     }
 }
 

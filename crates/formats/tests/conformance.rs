@@ -313,6 +313,48 @@ fn captures_have_the_values_that_a_person_reads() {
     });
 }
 
+/// What a text is taken for, where nobody says what it is: a case says which format that is, or
+/// that there is none. Where it says what `--as` has to be, no other format may be found.
+fn check_recognised(bytes: &[u8], case: &Value) -> Result<(), String> {
+    let found = recognise(&Head::new(bytes)).map(|f| f.name);
+    let wanted = case["format"].as_str();
+    let none = case["refused"] == "no known format";
+    match (wanted, found) {
+        (None, _) if !none => Err("it does not name its format".into()),
+        (None, Ok(name)) => Err(format!("it is taken for {name}")),
+        (Some(wanted), Ok(name)) if name != wanted => Err(format!("it is taken for {name}")),
+        (Some(_), Err(why)) if case["as"].is_null() => Err(why.to_string()),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn no_text_is_taken_for_another_format() {
+    let own = here().join("fixtures");
+    let mut texts: Vec<(PathBuf, PathBuf)> = cases(&own)
+        .into_iter()
+        .map(|case| (case.clone(), case.with_extension("txt")))
+        .collect();
+    if let Some(dir) = captures() {
+        texts.extend(
+            cases(&here().join("tests/captures"))
+                .into_iter()
+                .map(|case| {
+                    let text = dir.join(capture_of(&parsed(&case)));
+                    (case, text)
+                }),
+        );
+    }
+    let failures: Vec<String> = texts
+        .iter()
+        .filter_map(|(case, text)| {
+            let why = check_recognised(&read(text), &parsed(case)).err()?;
+            Some(format!("{}: {why}", case.display()))
+        })
+        .collect();
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
 /// No capture is forgotten.
 #[test]
 fn every_capture_has_a_case() {

@@ -24,8 +24,9 @@ use self::errors::line_of_errors;
 use self::layout::{Basic, Layout};
 use self::report::Report;
 use self::row::{name_after, put_tail, raw_row};
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::Cpu;
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -183,7 +184,8 @@ impl Iostat {
 
     fn put(&mut self, out: &mut Out) {
         let missing = self.part >= Part::Devices && !out.is_since_boot();
-        let missing = missing && self.report.missing() > 0;
+        let garbled = std::mem::take(&mut self.report.garbled);
+        let missing = missing && !garbled && self.report.missing() > 0;
         let idle = missing
             && match self.leaves_out {
                 Some(told) => told,
@@ -346,10 +348,11 @@ impl Iostat {
     }
 
     fn between_or_names(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if echo::command(line, "iostat").is_some() {
+            self.close(out);
+        }
         match between(line, "iostat", out) {
             Some(Between::Command) => {
-                self.close(out);
-                out.broken();
                 self.report.forget();
                 self.since_boot = true;
                 if let Some(arguments) = echo::command(line, "iostat") {
@@ -385,6 +388,7 @@ impl Parser for Iostat {
         if self.part == Part::Devices
             && let Some(seen) = self.row(line, out)
         {
+            self.report.garbled |= seen == Line::Unknown;
             return seen;
         }
         let trimmed = line.trim_ascii();
@@ -402,7 +406,9 @@ impl Parser for Iostat {
         if let Some(seen) = self.basic(line, out) {
             return seen;
         }
-        self.unlike_before(line, out)
+        let seen = self.unlike_before(line, out);
+        self.report.garbled |= seen == Line::Unknown;
+        seen
     }
 
     fn end(&mut self, out: &mut Out) {

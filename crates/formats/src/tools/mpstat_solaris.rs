@@ -10,8 +10,9 @@
 //! `mpstat(8)`). `sze` says how many processors a set has. The first report is a mean since
 //! boot; one after processors came or went is, too.
 
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -140,7 +141,6 @@ impl Parser for Mpstat {
         }
         match between(line, "mpstat", out) {
             Some(Between::Command) => {
-                out.broken();
                 self.since_boot = true;
             }
             Some(Between::Change) => {

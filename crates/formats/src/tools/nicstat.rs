@@ -13,7 +13,8 @@ use std::collections::HashSet;
 
 use run::Word;
 
-use super::solaris::{Between, between, blank_or_unknown, is_cut};
+use super::solaris::{Between, between, blank_or_unknown};
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::net::layer;
 use crate::out::{Out, Shape};
@@ -452,10 +453,11 @@ impl Parser for Nicstat {
         if line.starts_with(b"nicstat version") {
             return Line::Noise;
         }
+        if echo::command(line, "nicstat").is_some() {
+            self.close(out);
+        }
         match between(line, "nicstat", out) {
             Some(Between::Command) => {
-                self.close(out);
-                out.broken();
                 *self = Nicstat::new();
                 if let Some(arguments) = echo::command(line, "nicstat") {
                     self.leaves_out = echo::has_flag(&arguments, b'z');

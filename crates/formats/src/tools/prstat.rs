@@ -318,7 +318,6 @@ impl Parser for Prstat {
         }
         match between(line, "prstat", out) {
             Some(Between::Command) => {
-                out.broken();
                 *self = Prstat::new();
                 let arguments = echo::command(line, "prstat").unwrap_or_default();
                 let told = echo::interval(&arguments, &VALUED);

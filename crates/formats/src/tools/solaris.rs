@@ -33,6 +33,8 @@ pub(super) fn between(line: &[u8], tool: &str, out: &mut Out) -> Option<Between>
         }
     }
     if let Some(arguments) = echo::command(line, tool) {
+        // What it says is of the reports to come.
+        out.broken();
         if let Some(interval) = echo::interval(&arguments, &["-T", "-l", "-d", "-P", "-n", "-s"]) {
             out.every(interval);
         }
@@ -69,12 +71,6 @@ pub(super) fn sample(stamp: &mut Option<Stamp>, out: &mut Out) {
 /// The note on reports that are means since boot though others came before.
 pub(super) const CHANGED: &str = "devices or processors came or went: the report after that is a \
                                   mean since boot, as the tool prints it";
-
-/// Whether the line, which is the file's last, has lost its end: it is shorter than the header
-/// above it, and what is in it is aligned to the right.
-pub(super) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
-    out.is_endless() && line.trim_ascii_end().len() < header
-}
 
 /// A line that is blank is nothing.
 pub(super) fn blank_or_unknown(line: &[u8]) -> Line {

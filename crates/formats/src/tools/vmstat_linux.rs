@@ -11,6 +11,7 @@ use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::echo;
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -99,6 +100,8 @@ enum Table {
 
 struct Vmstat {
     table: Table,
+    /// Length of its header.
+    length: usize,
     /// Reports so far.
     reports: u64,
     cpu: Cpu,
@@ -128,6 +131,7 @@ impl Vmstat {
     fn new() -> Vmstat {
         Vmstat {
             table: Table::None,
+            length: 0,
             reports: 0,
             cpu: Cpu::new(),
             system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
@@ -152,6 +156,10 @@ impl Vmstat {
 
     /// A command line that stands in the text.
     fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
+        // What it says is of the reports to come.
+        out.broken();
+        self.disks = Counters::default();
+        self.first.clear();
         if let Some(seconds) = echo::interval(arguments, &["-S", "--unit", "-p", "--partition"]) {
             out.every(seconds);
         }
@@ -176,6 +184,9 @@ impl Vmstat {
     }
 
     fn system(&mut self, names: &[String], line: &[u8], out: &mut Out) -> Line {
+        if is_cut(line, self.length, out) {
+            return Line::Unknown;
+        }
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(values) = all
             .get(..names.len())
@@ -333,6 +344,7 @@ impl Vmstat {
                 self.utc = matches!(zone.as_str(), "UTC" | "GMT");
             }
             self.table = Table::System(names);
+            self.length = line.trim_ascii_end().len();
             return Some(Line::Noise);
         }
         if all.starts_with(&[b"total", b"merged"]) {
@@ -394,7 +406,12 @@ impl Parser for Vmstat {
             return seen;
         }
         match std::mem::replace(&mut self.table, Table::None) {
-            Table::None => Line::Unknown,
+            Table::None => {
+                // What is before the first header is not the beginning of an output.
+                let row = numbers(fields(line)).is_some_and(|v| v.len() > 10);
+                self.reports = self.reports.max(u64::from(row));
+                Line::Unknown
+            }
             Table::System(names) => {
                 let seen = self.system(&names, line, out);
                 self.table = Table::System(names);

@@ -11,8 +11,9 @@
 //! counters. Names of disks have two characters, so they are kept as they are. The first report
 //! is a mean since boot; one after devices or processors came or went is, too.
 
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, is_cut, sample};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -258,7 +259,6 @@ impl Vmstat {
     fn outside(&mut self, line: &[u8], out: &mut Out) -> Line {
         match between(line, "vmstat", out) {
             Some(Between::Command) => {
-                out.broken();
                 self.since_boot = true;
             }
             Some(Between::Change) => {

@@ -258,6 +258,8 @@ impl Iostat {
             return Some(Line::Noise);
         }
         if let Some(arguments) = echo::command(line, "iostat") {
+            // What it says is of the reports to come.
+            out.broken();
             let valued = ["-w", "-c", "-n", "-t", "-M", "-N", "-K"];
             let told = echo::value(&arguments, &["-w"]).and_then(crate::number::number);
             if let Some(seconds) = told.or_else(|| echo::interval(&arguments, &valued)) {

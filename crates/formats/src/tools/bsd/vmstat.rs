@@ -165,6 +165,8 @@ impl Parser for Vmstat {
             return Line::Noise;
         }
         if let Some(arguments) = echo::command(line, "vmstat") {
+            // What it says is of the reports to come.
+            out.broken();
             let valued = ["-w", "-c", "-n", "-p", "-M", "-N"];
             let told = echo::value(&arguments, &["-w"]).and_then(number);
             if let Some(seconds) = told.or_else(|| echo::interval(&arguments, &valued)) {

@@ -4,8 +4,8 @@ use super::layout::names;
 use super::row::{put_tail, raw_numbers};
 use super::{Iostat, Part};
 use crate::disk::layer;
+use crate::lines::is_cut;
 use crate::out::Out;
-use crate::tools::solaris::is_cut;
 use crate::{Line, number, scan};
 
 impl Iostat {
@@ -76,6 +76,7 @@ impl Iostat {
     /// What was thought to be names of devices has no table below it.
     pub(super) fn names_of_nothing(&mut self, out: &mut Out) {
         if let Some((line, names)) = self.held.take() {
+            self.report.garbled = true;
             out.not_understood(line, &names.join(" "));
         }
     }

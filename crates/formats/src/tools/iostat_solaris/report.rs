@@ -30,6 +30,8 @@ pub(super) struct Report {
     numbers: Vec<f64>,
     /// Whether a row without any activity was printed.
     pub(super) idle_seen: bool,
+    /// A line of the present report is not understood: it may be a row of any device.
+    pub(super) garbled: bool,
     ops: Shape,
     device: Shape,
     queues: Shape,
@@ -49,6 +51,7 @@ impl Report {
             rows: Vec::new(),
             numbers: Vec::new(),
             idle_seen: false,
+            garbled: false,
             ops: Shape::of("disk", &["ios", "bytes", "time"]),
             device: Shape::of("disk_device", &["busy", "depth_time"]),
             queues: Shape::of("disk_io", &["queue", "service"]),

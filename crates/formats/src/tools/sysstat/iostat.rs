@@ -2,7 +2,8 @@
 //! `--human`, `--pretty`, `--dec`.
 //!
 //! The first report is a mean since boot, unless the command line in the text has `-y`. A device
-//! that is missing in a report did nothing: `-z` leaves it out, nothing else does.
+//! that is missing in a report did nothing, where `-z` leaves such out: the command line tells,
+//! or else that no row of zeros is among the text.
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use super::device::{Column, Disks};
 use super::when::{Day, stamp};
 use super::{banner, command, has_flag, interval, unit_of};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
@@ -116,10 +118,31 @@ struct Iostat {
     places: HashMap<Vec<u8>, usize>,
     /// Columns of the present table of devices.
     columns: Vec<Column>,
+    /// Length of the present table's header.
+    length: usize,
     /// A device whose numbers are on the next line.
     pending: Option<Vec<u8>>,
     /// No report came since the last banner.
     fresh: bool,
+    missing: Missing,
+}
+
+/// Whether a device without a row did nothing.
+#[derive(Default)]
+struct Missing {
+    /// `-z`, where a command line tells.
+    leaves_out: Option<bool>,
+    /// An idle device was printed: `-z` leaves it out.
+    idle_seen: bool,
+    /// A row of the present table is not understood: it may be of any device.
+    garbled: bool,
+}
+
+impl Missing {
+    /// Whether it did, in the table that is over.
+    fn is_idle(&mut self) -> bool {
+        !std::mem::take(&mut self.garbled) && self.leaves_out.unwrap_or(!self.idle_seen)
+    }
 }
 
 impl Iostat {
@@ -135,8 +158,10 @@ impl Iostat {
             devices: Vec::new(),
             places: HashMap::new(),
             columns: Vec::new(),
+            length: 0,
             pending: None,
             fresh: true,
+            missing: Missing::default(),
         }
     }
 
@@ -169,7 +194,8 @@ impl Iostat {
         }
         let columns = std::mem::take(&mut self.columns);
         let all_there = self.devices.iter().all(|(_, there)| *there);
-        if !all_there && !out.is_since_boot() {
+        let idle = self.missing.is_idle();
+        if !all_there && idle && !out.is_since_boot() {
             out.note(
                 "devices that a report leaves out did nothing in it, as `iostat -z` says: they \
                  are zero there",
@@ -191,6 +217,17 @@ impl Iostat {
             return Line::Noise;
         }
         let pending = self.pending.take();
+        let cut = match place {
+            Place::First => pending.is_none() && is_cut(line, self.length, out),
+            // The name may have lost its end.
+            Place::Last => {
+                let known = all.last().is_some_and(|n| self.places.contains_key(*n));
+                out.is_endless() && !known && !self.places.is_empty()
+            }
+        };
+        if cut {
+            return Line::Unknown;
+        }
         let name = match (&pending, place) {
             (Some(name), _) if all.len() == columns.len() => name.as_slice(),
             (_, Place::Last) => all.pop().unwrap_or_default(),
@@ -202,6 +239,8 @@ impl Iostat {
         else {
             return Line::Unknown;
         };
+        let nothing = values.iter().all(|v| *v == 0.0);
+        self.missing.idle_seen |= nothing && !out.is_since_boot();
         match self.places.get(name) {
             Some(at) => self.devices[*at].1 = true,
             None if self.devices.len() < REMEMBERED => {
@@ -215,6 +254,9 @@ impl Iostat {
     }
 
     fn processors(&mut self, line: &[u8], names: &[String], out: &mut Out) -> Line {
+        if is_cut(line, self.length, out) {
+            return Line::Unknown;
+        }
         let value = |f: &[u8]| number(f.strip_suffix(b"%").unwrap_or(f));
         let values: Option<Vec<f64>> = fields(line).map(value).collect();
         let Some(values) = values.filter(|v| v.len() == names.len()) else {
@@ -225,11 +267,16 @@ impl Iostat {
     }
 
     fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
-        let with_value = ["-p", "-g", "-j", "-o", "-f", "+f"];
+        // What it says is of the reports to come.
+        out.broken();
+        self.fresh = true;
+        // A number after `-p` is the interval: it takes names only.
+        let with_value = ["-g", "-j", "-o", "-f", "+f"];
         if let Some(seconds) = interval(arguments, &with_value) {
             out.every(seconds);
         }
         self.since_boot = !has_flag(arguments, b'y');
+        self.missing.leaves_out = Some(has_flag(arguments, b'z'));
     }
 }
 
@@ -281,6 +328,7 @@ impl Parser for Iostat {
         };
         if first == b"avg-cpu:" {
             self.header("avg-cpu:", out);
+            self.length = line.trim_ascii_end().len();
             self.table = Table::Processors(owned(&names[1..]));
             return Line::Noise;
         }
@@ -297,6 +345,7 @@ impl Parser for Iostat {
             let columns: Vec<Column> = owned(columns).iter().map(|n| Column::of(n)).collect();
             self.header(&columns[0].name, out);
             self.columns.clone_from(&columns);
+            self.length = line.trim_ascii_end().len();
             self.table = Table::Devices(columns, place);
             return Line::Noise;
         }
@@ -309,6 +358,7 @@ impl Parser for Iostat {
             Table::Processors(columns) => self.processors(line, &columns, out),
             Table::Devices(columns, place) => {
                 let seen = self.device(line, &columns, place, out);
+                self.missing.garbled |= seen == Line::Unknown;
                 self.table = Table::Devices(columns, place);
                 seen
             }

@@ -238,7 +238,10 @@ impl Parser for Pidstat {
             return Line::Noise;
         }
         if let Some(arguments) = command(line, "pidstat") {
-            let with_value = ["-p", "-C", "-G", "-T", "-e", "-U"];
+            self.sheet.hand_out(out);
+            out.broken();
+            self.at = None;
+            let with_value = ["-p", "-C", "-G", "-T", "-e"];
             if let Some(seconds) = interval(&arguments, &with_value) {
                 out.every(seconds);
             }

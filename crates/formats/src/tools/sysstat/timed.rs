@@ -61,6 +61,8 @@ struct Table {
     /// Columns that name what the row is of.
     instances: Vec<usize>,
     width: usize,
+    /// Length of its header.
+    length: usize,
     clock: Option<Clock>,
 }
 
@@ -82,6 +84,8 @@ pub(crate) struct Timed {
     average: bool,
     /// All tables of an interval come before the next.
     live: bool,
+    /// Length of the present line.
+    here: usize,
 }
 
 impl Timed {
@@ -99,6 +103,10 @@ impl Timed {
         let Some(&first) = all.first() else {
             return Line::Noise;
         };
+        self.here = line.trim_ascii_end().len();
+        if first.starts_with(b"^C") {
+            return Line::Noise;
+        }
         if let Some((time, taken)) = clock(&all) {
             return self.timed(time, &all[taken..], out);
         }
@@ -106,10 +114,8 @@ impl Timed {
             return Line::Noise;
         }
         if let Some(arguments) = command(line, self.tool) {
-            let with_value = [
-                "-P", "-I", "-n", "-m", "-f", "-o", "-s", "-e", "-i", "-N", "-r", "-u", "-q", "-F",
-                "-S",
-            ];
+            // Words may follow other flags, as after `-n`; a number after those is the interval.
+            let with_value = ["-P", "-I", "-f", "-o", "-s", "-e", "-i", "-N"];
             // `sar -i` chooses records of a file; what it says is in their times.
             if let Some(seconds) = interval(&arguments, &with_value) {
                 out.every(seconds);
@@ -245,6 +251,7 @@ impl Timed {
                 .hand_out(Some(clock.day.to_datetime(time)), out);
         }
         if let Some(table) = self.tables.get_mut(table) {
+            table.length = self.here;
             table.clock = Some(clock);
         }
     }
@@ -280,6 +287,7 @@ impl Timed {
             header: self.moments.headers.len() - 1,
             instances,
             width: all.len(),
+            length: self.here,
             clock: None,
         });
         self.by_names.insert(key, self.tables.len() - 1);
@@ -328,6 +336,11 @@ impl Timed {
         };
         if header.kind == Kind::Inventory {
             return Line::Noise;
+        }
+        // Numbers are aligned to the right: a shorter line has lost the end of one.
+        let text_last = table.instances.contains(&(table.width - 1));
+        if out.is_endless() && !text_last && self.here < table.length {
+            return Line::Unknown;
         }
         let Some(when) = table.clock.as_ref().and_then(|c| c.when) else {
             return Line::Unknown;
