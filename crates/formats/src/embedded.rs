@@ -72,7 +72,12 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
             Some(document) if name.ends_with("json") => document,
             _ => begin,
         };
-        found.push((*name, begin));
+        // With --output-format=normal,json fio tells of a run twice; another run would begin
+        // with the description of its jobs.
+        let again = *name == "fio-text"
+            && found.last().is_some_and(|(last, _)| *last == "fio-json")
+            && memchr::memmem::find(line, b": (groupid=").is_some();
+        found.push((if again { "" } else { name }, begin));
     }
     let ends = found.iter().skip(1).map(|(_, begin)| *begin);
     let ends: Vec<usize> = ends.chain([text.len()]).collect();
@@ -155,6 +160,27 @@ bye
             rows.rows(TableId::of("workload")).times,
             [1_795_315_792_201_000_000]
         );
+    }
+
+    /// What fio prints with --output-format=normal,json.
+    #[test]
+    fn a_run_that_is_told_twice_counts_once() {
+        let header = "a: (g=0): rw=read, bs=4096B-4096B, ioengine=psync, iodepth=1\n";
+        let result = "\
+a: (groupid=0, jobs=1): err= 0: pid=1: Sun Nov 22 02:49:54 2026
+  read: IOPS=1, BW=4096B/s (4096B/s)(4096B/1000msec)
+    lat (usec): min=1, max=1, avg= 1.00, stdev= 0.00
+     issued rwts: total=1,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+";
+        let json = &TEXT[TEXT.find('{').unwrap()..TEXT.find("now dd").unwrap()];
+        let names = |text: &str| -> Vec<&str> {
+            let found = find_workload(text.as_bytes());
+            found.iter().map(|f| f.format.name).collect()
+        };
+        let twice = format!("{header}{json}\n{result}\n");
+        assert_eq!(names(&twice), ["fio-json"]);
+        let other_run = format!("{json}\n{header}fio-3.33\n{result}\n");
+        assert_eq!(names(&other_run), ["fio-json", "fio-text"]);
     }
 
     #[test]

@@ -300,7 +300,7 @@ fn entries<'a>(document: &'a Value, out: &mut Out) -> Vec<Entry<'a>> {
     let is_sum = |v: &Value| text(v, "jobname") == "All clients";
     if values.iter().any(|v| !is_sum(v)) && values.iter().any(|v| is_sum(v)) {
         values.retain(|v| !is_sum(v));
-        out.note("fio's entry `All clients` is the sum of the others and was left out");
+        out.note(super::ALL_CLIENTS);
     }
     let mut names: HashMap<(&str, &str), u32> = HashMap::new();
     let entry = |value: &'a Value| {
