@@ -14,6 +14,9 @@ const COMPLETION: &str = "fio was told not to measure the whole latency: `worklo
 const IN_TURN: &str = "fio does not tell when its groups of jobs ran: they are laid one after the \
                        other, the last up to the end";
 
+/// For where that cannot be.
+const BESIDE: &str = "fio does not tell when its groups of jobs ran, and some ran beside others: \
+                      all are laid up to the end";
 /// One more.
 const MIXED: &str = "fio's `mixed` is the sum of read and write and was left out";
 /// And the last.
