@@ -81,15 +81,28 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
     }
     let ends = found.iter().skip(1).map(|(_, begin)| *begin);
     let ends: Vec<usize> = ends.chain([text.len()]).collect();
-    let parts = found.iter().zip(ends).filter_map(|((name, begin), end)| {
-        let format = named(name)?;
-        let head = Head::new(text.get(*begin..end)?);
-        ((format.recognise)(&head) > 0).then_some(Embedded {
-            format,
-            bytes: *begin..end,
-        })
-    });
-    parts.collect()
+    let mut parts: Vec<Embedded> = Vec::new();
+    // Where what is told a second time begins, nothing goes on.
+    let mut goes_on = false;
+    for ((name, begin), end) in found.iter().zip(ends) {
+        let format = named(name);
+        let head = || text.get(*begin..end).map(Head::new);
+        let format = format.filter(|f| head().is_some_and(|head| (f.recognise)(&head) > 0));
+        match (format, parts.last_mut()) {
+            // Other lines that only look like a sign: `====== next ======`.
+            (None, Some(last)) if goes_on && !name.is_empty() => last.bytes.end = end,
+            (None, _) => goes_on = false,
+            (Some(format), Some(last)) if goes_on && last.format.name == format.name => {
+                last.bytes.end = end;
+            }
+            (Some(format), _) => {
+                goes_on = true;
+                let bytes = *begin..end;
+                parts.push(Embedded { format, bytes });
+            }
+        }
+    }
+    parts
 }
 
 /// Imports such a part of what a command printed that ended at `ended`.
@@ -160,6 +173,31 @@ bye
             rows.rows(TableId::of("workload")).times,
             [1_795_315_792_201_000_000]
         );
+    }
+
+    /// Copies that a script made one after the other do not lie at the same time.
+    #[test]
+    fn lines_that_look_like_a_sign_do_not_part() {
+        let text = "\
+====== first ======
+progress: 10 %
+3+0 records in
+3+0 records out
+3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s, 6.3 MB/s
+====== second ======
+4+0 records in
+4+0 records out
+4194304 bytes (4.2 MB, 4.0 MiB) copied, 0.25 s, 17 MB/s
+a TEST from home
+";
+        let found = find_workload(text.as_bytes());
+        assert_eq!(found.len(), 1);
+        let ended = 1_000_000_000_000;
+        let options = Options::default();
+        let (report, rows) = import_embedded(&found[0], text.as_bytes(), ended, &options).unwrap();
+        assert_eq!(report.unknown, 2);
+        let rows = rows.rows(TableId::of("workload"));
+        assert_eq!(rows.times, [ended - 250_000_000, ended]);
     }
 
     /// What fio prints with --output-format=normal,json.

@@ -111,7 +111,6 @@ pub struct Out {
     pub(crate) endless: bool,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
-    stamped: bool,
     since_boot_samples: u64,
     only_levels: bool,
     /// Amounts are what counters grew by.
@@ -150,7 +149,6 @@ impl Out {
             record: 0,
             endless: false,
             span: None,
-            stamped: false,
             since_boot_samples: 0,
             only_levels: false,
             counts: false,
@@ -324,7 +322,6 @@ impl Out {
 
     fn begin(&mut self, stamp: Option<Nanos>) {
         self.finish_sample();
-        self.stamped |= stamp.is_some();
         self.sample = Some(Sample {
             stamp,
             since_boot: false,
