@@ -51,8 +51,9 @@ impl Document {
             read
         });
         match read {
-            Ok(mut document) => match document["sysstat"]["hosts"].take() {
-                Value::Array(hosts) => hosts,
+            // Indexing would insert, which a list does not let.
+            Ok(mut document) => match document.pointer_mut("/sysstat/hosts").map(Value::take) {
+                Some(Value::Array(hosts)) => hosts,
                 _ => Vec::new(),
             },
             Err(why) => {
@@ -203,6 +204,17 @@ mod tests {
         }
         let nothing = serde_json::json!({"a": [{"b": null, "c": 3}]});
         assert_eq!(mend(r#"{"a": [{"b": -nan "c": 3}]}"#), nothing);
+    }
+
+    #[test]
+    fn json_of_another_shape_has_nothing() {
+        for text in ["[1]", "3", "{\"sysstat\": [1]}", "{\"sysstat\": 3}", "{}"] {
+            let format = crate::named("iostat-json").unwrap();
+            let head = crate::Head::new(text.as_bytes());
+            let mut import = crate::Import::new(format, &head, crate::Options::default());
+            let fed = import.feed(text.as_bytes());
+            assert!(fed.and_then(|()| import.finish()).is_err(), "{text}");
+        }
     }
 
     #[test]
