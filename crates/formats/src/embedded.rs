@@ -72,19 +72,37 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
             Some(document) if name.ends_with("json") => document,
             _ => begin,
         };
-        found.push((*name, begin));
+        // With --output-format=normal,json fio tells of a run twice; another run would begin
+        // with the description of its jobs.
+        let again = *name == "fio-text"
+            && found.last().is_some_and(|(last, _)| *last == "fio-json")
+            && memchr::memmem::find(line, b": (groupid=").is_some();
+        found.push((if again { "" } else { name }, begin));
     }
     let ends = found.iter().skip(1).map(|(_, begin)| *begin);
     let ends: Vec<usize> = ends.chain([text.len()]).collect();
-    let parts = found.iter().zip(ends).filter_map(|((name, begin), end)| {
-        let format = named(name)?;
-        let head = Head::new(text.get(*begin..end)?);
-        ((format.recognise)(&head) > 0).then_some(Embedded {
-            format,
-            bytes: *begin..end,
-        })
-    });
-    parts.collect()
+    let mut parts: Vec<Embedded> = Vec::new();
+    // Where what is told a second time begins, nothing goes on.
+    let mut goes_on = false;
+    for ((name, begin), end) in found.iter().zip(ends) {
+        let format = named(name);
+        let head = || text.get(*begin..end).map(Head::new);
+        let format = format.filter(|f| head().is_some_and(|head| (f.recognise)(&head) > 0));
+        match (format, parts.last_mut()) {
+            // Other lines that only look like a sign: `====== next ======`.
+            (None, Some(last)) if goes_on && !name.is_empty() => last.bytes.end = end,
+            (None, _) => goes_on = false,
+            (Some(format), Some(last)) if goes_on && last.format.name == format.name => {
+                last.bytes.end = end;
+            }
+            (Some(format), _) => {
+                goes_on = true;
+                let bytes = *begin..end;
+                parts.push(Embedded { format, bytes });
+            }
+        }
+    }
+    parts
 }
 
 /// Imports such a part of what a command printed that ended at `ended`.
@@ -155,6 +173,52 @@ bye
             rows.rows(TableId::of("workload")).times,
             [1_795_315_792_201_000_000]
         );
+    }
+
+    /// Copies that a script made one after the other do not lie at the same time.
+    #[test]
+    fn lines_that_look_like_a_sign_do_not_part() {
+        let text = "\
+====== first ======
+progress: 10 %
+3+0 records in
+3+0 records out
+3145728 bytes (3.1 MB, 3.0 MiB) copied, 0.5 s, 6.3 MB/s
+====== second ======
+4+0 records in
+4+0 records out
+4194304 bytes (4.2 MB, 4.0 MiB) copied, 0.25 s, 17 MB/s
+a TEST from home
+";
+        let found = find_workload(text.as_bytes());
+        assert_eq!(found.len(), 1);
+        let ended = 1_000_000_000_000;
+        let options = Options::default();
+        let (report, rows) = import_embedded(&found[0], text.as_bytes(), ended, &options).unwrap();
+        assert_eq!(report.unknown, 2);
+        let rows = rows.rows(TableId::of("workload"));
+        assert_eq!(rows.times, [ended - 250_000_000, ended]);
+    }
+
+    /// What fio prints with --output-format=normal,json.
+    #[test]
+    fn a_run_that_is_told_twice_counts_once() {
+        let header = "a: (g=0): rw=read, bs=4096B-4096B, ioengine=psync, iodepth=1\n";
+        let result = "\
+a: (groupid=0, jobs=1): err= 0: pid=1: Sun Nov 22 02:49:54 2026
+  read: IOPS=1, BW=4096B/s (4096B/s)(4096B/1000msec)
+    lat (usec): min=1, max=1, avg= 1.00, stdev= 0.00
+     issued rwts: total=1,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+";
+        let json = &TEXT[TEXT.find('{').unwrap()..TEXT.find("now dd").unwrap()];
+        let names = |text: &str| -> Vec<&str> {
+            let found = find_workload(text.as_bytes());
+            found.iter().map(|f| f.format.name).collect()
+        };
+        let twice = format!("{header}{json}\n{result}\n");
+        assert_eq!(names(&twice), ["fio-json"]);
+        let other_run = format!("{json}\n{header}fio-3.33\n{result}\n");
+        assert_eq!(names(&other_run), ["fio-json", "fio-text"]);
     }
 
     #[test]

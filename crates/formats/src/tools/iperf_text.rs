@@ -282,6 +282,11 @@ impl Parser for Iperf {
         let text = text.find('[').map_or(text, |at| &text[at..]).trim();
         if text.contains("ID]") && text.contains("Interval") {
             text.clone_into(&mut self.header);
+            // Columns that only who sends can fill: a server does in reverse mode. A summary's
+            // header has no window.
+            let sends = text.contains("Retr") && text.contains("Cwnd")
+                || text.contains("Total Datagrams") && !text.contains("Lost/Total");
+            self.receives &= !sends;
             return Line::Noise;
         }
         if let Some(row) = row(text) {

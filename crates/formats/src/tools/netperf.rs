@@ -52,7 +52,11 @@ struct Test {
     /// Lower bound in microseconds, width, count.
     buckets: Vec<(f64, f64, f64)>,
     total: Option<f64>,
-    others: Vec<(String, f64)>,
+    /// Messages of UDP: sent and failed, and what the other side received with its throughput.
+    sent: Option<(f64, f64)>,
+    received: Option<(f64, f64)>,
+    /// Column, unit, value.
+    others: Vec<(String, &'static str, f64)>,
 }
 
 /// What comes next.
@@ -64,10 +68,46 @@ enum Next {
     Row(Vec<String>),
     /// A classic table's header; `bytes bytes bytes secs. 10^6bits/sec` ends it.
     Table,
-    /// Its row: where the elapsed time stands, how many columns, and the unit.
-    TableRow(usize, usize, String),
+    /// Its row.
+    TableRow(Columns),
     /// What comes after the row is of the other side.
     Rest,
+}
+
+/// Where the values of a classic table's row stand.
+#[derive(Clone, Debug)]
+struct Columns {
+    time: usize,
+    throughput: usize,
+    unit: String,
+    /// Messages sent and failed stand between the two.
+    messages: bool,
+    /// Utilisation of both sides' processors and time a unit of work follow: that unit.
+    demand: Option<&'static str>,
+}
+
+impl Columns {
+    /// Of `bytes bytes bytes secs. 10^6bits/s % S % S us/KB us/KB`; UDP's `secs` has no point.
+    fn of(words: &[&str]) -> Option<Columns> {
+        let time = words.iter().position(|w| matches!(*w, "secs." | "secs"))?;
+        let after = &words[time + 1..];
+        let (throughput, unit) = match after {
+            ["per", "sec", ..] => (time + 1, "Trans/s"),
+            _ => {
+                let is_unit = |w: &&str| w.contains("its/s") || w.contains("ytes/s");
+                let place = after.iter().position(is_unit)?;
+                (time + 1 + place, after[place])
+            }
+        };
+        let demands = ["us/KB", "us/Tr"];
+        Some(Columns {
+            time,
+            throughput,
+            unit: unit.to_owned(),
+            messages: throughput == time + 3,
+            demand: demands.into_iter().find(|d| after.contains(d)),
+        })
+    }
 }
 
 struct Netperf {
@@ -117,8 +157,12 @@ impl Netperf {
                 ..UNKNOWN
             }
         } else {
+            let per_second = |count: f64| seconds.map_or(f64::NAN, |s| count / s);
+            let sent = test.sent.unwrap_or((f64::NAN, f64::NAN));
             Done {
+                ops: per_second(sent.0),
                 bytes: rate,
+                errors: per_second(sent.1),
                 ..UNKNOWN
             }
         };
@@ -127,13 +171,22 @@ impl Netperf {
             out.spans(seconds);
         }
         self.work.rates(out, of, done);
+        if let (Some((messages, throughput)), Some(seconds)) = (test.received, seconds) {
+            let received = Done {
+                ops: messages / seconds,
+                bytes: throughput * scale,
+                ..UNKNOWN
+            };
+            self.work
+                .rates(out, [name.as_bytes(), b"receive", b""], received);
+        }
         for (from, width, count) in test.buckets {
             self.work
                 .latency(out, of, from / 1e6, (from + width) / 1e6, count);
         }
         let instance = instance(out, of);
-        for (column, value) in test.others {
-            out.other(&column, "", instance, value);
+        for (column, unit, value) in test.others {
+            out.other(&column, unit, instance, value);
         }
     }
 
@@ -160,11 +213,11 @@ impl Netperf {
             "elapsed time" | "elapsed time (sec)" => test.seconds = plain,
             "mean latency" | "mean latency microseconds" => {
                 test.mean = plain;
-                test.others.extend(plain.map(|v| (name.to_owned(), v)));
+                test.others.extend(plain.map(|v| (name.to_owned(), "", v)));
             }
             _ => test
                 .others
-                .extend(plain.map(|v| (name.trim().to_owned(), v))),
+                .extend(plain.map(|v| (name.trim().to_owned(), "", v))),
         }
     }
 
@@ -207,25 +260,58 @@ impl Netperf {
 
     fn table(&mut self, text: &str) -> Option<Line> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        if let Some(place) = words.iter().position(|w| *w == "secs.") {
-            let name = self.test.as_ref()?.name.clone();
-            // `per sec` is one column.
-            let unit = match words.get(words.len() - 2..) {
-                Some([_, "sec"] | ["per", _]) => "Trans/s",
-                _ => words
-                    .iter()
-                    .skip(place + 1)
-                    .find(|w| w.contains("its/s") || w.contains("ytes/s"))?,
-            };
-            // Of UDP: okay and errors before the throughput.
-            let column = if name.starts_with("UDP STREAM") {
-                place + 3
-            } else {
-                place + 1
-            };
-            self.next = Next::TableRow(place, column, unit.to_owned());
+        if let Some(columns) = Columns::of(&words) {
+            self.next = Next::TableRow(columns);
+        } else if words.iter().all(|w| number(w.as_bytes()).is_some()) {
+            // A row whose header was not found.
+            return None;
         }
         Some(Line::Noise)
+    }
+
+    /// The row of a classic table.
+    fn table_row(&mut self, columns: &Columns, text: &str) -> Option<()> {
+        let values = text.split_whitespace().map(|f| number(f.as_bytes()));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let test = self.test.as_mut()?;
+        test.seconds = Some(*values.get(columns.time)?);
+        test.throughput = Some(*values.get(columns.throughput)?);
+        columns.unit.clone_into(&mut test.unit);
+        if columns.messages {
+            test.sent = Some((values[columns.time + 1], values[columns.time + 2]));
+        }
+        let beside = values.get(columns.throughput + 1..).unwrap_or_default();
+        if let (Some(unit), [local, remote, local_demand, remote_demand]) = (columns.demand, beside)
+        {
+            for (column, unit, value) in [
+                ("local utilisation", "%", local),
+                ("remote utilisation", "%", remote),
+                ("local service demand", unit, local_demand),
+                ("remote service demand", unit, remote_demand),
+            ] {
+                // Negative is not measured.
+                if *value >= 0.0 {
+                    test.others.push((column.to_owned(), unit, *value));
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What the other side says, below the row: the sizes of its buffers, and of UDP what it
+    /// received.
+    fn rest(&mut self, text: &str) -> Line {
+        let values = text.split_whitespace().map(|f| number(f.as_bytes()));
+        let Some(values) = values.collect::<Option<Vec<f64>>>() else {
+            return Line::Unknown;
+        };
+        match (&mut self.test, &values[..]) {
+            (Some(test), [_, _, messages, throughput, ..]) if test.sent.is_some() => {
+                test.received = Some((*messages, *throughput));
+                Line::Data
+            }
+            _ => Line::Noise,
+        }
     }
 
     fn text(&mut self, text: &str, out: &mut Out) -> Line {
@@ -264,26 +350,17 @@ impl Netperf {
                 self.next = Next::Table;
                 self.table(text).unwrap_or(Line::Unknown)
             }
-            Next::TableRow(time, throughput, unit) => {
-                let values: Option<Vec<f64>> = text
-                    .split_whitespace()
-                    .map(|f| number(f.as_bytes()))
-                    .collect();
-                let found = values.and_then(|v| Some((*v.get(time)?, *v.get(throughput)?)));
-                let (Some((seconds, value)), Some(test)) = (found, &mut self.test) else {
-                    self.next = Next::TableRow(time, throughput, unit);
-                    return Line::Unknown;
-                };
-                (test.seconds, test.throughput, test.unit) = (Some(seconds), Some(value), unit);
-                self.next = Next::Rest;
-                Line::Data
+            Next::TableRow(columns) => {
+                if self.table_row(&columns, text).is_some() {
+                    self.next = Next::Rest;
+                    return Line::Data;
+                }
+                self.next = Next::TableRow(columns);
+                Line::Unknown
             }
             Next::Rest => {
                 self.next = Next::Rest;
-                let numbers = text
-                    .split_whitespace()
-                    .all(|w| number(w.as_bytes()).is_some());
-                if numbers { Line::Noise } else { Line::Unknown }
+                self.rest(text)
             }
             Next::Any => {
                 let known = text.starts_with("Histogram of") || text.starts_with("port ");

@@ -2,7 +2,8 @@
 //! version 7, of machines of either byte order (`linux/blktrace_api.h`).
 //!
 //! A file has the records of one processor. An I/O that was issued on one and completed on
-//! another is in two files: `cat sda.blktrace.*` makes one of them, or blkparse.
+//! another is in two files, which blkparse puts together. Files one after the other in one are
+//! sorted by time only if they are short; long ones are refused.
 
 use std::collections::HashMap;
 
@@ -254,16 +255,69 @@ impl Parser for Blktrace {
         if self.records > 0 {
             out.note(
                 "a file of blktrace has what one processor saw: an I/O that completed on another \
-                 is not told (cat all files of a device together, or use blkparse)",
+                 is not told (blkparse puts the files of all together)",
             );
         }
         self.pairing.end(out);
+        if self.pairing.late > 0 {
+            let why = "its records are not in order of time, as of the files of several processors \
+                       one after the other\nhint: have blkparse put them together";
+            out.refuse(Refused(why.into()));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A record of 8 sectors.
+    fn record(time: u64, number: u32, sector: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend((MAGIC | VERSION).to_le_bytes());
+        bytes.extend(0_u32.to_le_bytes());
+        bytes.extend(time.to_le_bytes());
+        bytes.extend(sector.to_le_bytes());
+        bytes.extend(4096_u32.to_le_bytes());
+        bytes.extend((1 << 16 | number).to_le_bytes());
+        bytes.extend([0; 16]);
+        bytes
+    }
+
+    /// Issued on one processor, completed 500 ns later on another, a file after the other.
+    fn two_files(ios: u64) -> Result<(u64, run::Sink), Refused> {
+        let of =
+            |number, after| (0..ios).flat_map(move |i| record(i * 1000 + after, number, i * 8));
+        let bytes: Vec<u8> = of(7, 0).chain(of(8, 500)).collect();
+        let head = Head::new(&bytes);
+        let mut import = crate::Import::new(&FORMAT, &head, crate::Options::default());
+        import.feed(&bytes)?;
+        let report = import.finish()?;
+        Ok((report.data, std::mem::take(import.rows())))
+    }
+
+    #[test]
+    fn files_of_processors_are_sorted_or_refused() {
+        let Ok((data, rows)) = two_files(1000) else {
+            panic!("refused")
+        };
+        assert_eq!(data, 2000);
+        let rows = rows.rows(run::rows::TableId::of("disk_event"));
+        assert_eq!(rows.len(), 1000);
+        let (subject, table) = run::catalog::table("disk_event").unwrap();
+        let is_word = |c: &run::catalog::Column| matches!(c, run::catalog::Column::Dimension(d) if d.number.is_none());
+        let place = run::catalog::columns(subject, table)
+            .filter(|c| !is_word(c))
+            .position(|c| c.name() == "service_time")
+            .unwrap();
+        assert!(
+            rows.values[place]
+                .iter()
+                .all(|t| (t - 500e-9).abs() < 1e-15)
+        );
+        let why = two_files(40_000).map(|_| ()).unwrap_err();
+        assert!(why.0.contains("not in order of time"), "{why}");
+    }
 
     #[test]
     fn numbers_of_either_order() {

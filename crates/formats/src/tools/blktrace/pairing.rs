@@ -133,7 +133,8 @@ pub(super) struct Pairing {
     epoch: Option<i64>,
     /// The trace's time that is taken for 0 where it is not.
     pub(super) zero: u64,
-    late: u64,
+    /// Records before the last that was handed on: too late to be sorted.
+    pub(super) late: u64,
     not_issued: u64,
     failed: u64,
     given_up: u64,

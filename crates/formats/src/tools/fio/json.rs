@@ -112,7 +112,11 @@ impl FioJson {
         let printed = [milliseconds, number(document, "timestamp")];
         let printed = printed.into_iter().find(|t| *t > 0.0);
         let longest = entries.iter().map(|e| e.runtime).fold(0.0, f64::max);
-        // A run of its own started after the document before was printed.
+        // A run of its own started after the document before was printed. `elapsed` are the
+        // seconds since fio started, rounded up: jobs that ran one after the other may each
+        // have run for less than passed between two documents.
+        let elapsed = entries.iter().map(|e| number(e.value, "elapsed") - 1.0);
+        let longest = elapsed.fold(longest, f64::max);
         let goes_on = match (self.printed, printed) {
             (Some(before), Some(now)) => now - longest < before - 0.001,
             _ => false,
@@ -149,8 +153,11 @@ impl FioJson {
         let unsaid =
             groups.len() > 1 && entries.iter().all(|e| number(e.value, "elapsed").is_nan());
         let in_turn = in_turn || unsaid;
+        let told = |e: &Entry| number(e.value, "job_start") > 0.0;
         if in_turn {
             out.note(super::IN_TURN);
+        } else if !goes_on && groups.len() > 1 && !entries.iter().all(told) {
+            out.note(super::BESIDE);
         }
         let whole = if in_turn {
             total
@@ -300,7 +307,7 @@ fn entries<'a>(document: &'a Value, out: &mut Out) -> Vec<Entry<'a>> {
     let is_sum = |v: &Value| text(v, "jobname") == "All clients";
     if values.iter().any(|v| !is_sum(v)) && values.iter().any(|v| is_sum(v)) {
         values.retain(|v| !is_sum(v));
-        out.note("fio's entry `All clients` is the sum of the others and was left out");
+        out.note(super::ALL_CLIENTS);
     }
     let mut names: HashMap<(&str, &str), u32> = HashMap::new();
     let entry = |value: &'a Value| {

@@ -342,3 +342,26 @@ pub(crate) const UNNAMED: Format = Format {
     recognise: |head| if is_unnamed(head) { 60 } else { 0 },
     parser: || Box::new(Log::new(Kind::Unknown)),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An interval that no tool has.
+    #[test]
+    fn times_without_bounds_are_no_fault() {
+        let text = b"500, 1, 0, 4096, 0\n18446744073709551615, 1, 0, 4096, 0\n";
+        let head = Head::new(text);
+        for every in [None, Some(1e300)] {
+            let options = crate::Options {
+                every,
+                ..crate::Options::default()
+            };
+            let mut import = crate::Import::new(&BW, &head, options);
+            // Refused or not.
+            if import.feed(text).is_ok() {
+                let _ = import.finish();
+            }
+        }
+    }
+}

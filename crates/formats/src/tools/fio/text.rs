@@ -279,7 +279,8 @@ impl FioText {
             "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => self.latency(name, unit, rest),
             "fsync/fdatasync/sync_file_range" => Some(()),
             _ if name.starts_with("issued") => self.issued(rest),
-            "bw" | "iops" | "cpu" | "IO depths" | "submit" | "complete" | "latency" => {
+            "bw" | "iops" | "cpu" | "IO depths" | "submit" | "complete" | "latency"
+            | "steadystate" => {
                 if !matches!(name, "bw" | "iops") {
                     self.op = WHOLE;
                 }
@@ -313,7 +314,12 @@ impl FioText {
 
     /// Hands out the jobs of a run.
     fn run_is_over(&mut self, out: &mut Out) {
-        let jobs = std::mem::take(&mut self.jobs);
+        let mut jobs = std::mem::take(&mut self.jobs);
+        let is_sum = |j: &Job| j.name == "All clients" && j.client.is_empty();
+        if jobs.iter().any(is_sum) && !jobs.iter().all(is_sum) {
+            out.note(super::ALL_CLIENTS);
+            jobs.retain(|j| !is_sum(j));
+        }
         let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
         for job in &jobs {
             let runtime = job.directions.iter().map(|d| d.runtime).fold(0.0, f64::max);
@@ -371,7 +377,16 @@ impl FioText {
         out.sample_at(end);
         out.spans(spans);
         let of = |op: &'static str| [name.as_bytes(), op.as_bytes(), job.client.as_bytes()];
+        let parts = job
+            .directions
+            .iter()
+            .any(|d| matches!(d.op, "read" | "write" | "trim"));
+        out.note("fio's text has three or four digits of the bytes; its JSON has all");
         for direction in &job.directions {
+            if direction.op == "mixed" && parts {
+                out.note(super::MIXED);
+                continue;
+            }
             let ops = match direction.op {
                 "read" => job.issued[0],
                 "write" => job.issued[1],

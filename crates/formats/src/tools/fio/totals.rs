@@ -56,7 +56,7 @@ pub(super) fn totals(entry: &Value, out: &mut Out) -> Vec<(&'static str, Total)>
             continue;
         }
         if op == "mixed" && !found.is_empty() {
-            out.note("fio's `mixed` is the sum of read and write and was left out");
+            out.note(super::MIXED);
             continue;
         }
         found.push((op, total));

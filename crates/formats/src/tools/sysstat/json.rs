@@ -207,6 +207,17 @@ mod tests {
     }
 
     #[test]
+    fn json_of_another_shape_has_nothing() {
+        for text in ["[1]", "3", "{\"sysstat\": [1]}", "{\"sysstat\": 3}", "{}"] {
+            let format = crate::named("iostat-json").unwrap();
+            let head = crate::Head::new(text.as_bytes());
+            let mut import = crate::Import::new(format, &head, crate::Options::default());
+            let fed = import.feed(text.as_bytes());
+            assert!(fed.and_then(|()| import.finish()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_json_stays_none() {
         for text in ["", "x", "{\"a", "]", "{\"user\": 0,72, \"nice\": 1}"] {
             let mended = mended(text.as_bytes());
