@@ -337,12 +337,14 @@ fn numbers_and_shapes_that_nobody_expects() {
             b"dT: 1.0s  w: 1.0s\n L(q)  ops/s    r/s\n    1      2      3\n",
         ),
     ];
+    let mut faults = Faults::new();
     for (name, text) in cases {
         let format = FORMATS.iter().find(|f| f.name == name).expect(name);
         for piece in [1, 1 << 10] {
-            check(format, text, piece, "a known text");
+            check(&mut faults, format, text, piece, "a known text");
         }
     }
+    assert_none(&faults);
 }
 
 /// Each of them for each format, also after a beginning that is the format's own.
