@@ -162,10 +162,10 @@ fn what_cannot_be_compared_is_said() {
     let b = runs(&dir, "b", 1e9, 2);
     for (arguments, wanted) in [
         (&["-m", "disk.bites"][..], "disk.bites"),
-        (&["-m", "net.bytes"], "no run can tell"),
+        (&["-m", "net.bytes"], "no table `net`"),
         (&["-m", "p200 disk.ios by latency"], "not between"),
         (&["-m", ""], "no expression"),
-        (&["-m", "p99 disk.bytes"], "no run can tell"),
+        (&["-m", "p99 disk.bytes"], "a sum by one number"),
     ] {
         let mut command = sonde();
         command

@@ -405,3 +405,15 @@ fn a_described_table_is_imported() {
     assert_eq!(out.status.code(), Some(2));
     assert!(said(&out).contains("bad.toml"), "{}", said(&out));
 }
+
+/// Names of files and lines cannot draw on the terminal.
+#[test]
+fn hostile_names_are_told_harmlessly() {
+    let dir = scratch("import-hostile");
+    let name = "a\u{1b}[31m\nb.out";
+    fs::write(dir.join(name), VMSTAT.replace(" 1  0 ", " 1 \u{7}x ")).unwrap();
+    let out = import(&dir, &[name, "--every", "1s", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let all = [out.stdout.clone(), out.stderr.clone()].concat();
+    assert!(!all.contains(&0x1b) && !all.contains(&7), "{}", said(&out));
+}

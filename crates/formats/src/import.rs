@@ -44,6 +44,10 @@ pub struct Report {
     pub span: Option<(Nanos, Nanos)>,
     /// Its times are not tied to any date.
     pub relative: bool,
+    /// Its times are counted from the start that was told, or of its day.
+    pub from_start: bool,
+    /// It has times of its own, perhaps without dates.
+    pub stamped: bool,
     /// Seconds between samples, where they are told.
     pub every: Option<f64>,
 }
@@ -239,6 +243,8 @@ impl Import {
         report.host = self.out.host_name().map(str::to_owned);
         report.span = self.out.span();
         report.relative = self.out.is_relative();
+        report.from_start = self.out.is_from_start();
+        report.stamped = self.out.is_stamped();
         report.every = self.out.interval();
         if report.span.is_none() {
             let why = format!(

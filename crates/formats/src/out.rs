@@ -15,6 +15,9 @@ use crate::time::{Clock, Options, Refused, Stamp};
 /// are.
 const GAP: f64 = 1.5;
 
+/// Samples that wait for a text to tell their interval.
+const MOST_HELD: usize = 100_000;
+
 /// More values than any table has.
 const WIDEST: usize = 64;
 
@@ -85,6 +88,10 @@ pub struct Out {
     filled: Vec<TableId>,
     /// Those rows before: the sample, and how many rows of each table are its.
     held: Vec<(Sample, Vec<usize>)>,
+    /// Rows of each table that are of those.
+    held_rows: Vec<usize>,
+    /// The shortest interval between two stamps.
+    shortest: Option<f64>,
     /// Tables of which the present sample has rows that are amounts, with their places.
     amounts: Vec<(TableId, usize)>,
     sample: Option<Sample>,
@@ -137,6 +144,8 @@ impl Out {
             now: Sink::new(),
             filled: Vec::new(),
             held: Vec::new(),
+            held_rows: catalog_tables().map(|_| 0).collect(),
+            shortest: None,
             amounts: Vec::new(),
             sample: None,
             before: None,
@@ -307,6 +316,7 @@ impl Out {
                  interval is",
             );
             self.held.clear();
+            self.held_rows.fill(0);
             self.now.clear();
             self.filled.clear();
             self.amounts.clear();
@@ -349,6 +359,7 @@ impl Out {
     fn begin(&mut self, stamp: Option<Nanos>) {
         self.finish_sample();
         self.state_next();
+        self.clock.stamped |= stamp.is_some();
         self.sample = Some(Sample {
             stamp,
             since_boot: false,
@@ -607,23 +618,26 @@ impl Out {
                 self.place(&sample, interval, &[]);
             }
             None => {
-                let waiting = |t: TableId| {
-                    self.held
-                        .iter()
-                        .filter_map(move |h| h.1.get(usize::from(t.0)))
+                let waiting = catalog_tables().zip(&mut self.held_rows);
+                let own = |(table, before): (TableId, &mut usize)| {
+                    let all = self.now.rows(table).len();
+                    let own = all - *before;
+                    *before = all;
+                    own
                 };
-                let own = |t| self.now.rows(t).len() - waiting(t).sum::<usize>();
-                let rows = catalog_tables().map(own).collect();
+                let rows = waiting.map(own).collect();
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
                 }
                 self.held.push((sample, rows));
+                if self.held.len() >= MOST_HELD {
+                    self.settle(None);
+                }
             }
         }
     }
 
     fn interval_of(&self, sample: &Sample) -> Option<f64> {
-        let known = self.options.every.or(self.stated);
         if sample.since_boot {
             // Of no length; where it stands says when it was printed.
             return Some(0.0);
@@ -637,10 +651,16 @@ impl Out {
             }
             _ => None,
         };
-        match (passed, known) {
-            (Some(passed), Some(known)) if passed > GAP * known && !self.counts => Some(known),
+        // A pause is told from an interval by what the text says of it, or the user where the
+        // stamps agree.
+        let agrees = |every: &f64| self.shortest.is_some_and(|least| least <= GAP * every);
+        let usual = self.stated.or(self.options.every.filter(agrees));
+        match (passed, usual) {
+            (Some(passed), Some(usual)) if passed > GAP * usual && !self.counts => Some(usual),
             (Some(passed), _) => Some(passed),
-            (None, known) => known,
+            // The stamp of the one after it tells.
+            (None, _) if sample.stamp.is_some() => self.stated,
+            (None, _) => self.options.every.or(self.stated),
         }
     }
 
@@ -650,6 +670,7 @@ impl Out {
             return;
         }
         let held = std::mem::take(&mut self.held);
+        self.held_rows.fill(0);
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
         let known = interval.or(self.options.every).or(self.stated);
         let Some(interval) = known.or(moment) else {
@@ -664,6 +685,15 @@ impl Out {
         for (sample, rows) in held {
             let interval = if sample.since_boot { 0.0 } else { interval };
             self.place(&sample, interval, &rows);
+        }
+    }
+
+    /// What the stamps say of the interval, beside what the user says.
+    fn look_at(&mut self, interval: f64) {
+        self.shortest = Some(self.shortest.map_or(interval, |least| least.min(interval)));
+        let other = |every: f64| interval > GAP * every || interval * GAP < every;
+        if self.options.every.is_some_and(other) {
+            self.note("its time stamps are not as far apart as --every says: the stamps count");
         }
     }
 
@@ -690,8 +720,10 @@ impl Out {
     fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
         let end = self.end_of(sample, interval);
-        if sample.stamp.is_none() {
-            self.clock.relative |= self.options.start.is_none();
+        match sample.stamp {
+            None => self.clock.starts(&self.options),
+            Some(_) if !sample.since_boot && sample.spans.is_none() => self.look_at(interval),
+            Some(_) => {}
         }
         self.before = Some(end);
         self.extend(end.saturating_sub(length), end);
@@ -778,6 +810,14 @@ impl Out {
 
     pub(crate) fn is_relative(&self) -> bool {
         self.clock.relative
+    }
+
+    pub(crate) fn is_from_start(&self) -> bool {
+        self.clock.from_start
+    }
+
+    pub(crate) fn is_stamped(&self) -> bool {
+        self.clock.stamped
     }
 
     pub(crate) fn ended(&self) -> u64 {
@@ -968,6 +1008,42 @@ mod tests {
         let wanted = [2, 2, 1, 3, 3, 3].map(|n| at(100, n));
         assert_eq!(short[..6], wanted);
         assert_eq!(short[6..], [at(105, 1)]);
+    }
+
+    /// What the user says of the interval gives way to the stamps, and tells a pause where they
+    /// agree.
+    #[test]
+    fn stamps_go_before_what_the_user_says() {
+        let lengths = |every: f64, stamps: &[i64]| {
+            let mut out = out(Options {
+                every: Some(every),
+                ..Options::default()
+            });
+            for at in stamps {
+                out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+                disk(&mut out, 1.0);
+            }
+            out.end();
+            assert!(out.refused().is_none());
+            let noted = out.notes().any(|n| n.contains("--every"));
+            let found = rows(&mut out, "disk");
+            (found.iter().map(|r| r.1).collect::<Vec<_>>(), noted)
+        };
+        assert_eq!(lengths(5.0, &[10, 20, 30]), (vec![10.0; 3], true));
+        assert_eq!(lengths(10.0, &[10, 20, 300, 310]), (vec![10.0; 4], false));
+        assert_eq!(lengths(5.0, &[10]), (vec![5.0], false));
+    }
+
+    /// Samples that wait for their interval are few, and reading goes on at the same pace.
+    #[test]
+    fn what_waits_is_bounded() {
+        let mut out = out(Options::default());
+        for _ in 0..MOST_HELD + 10 {
+            out.sample_at(Stamp::Epoch(5));
+            disk(&mut out, 1.0);
+        }
+        assert!(out.refused().is_some());
+        assert!(out.now.rows(TableId::of("disk")).len() < 100);
     }
 
     #[test]

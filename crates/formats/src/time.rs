@@ -80,6 +80,10 @@ pub(crate) struct Clock {
     before: Option<Time>,
     /// Whether a time came that is not tied to any date.
     pub(crate) relative: bool,
+    /// Whether the start that the user told was needed.
+    pub(crate) from_start: bool,
+    /// Whether a sample had a time.
+    pub(crate) stamped: bool,
 }
 
 impl Clock {
@@ -88,6 +92,8 @@ impl Clock {
             date: None,
             before: None,
             relative: false,
+            from_start: false,
+            stamped: false,
         }
     }
 
@@ -133,7 +139,7 @@ impl Clock {
                 in_zone(date.to_datetime(time), &options.zone)
             }
             Stamp::Elapsed(seconds) => {
-                self.relative |= options.start.is_none();
+                self.starts(options);
                 let passed = (seconds * 1e9).round() as Nanos;
                 let moment = options.start.unwrap_or(0).checked_add(passed);
                 moment
@@ -143,12 +149,19 @@ impl Clock {
         }
     }
 
+    /// What has no time of its own is counted from the start that the user told, or from zero.
+    pub(crate) fn starts(&mut self, options: &Options) {
+        self.relative |= options.start.is_none();
+        self.from_start |= options.start.is_some();
+    }
+
     /// The day of a time without one: that of `--start`, or else the first there is.
     fn first_date(&mut self, options: &Options) -> Date {
         let start = options
             .start
             .and_then(|s| jiff::Timestamp::from_nanosecond(i128::from(s)).ok());
         if let Some(start) = start {
+            self.from_start = true;
             return start.to_zoned(options.zone.clone()).date();
         }
         self.relative = true;

@@ -88,7 +88,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let metrics = metrics(matches, &a, &b)?;
     let all = compare(&a.runs, &b.runs, &metrics);
-    let all = known(all, matches.contains_id("metric"))?;
+    let all = known(all, matches.contains_id("metric"), a.runs.first())?;
     let notes = comparable::notes(&a, &b);
     let differences = comparable::differences(&a, &b);
     if matches.get_flag("json") {
@@ -117,17 +117,31 @@ fn metrics(matches: &ArgMatches, a: &Side, b: &Side) -> Result<Vec<Metric>, Fail
     let parse = |text: &String| {
         Metric::parse(text).map_err(|why| Failure::input(format!("--metric {text}: {why}")))
     };
-    given.map(parse).collect()
+    let mut metrics: Vec<Metric> = Vec::new();
+    for metric in given.map(parse) {
+        let metric = metric?;
+        // What cannot be asked of any run is told with the place of the fault.
+        analysis::parse(&metric.expression).map_err(analysis::Error::from)?;
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    Ok(metrics)
 }
 
 /// Metrics that a run could tell. One that was asked for and none can tell is an error; of
 /// those that are compared by default only what there is is told.
-fn known(all: Vec<Compared>, asked: bool) -> Result<Vec<Compared>, Failure> {
+fn known(all: Vec<Compared>, asked: bool, first: Option<&Run>) -> Result<Vec<Compared>, Failure> {
     let told = |c: &Compared| c.a.iter().chain(&c.b).any(|v| !v.is_nan() && *v != 0.0);
     if asked {
         let silent = all
             .iter()
             .find(|c| c.a.iter().chain(&c.b).all(|v| v.is_nan()));
+        if let Some(c) = silent
+            && let Some(Err(why)) = first.map(|run| c.metric.of(run))
+        {
+            return Err(why.into());
+        }
         return match silent {
             Some(c) => Err(Failure::input(format!(
                 "{}: no run can tell: {}",

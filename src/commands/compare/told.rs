@@ -57,12 +57,10 @@ fn metric(c: &Compared) -> String {
         let known: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
         value_text(median(&known), c.unit)
     };
-    let ratio = |r: f64| {
-        if r.is_nan() {
-            "-".to_owned()
-        } else {
-            format!("{r:.3}")
-        }
+    let ratio = |r: f64| match r {
+        r if r.is_nan() => "-".to_owned(),
+        r if r < 10.0 => format!("{r:.3}"),
+        r => format!("{r:.1}"),
     };
     let interval = c.estimate.interval;
     let interval = if interval.is_bounded() {

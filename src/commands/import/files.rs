@@ -204,7 +204,7 @@ impl<'i> Looked<'i> {
     fn new(input: &'i Input, format: Known, options: &Options, report: Report) -> Looked<'i> {
         let times = match () {
             () if report.relative => "relative",
-            () if options.start.is_some() => "start",
+            () if report.from_start => "start",
             () => "text",
         };
         Looked {
@@ -288,9 +288,11 @@ fn line_up(wanted: &Wanted, looked: &mut [Looked<'_>]) -> Result<(), Failure> {
         let mut again = again
             .map_err(|_| Failure::work(format!("{}: it changed while it was read", file.name())))?;
         again.times = "first file";
-        again.report.notes.push(format!(
-            "there are no times in it: its first sample is put where {name} starts"
-        ));
+        again.report.notes.push(if again.report.stamped {
+            format!("there is no date in it: its times are of the day when {name} starts")
+        } else {
+            format!("there are no times in it: its first sample is put where {name} starts")
+        });
         *file = again;
     }
     Ok(())
@@ -340,8 +342,27 @@ fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
         };
         return !of_a.names.is_disjoint(&of_b.names);
     }
+    if table.dimensions.get(1) == Some(&"layer")
+        && let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id))
+    {
+        return share_devices(&of_a.names, &of_b.names);
+    }
     let by_tool = table.dimensions.first() == Some(&"tool");
     !(by_tool && a.format.tool() != b.format.tool())
+}
+
+/// Whether rows of two formats are of the same devices. They name disks in several ways; what is
+/// made of others (pools) is not counted beside them, and is only the same under the same name.
+fn share_devices(a: &HashSet<Vec<String>>, b: &HashSet<Vec<String>>) -> bool {
+    let devices = |names: &HashSet<Vec<String>>| -> HashSet<[String; 2]> {
+        let pair = |words: &Vec<String>| Some([words.first()?.clone(), words.get(1)?.clone()]);
+        names.iter().filter_map(pair).collect()
+    };
+    let (a, b) = (devices(a), devices(b));
+    let same_layer =
+        |[_, layer]: &[String; 2]| layer != "stacked" && b.iter().any(|[_, other]| other == layer);
+    a.iter()
+        .any(|device| b.contains(device) || same_layer(device))
 }
 
 fn overlap(a: &Looked<'_>, b: &Looked<'_>) -> bool {

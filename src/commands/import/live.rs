@@ -53,7 +53,11 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
         }
     };
     append(&mut import, &mut writer);
-    let times = if report.relative { "relative" } else { times };
+    let times = match () {
+        () if report.relative => "relative",
+        () if report.from_start => "start",
+        () => "text",
+    };
     let mut manifest = manifest_of(wanted, &format, times, &report, &mut import);
     manifest.ended = report.span.map(|(_, to)| to);
     if wanted.strict && report.unknown > 0 {

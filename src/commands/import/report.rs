@@ -11,7 +11,7 @@ use surfaces::table::{Align, Table};
 use super::Wanted;
 use super::files::Looked;
 use crate::failure::Failure;
-use crate::output::{self, counted};
+use crate::output::{self, counted, one_line};
 
 /// Lines not understood that are shown of each file.
 const SHOWN: usize = 5;
@@ -145,7 +145,8 @@ pub(super) fn imported(
 }
 
 pub(super) fn not_understood(file: &str, line: &NotUnderstood) -> String {
-    format!("{file}:{}: not understood: {}", line.line, line.text)
+    let text = one_line(&line.text);
+    format!("{}:{}: not understood: {text}", one_line(file), line.line)
 }
 
 /// Says what was imported.
@@ -159,14 +160,14 @@ pub(super) fn conclude(
         output::message(problem);
     }
     for (name, why) in &told.refused {
-        output::message(&format!("{name}: not imported: {why}"));
+        output::message(&format!("{}: not imported: {why}", one_line(name)));
     }
     let unknown = told.unknown.len();
     if unknown > 0 {
-        let names: Vec<&str> = told
+        let names: Vec<String> = told
             .unknown
             .iter()
-            .map(|(n, _)| n.as_str())
+            .map(|(n, _)| one_line(n))
             .take(SHOWN)
             .collect();
         let more = if unknown > SHOWN { ", ..." } else { "" };
@@ -201,7 +202,7 @@ pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
         ));
     }
     for note in &report.notes {
-        output::message(&format!("{name}: {note}"));
+        output::message(&format!("{}: {note}", one_line(name)));
     }
 }
 
@@ -230,7 +231,7 @@ pub(super) fn say(wanted: &Wanted, manifest: &Manifest) {
     }
     for file in &manifest.imported {
         table.row(vec![
-            file.file.clone(),
+            one_line(&file.file),
             file.format.clone(),
             file.samples.to_string(),
             file.lines.to_string(),

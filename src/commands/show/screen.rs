@@ -170,7 +170,12 @@ fn percent(share: f64) -> String {
 fn whole_machine(s: &Summary) -> String {
     let mut text = String::new();
     if s.mean("cpu").is_finite() {
-        let mut line = format!("{} of {} processors:", percent(s.mean("cpu")), s.processors);
+        // What was imported may be of all as one, or of a mean one.
+        let of = match s.processors {
+            0 | 1 => String::new(),
+            n => format!(" of {n} processors"),
+        };
+        let mut line = format!("{}{of}:", percent(s.mean("cpu")));
         for (mode, share) in s.list("cpu_modes").into_iter().filter(|m| m.1 >= 0.0005) {
             let _ = write!(line, "  {mode} {}", percent(share));
         }
