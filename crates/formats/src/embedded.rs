@@ -1,6 +1,7 @@
 //! Results of benchmarks in the captured output of a command: what a script prints, `fio`'s
 //! JSON after other lines, two copies of `dd`.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use run::{Nanos, Sink};
@@ -52,26 +53,16 @@ const SIGNS: &[(&str, &[&str])] = &[
 /// and left out.
 pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
     let mut found: Vec<(&'static str, usize)> = Vec::new();
-    // A JSON document's sign comes after its beginning.
-    let mut document = None;
-    let mut at = 0;
-    for line in text.split_inclusive(|b| *b == b'\n') {
-        let begin = at;
-        at += line.len();
-        if matches!(line.first(), Some(b'{')) {
-            document = Some(begin);
-        }
-        let has = |sign: &&str| memchr::memmem::find(line, sign.as_bytes()).is_some();
-        let Some((name, _)) = SIGNS.iter().find(|(_, signs)| signs.iter().any(has)) else {
-            continue;
-        };
+    for (place, begin) in signs(text) {
+        let (name, _) = &SIGNS[place];
         if found.last().is_some_and(|(last, _)| last == name) {
             continue;
         }
-        let begin = match document {
-            Some(document) if name.ends_with("json") => document,
-            _ => begin,
-        };
+        let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |n| begin + n);
+        let line = &text[begin..end];
+        // A JSON document's sign comes after its beginning.
+        let document = name.ends_with("json").then(|| document_at(text, begin));
+        let begin = document.flatten().unwrap_or(begin);
         // With --output-format=normal,json fio tells of a run twice; another run would begin
         // with the description of its jobs.
         let again = *name == "fio-text"
@@ -103,6 +94,35 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
         }
     }
     parts
+}
+
+/// Lines that have a sign: its place in [`SIGNS`] (the first, of several) and where the line
+/// begins. The whole text is searched for each: a command can print millions of lines.
+fn signs(text: &[u8]) -> Vec<(usize, usize)> {
+    let mut found: BTreeMap<usize, usize> = BTreeMap::new();
+    for (place, (_, signs)) in SIGNS.iter().enumerate() {
+        for sign in *signs {
+            for at in memchr::memmem::find_iter(text, sign.as_bytes()) {
+                let begin = memchr::memrchr(b'\n', &text[..at]).map_or(0, |n| n + 1);
+                // Of places only the first is kept, and signs come in their order.
+                found.entry(begin).or_insert(place);
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|(begin, place)| (place, begin))
+        .collect()
+}
+
+/// The last line up to that place that begins a JSON document.
+fn document_at(text: &[u8], line: usize) -> Option<usize> {
+    if text.get(line) == Some(&b'{') {
+        return Some(line);
+    }
+    let before = &text[..line];
+    let found = memchr::memmem::rfind(before, b"\n{").map(|n| n + 1);
+    found.or_else(|| before.starts_with(b"{").then_some(0))
 }
 
 /// Imports such a part of what a command printed that ended at `ended`.
@@ -219,6 +239,15 @@ a: (groupid=0, jobs=1): err= 0: pid=1: Sun Nov 22 02:49:54 2026
         assert_eq!(names(&twice), ["fio-json"]);
         let other_run = format!("{json}\n{header}fio-3.33\n{result}\n");
         assert_eq!(names(&other_run), ["fio-json", "fio-text"]);
+    }
+
+    /// What a program prints without end is looked through quickly.
+    #[test]
+    fn millions_of_lines_take_no_time() {
+        let mut text = b"y\n".repeat(4 << 20);
+        assert!(find_workload(&text).is_empty());
+        text.extend_from_slice(TEXT.as_bytes());
+        assert_eq!(find_workload(&text).len(), 2);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use formats::{Options, find_workload, import_embedded};
 use run::{Nanos, Sink};
 
 /// Bytes of the end of what was printed that are looked at: results come last.
-const LOOKED_AT: u64 = 32 << 20;
+const LOOKED_AT: u64 = 16 << 20;
 
 /// Adds rows of the results that are found in what the command printed until it `ended`; answers
 /// with what the user should know.
