@@ -250,7 +250,7 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_field_of_a_manifest_is_in_the_format() {
-    use run::manifest::{Change, ClockStep, Command, Loss, Phase};
+    use run::manifest::{Change, ClockStep, Command, Imported, Loss, Phase};
     let dir = scratch("json-manifest");
     let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
     let run = dir.join("run");
@@ -280,6 +280,11 @@ fn every_field_of_a_manifest_is_in_the_format() {
         path: why,
         before,
         after,
+    });
+    manifest.imported.push(Imported {
+        host: Some("host".into()),
+        notes: vec!["note".into()],
+        ..Imported::default()
     });
     let arguments = vec!["true".into()];
     manifest.command = Some(Command {
