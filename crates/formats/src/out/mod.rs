@@ -1,0 +1,411 @@
+//! Where parsers put rows: finds the time and the true interval of each sample, and makes
+//! amounts of rates.
+
+mod rows;
+mod shape;
+mod spread;
+mod times;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use run::catalog::{Column, Kind, columns};
+use run::rows::TableId;
+use run::{Nanos, Sink, catalog};
+
+use crate::time::{Clock, Options, Refused, Stamp};
+
+pub use shape::Shape;
+
+/// A gap of more than this many intervals is no interval, where the text says how long they
+/// are.
+const GAP: f64 = 1.5;
+
+/// Samples that wait for a text to tell their interval.
+const MOST_HELD: usize = 100_000;
+
+/// More values than any table has.
+const WIDEST: usize = 64;
+
+/// The sample whose rows are coming.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    stamp: Option<Nanos>,
+    since_boot: bool,
+    /// Its length, where the text tells.
+    spans: Option<f64>,
+    /// Nothing came before it that its interval could start at.
+    broken: bool,
+}
+
+/// Takes what a parser reads.
+pub struct Out {
+    options: Options,
+    clock: Clock,
+    tool: Cow<'static, str>,
+    /// Rows whose time is known.
+    done: Sink,
+    /// Rows of the present sample, and of those before it whose interval is not known.
+    now: Sink,
+    /// Tables that have rows in `now`.
+    filled: Vec<TableId>,
+    /// Those rows before: the sample, and how many rows of each table are its.
+    held: Vec<(Sample, Vec<usize>)>,
+    /// Rows of each table that are of those.
+    held_rows: Vec<usize>,
+    /// The shortest interval between two stamps.
+    shortest: Option<f64>,
+    /// Tables of which the present sample has rows that are amounts, with their places.
+    amounts: Vec<(TableId, usize)>,
+    sample: Option<Sample>,
+    /// End of the sample before.
+    before: Option<Nanos>,
+    /// Samples that ended, but for those since boot.
+    ended: u64,
+    /// Interval as the text says.
+    stated: Option<f64>,
+    /// Another interval, which holds from the next sample on.
+    next_stated: Option<f64>,
+    /// End of the last sample before the tool was started anew.
+    ended_at: Option<Nanos>,
+    host: Option<String>,
+    processors: Option<u32>,
+    /// By table: which values are sums.
+    sums: Vec<Vec<bool>>,
+    other: TableId,
+    since_boot: TableId,
+    notes: BTreeSet<String>,
+    refused: Option<Refused>,
+    /// Lines that turned out not to be understood later: number and why.
+    pub(crate) unknown: Vec<(u64, String)>,
+    pub(crate) line: u64,
+    /// Records of a binary format.
+    pub(crate) record: u64,
+    /// The present line is the file's last and has no end: it may have been cut.
+    pub(crate) endless: bool,
+    /// First moment and last.
+    span: Option<(Nanos, Nanos)>,
+    since_boot_samples: u64,
+    only_levels: bool,
+    /// Amounts are what counters grew by.
+    counts: bool,
+}
+
+impl Out {
+    pub(crate) fn new(tool: impl Into<Cow<'static, str>>, options: Options) -> Out {
+        let is_sum = |c: Column| matches!(c, Column::Measure(m) if m.kind == Kind::Sum);
+        let is_value = |c: &Column| !matches!(c, Column::Dimension(d) if d.number.is_none());
+        let sums = catalog::tables()
+            .map(|(s, t)| columns(s, t).filter(is_value).map(is_sum).collect())
+            .collect();
+        Out {
+            processors: options.processors,
+            options,
+            clock: Clock::new(),
+            tool: tool.into(),
+            done: Sink::new(),
+            now: Sink::new(),
+            filled: Vec::new(),
+            held: Vec::new(),
+            held_rows: catalog_tables().map(|_| 0).collect(),
+            shortest: None,
+            amounts: Vec::new(),
+            sample: None,
+            before: None,
+            ended: 0,
+            stated: None,
+            next_stated: None,
+            ended_at: None,
+            host: None,
+            sums,
+            other: TableId::of("other"),
+            since_boot: TableId::of("since_boot"),
+            notes: BTreeSet::new(),
+            refused: None,
+            unknown: Vec::new(),
+            line: 0,
+            record: 0,
+            endless: false,
+            span: None,
+            since_boot_samples: 0,
+            only_levels: false,
+            counts: false,
+        }
+    }
+
+    // ---- what the file says of itself ----
+
+    /// The name of the machine.
+    pub fn host(&mut self, name: &[u8]) {
+        self.host = Some(String::from_utf8_lossy(name).into_owned());
+    }
+
+    /// How many processors it had.
+    pub fn has_processors(&mut self, count: u32) {
+        self.processors = Some(count);
+    }
+
+    /// How many processors the machine had; 1 if nobody knows, which is noted: times of
+    /// processors are those of a mean one then.
+    pub fn processors(&mut self) -> f64 {
+        if self.processors.is_none() {
+            self.note(
+                "the text does not tell how many processors there were: `cpu.time` is that of a \
+                 mean one; --processors N says it",
+            );
+        }
+        f64::from(self.processors.unwrap_or(1))
+    }
+
+    /// The day to which the times of day that follow belong.
+    pub fn date(&mut self, date: Date) {
+        self.clock.date(date);
+    }
+
+    /// The day to which times of day belong: a banner's, that of the user's start, or the first
+    /// there is.
+    pub fn day(&mut self) -> Date {
+        self.clock.day(&self.options)
+    }
+
+    /// The user's choices, as the order of dates.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Seconds between samples, as the text says (a command line in it, a banner). What the
+    /// user says goes before. Where another length was told before, the present sample is
+    /// still of that.
+    pub fn every(&mut self, seconds: f64) {
+        // What is longer than decades is no interval, and no sum of times.
+        if seconds > 0.0 && seconds < 1e9 {
+            if self.sample.is_some() && self.stated.is_some() {
+                self.next_stated = Some(seconds);
+            } else {
+                self.stated = Some(seconds);
+                self.next_stated = None;
+            }
+        }
+    }
+
+    /// Something the reader of the numbers should know; told once.
+    pub fn note(&mut self, text: &str) {
+        if !self.notes.contains(text) {
+            self.notes.insert(text.to_owned());
+        }
+    }
+
+    /// The file cannot be imported; the first reason is told.
+    pub fn refuse(&mut self, why: Refused) {
+        self.refused.get_or_insert(why);
+    }
+
+    /// A line that was thought to be data is not understood. `line` counts from 1; 0 is the
+    /// present one.
+    pub fn not_understood(&mut self, line: u64, why: &str) {
+        let line = if line == 0 { self.line } else { line };
+        self.unknown.push((line, why.to_owned()));
+    }
+
+    /// So many records of a binary format were read.
+    pub fn records(&mut self, count: u64) {
+        self.record += count;
+    }
+
+    /// Whether the present line is the file's last and has no end, so that it may have been cut.
+    pub fn is_endless(&self) -> bool {
+        self.endless
+    }
+
+    /// Number of the present line, from 1 on.
+    pub fn line_number(&self) -> u64 {
+        self.line
+    }
+
+    // ---- samples ----
+
+    /// A sample begins, of which the text does not tell the time.
+    pub fn sample(&mut self) {
+        self.begin(None);
+    }
+
+    /// A sample begins that was taken at `stamp`, the end of its interval.
+    pub fn sample_at(&mut self, stamp: Stamp) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) => self.begin(Some(moment)),
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// A sample begins at `stamp`, unless the present one is of that time.
+    pub fn sample_at_or_same(&mut self, stamp: Stamp) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) if self.sample.is_some_and(|s| s.stamp == Some(moment)) => {}
+            Ok(moment) => self.begin(Some(moment)),
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// The present sample is a mean since the machine was started.
+    pub fn since_boot(&mut self) {
+        if let Some(sample) = &mut self.sample {
+            sample.since_boot = true;
+        }
+    }
+
+    /// Length of the present sample's interval, in seconds, where the text tells.
+    pub fn spans(&mut self, seconds: f64) {
+        if let Some(sample) = &mut self.sample
+            && seconds > 0.0
+        {
+            sample.spans = Some(seconds);
+        }
+    }
+
+    /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
+    pub fn only_levels(&mut self) {
+        self.only_levels = true;
+    }
+
+    /// The tool or the machine was started anew: the next sample has none before it.
+    pub fn broken(&mut self) {
+        self.finish_sample();
+        let [_] = &self.held[..] else {
+            return self.start_anew();
+        };
+        if self.options.every.or(self.stated).is_none() {
+            self.note(
+                "a sample just before a restart is left out: the text does not tell how long its \
+                 interval is",
+            );
+            self.held.clear();
+            self.held_rows.fill(0);
+            self.now.clear();
+            self.filled.clear();
+            self.amounts.clear();
+        }
+        self.start_anew();
+    }
+
+    fn start_anew(&mut self) {
+        self.settle(None);
+        self.ended_at = self.before.take().or(self.ended_at);
+        self.state_next();
+    }
+
+    /// What the text said of the samples to come holds now.
+    fn state_next(&mut self) {
+        self.stated = self.next_stated.take().or(self.stated);
+    }
+
+    /// Amounts are what counters grew by: an interval is all the time since the sample before,
+    /// however long that is.
+    pub fn counts(&mut self) {
+        self.counts = true;
+    }
+
+    /// Whether there is a present sample.
+    pub fn has_sample(&self) -> bool {
+        self.sample.is_some()
+    }
+
+    /// Whether the present sample is since boot.
+    pub fn is_since_boot(&self) -> bool {
+        self.sample.is_some_and(|s| s.since_boot)
+    }
+
+    /// Samples so far, the present one included.
+    pub fn samples(&self) -> u64 {
+        self.ended + self.since_boot_samples + u64::from(self.sample.is_some())
+    }
+
+    fn begin(&mut self, stamp: Option<Nanos>) {
+        self.finish_sample();
+        self.state_next();
+        self.clock.stamped |= stamp.is_some();
+        self.sample = Some(Sample {
+            stamp,
+            since_boot: false,
+            spans: None,
+            broken: self.before.is_none() && self.held.is_empty(),
+        });
+    }
+
+    // ---- for who imports ----
+
+    /// The input is over.
+    pub(crate) fn end(&mut self) {
+        self.finish_sample();
+        self.settle(None);
+    }
+
+    /// Rows whose times are known; to be taken and cleared.
+    pub fn rows(&mut self) -> &mut Sink {
+        &mut self.done
+    }
+
+    pub(crate) fn refused(&mut self) -> Option<Refused> {
+        self.refused.take()
+    }
+
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter()
+    }
+
+    pub(crate) fn host_name(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    pub(crate) fn span(&self) -> Option<(Nanos, Nanos)> {
+        self.span
+    }
+
+    pub(crate) fn is_relative(&self) -> bool {
+        self.clock.relative
+    }
+
+    pub(crate) fn is_from_start(&self) -> bool {
+        self.clock.from_start
+    }
+
+    pub(crate) fn is_stamped(&self) -> bool {
+        self.clock.stamped
+    }
+
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    pub(crate) fn since_boot_samples(&self) -> u64 {
+        self.since_boot_samples
+    }
+
+    /// The last interval, in seconds.
+    pub(crate) fn interval(&self) -> Option<f64> {
+        self.options.every.or(self.next_stated).or(self.stated)
+    }
+}
+
+fn number_unit(column: Column) -> Option<run::Unit> {
+    match column {
+        Column::Dimension(d) => d.number,
+        Column::Measure(_) => None,
+    }
+}
+
+/// Where a histogram's count stands: it is the first measure that is a number of things.
+fn count_place(table: TableId) -> usize {
+    let found = catalog::tables().nth(usize::from(table.0));
+    let values = found.into_iter().flat_map(|(s, t)| columns(s, t));
+    let mut values = values.filter(|c| !matches!(c, Column::Dimension(d) if d.number.is_none()));
+    let is_count = |c: Column| matches!(c, Column::Measure(m) if m.unit == run::Unit::Count);
+    values.position(is_count).unwrap_or(1)
+}
+
+fn catalog_tables() -> impl Iterator<Item = TableId> {
+    (0..catalog::tables().count()).map(|i| TableId(i as u16))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Rows of the present sample: as they are read, before their times are known.
+
+use run::Word;
+use run::catalog::{self, Column, columns};
+use run::rows::{TableId, Words};
+
+use super::spread::spread;
+use super::{Out, Shape, count_place, number_unit};
+use crate::time::Stamp;
+
+impl Out {
+    /// The word of a name. Bytes that are no UTF-8 are replaced, as are control characters.
+    pub fn word(&mut self, name: &[u8]) -> Word {
+        match std::str::from_utf8(name) {
+            Ok(text) if !text.contains(char::is_control) => self.done.word(text),
+            _ => {
+                let text = String::from_utf8_lossy(name).replace(char::is_control, "\u{fffd}");
+                self.done.word(&text)
+            }
+        }
+    }
+
+    /// All words.
+    pub fn words(&self) -> &Words {
+        &self.done.words
+    }
+
+    /// Adds a row; sums are per second. NaN is "not known". Words and values are in the
+    /// table's order.
+    pub fn row(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        if self.is_since_boot() {
+            self.keep_since_boot(table, words, values);
+        } else {
+            self.fills(table);
+            self.now.row(table, words, values);
+        }
+    }
+
+    /// The table gets a row of the present sample.
+    pub(super) fn fills(&mut self, table: TableId) {
+        if self.now.rows(table).is_empty() {
+            self.filled.push(table);
+        }
+    }
+
+    /// Adds a row whose sums are amounts in the sample's interval.
+    pub fn amounts(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        if self.is_since_boot() {
+            self.keep_since_boot(table, words, values);
+        } else {
+            self.fills(table);
+            self.amounts.push((table, self.now.rows(table).len()));
+            self.now.row(table, words, values);
+        }
+    }
+
+    /// Adds a row of some of a table's values, in the shape's order; sums are per second.
+    pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
+        let all = shape.all(values);
+        self.row(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds rows of some of a table's values by column, of equal length; sums are per second.
+    /// What the sample's time and length are told by has to come before.
+    pub(crate) fn put_columns(&mut self, shape: &Shape, words: &[&[Word]], values: &[&[f64]]) {
+        let count = values.first().map_or(0, |column| column.len());
+        let equal = words.iter().all(|c| c.len() == count)
+            && values.iter().all(|c| c.len() == count)
+            && self.done.rows(shape.table).words.len() == words.len();
+        let direct = self.sample.and_then(|sample| {
+            let known = !sample.since_boot && self.held.is_empty() && equal;
+            let interval = self.interval_of(&sample).filter(|_| known)?;
+            Some((interval, self.end_of(&sample, interval)))
+        });
+        let Some((interval, end)) = direct else {
+            for i in 0..count {
+                let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
+                let values: Vec<f64> = values.iter().filter_map(|c| c.get(i).copied()).collect();
+                self.put(shape, &words, &values);
+            }
+            return;
+        };
+        let sums = &self.sums[usize::from(shape.table.0)];
+        let to = self.done.rows_mut(shape.table);
+        let whole = to.times.len() + count;
+        to.times.resize(whole, end);
+        to.intervals.resize(whole, interval);
+        for (to, from) in to.words.iter_mut().zip(words) {
+            to.extend_from_slice(from);
+        }
+        for (place, from) in shape.places.iter().zip(values) {
+            if sums[*place] {
+                to.values[*place].extend(from.iter().map(|v| v * interval));
+            } else {
+                to.values[*place].extend_from_slice(from);
+            }
+        }
+        for column in &mut to.values {
+            // Those not told.
+            column.resize(whole, f64::NAN);
+        }
+    }
+
+    /// The same with sums that are amounts in the sample's interval.
+    pub fn put_amounts(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
+        let all = shape.all(values);
+        self.amounts(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds a row of the present sample that is since boot, whatever the sample is.
+    pub fn put_since_boot(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
+        let all = shape.all(values);
+        self.keep_since_boot(shape.table, words, &all[..shape.width]);
+    }
+
+    /// Adds a value that has no place in the catalog: `other.<tool>.<column>`.
+    pub fn other(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let words = self.other_words(column, unit, instance);
+        self.row(self.other, &words, &[value]);
+    }
+
+    /// The same of a counter that grew by `value` in the interval: it is kept per second.
+    pub fn other_grown(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let words = self.other_words(column, &format!("{unit}/s"), instance);
+        self.amounts(self.other, &words, &[value]);
+    }
+
+    /// The same of a counter that is read for the first time: it goes to `since_boot`.
+    pub fn other_total(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let words = self.other_words(column, unit, instance);
+        self.keep_since_boot(self.other, &words, &[value]);
+    }
+
+    pub(super) fn other_words(&mut self, column: &str, unit: &str, instance: Word) -> [Word; 4] {
+        let tool = self.done.word(&self.tool);
+        [tool, self.done.word(column), self.done.word(unit), instance]
+    }
+
+    /// Adds a bucket of a histogram, `count` things with values from `from` to below `to` in
+    /// base units, as amounts. The table's number dimension is its first value; the count goes
+    /// to its first measure that is one, the others are not known.
+    ///
+    /// A bucket wider than those of the grid is spread over them, in proportion to their width:
+    /// what was counted in it stays, and quantiles inside it are those of a straight line.
+    pub fn bucket(&mut self, table: TableId, words: &[Word], from: f64, to: f64, count: f64) {
+        self.buckets(table, words, [from, to], count, Out::amounts);
+    }
+
+    /// The same with a count that is per second.
+    pub fn bucket_rate(&mut self, table: TableId, words: &[Word], from: f64, to: f64, rate: f64) {
+        self.buckets(table, words, [from, to], rate, Out::row);
+    }
+
+    pub(super) fn buckets(
+        &mut self,
+        table: TableId,
+        words: &[Word],
+        [from, to]: [f64; 2],
+        count: f64,
+        add: fn(&mut Out, TableId, &[Word], &[f64]),
+    ) {
+        let unit = catalog::tables()
+            .nth(usize::from(table.0))
+            .and_then(|(s, t)| columns(s, t).find_map(number_unit));
+        let Some(unit) = unit else { return };
+        let measures = self.sums[usize::from(table.0)].len() - 1;
+        let count_at = count_place(table);
+        let mut values = vec![f64::NAN; measures + 1];
+        // What is kept by itself keeps the bucket as it was printed.
+        let cells = if self.is_since_boot() {
+            vec![(from, 1.0)]
+        } else {
+            spread(from, to, unit)
+        };
+        for (value, share) in cells {
+            values[0] = value;
+            values[count_at] = count * share;
+            add(self, table, words, &values);
+        }
+    }
+
+    /// Adds an event that happened at `stamp`; it belongs to no sample. `values` are its number
+    /// dimensions and its weight.
+    pub fn event(&mut self, table: TableId, stamp: Stamp, words: &[Word], values: &[f64]) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(at) => {
+                self.done.at(at, 0.0);
+                self.done.row(table, words, values);
+                self.extend(at, at);
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// A first report is kept by itself: nobody knows over how long it is a mean.
+    pub(super) fn keep_since_boot(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        let Some((subject, table)) = catalog::tables().nth(usize::from(table.0)) else {
+            return;
+        };
+        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
+        let text = |w: &Word| self.done.words.text(*w).unwrap_or_default();
+        let mut instance: Vec<&str> = words.iter().map(text).collect();
+        let other = table.name == "other";
+        let mut statistic = subject.name.to_owned();
+        if other {
+            statistic = format!("other.{}.{}", instance[0], instance[1]);
+            instance.drain(..3);
+        }
+        let mut instance = instance.join(" ");
+        let mut kept = Vec::new();
+        let values = columns(subject, table).filter(|c| !is_word(c)).zip(values);
+        for (column, value) in values.filter(|(_, v)| !v.is_nan()) {
+            // The place of a bucket.
+            if let Column::Dimension(d) = column {
+                instance.push_str(&format!(" {}={value}", d.name));
+                continue;
+            }
+            let name = if other {
+                statistic.clone()
+            } else {
+                format!("{statistic}.{}", column.name())
+            };
+            kept.push((name, *value));
+        }
+        for (name, value) in kept {
+            let words = [self.done.word(&name), self.done.word(&instance)];
+            self.fills(self.since_boot);
+            self.now.row(self.since_boot, &words, &[value]);
+        }
+    }
+}
