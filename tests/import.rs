@@ -417,3 +417,37 @@ fn hostile_names_are_told_harmlessly() {
     let all = [out.stdout.clone(), out.stderr.clone()].concat();
     assert!(!all.contains(&0x1b) && !all.contains(&7), "{}", said(&out));
 }
+
+/// Interrupted in the middle of a file, it leaves nothing behind.
+#[test]
+fn an_interrupted_file_leaves_nothing() {
+    let dir = scratch("import-stopped");
+    let body: String = VMSTAT.lines().skip(2).map(|l| format!("{l}\n")).collect();
+    let header: String = VMSTAT.lines().take(2).map(|l| format!("{l}\n")).collect();
+    fs::write(dir.join("big"), header + &body.repeat(400_000)).unwrap();
+    let child = sonde()
+        .args(["import", "big", "--every", "1s", "-o", "run"])
+        .current_dir(&dir)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains("part");
+    for _ in 0..400 {
+        if fs::read_dir(&dir).unwrap().flatten().any(begun) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(130), "{}", said(&out));
+    let left: Vec<_> = fs::read_dir(&dir)
+        .unwrap()
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
+    assert_eq!(left, ["big"], "{}", said(&out));
+}

@@ -11,10 +11,12 @@ use run::catalog::Detail;
 use run::rows::TableId;
 use run::write::Making;
 use run::{Nanos, Rows, Sink, Table, Word, Words, catalog};
+use rustix::process::Signal;
 
 use super::inputs::{self, Input};
 use super::report::{Told, conclude};
 use super::{Known, Wanted};
+use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
 
 /// Bytes that are read at a time.
@@ -60,47 +62,55 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
             missing.display()
         )));
     }
+    // What is made so far is removed when somebody interrupts.
+    let mut signals =
+        Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
     let (all, problems) = inputs::gather(paths);
     let mut told = Told {
         problems,
         ..Told::default()
     };
     if let [only] = &all[..] {
-        return one(wanted, only, told);
+        return one(wanted, only, told, &mut signals);
     }
     let mut looked = Vec::new();
     for input in &all {
-        match look(wanted, input, &wanted.options) {
+        match look(wanted, input, &wanted.options, &mut signals) {
             Ok(found) => looked.push(found),
-            Err(why) => told.not_taken(input, why),
+            Err(why) => told.not_taken(input, why)?,
         }
     }
     one_machine(wanted, &looked)?;
-    line_up(wanted, &mut looked)?;
+    line_up(wanted, &mut looked, &mut signals)?;
     choose(&mut looked);
     told.check(wanted, &looked)?;
     let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
     let mut sink = Sink::new();
     for file in &mut looked {
-        take(file, &mut making, &mut sink)?;
+        take(file, &mut making, &mut sink, &mut signals)?;
     }
     finish(wanted, making, &sink, &told, &looked)
 }
 
 /// One file: taken as it is read.
-fn one(wanted: &Wanted, input: &Input, mut told: Told) -> Result<ExitCode, Failure> {
+fn one(
+    wanted: &Wanted,
+    input: &Input,
+    mut told: Told,
+    signals: &mut Signals,
+) -> Result<ExitCode, Failure> {
     let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
     let found = begin(wanted, input).and_then(|(mut text, first, head, format)| {
         let mut import = Import::new(format.reading(), &head, wanted.options.clone());
-        let report = read(&mut import, &first, &mut text, &mut write)?;
+        let report = read(&mut import, &first, &mut text, &mut write, signals)?;
         let words = std::mem::take(&mut import.rows().words);
         Ok((Looked::new(input, format, &wanted.options, report), words))
     });
     let (looked, words) = match found {
         Ok((looked, words)) => (vec![looked], words),
         Err(why) => {
-            told.not_taken(input, why);
+            told.not_taken(input, why)?;
             (vec![], Words::default())
         }
     };
@@ -135,13 +145,14 @@ pub(super) enum Why {
 }
 
 impl Told {
-    fn not_taken(&mut self, input: &Input, why: Why) {
+    fn not_taken(&mut self, input: &Input, why: Why) -> Result<(), Failure> {
         let name = input.name.clone();
         match why {
             Why::Unknown(why) => self.unknown.push((name, why)),
             Why::Refused(why) => self.refused.push((name, why)),
-            Why::Failed(failure) => self.problems.push(format!("{name}: {}", failure.text)),
+            Why::Failed(failure) => return Err(failure),
         }
+        Ok(())
     }
 }
 
@@ -157,7 +168,12 @@ fn begin<'i>(wanted: &Wanted, input: &'i Input) -> Result<Begun<'i>, Why> {
     Ok((text, first, head, format))
 }
 
-fn look<'i>(wanted: &Wanted, input: &'i Input, options: &Options) -> Result<Looked<'i>, Why> {
+fn look<'i>(
+    wanted: &Wanted,
+    input: &'i Input,
+    options: &Options,
+    signals: &mut Signals,
+) -> Result<Looked<'i>, Why> {
     let (mut text, first, head, format) = begin(wanted, input)?;
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
     let mut import = Import::new(format.reading(), &head, options.clone());
@@ -168,7 +184,7 @@ fn look<'i>(wanted: &Wanted, input: &'i Input, options: &Options) -> Result<Look
         sink.clear();
         Ok(())
     };
-    let report = read(&mut import, &first, &mut text, &mut count)?;
+    let report = read(&mut import, &first, &mut text, &mut count, signals)?;
     let words = &import.rows().words;
     for filled in rows.values_mut() {
         filled.name(words);
@@ -225,12 +241,19 @@ fn read(
     first: &[u8],
     rest: &mut dyn Read,
     taken: &mut dyn FnMut(&mut Sink) -> Result<(), Failure>,
+    signals: &mut Signals,
 ) -> Result<Report, Why> {
     let refused = |Refused(why): Refused| Why::Refused(why);
     import.feed(first).map_err(refused)?;
     let mut piece = vec![0; PIECE];
     loop {
         taken(import.rows()).map_err(Why::Failed)?;
+        if signals.come().iter().any(|s| *s != Signal::WINCH) {
+            return Err(Why::Failed(Failure {
+                text: "interrupted: nothing was made".into(),
+                code: 130,
+            }));
+        }
         match rest.read(&mut piece) {
             Ok(0) => break,
             Ok(n) => import.feed(&piece[..n]).map_err(refused)?,
@@ -270,7 +293,11 @@ fn one_machine(wanted: &Wanted, looked: &[Looked<'_>]) -> Result<(), Failure> {
 }
 
 /// Files without times start where the first of the others does.
-fn line_up(wanted: &Wanted, looked: &mut [Looked<'_>]) -> Result<(), Failure> {
+fn line_up(
+    wanted: &Wanted,
+    looked: &mut [Looked<'_>],
+    signals: &mut Signals,
+) -> Result<(), Failure> {
     let from = |f: &Looked<'_>| (f.times == "text").then(|| f.report.span.map(|s| s.0))?;
     let first: Option<(Nanos, String)> = looked
         .iter()
@@ -284,7 +311,7 @@ fn line_up(wanted: &Wanted, looked: &mut [Looked<'_>]) -> Result<(), Failure> {
             start: Some(start),
             ..file.options.clone()
         };
-        let again = look(wanted, file.input, &options);
+        let again = look(wanted, file.input, &options, signals);
         let mut again = again
             .map_err(|_| Failure::work(format!("{}: it changed while it was read", file.name())))?;
         again.times = "first file";
@@ -373,7 +400,12 @@ fn overlap(a: &Looked<'_>, b: &Looked<'_>) -> bool {
 }
 
 /// Reads the file again, for good.
-fn take(file: &mut Looked<'_>, making: &mut Making, sink: &mut Sink) -> Result<(), Failure> {
+fn take(
+    file: &mut Looked<'_>,
+    making: &mut Making,
+    sink: &mut Sink,
+    signals: &mut Signals,
+) -> Result<(), Failure> {
     let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
     let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
     let first = inputs::first_bytes(&mut text, PIECE).map_err(|e| failed(e.to_string()))?;
@@ -388,9 +420,9 @@ fn take(file: &mut Looked<'_>, making: &mut Making, sink: &mut Sink) -> Result<(
         }
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };
-    read(&mut import, &first, &mut text, &mut write).map_err(|e| match e {
+    read(&mut import, &first, &mut text, &mut write, signals).map_err(|e| match e {
         Why::Refused(why) | Why::Unknown(why) => failed(why),
-        Why::Failed(failure) => failed(failure.text),
+        Why::Failed(failure) => failure,
     })?;
     sink.words = std::mem::take(&mut import.rows().words);
     Ok(())
