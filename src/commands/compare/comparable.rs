@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use run::{Manifest, Run};
+use run::Run;
 use serde_json::Value;
 
 use super::Side;
@@ -184,9 +184,9 @@ fn lengths(a: &Side, b: &Side) -> Option<String> {
 }
 
 fn costs(a: &Side, b: &Side) -> Option<String> {
-    let cost = |run: &Run| {
-        let OwnShare(share) = own_share(&run.manifest, length(run));
-        share
+    let cost = |run: &Run| match length(run) {
+        seconds if seconds > 0.0 => run.manifest.own.cpu_seconds / seconds,
+        _ => 0.0,
     };
     let [one, other] = [a, b].map(|side| middle(&side.runs, cost));
     ((one - other).abs() > COST).then(|| {
@@ -195,16 +195,6 @@ fn costs(a: &Side, b: &Side) -> Option<String> {
             one * 100.0,
             other * 100.0
         )
-    })
-}
-
-struct OwnShare(f64);
-
-fn own_share(manifest: &Manifest, seconds: f64) -> OwnShare {
-    OwnShare(if seconds > 0.0 {
-        manifest.own.cpu_seconds / seconds
-    } else {
-        0.0
     })
 }
 
