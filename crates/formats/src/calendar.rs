@@ -4,22 +4,9 @@ use jiff::civil::Date;
 
 use crate::fields;
 use crate::number::whole;
+use crate::stamp_line::month_named;
 use crate::time::{Stamp, time_of_day};
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 const DAYS: [&str; 7] = [
     "monday",
     "tuesday",
@@ -30,12 +17,11 @@ const DAYS: [&str; 7] = [
     "sunday",
 ];
 
-/// The place of a name, whole or its first three letters, in any case.
-fn place(names: &[&str], text: &str) -> Option<usize> {
+/// Whether it is a day's name, whole or its first three letters, in any case.
+fn is_day(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    names
-        .iter()
-        .position(|n| *n == text || (text.len() == 3 && n.starts_with(&text)))
+    let same = |day: &&str| **day == text || (text.len() == 3 && day.starts_with(&text));
+    DAYS.iter().any(same)
 }
 
 /// The moment, where the line is nothing but one: `Thu Mar 8 14:02:11 EST 2018`,
@@ -64,17 +50,16 @@ pub(crate) fn stamp(line: &[u8]) -> Option<Stamp> {
             time = Some(text.to_owned());
         } else if matches!(text, "AM" | "PM" | "am" | "pm") && half.is_none() {
             half = Some(text.to_owned());
-        } else if month.is_none() && place(&MONTHS, text).is_some() {
-            month = place(&MONTHS, text);
-        } else if place(&DAYS, text).is_some() {
+        } else if month.is_none() && month_named(text.as_bytes()).is_some() {
+            month = month_named(text.as_bytes());
+        } else if is_day(text) {
         } else if zone.is_none() && is_zone(text) {
             zone = Some(text.to_owned());
         } else {
             return None;
         }
     }
-    let month = i8::try_from(month? + 1).ok()?;
-    let date = Date::new(year?, month, day?).ok()?;
+    let date = Date::new(year?, month?, day?).ok()?;
     let half = half.as_ref().map(String::as_bytes);
     let at = date.to_datetime(time_of_day(time?.as_bytes(), half)?);
     Some(match zone.as_deref() {

@@ -238,6 +238,14 @@ impl Out {
         }
     }
 
+    /// A sample begins, of which the text may tell the time.
+    pub fn sample_told(&mut self, stamp: Option<Stamp>) {
+        match stamp {
+            Some(stamp) => self.sample_at(stamp),
+            None => self.sample(),
+        }
+    }
+
     /// A sample begins at `stamp`, unless the present one is of that time.
     pub fn sample_at_or_same(&mut self, stamp: Stamp) {
         match self.clock.moment(stamp, &self.options) {

@@ -253,10 +253,7 @@ impl Reader {
             if self.values().any(|(_, v)| v.meant == Meant::Counter) {
                 out.counts();
             }
-            match stamp {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(stamp);
             let only_counters = self.values().all(|(_, v)| v.meant == Meant::Counter);
             if out.samples() == 1 && (self.table.since_boot || only_counters) {
                 out.since_boot();

@@ -130,10 +130,7 @@ impl Arcstat {
                 None => return Line::Unknown,
             }
         }
-        match stamp {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(stamp);
         if self.rows == 0 {
             out.since_boot();
         }

@@ -113,10 +113,7 @@ impl Dladm {
     }
 
     fn begin(&mut self, out: &mut Out) {
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         if self.reports == 0 && self.counts() {
             out.since_boot();
         }

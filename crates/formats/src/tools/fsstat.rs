@@ -108,10 +108,7 @@ impl Fsstat {
             return Line::Unknown;
         };
         if self.stamped || self.reports == 0 || self.seen.contains(*name) {
-            match self.stamp.take() {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(self.stamp.take());
             if self.reports == 0 {
                 out.since_boot();
             }

@@ -102,10 +102,7 @@ impl Links {
     }
 
     fn begin(&mut self, out: &mut Out) {
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
         }

@@ -115,10 +115,7 @@ impl Memstat {
             ));
             return;
         };
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         out.only_levels();
         for row in std::mem::take(&mut self.rows) {
             let exact = row.pages * page;

@@ -80,10 +80,7 @@ impl Mounts {
             return Line::Unknown;
         };
         if !self.begun {
-            match self.stamp.take() {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(self.stamp.take());
             out.only_levels();
             self.begun = true;
         }

@@ -211,10 +211,7 @@ impl Nicstat {
             self.close(out);
             // A header's time is that of the report below it only.
             let stamp = stamp.or_else(|| self.stamp.take());
-            match stamp {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(stamp);
             self.at = stamp;
             self.fresh = false;
             if self.known.is_empty() {

@@ -62,10 +62,7 @@ fn host_of_prompt(line: &[u8], out: &mut Out) {
 
 /// Begins a sample, taken at `stamp` if that is known.
 pub(super) fn sample(stamp: &mut Option<Stamp>, out: &mut Out) {
-    match stamp.take() {
-        Some(stamp) => out.sample_at(stamp),
-        None => out.sample(),
-    }
+    out.sample_told(stamp.take());
 }
 
 /// The note on reports that are means since boot though others came before.

@@ -305,10 +305,7 @@ impl Vmstat {
         let Some(values) = numbers(fields(line)).filter(|v| v.len() == 4) else {
             return Line::Unknown;
         };
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         let grown = self.disks.grown(name, &values);
         let whole = grown.is_none();
         if whole {

@@ -157,10 +157,7 @@ impl Zones {
             return Line::Unknown;
         };
         if self.fresh || self.seen.contains(&zone) {
-            match self.stamp.take() {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(self.stamp.take());
             if self.named_first {
                 out.only_levels();
             } else if self.reports == 0 {

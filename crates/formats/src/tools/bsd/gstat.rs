@@ -81,10 +81,7 @@ impl Gstat {
         };
         let name = all[count - 1..].join(&b' ');
         if std::mem::take(&mut self.fresh) || !out.has_sample() {
-            match self.stamp.take() {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(self.stamp.take());
             out.spans(self.length);
         }
         let (device, layer) = (out.word(&name), out.word(layer(&name).as_bytes()));

@@ -109,10 +109,7 @@ impl Iostat {
     }
 
     fn begin(&mut self, out: &mut Out) {
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
         }

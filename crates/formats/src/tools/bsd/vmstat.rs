@@ -95,10 +95,7 @@ impl Vmstat {
         };
         let read: Option<Vec<f64>> = self.names.iter().zip(all).map(value).collect();
         let Some(n) = read else { return Line::Unknown };
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
         }

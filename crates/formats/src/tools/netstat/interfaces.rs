@@ -139,10 +139,7 @@ impl Interfaces {
     }
 
     fn begin(&mut self, since_boot: bool, out: &mut Out) {
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         if self.reports == 0 && since_boot {
             out.since_boot();
         }

@@ -225,10 +225,7 @@ impl Protocols {
         if values.is_empty() {
             return;
         }
-        match stamp {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(stamp);
         if self.reports == 0 {
             out.since_boot();
         }

@@ -306,10 +306,7 @@ impl Pcp {
         let Some(numbers) = numbers else {
             return Line::Unknown;
         };
-        match stamp {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(stamp);
         let mut rows = Rows::default();
         for (column, number) in self.columns.iter().zip(numbers) {
             if number.is_nan() {

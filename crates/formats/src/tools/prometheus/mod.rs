@@ -139,10 +139,7 @@ impl Prometheus {
     fn put(&mut self, samples: &[Sample], stamp: Option<Stamp>, out: &mut Out) {
         self.scrapes += 1;
         out.counts();
-        match stamp {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(stamp);
         self.known.put(samples, out);
     }
 

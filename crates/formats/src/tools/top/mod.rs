@@ -131,10 +131,7 @@ impl Top {
     fn begin(&mut self, stamp: Option<Stamp>, out: &mut Out) {
         self.put_system(out);
         self.samples += 1;
-        match stamp {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(stamp);
         self.iterations += 1;
         self.in_tasks = false;
         self.threads = false;

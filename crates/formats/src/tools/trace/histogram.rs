@@ -228,10 +228,7 @@ impl Pace {
     pub(super) fn begin(&mut self, name: &str, out: &mut Out) -> u32 {
         let again = self.seen.contains_key(name) && !self.marked;
         if self.due || again || !out.has_sample() {
-            match self.stamp.take() {
-                Some(stamp) => out.sample_at(stamp),
-                None => out.sample(),
-            }
+            out.sample_told(self.stamp.take());
             self.due = false;
             self.seen.clear();
         }

@@ -168,10 +168,7 @@ impl Zpool {
     }
 
     fn begin(&mut self, out: &mut Out) {
-        match self.stamp.take() {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_told(self.stamp.take());
         if std::mem::take(&mut self.boot_next) {
             out.since_boot();
         }
