@@ -53,6 +53,15 @@ pub(crate) fn widen(mut cells: Cells, sampled: Vec<Slot>) -> Cells {
     cells
 }
 
+/// Takes those off `sampled` for which a longer one of a table's `own` stands.
+pub(crate) fn spare(sampled: &mut Vec<Slot>, own: &[Slot]) {
+    sampled.retain(|slot| {
+        let next = own.partition_point(|o| o.time < slot.time);
+        own.get(next)
+            .is_none_or(|o| o.time == slot.time || slot.middle() <= o.from())
+    });
+}
+
 /// Adds a slot that may be longer than what is left since the last one.
 fn push(slots: &mut Vec<Slot>, mut slot: Slot) {
     if let Some(last) = slots.last()

@@ -7,7 +7,8 @@
 
 mod support;
 
-use support::{Runs, Script, pairs, runs};
+use analysis::scan::Slot;
+use support::{Runs, Script, at, pairs, runs};
 
 /// ios, bytes, merges, time.
 fn disk(s: &mut Script, device: &str, layer: &str, op: &str, amounts: [f64; 4]) {
@@ -186,4 +187,12 @@ fn a_source_read_less_often_is_not_counted_twice() {
     let lengths: Vec<f64> = answer.slots.iter().map(|s| s.interval).collect();
     assert_eq!(lengths, [1.0, 3.0, 1.0, 1.0]);
     assert_eq!(r.one("process.bytes"), (Some(600.0), 100.0, 0.0, 200.0, 4));
+    // Seconds 2 and 3 are in the one that ends with the fourth, wherever that is asked for.
+    let ends = |part: &str| -> Vec<f64> {
+        let answer = r.ask(&format!("process.bytes by process where time {part}"));
+        let end = |s: &Slot| (s.time - at(0.0)) as f64 / 1e9;
+        answer.slots.iter().map(end).collect()
+    };
+    assert_eq!(ends("< 3.5s"), [1.0]);
+    assert_eq!(ends("> 3.5s"), [4.0, 5.0, 6.0]);
 }

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use run::catalog::{self, Detail, Kind, Stored};
 use run::read::{Part, ReadError};
+use run::manifest::State;
 use run::{Manifest, Nanos, Run};
 
 use crate::gather::{Gather, Points, Rules, Totals};
@@ -92,8 +93,25 @@ pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
     if !plan.table.sparse || !run.manifest.imported.is_empty() {
         return Ok(cells);
     }
-    let sampled = sampled(run, plan)?;
+    let mut sampled = sampled(run, plan)?;
+    if !plan.times.is_empty() && may_be_stretched(run, plan.table.source) {
+        // An interval of the table's own that ends outside the times asked for may reach in.
+        let all = ScanPlan {
+            by: Vec::new(),
+            tests: Vec::new(),
+            times: Vec::new(),
+            ..plan.clone()
+        };
+        crate::slots::spare(&mut sampled, &points(run, &all)?.slots);
+    }
     Ok(crate::slots::widen(cells, sampled))
+}
+
+/// Whether a source was read less often than the others, or is not known to have kept up.
+fn may_be_stretched(run: &Run, source: &str) -> bool {
+    let mut sources = run.manifest.sources.iter();
+    let stretched = sources.any(|s| s.name == source && s.stretched > 0);
+    stretched || run.manifest.state != State::Complete
 }
 
 /// Reads two plans in one pass, if they are of the same events by the same dimensions: what

@@ -123,7 +123,10 @@ fn manifest(phases: &[(&str, f64)]) -> Manifest {
     Manifest {
         phases: phases.iter().map(phase).collect(),
         sources: vec![
-            source("process", "available", ""),
+            SourceState {
+                stretched: 2,
+                ..source("process", "available", "")
+            },
             source("pressure", "denied", "boot with psi=1"),
             source("bpf-disk", "available", ""),
             source("bpf-net", "denied", "run it as root"),

@@ -15,6 +15,7 @@ mod nfs;
 mod own;
 mod power;
 mod process;
+mod protocols;
 mod short;
 mod storage;
 
@@ -35,9 +36,9 @@ pub const CATALOG: &[Subject] = &[
     file::FILE,
     storage::FILESYSTEM,
     net::NET,
-    net::TCP,
-    net::UDP,
-    net::IP,
+    protocols::TCP,
+    protocols::UDP,
+    protocols::IP,
     net::SOFTNET,
     process::PROCESS,
     cgroup::CGROUP,
