@@ -177,4 +177,3 @@ fn a_damaged_journal_gives_what_came_before_and_says_so() {
         "not sealed",
     );
 }
-

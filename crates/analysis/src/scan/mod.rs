@@ -14,8 +14,8 @@ mod words;
 use std::collections::HashMap;
 
 use run::catalog::{self, Detail, Kind, Stored};
-use run::read::{Part, ReadError};
 use run::manifest::State;
+use run::read::{Part, ReadError};
 use run::{Manifest, Nanos, Run};
 
 use crate::gather::{Gather, Points, Rules, Totals};
