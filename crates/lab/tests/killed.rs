@@ -130,7 +130,7 @@ impl Dice {
 fn two_hundred_rounds() {
     if !can_run(
         "killing experiments",
-        &["losetup", "ip", "ethtool", "sysctl"],
+        &["losetup", "ip", "nsenter", "ethtool", "sysctl"],
     ) {
         return;
     }
@@ -171,7 +171,7 @@ fn two_hundred_rounds() {
         // A signal may come at any moment, also before the experiment has begun, but not
         // before it can be one.
         if dice.below(5) > 0 {
-            begun(&child, &scratch);
+            begun(&mut child, &scratch);
         }
         pause(dice.below(30_000));
         kill(victim, &mut child, &mut dice);
@@ -244,7 +244,7 @@ fn a_stopped_guardian() {
     let mut child = turn(None, &scratch.state(), 1, 0, &knobs)
         .spawn()
         .expect("it runs");
-    begun(&child, &scratch);
+    begun(&mut child, &scratch);
     let guardian = guardian_of(child.id()).expect("a guardian");
     signal(guardian, Signal::STOP);
     wait("a change", || disk.settings() != start);

@@ -181,17 +181,17 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
                 .into(),
         });
     };
+    if let Some((_, why)) = ONE_WAY.iter().find(|(f, _)| *f == file) {
+        return Err(KnobError::OneWay {
+            name: name.to_owned(),
+            why: (*why).to_owned(),
+        });
+    }
     if let Some((other, _)) = places.first() {
         return Err(KnobError::Unknown {
             name: name.to_owned(),
             why: "several hierarchies have it".into(),
             hint: format!("give its whole path: cgroup:{}.{file}", other.display()),
-        });
-    }
-    if let Some((_, why)) = ONE_WAY.iter().find(|(f, _)| *f == file) {
-        return Err(KnobError::OneWay {
-            name: name.to_owned(),
-            why: (*why).to_owned(),
         });
     }
     let Some(field) = super::field(FIELDS, &file) else {

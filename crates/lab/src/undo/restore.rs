@@ -151,7 +151,8 @@ fn put_back_here(entries: &[&Entry]) -> Restored {
     }
     work.sort_by_key(|w| w.entry.rank);
     for pass in 0..PASSES {
-        if pass > 0 {
+        // The second looks whether the first was enough.
+        if pass > 1 {
             std::thread::sleep(PAUSE);
         }
         if !one_pass(&mut work) {

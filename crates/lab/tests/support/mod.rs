@@ -254,8 +254,9 @@ pub(crate) fn turn(
     let program = env!("CARGO_BIN_EXE_turn");
     let mut command = match net {
         Some(net) => {
-            let mut command = Command::new("ip");
-            command.args(["netns", "exec", &net.name, program]);
+            // `ip netns exec` would take away where control groups are mounted.
+            let mut command = Command::new("nsenter");
+            command.arg(format!("--net=/run/netns/{}", net.name)).arg(program);
             command
         }
         None => Command::new(program),
@@ -314,11 +315,23 @@ pub(crate) fn wait(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until it has begun: its journal is there.
-pub(crate) fn begun(child: &Child, scratch: &Scratch) {
+/// Waits until it has begun: its journal is there, and its guardian.
+pub(crate) fn begun(child: &mut Child, scratch: &Scratch) {
     wait("the journal and the guardian", || {
+        assert_runs(child);
         scratch.journal().exists() && guardian_of(child.id()).is_some()
     });
+}
+
+/// Asserts that it has not ended, and says why it did.
+pub(crate) fn assert_runs(child: &mut Child) {
+    if let Ok(Some(status)) = child.try_wait() {
+        let mut said = String::new();
+        if let Some(stderr) = &mut child.stderr {
+            let _ = std::io::Read::read_to_string(stderr, &mut said);
+        }
+        panic!("it ended: {status}: {said}");
+    }
 }
 
 /// Asserts that two sets of settings are the same, and says in what they differ.
