@@ -256,7 +256,9 @@ pub(crate) fn turn(
         Some(net) => {
             // `ip netns exec` would take away where control groups are mounted.
             let mut command = Command::new("nsenter");
-            command.arg(format!("--net=/run/netns/{}", net.name)).arg(program);
+            command
+                .arg(format!("--net=/run/netns/{}", net.name))
+                .arg(program);
             command
         }
         None => Command::new(program),
