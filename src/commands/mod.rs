@@ -7,6 +7,7 @@ mod doctor;
 mod formats;
 mod get;
 mod import;
+mod knobs;
 mod list;
 mod man;
 mod mark;
@@ -44,6 +45,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     list::ENTRY,
     catalog::ENTRY,
     formats::ENTRY,
+    knobs::ENTRY,
     doctor::ENTRY,
     man::ENTRY,
     completion::ENTRY,
