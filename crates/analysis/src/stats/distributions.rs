@@ -78,6 +78,14 @@ pub(super) fn student(freedom: f64, tail: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| -t.inverse_cdf(tail))
 }
 
+/// Chance that a variable of Student's t with `freedom` degrees of freedom exceeds `t`.
+pub(super) fn student_above(freedom: f64, t: f64) -> f64 {
+    if t == f64::INFINITY {
+        return 0.0;
+    }
+    StudentsT::new(0.0, 1.0, freedom).map_or(1.0, |d| d.sf(t))
+}
+
 /// The number that a standard normal variable exceeds with the chance `tail`.
 pub(super) fn normal(tail: f64) -> f64 {
     -Normal::standard().inverse_cdf(tail)
@@ -106,6 +114,8 @@ mod tests {
         close(student(5.0, 0.025), 2.570_581_835_6, 8);
         close(student(9.0, 0.05), 1.833_112_932_7, 8);
         close(student(29.0, 0.005), 2.756_385_903_7, 8);
+        close(student_above(5.0, 2.570_581_835_6), 0.025, 8);
+        assert_eq!(student_above(5.0, f64::INFINITY), 0.0);
         close(normal(0.025), 1.959_963_984_54, 9);
         close(normal_above(1.959_963_984_54), 0.025, 9);
         close(normal_above(-1.0), 0.841_344_746_068_5, 10);

@@ -61,10 +61,15 @@ fn ratios(interval: Interval) -> Interval {
 impl Estimate {
     /// Of differences of logarithms, block by block.
     pub fn paired(logs: &Paired, margin: Margin) -> Estimate {
+        Estimate::with(logs, logs.interval(0.95), logs.interval(0.90), margin)
+    }
+
+    /// The same with intervals (of logarithms) that were found otherwise.
+    pub fn with(logs: &Paired, interval: Interval, inner: Interval, margin: Margin) -> Estimate {
         Estimate {
             ratio: logs.estimate().exp(),
-            interval: ratios(logs.interval(0.95)),
-            inner: ratios(logs.interval(0.90)),
+            interval: ratios(interval),
+            inner: ratios(inner),
             chance: logs.chance(),
             runs: logs.blocks(),
             to_find: logs.blocks_for(logs.estimate()),
