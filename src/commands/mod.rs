@@ -10,6 +10,7 @@ mod import;
 mod list;
 mod man;
 mod mark;
+mod picture;
 mod plot;
 mod record;
 mod show;

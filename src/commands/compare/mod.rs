@@ -1,16 +1,20 @@
 //! `sonde compare A... --vs B...`: did it change?
 
 mod comparable;
+mod doubts;
+mod json;
+mod shown;
 mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use analysis::compare::{Compared, MACHINE, Metric, WORKLOAD, compare};
+use analysis::compare::{Compared, Drawing, MACHINE, Metric, Shift, WORKLOAD, compare, shifts};
+use analysis::stats::bootstrap::DRAWS;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use run::Run;
 
-use super::{Entry, flag};
+use super::{Entry, flag, picture};
 use crate::failure::Failure;
 use crate::output;
 
@@ -43,6 +47,10 @@ fn arguments(command: Command) -> Command {
                 .help("What to compare, and which way is better; may be given again [default: the workload's own throughput and latency, else disks, networks and processors]"),
         )
         .arg(flag("json", "As JSON"))
+        .arg(picture::file_argument(
+            "Also draw all ratios with their intervals, as FILE.png or FILE.svg",
+        ))
+        .arg(picture::size_argument())
         .after_help(
             "A run is one number: what is measured inside it is correlated, and more\n\
              seconds are not more runs. Four runs a side are the least that can decide one\n\
@@ -53,6 +61,9 @@ fn arguments(command: Command) -> Command {
              sonde compare old --vs new -m 'cpu.utilisation where phase = steady:lower'",
         )
 }
+
+/// Where chance decides, it decides the same each time.
+pub(super) const SEED: u64 = 1;
 
 /// The runs of one side.
 pub(super) struct Side {
@@ -78,6 +89,7 @@ impl Side {
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let file = picture::File::of(matches)?;
     let a = Side::open("A", matches, "a")?;
     let b = Side::open("B", matches, "b")?;
     if let Some(path) = twice(&a, &b) {
@@ -89,14 +101,51 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let metrics = metrics(matches, &a, &b)?;
     let all = compare(&a.runs, &b.runs, &metrics);
     let all = known(all, matches.contains_id("metric"), a.runs.first())?;
-    let notes = comparable::notes(&a, &b);
-    let differences = comparable::differences(&a, &b);
-    if matches.get_flag("json") {
-        output::data(&told::json(&a, &b, &all, &notes, &differences));
-    } else {
-        output::data(&told::text(&a, &b, &all, &notes, &differences));
+    let told = Comparison::of(a, b, all);
+    if let Some(file) = file {
+        file.write(&shown::all(&told.all, &told.shifts))?;
     }
+    output::data(&if matches.get_flag("json") {
+        json::json(&told)
+    } else {
+        told::text(&told, picture::colour_here())
+    });
     Ok(ExitCode::SUCCESS)
+}
+
+/// All there is to tell.
+pub(super) struct Comparison {
+    pub(super) a: Side,
+    pub(super) b: Side,
+    pub(super) all: Vec<Compared>,
+    pub(super) shifts: Vec<Shift>,
+    pub(super) doubts: doubts::Doubts,
+    pub(super) notes: Vec<String>,
+    /// Path in the inventory, value in A, value in B.
+    pub(super) differences: Vec<[String; 3]>,
+}
+
+impl Comparison {
+    fn of(a: Side, b: Side, all: Vec<Compared>) -> Comparison {
+        let metrics: Vec<Metric> = all.iter().map(|c| c.metric.clone()).collect();
+        let drawing = Drawing {
+            seed: SEED,
+            draws: DRAWS,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let doubts = doubts::Doubts::of(&a, &b, &all);
+        let mut notes = comparable::notes(&a, &b);
+        notes.extend(doubts.notes(&a, &b, &all));
+        Comparison {
+            shifts: shifts(&a.runs, &b.runs, false, &metrics, drawing),
+            differences: comparable::differences(&a, &b),
+            doubts,
+            notes,
+            a,
+            b,
+            all,
+        }
+    }
 }
 
 fn twice<'s>(a: &'s Side, b: &'s Side) -> Option<&'s Path> {
