@@ -54,7 +54,9 @@ fn arguments(command: Command) -> Command {
         .arg(picture::file_argument(
             "Also draw all ratios with their intervals, as FILE.png or FILE.svg",
         ))
-        .arg(picture::size_argument())
+        .arg(picture::size_argument(
+            "Pixels of the picture [default: 1200 wide, as high as needed]",
+        ))
         .after_help(
             "A run is one number: what is measured inside it is correlated, and more\n\
              seconds are not more runs. Four runs a side are the least that can decide one\n\
