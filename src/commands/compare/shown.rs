@@ -79,25 +79,25 @@ fn rows(shift: &Shift, named: bool) -> Vec<Range> {
         } else {
             format!("{name}  {} → {}", numbers[0], numbers[1])
         };
-        range(name, at.ratio, at.band)
+        range(&name, at.ratio, at.band)
     };
     shift.at.iter().map(row).collect()
 }
 
 fn metric(c: &Compared) -> Range {
     range(
-        one_line(&c.metric.text),
+        &one_line(&c.metric.text),
         c.estimate.ratio,
         c.estimate.interval,
     )
 }
 
-fn range(name: String, ratio: f64, interval: Interval) -> Range {
+fn range(name: &str, ratio: f64, interval: Interval) -> Range {
     let known = interval.is_bounded();
     let end = |v: f64| if known { v } else { f64::NAN };
     let text = format!("{} {}", ratio_text(ratio), interval_text(interval));
     Range {
-        name: surfaces::table::shortened(&name, NAME),
+        name: surfaces::table::shortened(name, NAME),
         value: ratio,
         low: end(interval.low),
         high: end(interval.high),

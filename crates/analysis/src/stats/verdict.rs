@@ -1,6 +1,7 @@
 //! What may be said: better, worse, equivalent, or undecided and what would decide.
 
-use super::{Interval, Paired, Unpaired};
+use super::planning::blocks_to_find;
+use super::{Aligned, Interval, Paired, Unpaired};
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,20 @@ impl Estimate {
             runs: logs.blocks(),
             to_find: logs.blocks_for(logs.estimate()),
             to_exclude: logs.blocks_for(room(logs.estimate(), margin)),
+        }
+    }
+
+    /// Of blocks of logarithms whose baseline ran several times.
+    pub fn aligned(logs: &Aligned, margin: Margin) -> Estimate {
+        let (difference, spread) = (logs.estimate(), logs.spread());
+        Estimate {
+            ratio: difference.exp(),
+            interval: ratios(logs.interval(0.95)),
+            inner: ratios(logs.interval(0.90)),
+            chance: logs.chance(),
+            runs: logs.blocks(),
+            to_find: blocks_to_find(difference, spread, 1),
+            to_exclude: blocks_to_find(room(difference, margin), spread, 1),
         }
     }
 
