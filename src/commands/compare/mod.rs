@@ -1,16 +1,20 @@
 //! `sonde compare A... --vs B...`: did it change?
 
 mod comparable;
+mod doubts;
+mod json;
+mod shown;
 mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use analysis::compare::{Compared, MACHINE, Metric, WORKLOAD, compare};
+use analysis::compare::{Compared, Drawing, MACHINE, Metric, Shift, WORKLOAD, compare, shifts};
+use analysis::stats::bootstrap::DRAWS;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use run::Run;
 
-use super::{Entry, flag};
+use super::{Entry, flag, picture};
 use crate::failure::Failure;
 use crate::output;
 
@@ -42,7 +46,17 @@ fn arguments(command: Command) -> Command {
                 .action(ArgAction::Append)
                 .help("What to compare, and which way is better; may be given again [default: the workload's own throughput and latency, else disks, networks and processors]"),
         )
+        .arg(
+            flag("with-failed", "Count runs whose command failed, too")
+                .id("with_failed"),
+        )
         .arg(flag("json", "As JSON"))
+        .arg(picture::file_argument(
+            "Also draw all ratios with their intervals, as FILE.png or FILE.svg",
+        ))
+        .arg(picture::size_argument(
+            "Pixels of the picture [default: 1200 wide, as high as needed]",
+        ))
         .after_help(
             "A run is one number: what is measured inside it is correlated, and more\n\
              seconds are not more runs. Four runs a side are the least that can decide one\n\
@@ -54,10 +68,16 @@ fn arguments(command: Command) -> Command {
         )
 }
 
+/// Where chance decides, it decides the same each time.
+const SEED: u64 = 1;
+
 /// The runs of one side.
 pub(super) struct Side {
     pub(super) name: &'static str,
+    /// Those that count.
     pub(super) runs: Vec<Run>,
+    /// Those that do not, since their command failed.
+    pub(super) failed: Vec<Run>,
 }
 
 impl Side {
@@ -70,14 +90,23 @@ impl Side {
             }
             Ok(run)
         };
-        Ok(Side {
-            name,
-            runs: paths.map(open).collect::<Result<_, _>>()?,
-        })
+        let all: Vec<Run> = paths.map(open).collect::<Result<_, _>>()?;
+        // What a crash left unfinished is no number of the setting.
+        let counts =
+            |run: &Run| matches.get_flag("with_failed") || comparable::failure(run).is_none();
+        let (runs, failed): (Vec<Run>, Vec<Run>) = all.into_iter().partition(counts);
+        if runs.is_empty() {
+            return Err(Failure::input(format!(
+                "the commands of all runs of {name} failed, so none counts\n\
+                 hint: --with-failed counts them"
+            )));
+        }
+        Ok(Side { name, runs, failed })
     }
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let file = picture::File::of(matches)?;
     let a = Side::open("A", matches, "a")?;
     let b = Side::open("B", matches, "b")?;
     if let Some(path) = twice(&a, &b) {
@@ -89,19 +118,59 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let metrics = metrics(matches, &a, &b)?;
     let all = compare(&a.runs, &b.runs, &metrics);
     let all = known(all, matches.contains_id("metric"), a.runs.first())?;
-    let notes = comparable::notes(&a, &b);
-    let differences = comparable::differences(&a, &b);
-    if matches.get_flag("json") {
-        output::data(&told::json(&a, &b, &all, &notes, &differences));
-    } else {
-        output::data(&told::text(&a, &b, &all, &notes, &differences));
+    let told = Comparison::of(a, b, all);
+    if let Some(file) = file {
+        file.write(&shown::all(&told.all, &told.shifts))?;
     }
+    output::data(&if matches.get_flag("json") {
+        json::json(&told)
+    } else {
+        told::text(&told, picture::colour_here())
+    });
     Ok(ExitCode::SUCCESS)
+}
+
+/// All there is to tell.
+struct Comparison {
+    a: Side,
+    b: Side,
+    all: Vec<Compared>,
+    shifts: Vec<Shift>,
+    doubts: doubts::Doubts,
+    notes: Vec<String>,
+    /// Path in the inventory, value in A, value in B.
+    differences: Vec<[String; 3]>,
+}
+
+impl Comparison {
+    fn of(a: Side, b: Side, all: Vec<Compared>) -> Comparison {
+        let metrics: Vec<Metric> = all.iter().map(|c| c.metric.clone()).collect();
+        let drawing = Drawing {
+            seed: SEED,
+            draws: DRAWS,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let doubts = doubts::Doubts::of(&a, &b, &all);
+        let mut notes = comparable::notes(&a, &b);
+        notes.extend(doubts.notes(&a, &b, &all));
+        Comparison {
+            shifts: shifts(&a.runs, &b.runs, false, &metrics, drawing),
+            differences: comparable::differences(&a, &b),
+            doubts,
+            notes,
+            a,
+            b,
+            all,
+        }
+    }
 }
 
 fn twice<'s>(a: &'s Side, b: &'s Side) -> Option<&'s Path> {
     let mut seen = std::collections::HashSet::new();
-    let paths = a.runs.iter().chain(&b.runs).map(Run::path);
+    let sides = [a, b].into_iter();
+    let paths = sides
+        .flat_map(|s| s.runs.iter().chain(&s.failed))
+        .map(Run::path);
     let mut paths =
         paths.filter(|p| !seen.insert(p.canonicalize().unwrap_or_else(|_| p.to_path_buf())));
     paths.next()

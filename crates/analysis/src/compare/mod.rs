@@ -4,14 +4,18 @@
 //! ratio; medians of differences, rank tests and their intervals are used ([`crate::stats`]),
 //! which outliers do not move. Chances are adjusted for all metrics that were asked (Holm).
 
+mod doubts;
 mod metric;
+mod shift;
 
 use run::Run;
 
 use crate::error::Error;
 use crate::stats::{Aim, Estimate, Margin, Unpaired, Verdict, holm, judge};
 
+pub use doubts::{Drift, Inside, drifts, far_off, inside};
 pub use metric::{MACHINE, Metric, Value, WORKLOAD};
+pub use shift::{Drawing, Shift, shifts};
 
 /// A metric of both.
 #[derive(Clone, Debug)]

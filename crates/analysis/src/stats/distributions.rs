@@ -49,6 +49,29 @@ impl Sums {
         Some(Sums { chances })
     }
 
+    /// Of one weight of each group, every choice alike. `None` where there are too many to
+    /// count, or a group has none.
+    pub(super) fn of_choices(groups: &[Vec<u64>]) -> Option<Sums> {
+        let largest = groups.iter().map(|g| g.iter().max().copied());
+        let all: Vec<u64> = largest.collect::<Option<_>>()?;
+        let most = total(&all)?;
+        let mut chances = vec![0.0; most + 1];
+        chances[0] = 1.0;
+        let mut reached = 0;
+        for group in groups {
+            let mut next = vec![0.0; most + 1];
+            let each = 1.0 / group.len() as f64;
+            for weight in group {
+                for sum in 0..=reached {
+                    next[sum + *weight as usize] += chances[sum] * each;
+                }
+            }
+            reached += group.iter().max().map_or(0, |w| *w as usize);
+            chances = next;
+        }
+        Some(Sums { chances })
+    }
+
     /// Chance of a sum of at most this.
     pub(super) fn at_most(&self, sum: u64) -> f64 {
         let end = (sum as usize + 1).min(self.chances.len());
@@ -76,6 +99,14 @@ fn total(weights: &[u64]) -> Option<usize> {
 /// chance `tail` (0 to 0.5).
 pub(super) fn student(freedom: f64, tail: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| -t.inverse_cdf(tail))
+}
+
+/// Chance that a variable of Student's t with `freedom` degrees of freedom exceeds `t`.
+pub(super) fn student_above(freedom: f64, t: f64) -> f64 {
+    if t == f64::INFINITY {
+        return 0.0;
+    }
+    StudentsT::new(0.0, 1.0, freedom).map_or(1.0, |d| d.sf(t))
 }
 
 /// The number that a standard normal variable exceeds with the chance `tail`.
@@ -106,6 +137,8 @@ mod tests {
         close(student(5.0, 0.025), 2.570_581_835_6, 8);
         close(student(9.0, 0.05), 1.833_112_932_7, 8);
         close(student(29.0, 0.005), 2.756_385_903_7, 8);
+        close(student_above(5.0, 2.570_581_835_6), 0.025, 8);
+        assert_eq!(student_above(5.0, f64::INFINITY), 0.0);
         close(normal(0.025), 1.959_963_984_54, 9);
         close(normal_above(1.959_963_984_54), 0.025, 9);
         close(normal_above(-1.0), 0.841_344_746_068_5, 10);

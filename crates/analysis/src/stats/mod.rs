@@ -3,14 +3,29 @@
 //! The unit is one run: what is measured inside a run is correlated, and counting it would find
 //! differences that are not there. Pure functions of numbers; nothing here knows what they are.
 
+mod aligned;
+pub mod bootstrap;
 mod distributions;
 mod holm;
+pub mod looks;
+mod outliers;
 mod paired;
+pub mod planning;
+mod random;
+pub mod scaling;
+pub mod search;
+pub mod shift;
+pub mod steady;
+mod trend;
 mod unpaired;
 mod verdict;
 
+pub use aligned::Aligned;
 pub use holm::holm;
+pub use outliers::outliers;
 pub use paired::Paired;
+pub use random::Random;
+pub use trend::{Trend, trend};
 pub use unpaired::Unpaired;
 pub use verdict::{Aim, Estimate, Margin, Verdict, judge};
 
@@ -27,6 +42,16 @@ fn median_sorted(sorted: &[f64]) -> f64 {
         0 => f64::NAN,
         _ if n % 2 == 1 => sorted[n / 2],
         _ => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+/// The number that the share `q` of sorted numbers does not exceed: the least of which at least
+/// that share lies at or below; NaN of none.
+fn quantile_of_sorted(sorted: &[f64], q: f64) -> f64 {
+    let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
+    match sorted.get(rank.min(sorted.len()).wrapping_sub(1)) {
+        Some(value) => *value,
+        None => f64::NAN,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Differences inside blocks: each block ran both.
 
-use super::distributions::{Sums, normal, normal_above, student};
+use super::distributions::{Sums, normal, normal_above, student, student_above};
+use super::planning::blocks_to_find;
 use super::{Interval, deviation, doubled_ranks, mean, median_sorted};
 
 /// Differences of blocks, B less A.
@@ -129,11 +130,22 @@ impl Paired {
         }
     }
 
+    /// Two-sided chance of Student's t, which takes the differences for normal; 1 of fewer than
+    /// two blocks, or where all are zero.
+    pub fn t_chance(&self) -> f64 {
+        let n = self.differences.len() as f64;
+        let (middle, spread) = (mean(&self.differences), deviation(&self.differences));
+        if spread.is_nan() || middle == 0.0 {
+            return 1.0;
+        }
+        // Without any spread t is infinite.
+        (2.0 * student_above(n - 1.0, middle.abs() * n.sqrt() / spread)).min(1.0)
+    }
+
     /// Blocks after which a difference of that size would likely (80 %) be decided, as far as
     /// the spread of these tells.
     pub fn blocks_for(&self, difference: f64) -> Option<usize> {
-        let spread = deviation(&self.differences);
-        super::unpaired::enough(difference, spread, 6)
+        blocks_to_find(difference, deviation(&self.differences), 1)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::distributions::{Sums, normal, normal_above, student};
+use super::distributions::{Sums, normal, normal_above};
+use super::planning::{enough, least_runs};
 use super::{Interval, deviation, doubled_ranks, median_sorted};
 
 /// Two samples, A and B, of one number a run.
@@ -101,37 +102,13 @@ impl Unpaired {
     /// far as the spread of these tells.
     pub fn runs_for(&self, difference: f64) -> Option<usize> {
         let pooled = (f64::midpoint(deviation(&self.a).powi(2), deviation(&self.b).powi(2))).sqrt();
-        enough(difference, pooled * std::f64::consts::SQRT_2, 4)
+        enough(
+            difference,
+            pooled * std::f64::consts::SQRT_2,
+            least_runs(1),
+            1,
+        )
     }
-}
-
-/// Numbers of that spread whose mean is found to differ from zero by that much in 80 of 100
-/// cases at the level of 5 %, and at least `least`. `None` where nothing is known of the spread.
-pub(super) fn enough(difference: f64, spread: f64, least: usize) -> Option<usize> {
-    if spread.is_nan() || difference == 0.0 || !difference.is_finite() {
-        return None;
-    }
-    // The rank tests need a little more than the t test: 3 / pi of its runs.
-    let needed = |n: usize| {
-        let freedom = (n - 1) as f64;
-        let t = student(freedom, 0.025) + student(freedom, 0.2);
-        (t * spread / difference).powi(2) * std::f64::consts::PI / 3.0
-    };
-    // With more runs t is smaller: from few on, this comes down to what is needed, and stays.
-    let mut runs = least.max(2);
-    for _ in 0..50 {
-        let more = needed(runs).ceil();
-        if more <= runs as f64 {
-            break;
-        }
-        if more > 100_000.0 {
-            return None;
-        }
-        // Half way: what is needed of so many is more than of the right number.
-        let next = (runs + more as usize).div_ceil(2);
-        runs = if next > runs { next } else { runs + 1 };
-    }
-    Some(runs)
 }
 
 #[cfg(test)]

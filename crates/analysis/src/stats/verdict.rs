@@ -1,6 +1,7 @@
 //! What may be said: better, worse, equivalent, or undecided and what would decide.
 
-use super::{Interval, Paired, Unpaired};
+use super::planning::blocks_to_find;
+use super::{Aligned, Interval, Paired, Unpaired};
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,13 @@ pub enum Aim {
 /// A difference too small to matter, as a share: within it, two arms are equivalent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin(pub f64);
+
+impl Margin {
+    /// A difference of throughput or cost that is too small to matter.
+    pub const THROUGHPUT: Margin = Margin(0.02);
+    /// The same of a quantile beyond the middle.
+    pub const TAIL: Margin = Margin(0.05);
+}
 
 /// What may be said of B against A.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,14 +69,33 @@ fn ratios(interval: Interval) -> Interval {
 impl Estimate {
     /// Of differences of logarithms, block by block.
     pub fn paired(logs: &Paired, margin: Margin) -> Estimate {
+        Estimate::with(logs, logs.interval(0.95), logs.interval(0.90), margin)
+    }
+
+    /// The same with intervals (of logarithms) that were found otherwise.
+    pub fn with(logs: &Paired, interval: Interval, inner: Interval, margin: Margin) -> Estimate {
         Estimate {
             ratio: logs.estimate().exp(),
-            interval: ratios(logs.interval(0.95)),
-            inner: ratios(logs.interval(0.90)),
+            interval: ratios(interval),
+            inner: ratios(inner),
             chance: logs.chance(),
             runs: logs.blocks(),
             to_find: logs.blocks_for(logs.estimate()),
             to_exclude: logs.blocks_for(room(logs.estimate(), margin)),
+        }
+    }
+
+    /// Of blocks of logarithms whose baseline ran several times.
+    pub fn aligned(logs: &Aligned, margin: Margin) -> Estimate {
+        let (difference, spread) = (logs.estimate(), logs.spread());
+        Estimate {
+            ratio: difference.exp(),
+            interval: ratios(logs.interval(0.95)),
+            inner: ratios(logs.interval(0.90)),
+            chance: logs.chance(),
+            runs: logs.blocks(),
+            to_find: blocks_to_find(difference, spread, 1),
+            to_exclude: blocks_to_find(room(difference, margin), spread, 1),
         }
     }
 
