@@ -23,7 +23,7 @@ use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, time_of_day};
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::{Line, Parser, Stamp, fields, prompt, stamp_line};
 
 pub(crate) const SCRIPT: Format = Format {
     name: "zonestat-pl",
@@ -170,7 +170,7 @@ impl Zonestat {
     }
 
     /// The fields of a row; of -P they are divided by colons or commas, perhaps with a time first.
-    fn texts<'a>(&mut self, line: &'a [u8]) -> Option<Vec<&'a [u8]>> {
+    fn texts<'a>(&mut self, line: &'a [u8], out: &mut Out) -> Option<Vec<&'a [u8]>> {
         let wanted = self.columns.len() + 1;
         let blanks: Vec<&[u8]> = fields(line).collect();
         if blanks.len() == wanted {
@@ -188,7 +188,7 @@ impl Zonestat {
             let (first, rest) = parts.split_first()?;
             if rest.len() == wanted {
                 let clock = time_of_day(first, None).map(Stamp::Clock);
-                let stamp = calendar::stamp(first).or(clock)?;
+                let stamp = clock.or_else(|| stamp_line::told(first, out))?;
                 if self.stamp != Some(stamp) {
                     self.stamp = Some(stamp);
                 }
@@ -202,7 +202,7 @@ impl Zonestat {
         if self.columns.is_empty() {
             return Line::Unknown;
         }
-        let Some(texts) = self.texts(line) else {
+        let Some(texts) = self.texts(line, out) else {
             return Line::Unknown;
         };
         let Some((zone, texts)) = texts.split_first() else {
@@ -309,7 +309,7 @@ impl Parser for Zonestat {
             self.above = groups(line);
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.stamp = Some(stamp);
             self.fresh = true;
             return Line::Noise;
