@@ -146,6 +146,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         to,
         outliers,
     };
+    for empty in [Some(&left), right.as_ref()].into_iter().flatten() {
+        if empty.groups.is_empty() {
+            output::message(&super::get::no_rows(&run, &empty.text));
+        }
+    }
     let chart = chart(&run, &left, right.as_ref(), &look).map_err(Failure::input)?;
     match (matches.get_one::<PathBuf>("output"), format) {
         (Some(path), Some(format)) => output::file(path, &format(&chart, size)?)?,

@@ -11,6 +11,7 @@ mod disk;
 mod documents;
 mod echo;
 mod embedded;
+mod headers;
 mod import;
 mod lines;
 mod list;

@@ -42,14 +42,14 @@ NIC statistics:
     parser: || Box::new(Ethtool::new()),
 };
 
-/// The line before the counters, with the interface if it names one.
-fn title(line: &[u8]) -> Option<Option<&[u8]>> {
+/// The interface that the line before the counters names; empty if it names none.
+fn title(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii();
     if line == b"NIC statistics:" {
-        return Some(None);
+        return Some(b"");
     }
-    let name = line.strip_prefix(b"Standard stats for ")?;
-    Some(Some(name.strip_suffix(b":")?))
+    line.strip_prefix(b"Standard stats for ")?
+        .strip_suffix(b":")
 }
 
 /// `     rx_packets: 1647967`, `     [0]: tx_packets: 12`, `eth-mac-FramesTransmittedOK: 1`.
@@ -157,9 +157,9 @@ impl Parser for Ethtool {
             self.interface = name.map_or(Vec::new(), |n| n.as_bytes().to_vec());
             return Line::Noise;
         }
-        if let Some(named) = title(line) {
+        if let Some(name) = title(line) {
             self.put(out);
-            if let Some(name) = named {
+            if !name.is_empty() {
                 self.interface = name.to_vec();
             }
             let key = self.interface.clone();

@@ -39,7 +39,7 @@ read:              ops/s            kB/s           kB/op         retrans    avg 
 ",
     recognise: |head: &Head| {
         let mount = head.lines().any(|l| mount(l).is_some());
-        let table = head.any_fields(&["rpc", "bklog"]) || head.lines().any(|l| is_header(l));
+        let table = head.any_fields(&["rpc", "bklog"]) || head.lines().any(is_header);
         if mount && table { 90 } else { 0 }
     },
     parser: || Box::new(Nfsiostat::new()),

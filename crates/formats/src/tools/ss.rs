@@ -3,7 +3,7 @@
 //! ```text
 //! State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process
 //! ESTAB  0      36     10.0.0.1:22         10.0.0.2:51432
-//! 	 cubic wscale:7,7 rto:204 rtt:3.5/1.75 cwnd:10 bytes_acked:5000 bytes_received:300 segs_out:9 segs_in:8
+//!      cubic wscale:7,7 rto:204 rtt:3.5/1.75 cwnd:10 bytes_acked:5000 bytes_received:300 segs_out:9 segs_in:8
 //! ```
 //!
 //! Also on one line a connection (`-O`), with more options (`-e`, `-m`, `-n`, `-o`, `-p`), and
@@ -134,6 +134,11 @@ fn connection(words: &[&str]) -> Option<([f64; 2], Ends, usize)> {
         named.then_some((queues.map(|q| q as f64), ends, at + 4))
     })
 }
+
+/// How facts begin that are no numbers over time.
+const BESIDE: [&str; 7] = [
+    "skmem:(", "timer:(", "users:((", "ino:", "uid:", "cubic", "bbr",
+];
 
 struct Ss {
     reports: Repeated,
@@ -289,9 +294,6 @@ impl Parser for Ss {
             return self.facts(&words, out);
         }
         // Timers, owners and memory, if they have a line of their own.
-        const BESIDE: [&str; 7] = [
-            "skmem:(", "timer:(", "users:((", "ino:", "uid:", "cubic", "bbr",
-        ];
         let first = words.first().copied().unwrap_or_default();
         if self.present.is_some() && BESIDE.iter().any(|b| first.starts_with(b)) {
             Line::Noise

@@ -241,8 +241,7 @@ fn value(text: &str, unit: &str, out: &mut Out) -> Option<f64> {
         _ => {}
     }
     let found = scaled(text.as_bytes(), 1024.0)?;
-    let kilo = text.strip_suffix('K').and_then(|k| k.parse::<u32>().ok());
-    if kilo.is_some_and(|k| (98..=976).contains(&k)) {
+    if lost_point(text) {
         out.note(
             "sizes of 98K to 976K are left out: zonestat -p prints 48.8K as 488K, so that they \
              can be a tenth of that",
@@ -250,6 +249,12 @@ fn value(text: &str, unit: &str, out: &mut Out) -> Option<f64> {
         return Some(f64::NAN);
     }
     Some(found)
+}
+
+/// Whether a size can be one whose point is missing.
+pub(super) fn lost_point(text: &str) -> bool {
+    let kilo = text.strip_suffix('K').and_then(|k| k.parse::<u32>().ok());
+    kilo.is_some_and(|k| (98..=976).contains(&k))
 }
 
 impl Parser for Parseable {
