@@ -31,6 +31,12 @@ pub(crate) fn message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "sonde: {safe}");
 }
 
+/// The same of a longer text, in lines that fit a terminal of 80 columns.
+pub(crate) fn paragraph(text: &str) {
+    let lines = surfaces::table::wrapped("", text, 73);
+    message(&lines.trim_end().replace('\n', "\n       "));
+}
+
 /// Control characters, and those that reorder or break a line.
 fn is_unsafe(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

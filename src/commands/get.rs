@@ -128,9 +128,7 @@ fn with_unit(name: &str, suffix: &str) -> String {
 fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> String {
     let mut text = format!("{}\n", output::one_line(&answer.text));
     if answer.groups.is_empty() {
-        text += "no rows: nothing matches, or nothing was observed\n";
-        text += &where_hints(run, &answer.text);
-        return text;
+        return text + &no_rows(run, &answer.text) + "\n";
     }
     if let Some(spreads) = spreads {
         return text + &spread::text(run, answer, spreads, series);
@@ -184,12 +182,13 @@ fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool)
     text
 }
 
-/// How to see which values the dimensions of a `where` have.
-fn where_hints(run: &Run, text: &str) -> String {
+/// That an expression has no rows, and how to see which values the dimensions of its `where`
+/// have.
+pub(crate) fn no_rows(run: &Run, text: &str) -> String {
+    let mut hints = "no rows: nothing matches, or nothing was observed".to_owned();
     let Ok(expression) = analysis::parse(text) else {
-        return String::new();
+        return hints;
     };
-    let mut hints = String::new();
     for predicate in &expression.predicates {
         let dimension = predicate.dimension.text.as_str();
         if ["time", "host"].contains(&dimension) {
@@ -197,7 +196,7 @@ fn where_hints(run: &Run, text: &str) -> String {
         }
         let (subject, measure) = (&expression.subject.text, &expression.measure.text);
         let path = output::one_line(&run.path().display().to_string());
-        hints += &format!("hint: sonde get {path} '{subject}.{measure} by {dimension}'\n");
+        hints += &format!("\nhint: sonde get {path} '{subject}.{measure} by {dimension}'");
     }
     hints
 }

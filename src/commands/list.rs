@@ -127,10 +127,21 @@ fn json_of(run: &Run) -> serde_json::Value {
     object
 }
 
+/// As wide as the terminal; in a narrow one without the names.
 fn table_of(runs: &[Run]) -> String {
+    let width = usize::from(output::terminal_size().map_or(200, |s| s.0));
+    let named = table_with(runs, true).render(width);
+    if named.lines().all(|line| line.chars().count() <= width) {
+        return named;
+    }
+    table_with(runs, false).render(width)
+}
+
+fn table_with(runs: &[Run], named: bool) -> Table {
     let mut table = Table::new();
-    for name in ["run", "name"] {
-        table.column(name, Align::Left);
+    table.column("run", Align::Left);
+    if named {
+        table.column("name", Align::Left);
     }
     for name in ["started (UTC)", "length", "end"]
         .into_iter()
@@ -143,11 +154,13 @@ fn table_of(runs: &[Run]) -> String {
         let started = started.get(..16).unwrap_or(&started).replace('T', " ");
         let mut row = vec![
             output::one_line(&run.path().display().to_string()),
-            output::one_line(&run.manifest.name),
             started,
             clock_text(length(run)),
             ending(run),
         ];
+        if named {
+            row.insert(1, output::one_line(&run.manifest.name));
+        }
         for (_, expression) in HEADLINES {
             let answer = evaluate(run, expression).ok();
             let shown = answer.as_ref().and_then(|a| {
@@ -159,5 +172,5 @@ fn table_of(runs: &[Run]) -> String {
         }
         table.row(row);
     }
-    table.render(usize::from(output::terminal_size().map_or(200, |s| s.0)))
+    table
 }

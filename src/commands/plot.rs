@@ -116,6 +116,11 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         to,
         outliers,
     };
+    for empty in [Some(&left), right.as_ref()].into_iter().flatten() {
+        if empty.groups.is_empty() {
+            output::message(&super::get::no_rows(&run, &empty.text));
+        }
+    }
     let chart = chart(&run, &left, right.as_ref(), &look).map_err(Failure::input)?;
     match file {
         Some(file) => file.write(&chart)?,

@@ -246,9 +246,16 @@ impl Import {
         report.from_start = self.out.is_from_start();
         report.stamped = self.out.is_stamped();
         report.every = self.out.interval();
-        if report.span.is_none() {
+        if report.span.is_none() || report.data == 0 {
+            let unknown = match report.not_understood.first() {
+                Some(first) => format!(
+                    " that are understood: line {} is {}",
+                    first.line, first.text
+                ),
+                None => String::new(),
+            };
             let why = format!(
-                "it looks like {}, and there are no numbers in it",
+                "it looks like {}, and there are no numbers in it{unknown}",
                 self.name
             );
             return Err(Refused(why));

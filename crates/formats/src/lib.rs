@@ -5,13 +5,13 @@
 //! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
 //! parser's rows go through [`Out`], which finds their times and true intervals.
 
-mod calendar;
 mod counters;
 mod cpu;
 mod disk;
 mod documents;
 mod echo;
 mod embedded;
+mod headers;
 mod import;
 mod lines;
 mod list;
@@ -21,6 +21,7 @@ mod out;
 mod own;
 mod prompt;
 mod recognise;
+mod repeated;
 mod scan;
 mod stamp_line;
 mod time;

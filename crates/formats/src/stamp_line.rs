@@ -3,11 +3,21 @@
 
 use jiff::civil::{Date, DateTime, Time};
 
+use crate::out::Out;
 use crate::time::{Options, Refused, Stamp, date, time_of_day};
 use crate::{fields, number};
 
 /// Earliest and latest of what is taken for seconds since 1970: 1990 to 2100.
 const SECONDS: std::ops::Range<f64> = 631e6..4.1e9;
+
+/// The time that is all there is on the line. A date that can be read in two ways refuses the
+/// file.
+pub(crate) fn told(line: &[u8], out: &mut Out) -> Option<Stamp> {
+    stamp_line(line, out.options()).unwrap_or_else(|why| {
+        out.refuse(why);
+        None
+    })
+}
 
 /// The time that is all there is on the line, but for decoration (`zzz ***`, `===`, `date:`).
 ///
@@ -240,7 +250,12 @@ fn is_weekday(text: &[u8]) -> bool {
 }
 
 fn is_zone_name(text: &[u8]) -> bool {
-    (2..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_uppercase)
+    // `CET`, `PST8PDT`.
+    (2..=8).contains(&text.len())
+        && text.first().is_some_and(u8::is_ascii_uppercase)
+        && text
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
 }
 
 /// The number of a month of that English name, whole or of three letters.
@@ -293,6 +308,8 @@ mod tests {
             ("2026-11-22 14:44:43 -0800", Some(Stamp::Zoned(at, -28800))),
             ("11/22/2026 02:44:43 PM", civil),
             ("20261122_144443", civil),
+            ("Sun Nov 22 14:44:43 PST8PDT 2026", civil),
+            ("November 22, 2026 02:44:43 PM GMT", zoned),
             (
                 "# 1475708693",
                 Some(Stamp::Epoch(1_475_708_693_000_000_000)),

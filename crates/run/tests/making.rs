@@ -74,6 +74,28 @@ fn amounts_stay_fractions_and_rows_come_in_order_of_time() {
     assert_eq!(run.manifest.tables["disk"], 4);
 }
 
+/// What a killed import left behind goes; what another one makes, and what is somebody's, stays.
+#[test]
+fn what_was_left_behind_is_removed() {
+    let dir = scratch("left");
+    let other = Making::begin(&dir.join("other")).unwrap();
+    for (name, file) in [
+        ("killed.part-12", "disk.parquet.part"),
+        ("mine.part-13", "notes.txt"),
+        ("named.part-x", "disk.parquet"),
+    ] {
+        std::fs::create_dir(dir.join(name)).unwrap();
+        std::fs::write(dir.join(name).join(file), "").unwrap();
+    }
+    let making = Making::begin(&dir.join("run")).unwrap();
+    assert_eq!(making.removed(), [dir.join("killed.part-12")]);
+    drop((making, other));
+    let left = std::fs::read_dir(&dir).unwrap().flatten();
+    let mut left: Vec<_> = left.map(|e| e.file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["mine.part-13", "named.part-x"]);
+}
+
 #[test]
 fn a_run_is_there_whole_or_not_at_all() {
     let dir = scratch("whole");

@@ -18,6 +18,7 @@ use super::report::{Told, conclude};
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
+use crate::output;
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 20;
@@ -84,12 +85,24 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
     line_up(wanted, &mut looked, &mut signals)?;
     choose(&mut looked);
     told.check(wanted, &looked)?;
-    let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
+    let mut making = begin_run(wanted)?;
     let mut sink = Sink::new();
     for file in &mut looked {
         take(file, &mut making, &mut sink, &mut signals)?;
     }
     finish(wanted, making, &sink, &told, &looked)
+}
+
+/// Begins the run, and says what of others was removed.
+fn begin_run(wanted: &Wanted) -> Result<Making, Failure> {
+    let making = Making::begin(&wanted.output).map_err(Failure::input)?;
+    for left in making.removed() {
+        let left = left.display();
+        output::message(&format!(
+            "removed {left}, which a killed import left behind"
+        ));
+    }
+    Ok(making)
 }
 
 /// One file: taken as it is read.
@@ -99,7 +112,7 @@ fn one(
     mut told: Told,
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
-    let mut making = Making::begin(&wanted.output).map_err(Failure::input)?;
+    let mut making = begin_run(wanted)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
     let found = begin(wanted, input).and_then(|(mut text, first, head, format)| {
         let mut import = Import::new(format.reading(), &head, wanted.options.clone());

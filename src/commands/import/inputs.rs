@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+
+use super::converted::{converted, is_beside_archive};
 
 /// Members of an archive larger than this wait in a temporary file.
 const IN_MEMORY: u64 = 16 << 20;
@@ -29,7 +30,7 @@ impl Input {
     /// The file's text, from its beginning.
     pub(super) fn open(&self) -> io::Result<Box<dyn Read + '_>> {
         decompressed(match &self.content {
-            Content::Path(path) => match sadf(path)? {
+            Content::Path(path) => match converted(path)? {
                 Some(text) => text,
                 None => Box::new(File::open(path)?),
             },
@@ -40,61 +41,6 @@ impl Input {
                 Box::new(file)
             }
         })
-    }
-}
-
-/// What `sadf` makes of a file of `sadc`, where there is such a program: the binary format is
-/// another in each version.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "starts a converter, whose output is read"
-)]
-fn sadf(path: &Path) -> io::Result<Option<Box<dyn Read>>> {
-    let mut magic = [0; 2];
-    if File::open(path)?.read_exact(&mut magic).is_err()
-        || !matches!(magic, [0x96, 0xd5] | [0xd5, 0x96])
-    {
-        return Ok(None);
-    }
-    let child = Command::new("sadf")
-        .arg("-j")
-        .arg(path)
-        .args(["--", "-A"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    match child {
-        Ok(child) => Ok(Some(Box::new(Converted { child }))),
-        // The format's parser says what is missing.
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e),
-    }
-}
-
-/// What a converter prints; that it failed is an error at the end.
-struct Converted {
-    child: Child,
-}
-
-impl Read for Converted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(out) = &mut self.child.stdout else {
-            return Ok(0);
-        };
-        let n = out.read(buffer)?;
-        if n == 0 && !self.child.wait()?.success() {
-            let why = "sadf cannot read it: it is of another version of sysstat, or damaged";
-            return Err(io::Error::other(why));
-        }
-        Ok(n)
-    }
-}
-
-impl Drop for Converted {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -164,8 +110,9 @@ impl Gathered {
         let names = std::fs::read_dir(dir).map(|entries| {
             let paths = entries.flatten().map(|e| e.path());
             // What a link to a directory leads to may lead back.
-            let wanted = |p: &PathBuf| !(p.is_symlink() && p.is_dir());
-            paths.filter(wanted).collect::<BTreeSet<_>>()
+            // The parts of an archive of PCP are read with its first volume.
+            let left_out = |p: &PathBuf| (p.is_symlink() && p.is_dir()) || is_beside_archive(p);
+            paths.filter(|p| !left_out(p)).collect::<BTreeSet<_>>()
         });
         match names {
             Ok(names) => names.iter().for_each(|path| self.path(path)),

@@ -79,7 +79,7 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     if let Some(why) = finished.not_sealed {
         return Err(Failure::work(format!("the run is not sealed: {why}")));
     }
-    say(wanted, &finished.manifest);
+    say(wanted, &finished.manifest, &report::Told::default());
     Ok(ExitCode::SUCCESS)
 }
 

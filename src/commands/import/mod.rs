@@ -1,5 +1,6 @@
 //! `sonde import`: what other tools printed becomes a run.
 
+mod converted;
 mod files;
 mod inputs;
 mod live;
@@ -237,9 +238,13 @@ fn zone(name: &str) -> Result<TimeZone, Failure> {
         // Also where no zones are installed.
         None if matches!(name, "UTC" | "GMT" | "Z") => Ok(TimeZone::UTC),
         None => TimeZone::get(name).map_err(|_| {
-            Failure::input(format!(
-                "--tz {name}: there is no such zone\nhint: for example Europe/Berlin, +02:00, UTC"
-            ))
+            let why = if jiff::tz::db().is_definitively_empty() {
+                "this machine has no time zones installed\n\
+                 hint: install them (package tzdata), or say the offset, as --tz +02:00"
+            } else {
+                "there is no such zone\nhint: for example Europe/Berlin, +02:00, UTC"
+            };
+            Failure::input(format!("--tz {name}: {why}"))
         }),
     }
 }

@@ -5,13 +5,19 @@ use std::process::ExitCode;
 use formats::NotUnderstood;
 use run::manifest::{Imported, SourceState};
 use run::{Manifest, Nanos};
-use serde_json::json;
+use serde_json::{Value, json};
 use surfaces::table::{Align, Table};
 
 use super::Wanted;
 use super::files::Looked;
 use crate::failure::Failure;
 use crate::output::{self, counted, one_line};
+
+/// What fits on a line behind the program's name.
+const LINE: usize = 73;
+
+/// So much of a line that is not understood is shown in any case.
+const LEAST_TEXT: usize = 20;
 
 /// Lines not understood that are shown of each file.
 const SHOWN: usize = 5;
@@ -149,6 +155,17 @@ pub(super) fn not_understood(file: &str, line: &NotUnderstood) -> String {
     format!("{}:{}: not understood: {text}", one_line(file), line.line)
 }
 
+/// The same, cut to fit a terminal.
+fn not_understood_shortly(file: &str, line: &NotUnderstood) -> String {
+    let whole = not_understood(file, line);
+    let before = whole.chars().count() - one_line(&line.text).chars().count();
+    let most = LINE.max(before + LEAST_TEXT);
+    match whole.chars().count() {
+        fits if fits <= most => whole,
+        _ => whole.chars().take(most - 3).chain("...".chars()).collect(),
+    }
+}
+
 /// Says what was imported.
 pub(super) fn conclude(
     wanted: &Wanted,
@@ -180,7 +197,7 @@ pub(super) fn conclude(
     for file in looked {
         lines_and_notes(file.name(), &file.report);
     }
-    say(wanted, manifest);
+    say(wanted, manifest, told);
     // What was recognised and could not be taken is missing in the run.
     Ok(if told.refused.is_empty() && told.problems.is_empty() {
         ExitCode::SUCCESS
@@ -192,7 +209,7 @@ pub(super) fn conclude(
 /// Lines that were not understood, and notes.
 pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
     for line in report.not_understood.iter().take(SHOWN) {
-        output::message(&not_understood(name, line));
+        output::message(&not_understood_shortly(name, line));
     }
     let more = report.unknown.saturating_sub(SHOWN as u64);
     if more > 0 {
@@ -202,18 +219,25 @@ pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
         ));
     }
     for note in &report.notes {
-        output::message(&format!("{}: {note}", one_line(name)));
+        output::paragraph(&format!("{}: {note}", one_line(name)));
     }
 }
 
 /// The closing words, or the JSON.
-pub(super) fn say(wanted: &Wanted, manifest: &Manifest) {
+pub(super) fn say(wanted: &Wanted, manifest: &Manifest, told: &Told) {
     let path = wanted.output.display();
     if wanted.json {
+        let files = |files: &[(String, String)]| -> Vec<Value> {
+            let file = |(file, why): &(String, String)| json!({"file": file, "why": why});
+            files.iter().map(file).collect()
+        };
         let list = json!({
             "run": wanted.output,
             "tables": manifest.tables,
             "imported": manifest.imported,
+            "refused": files(&told.refused),
+            "unknown": files(&told.unknown),
+            "problems": told.problems,
         });
         output::data(&format!("{list:#}\n"));
         return;

@@ -1,5 +1,7 @@
 //! Why no table answers: what to ask instead, or what to record.
 
+use std::collections::BTreeSet;
+
 use run::catalog::{self, Detail, Measure, Subject, Table};
 
 use super::{Candidate, Planner};
@@ -58,6 +60,9 @@ impl Planner<'_> {
             "this run has no table `{}`, which would answer it",
             candidate.table.name
         );
+        if !self.manifest.imported.is_empty() {
+            return self.problem(span, what).hint(self.not_imported());
+        }
         let state = self.manifest.sources.iter().find(|s| s.name == source);
         let flags = flags(candidate.subject, candidate.table);
         let hint = match (state, flags) {
@@ -77,6 +82,22 @@ impl Planner<'_> {
             ),
         };
         self.problem(span, what).hint(hint)
+    }
+
+    /// Why an imported run lacks a table: what it was made of does not tell it.
+    fn not_imported(&self) -> String {
+        let files = &self.manifest.imported;
+        let formats: BTreeSet<&str> = files.iter().map(|f| f.format.as_str()).collect();
+        let formats: Vec<&str> = formats.into_iter().collect();
+        let mut hint = format!(
+            "the run was imported from {}, which did not tell it (`sonde formats FORMAT` says what \
+             a format yields)",
+            formats.join(", ")
+        );
+        if (self.has)("since_boot") {
+            hint += "; means since boot are kept apart: `since_boot.value by statistic`";
+        }
+        hint
     }
 
     /// Whether another table of the same source has rows, though `table`, of events, has none:

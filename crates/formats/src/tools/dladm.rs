@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
-use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
+use crate::{Line, Parser, Stamp, fields, net, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "dladm",
@@ -148,7 +148,7 @@ impl Parser for Dladm {
             self.fresh = true;
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.stamp = Some(stamp);
             self.fresh = true;
             return Line::Noise;

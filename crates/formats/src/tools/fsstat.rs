@@ -10,12 +10,11 @@
 //! the file system was mounted (`fsstat(8)`). What programs do through the cache is no disk
 //! I/O, so it is kept as it is.
 
-use std::collections::HashSet;
-
 use crate::list::Format;
 use crate::number::scaled;
 use crate::out::Out;
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "fsstat",
@@ -42,7 +41,13 @@ pub(crate) const FORMAT: Format = Format {
         });
         if (upper && lower) || other { 88 } else { 0 }
     },
-    parser: || Box::new(Fsstat::default()),
+    parser: || {
+        Box::new(Fsstat {
+            upper: Vec::new(),
+            columns: Vec::new(),
+            reports: Repeated::new(),
+        })
+    },
 };
 
 /// Columns of the flags that print one header line (-a, -f, -i, -n, -v).
@@ -53,14 +58,10 @@ const ALONE: [&str; 34] = [
     "delmap", "poll", "dump", "pathconf",
 ];
 
-#[derive(Default)]
 struct Fsstat {
     upper: Vec<String>,
     columns: Vec<String>,
-    seen: HashSet<Vec<u8>>,
-    stamp: Option<Stamp>,
-    stamped: bool,
-    reports: u64,
+    reports: Repeated,
 }
 
 impl Fsstat {
@@ -107,16 +108,7 @@ impl Fsstat {
         let Some(values) = values.filter(|v| !v.is_empty() && v.len() == self.columns.len()) else {
             return Line::Unknown;
         };
-        if self.stamped || self.reports == 0 || self.seen.contains(*name) {
-            out.sample_told(self.stamp.take());
-            if self.reports == 0 {
-                out.since_boot();
-            }
-            self.reports += 1;
-            self.stamped = false;
-            self.seen.clear();
-        }
-        self.seen.insert(name.to_vec());
+        self.reports.counted(name, out);
         let instance = out.word(name);
         for (column, value) in self.columns.iter().zip(values) {
             let unit = if column.ends_with("_bytes") { "B" } else { "" };
@@ -128,21 +120,10 @@ impl Fsstat {
 
 impl Parser for Fsstat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if line.trim_ascii().is_empty() {
-            return Line::Noise;
-        }
-        if let Some(arguments) = prompt::arguments(line, &["fsstat"]) {
-            if let Some(seconds) = prompt::interval(&arguments) {
-                out.every(seconds);
-            }
+        if self.reports.between(line, &["fsstat"], out) {
             return Line::Noise;
         }
         if self.header(line) {
-            return Line::Noise;
-        }
-        if let Some(stamp) = calendar::stamp(line) {
-            self.stamp = Some(stamp);
-            self.stamped = true;
             return Line::Noise;
         }
         match self.row(line, out) {

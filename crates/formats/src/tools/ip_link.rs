@@ -11,13 +11,11 @@
 //!
 //! Also `ip -s addr`. Of the second and later reports the growth is taken.
 
-use std::collections::HashSet;
-
-use crate::counters::Counters;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, fields, net, prompt};
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "ip-link",
@@ -66,13 +64,9 @@ const SETTINGS: [&[u8]; 9] = [
 
 struct Links {
     interface: Vec<u8>,
-    seen: HashSet<Vec<u8>>,
-    fresh: bool,
-    stamp: Option<Stamp>,
-    reports: u64,
+    reports: Repeated,
     /// The columns of the next line, and whether they are of receiving.
     columns: Option<(bool, Vec<String>)>,
-    counters: Counters,
     net: Shape,
 }
 
@@ -91,24 +85,10 @@ impl Links {
     fn new() -> Links {
         Links {
             interface: Vec::new(),
-            seen: HashSet::new(),
-            fresh: true,
-            stamp: None,
-            reports: 0,
+            reports: Repeated::new(),
             columns: None,
-            counters: Counters::default(),
             net: Shape::of("net", &MEASURES),
         }
-    }
-
-    fn begin(&mut self, out: &mut Out) {
-        out.sample_told(self.stamp.take());
-        if self.reports == 0 {
-            out.since_boot();
-        }
-        self.reports += 1;
-        self.fresh = false;
-        self.seen.clear();
     }
 
     fn counts(&mut self, receive: bool, columns: &[String], line: &[u8], out: &mut Out) -> Line {
@@ -121,12 +101,8 @@ impl Links {
         let direction = if receive { "receive" } else { "transmit" };
         let mut key = self.interface.clone();
         key.extend_from_slice(direction.as_bytes());
-        let grown = self.counters.grown(&key, &now);
-        let values = match grown {
-            Some(grown) => grown,
-            None if out.is_since_boot() => now,
-            // New since: how much of it is of this interval nobody knows.
-            None => return Line::Data,
+        let Some(values) = self.reports.grown(&key, &now, out) else {
+            return Line::Data;
         };
         let layer = out.word(net::layer(&self.interface).as_bytes());
         let interface = out.word(&self.interface);
@@ -141,7 +117,7 @@ impl Links {
                 "mcast" => 5,
                 "collsns" => 6,
                 name => {
-                    out.other(&format!("{direction}_{name}"), "", interface, value);
+                    out.other_grown(&format!("{direction}_{name}"), "", interface, value);
                     continue;
                 }
             };
@@ -155,15 +131,11 @@ impl Links {
 
 impl Parser for Links {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let text = line.trim_ascii();
-        if text.is_empty() {
+        if self.reports.between(line, &["ip"], out) {
             return Line::Noise;
         }
         if let Some(name) = interface(line) {
-            if self.fresh || self.seen.contains(name) {
-                self.begin(out);
-            }
-            self.seen.insert(name.to_vec());
+            self.reports.counted(name, out);
             self.interface = name.to_vec();
             self.columns = None;
             return Line::Noise;
@@ -180,14 +152,8 @@ impl Parser for Links {
             self.columns = Some((first.starts_with(b"RX"), names.collect()));
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
-            self.stamp = Some(stamp);
-            self.fresh = true;
-            return Line::Noise;
-        }
         let setting = SETTINGS.iter().any(|s| first.starts_with(s));
-        let command = prompt::arguments(line, &["ip"]).is_some();
-        if setting || command || prompt::is_chatter(line) {
+        if setting || prompt::is_chatter(line) {
             Line::Noise
         } else {
             Line::Unknown

@@ -14,7 +14,7 @@ use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 use crate::time::Refused;
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::{Line, Parser, Stamp, fields, prompt, stamp_line};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -154,7 +154,7 @@ impl Parser for Memstat {
             self.in_mb = Some(fields(line).any(|w| w == b"MB"));
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.report(out);
             self.stamp = Some(stamp);
             return Line::Noise;

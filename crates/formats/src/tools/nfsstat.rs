@@ -11,16 +11,15 @@
 //! ```
 //!
 //! Solaris has `Client nfs:` and `Version 3: (300 calls)`. Lines of names and of numbers follow
-//! each other; of the second and later reports the growth is taken.
+//! each other. With `-l` each counter that is not zero has a line: `nfs v3 client getattr: 100`.
+//! Of the second and later reports the growth is taken.
 
-use std::collections::HashSet;
-
-use crate::counters::Counters;
 use crate::list::Format;
 use crate::number::whole;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "nfsstat",
@@ -28,7 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     systems: "Linux, Solaris, illumos, AIX, HP-UX",
     help: "operations of the NFS client and server since boot; of repeated reports what came",
     recognised: "a line `Client rpc`, `Server rpc`, `Client nfs` or `Server nfs` with lines of \
-                 names and of counts below it",
+                 names and of counts below it; of -l lines `nfs v3 client getattr: 100`",
     yields: &["nfs", "nfsd_ops"],
     example: "\
 Client nfs v3:
@@ -41,7 +40,8 @@ null         getattr      setattr      lookup
             || head
                 .lines()
                 .any(|l| l.trim_ascii_start().starts_with(b"calls "));
-        if section && names { 85 } else { 0 }
+        let listed = head.lines().filter(|l| listed(l).is_some()).count() > 1;
+        if (section && names) || listed { 85 } else { 0 }
     },
     parser: || Box::new(Nfsstat::new()),
 };
@@ -69,17 +69,29 @@ fn version(text: &str) -> Option<&str> {
     (!number.is_empty()).then_some(number)
 }
 
+/// Section, name and count of a line of `-l`: `nfs v4 servop   getattr:   12`.
+fn listed(line: &[u8]) -> Option<(String, &str, f64)> {
+    let words: Vec<&str> = std::str::from_utf8(line).ok()?.split_whitespace().collect();
+    let &["nfs", version, whose, name, count] = &words[..] else {
+        return None;
+    };
+    let whose = match whose {
+        "client" => "client",
+        "server" | "servop" => "server",
+        _ => return None,
+    };
+    version.strip_prefix('v')?.parse::<u8>().ok()?;
+    let count = whole(count.as_bytes())? as f64;
+    let section = format!("{whose} nfs {version}");
+    Some((section, name.strip_suffix(':')?, count))
+}
+
 struct Nfsstat {
     section: String,
     /// Below the section: version, or kind of connection.
     part: String,
     names: Vec<String>,
-    /// Sections and parts of the report.
-    seen: HashSet<String>,
-    fresh: bool,
-    stamp: Option<Stamp>,
-    reports: u64,
-    counters: Counters,
+    reports: Repeated,
     client: Shape,
     server: Shape,
 }
@@ -90,24 +102,10 @@ impl Nfsstat {
             section: String::new(),
             part: String::new(),
             names: Vec::new(),
-            seen: HashSet::new(),
-            fresh: true,
-            stamp: None,
-            reports: 0,
-            counters: Counters::default(),
+            reports: Repeated::new(),
             client: Shape::of("nfs", &["ops"]),
             server: Shape::of("nfsd_ops", &["ops"]),
         }
-    }
-
-    fn begin(&mut self, out: &mut Out) {
-        out.sample_told(self.stamp.take());
-        if self.reports == 0 {
-            out.since_boot();
-        }
-        self.reports += 1;
-        self.fresh = false;
-        self.seen.clear();
     }
 
     fn counts(&mut self, counts: &[u64], out: &mut Out) -> Line {
@@ -116,19 +114,26 @@ impl Nfsstat {
         }
         for (name, count) in std::mem::take(&mut self.names).iter().zip(counts) {
             let key = format!("{} {} {name}", self.section, self.part);
-            if self.fresh || self.seen.contains(&key) {
-                self.begin(out);
-            }
-            self.seen.insert(key.clone());
-            let now = *count as f64;
-            let grown = self.counters.grown(key.as_bytes(), &[now]);
-            let value = match grown.as_deref() {
-                Some([grown]) => *grown,
-                _ if out.is_since_boot() => now,
-                _ => f64::NAN,
-            };
+            self.reports.counted(key.as_bytes(), out);
+            let grown = self.reports.grown(key.as_bytes(), &[*count as f64], out);
+            let value = grown.map_or(f64::NAN, |grown| grown[0]);
             self.put(name, value, out);
         }
+        Line::Data
+    }
+
+    /// A line of `-l`, which leaves out what is zero.
+    fn listed(&mut self, section: &str, name: &str, count: f64, out: &mut Out) -> Line {
+        // All of them once more.
+        if name == "total" {
+            return Line::Noise;
+        }
+        section.clone_into(&mut self.section);
+        self.part.clear();
+        let key = format!("{section} {name}");
+        self.reports.counted(key.as_bytes(), out);
+        let grown = self.reports.grown(key.as_bytes(), &[count], out);
+        self.put(name, grown.map_or(count, |grown| grown[0]), out);
         Line::Data
     }
 
@@ -149,7 +154,7 @@ impl Nfsstat {
             _ => {
                 let place = format!("{} {}", self.section, self.part);
                 let place = out.word(place.trim_end().as_bytes());
-                out.other(name, "", place, value);
+                out.other_grown(name, "calls", place, value);
             }
         }
     }
@@ -157,18 +162,13 @@ impl Nfsstat {
 
 impl Parser for Nfsstat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if line.trim_ascii().is_empty() {
+        if self.reports.between(line, &["nfsstat"], out) {
             return Line::Noise;
         }
-        if let Some(arguments) = prompt::arguments(line, &["nfsstat"]) {
-            if let Some(seconds) = prompt::interval(&arguments) {
-                out.every(seconds);
-            }
-            return Line::Noise;
+        if let Some((section, name, count)) = listed(line) {
+            return self.listed(&section, name, count, out);
         }
-        if let Some(stamp) = calendar::stamp(line) {
-            self.stamp = Some(stamp);
-            self.fresh = true;
+        if line.trim_ascii().iter().all(|b| matches!(b, b'-' | b' ')) {
             return Line::Noise;
         }
         if let Some(section) = section(line) {

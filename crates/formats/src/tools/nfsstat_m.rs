@@ -18,7 +18,7 @@ use crate::number::{number, seconds};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Refused;
-use crate::{Line, Parser, Stamp, calendar, prompt};
+use crate::{Line, Parser, Stamp, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "nfsstat-m",
@@ -108,7 +108,7 @@ impl Parser for Mounts {
             }
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.stamp = Some(stamp);
             self.seen.clear();
             self.begun = false;

@@ -11,6 +11,7 @@ use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::echo;
+use crate::headers::Headers;
 use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
@@ -100,6 +101,7 @@ enum Table {
 
 struct Vmstat {
     table: Table,
+    headers: Headers,
     /// Length of its header.
     length: usize,
     /// Reports so far.
@@ -131,6 +133,7 @@ impl Vmstat {
     fn new() -> Vmstat {
         Vmstat {
             table: Table::None,
+            headers: Headers::default(),
             length: 0,
             reports: 0,
             cpu: Cpu::new(),
@@ -210,6 +213,7 @@ impl Vmstat {
             out.since_boot();
         }
         self.reports += 1;
+        self.headers.row();
         let of = |name: &str| {
             let place = names.iter().position(|n| n == name);
             place.map_or(f64::NAN, |p| values[p])
@@ -339,6 +343,9 @@ impl Vmstat {
             // With -t the last column is named by its zone.
             if let Some(zone) = names.pop_if(|n| n.bytes().all(|b| !b.is_ascii_lowercase())) {
                 self.utc = matches!(zone.as_str(), "UTC" | "GMT");
+            }
+            if self.headers.begin_anew(out) {
+                self.reports = 0;
             }
             self.table = Table::System(names);
             self.length = line.trim_ascii_end().len();

@@ -13,6 +13,7 @@
 
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::headers::Headers;
 use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
@@ -73,6 +74,7 @@ enum Table {
 
 struct Vmstat {
     table: Table,
+    headers: Headers,
     /// Length of the header.
     length: usize,
     /// Lines of numbers before any header.
@@ -100,6 +102,7 @@ impl Vmstat {
         ];
         Vmstat {
             table: Table::None,
+            headers: Headers::default(),
             length: 0,
             early: Vec::new(),
             since_boot: true,
@@ -196,6 +199,7 @@ impl Vmstat {
     fn header(&mut self, line: &[u8], out: &mut Out) {
         let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
         let names: Vec<String> = fields(line).map(text).collect();
+        self.since_boot |= self.headers.begin_anew(out);
         self.length = line.trim_ascii_end().len();
         // What is before the first header is not the beginning of an output.
         for (at, values) in std::mem::take(&mut self.early) {
@@ -340,6 +344,7 @@ impl Parser for Vmstat {
                     Some(values) => {
                         sample(&mut self.stamp, out);
                         self.row(&names, &values, out);
+                        self.headers.row();
                         Line::Data
                     }
                     None => self.outside(line, out),

@@ -19,7 +19,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::{Line, Parser, Stamp, fields, prompt, stamp_line};
 
 pub(crate) const VFSSTAT: Format = Format {
     name: "vfsstat",
@@ -216,7 +216,7 @@ impl Parser for Zones {
             self.header(line);
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.stamp = Some(stamp);
             self.fresh = true;
             return Line::Noise;

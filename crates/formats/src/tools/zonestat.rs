@@ -12,18 +12,22 @@
 //!             [total]  0.30 3.79% 8131M 24.9% 7600M 21.9%   594 0.00%
 //! ```
 //!
+//! illumos leaves out zeros and points: 12.05 processors are `12.5`, 48.8K `488K`, so that sizes
+//! of 98K to 976K are not known.
+//!
 //! The script takes memory from `prstat`, whose letters are steps of 1,024, makes bytes of it
 //! with steps of 1,000, and prints those with steps of 1,000 again. `prstat` has KB up to
 //! 9,999 of them, then MB, then GB, so what it printed can be told, and the bytes are put right.
 
 use std::collections::HashSet;
 
+use super::zonestat_parseable::lost_point;
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, time_of_day};
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::{Line, Parser, Stamp, fields, prompt, stamp_line};
 
 pub(crate) const SCRIPT: Format = Format {
     name: "zonestat-pl",
@@ -111,6 +115,8 @@ fn groups(line: &[u8]) -> Vec<(usize, usize, String)> {
 
 struct Zonestat {
     script: bool,
+    /// Its columns are those of illumos, whose numbers lose points.
+    illumos: bool,
     /// The line above the header.
     above: Vec<(usize, usize, String)>,
     columns: Vec<String>,
@@ -126,6 +132,7 @@ impl Zonestat {
     fn new(script: bool) -> Zonestat {
         Zonestat {
             script,
+            illumos: false,
             above: Vec::new(),
             columns: Vec::new(),
             zones: HashSet::new(),
@@ -148,6 +155,7 @@ impl Zonestat {
             }
         };
         self.columns = words.iter().skip(1).map(name).collect();
+        self.illumos = self.above.iter().any(|(_, _, group)| group == "PHYSICAL");
         // Lines above are of this header only.
         self.above.clear();
         // The script prints it every 25 rows.
@@ -170,7 +178,7 @@ impl Zonestat {
     }
 
     /// The fields of a row; of -P they are divided by colons or commas, perhaps with a time first.
-    fn texts<'a>(&mut self, line: &'a [u8]) -> Option<Vec<&'a [u8]>> {
+    fn texts<'a>(&mut self, line: &'a [u8], out: &mut Out) -> Option<Vec<&'a [u8]>> {
         let wanted = self.columns.len() + 1;
         let blanks: Vec<&[u8]> = fields(line).collect();
         if blanks.len() == wanted {
@@ -188,7 +196,7 @@ impl Zonestat {
             let (first, rest) = parts.split_first()?;
             if rest.len() == wanted {
                 let clock = time_of_day(first, None).map(Stamp::Clock);
-                let stamp = calendar::stamp(first).or(clock)?;
+                let stamp = clock.or_else(|| stamp_line::told(first, out))?;
                 if self.stamp != Some(stamp) {
                     self.stamp = Some(stamp);
                 }
@@ -202,7 +210,7 @@ impl Zonestat {
         if self.columns.is_empty() {
             return Line::Unknown;
         }
-        let Some(texts) = self.texts(line) else {
+        let Some(texts) = self.texts(line, out) else {
             return Line::Unknown;
         };
         let Some((zone, texts)) = texts.split_first() else {
@@ -262,8 +270,21 @@ impl Zonestat {
                 ),
             });
         }
+        let as_text = std::str::from_utf8(text).ok()?;
+        // illumos prints 12.05 processors as 12.5, and 12.50 as such.
+        if column == "CPU_USED"
+            && self.illumos
+            && let Some((whole, hundredths)) = as_text.split_once('.')
+        {
+            let text = format!("{whole}.{hundredths:0>2}");
+            return Some((number(text.as_bytes())?, "CPUs"));
+        }
+        if self.illumos && lost_point(as_text) {
+            return Some((f64::NAN, ""));
+        }
         let unit = match column {
             "CPU_USED" => "CPUs",
+            "PHYSICAL_USED" | "VIRTUAL_USED" => "B",
             name if name.contains("Mem") || name.contains("BYTE") => "B",
             _ => "",
         };
@@ -309,7 +330,7 @@ impl Parser for Zonestat {
             self.above = groups(line);
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.stamp = Some(stamp);
             self.fresh = true;
             return Line::Noise;

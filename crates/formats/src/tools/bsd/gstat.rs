@@ -1,9 +1,13 @@
-//! `gstat -b` and `gstat -B` of FreeBSD, also with `-d` and `-o`.
+//! `gstat -b` and `gstat -B` of FreeBSD, also with `-d`, `-o` and `-s`, and as CSV (`-C`).
 //!
 //! ```text
 //! dT: 1.001s  w: 1.000s
 //!  L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %busy Name
 //!     0      5      2     64    0.4      3     96    0.7    0.3  ada0
+//! ```
+//!
+//! timestamp,name,q-depth,total_ops/s,read/s,read-KiB/s,ms/read,write/s,write-KiB/s,ms/write,%busy
+//! 2018-03-08 14:02:11.000000000,ada0,0,5,2,64,0.400,3,96,0.700,0.3
 //! ```
 //!
 //! `dT` is how long the interval was, `w` how long it should be. kB are 1,024 bytes. A device
@@ -14,7 +18,7 @@ use crate::list::Format;
 use crate::number::{number, seconds};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::{stamp_line, told};
 use crate::time::Stamp;
 use crate::{Line, Parser, fields};
 
@@ -25,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "gstat",
     systems: "FreeBSD",
     help: "GEOM providers in batch mode: reads, writes, deletes, their times, share busy",
-    recognised: "a header `L(q) ops/s r/s …`",
+    recognised: "a header `L(q) ops/s r/s …`, or `timestamp,name,q-depth,total_ops/s,…`",
     yields: &["disk", "disk_device"],
     example: "\
 dT: 1.001s  w: 1.000s
@@ -37,14 +41,42 @@ dT: 1.001s  w: 1.000s
 };
 
 fn recognise(head: &Head) -> u8 {
-    if head.any_fields(&["L(q)", "ops/s", "r/s"]) {
+    if head.any_fields(&["L(q)", "ops/s", "r/s"]) || head.any_starts(CSV) {
         95
     } else {
         0
     }
 }
 
+/// How the header of the CSV begins.
+const CSV: &str = "timestamp,name,q-depth,total_ops/s,";
+
+/// Its columns as the other layout names them.
+const COLUMNS: [(&str, &str); 18] = [
+    ("q-depth", "L(q)"),
+    ("total_ops/s", "ops/s"),
+    ("read/s", "r/s"),
+    ("read_sz-KiB", "kB"),
+    ("read-KiB/s", "kBps"),
+    ("ms/read", "ms/r"),
+    ("write/s", "w/s"),
+    ("write_sz-KiB", "kB"),
+    ("write-KiB/s", "kBps"),
+    ("ms/write", "ms/w"),
+    ("delete/s", "d/s"),
+    ("delete-sz-KiB", "kB"),
+    ("delete-KiB/s", "kBps"),
+    ("ms/delete", "ms/d"),
+    ("other/s", "o/s"),
+    ("ms/other", "ms/o"),
+    ("%busy", "%busy"),
+    ("name", "Name"),
+];
+
 struct Gstat {
+    /// The time of the present report of the CSV.
+    at: Option<Stamp>,
+    csv: bool,
     names: Vec<String>,
     length: f64,
     stamp: Option<Stamp>,
@@ -56,6 +88,8 @@ struct Gstat {
 impl Gstat {
     fn new() -> Gstat {
         Gstat {
+            at: None,
+            csv: false,
             names: Vec::new(),
             length: f64::NAN,
             stamp: None,
@@ -65,12 +99,27 @@ impl Gstat {
         }
     }
 
-    fn device(&mut self, line: &[u8], out: &mut Out) -> Line {
-        // The bar that some versions print before the name.
-        let all: Vec<&[u8]> = line
-            .split(|b| b.is_ascii_whitespace() || *b == b'|')
-            .filter(|f| !f.is_empty())
-            .collect();
+    /// A row of the CSV: a time, a name, and what the other layout has.
+    fn csv_row(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = line.trim_ascii().split(|b| *b == b',').collect();
+        let [time, name, rest @ ..] = &all[..] else {
+            return Line::Unknown;
+        };
+        let Some(stamp) = told(time, out) else {
+            return Line::Unknown;
+        };
+        if self.at != Some(stamp) {
+            self.at = Some(stamp);
+            self.stamp = Some(stamp);
+            self.fresh = true;
+        }
+        if rest.len() + 1 != self.names.len() {
+            return Line::Unknown;
+        }
+        self.device(&[rest, &[*name]].concat(), out)
+    }
+
+    fn device(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let count = self.names.len();
         if count < 2 || all.len() < count {
             return Line::Unknown;
@@ -127,6 +176,19 @@ impl Gstat {
 impl Parser for Gstat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
+        if line.starts_with(CSV.as_bytes()) {
+            let names = line.trim_ascii().split(|b| *b == b',').skip(2);
+            let names = names.chain([&b"name"[..]]).map(|name| {
+                let known = COLUMNS.iter().find(|(csv, _)| csv.as_bytes() == name);
+                known.map_or(String::new(), |(_, name)| (*name).to_owned())
+            });
+            self.names = names.collect();
+            self.csv = true;
+            return Line::Noise;
+        }
+        if self.csv && !all.is_empty() {
+            return self.csv_row(line, out);
+        }
         match all[..] {
             [] => Line::Noise,
             [b"dT:", length, ..] => {
@@ -147,7 +209,14 @@ impl Parser for Gstat {
                     self.stamp = Some(stamp);
                     Line::Noise
                 }
-                Ok(None) => self.device(line, out),
+                Ok(None) => {
+                    // The bar that some versions print before the name.
+                    let all: Vec<&[u8]> = line
+                        .split(|b| b.is_ascii_whitespace() || *b == b'|')
+                        .filter(|f| !f.is_empty())
+                        .collect();
+                    self.device(&all, out)
+                }
                 Err(why) => {
                     out.refuse(why);
                     Line::Noise

@@ -17,6 +17,7 @@
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::echo;
+use crate::headers::Headers;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -77,6 +78,7 @@ enum Table {
 }
 
 struct Iostat {
+    headers: Headers,
     table: Table,
     /// Devices, as the line over the groups names them.
     devices: Vec<String>,
@@ -95,6 +97,7 @@ struct Iostat {
 impl Iostat {
     fn new() -> Iostat {
         Iostat {
+            headers: Headers::default(),
             table: Table::None,
             devices: Vec::new(),
             reports: 0,
@@ -202,6 +205,7 @@ impl Iostat {
             return Line::Unknown;
         };
         self.begin(out);
+        self.headers.row();
         let starts = names.iter().enumerate().filter(|(_, n)| *n == "KB/t");
         for ((at, _), device) in starts.zip(devices) {
             let name = device.as_bytes();
@@ -250,6 +254,9 @@ impl Iostat {
             if self.devices.len() != groups {
                 self.table = Table::None;
                 return Some(Line::Unknown);
+            }
+            if self.headers.begin_anew(out) {
+                self.reports = 0;
             }
             self.table = Table::Groups(self.devices.clone(), text(all));
             return Some(Line::Noise);

@@ -12,6 +12,7 @@
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::echo;
+use crate::headers::Headers;
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
@@ -56,6 +57,7 @@ fn recognise(head: &Head) -> u8 {
 }
 
 struct Vmstat {
+    headers: Headers,
     names: Vec<String>,
     reports: u64,
     stamp: Option<Stamp>,
@@ -70,6 +72,7 @@ struct Vmstat {
 impl Vmstat {
     fn new() -> Vmstat {
         Vmstat {
+            headers: Headers::default(),
             names: Vec::new(),
             reports: 0,
             stamp: None,
@@ -100,6 +103,7 @@ impl Vmstat {
             out.since_boot();
         }
         self.reports += 1;
+        self.headers.row();
         let place = |name: &str| self.names.iter().position(|n| n == name);
         let of = |name: &str| place(name).map_or(f64::NAN, |p| n[p]);
         out.put(&self.system, &[], &[of("r"), of("b"), of("cs")]);
@@ -152,6 +156,9 @@ impl Parser for Vmstat {
             return Line::Noise;
         };
         if all.contains(&&b"avm"[..]) && all.contains(&&b"fre"[..]) {
+            if self.headers.begin_anew(out) {
+                self.reports = 0;
+            }
             self.names = all
                 .iter()
                 .map(|n| String::from_utf8_lossy(n).into_owned())

@@ -7,10 +7,11 @@
 //!         snaptime                        7827.384789463
 //! ```
 //!
-//! and `sd:0:sd0:nread<tab>1024`. Counters hold all since boot; of the second and later reports
+//! and `sd:0:sd0:nread<tab>1024`, with `-C` a colon instead of the tab; with `-j` JSON. Counters hold all since boot; of the second and later reports
 //! the growth is taken. `snaptime` says when each was read, in seconds since boot; of times
 //! that are printed with a point the unit is the second (`kstat(8)`).
 
+mod json;
 mod tables;
 
 use std::collections::HashSet;
@@ -21,7 +22,7 @@ use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, calendar, prompt};
+use crate::{Line, Parser, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "kstat",
@@ -29,7 +30,8 @@ pub(crate) const FORMAT: Format = Format {
     systems: "Solaris, illumos",
     help: "the kernel's own counters: disks, processors, network links, the ZFS cache, and all others",
     recognised: "lines `module: … instance: …` and `name: … class: …`, or of -p \
-                 `module:instance:name:statistic`, a tab and a value",
+                 `module:instance:name:statistic`, a tab or (-C) a colon, and a value; of -j members \
+                 `module`, `class` and `snaptime`",
     yields: &[
         "disk",
         "disk_device",
@@ -67,8 +69,11 @@ fn recognise(head: &Head) -> u8 {
     for line in head.lines().filter(|l| !l.is_empty()) {
         lines += 1;
         long |= module(line).is_some();
-        short += usize::from(short_form(line).is_some());
+        let colons = || colon_form(line).filter(|s| number(s.value.as_bytes()).is_some());
+        short += usize::from(short_form(line).or_else(colons).is_some());
     }
+    let json = ["module", "class", "snaptime", "data"];
+    long |= head.is_json() && json.iter().all(|m| head.contains(&format!("\t\"{m}\": ")));
     match () {
         () if long => 90,
         () if short > 0 && short * 10 >= lines * 7 => 85,
@@ -137,6 +142,8 @@ const TEXTS: [&str; 8] = [
 ];
 
 struct Kstat {
+    /// A document of -j.
+    json: json::Json,
     /// The sets of the present report.
     sets: Vec<Set>,
     seen: HashSet<String>,
@@ -152,6 +159,7 @@ struct Kstat {
 impl Kstat {
     fn new() -> Kstat {
         Kstat {
+            json: json::Json::default(),
             sets: Vec::new(),
             seen: HashSet::new(),
             statistics: HashSet::new(),
@@ -200,6 +208,28 @@ impl Kstat {
         self.tables.put(&sets, out);
     }
 
+    /// A line of -j.
+    fn json(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
+        Some(match self.json.line(line)? {
+            json::Part::Nothing => Line::Noise,
+            json::Part::Set {
+                module,
+                instance,
+                name,
+            } => {
+                self.open(&module, &instance, &name, out);
+                Line::Noise
+            }
+            json::Part::About(name, value) => {
+                if let Some(set) = self.sets.last_mut() {
+                    set.take(name, value);
+                }
+                Line::Noise
+            }
+            json::Part::Statistic(name, value) => self.statistic(name, value),
+        })
+    }
+
     fn short(&mut self, found: &Short, out: &mut Out) -> Line {
         let same = self.sets.last().is_some_and(|s| {
             s.module == found.module && s.instance == found.instance && s.name == found.name
@@ -223,6 +253,12 @@ impl Kstat {
             Line::Noise
         }
     }
+}
+
+/// A line of -C: `sd:0:sd0:nread:1024`. (A text that holds colons is none of these.)
+fn colon_form(line: &[u8]) -> Option<Short<'_>> {
+    let (key, value) = std::str::from_utf8(line).ok()?.rsplit_once(':')?;
+    split_key(key).map(|key| Short { value, ..key })
 }
 
 /// The module and the instance of a line that begins a set.
@@ -251,8 +287,13 @@ struct Short<'a> {
 
 /// A line of -p. A set's name can hold colons.
 fn short_form(line: &[u8]) -> Option<Short<'_>> {
-    let text = std::str::from_utf8(line).ok()?;
-    let (key, value) = text.split_once('\t')?;
+    let (key, value) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+    let value = value.trim();
+    split_key(key).map(|key| Short { value, ..key })
+}
+
+/// `sd:0:sd0:nread`.
+fn split_key(key: &str) -> Option<Short<'_>> {
     let (module, rest) = key.split_once(':')?;
     let (instance, rest) = rest.split_once(':')?;
     let (name, statistic) = rest.rsplit_once(':')?;
@@ -263,7 +304,7 @@ fn short_form(line: &[u8]) -> Option<Short<'_>> {
         instance,
         name,
         statistic,
-        value: value.trim(),
+        value: "",
     })
 }
 
@@ -321,10 +362,13 @@ impl Parser for Kstat {
             }
             return Line::Noise;
         }
-        if let Some(found) = short_form(line) {
+        if let Some(seen) = self.json(line, out) {
+            return seen;
+        }
+        if let Some(found) = short_form(line).or_else(|| colon_form(line)) {
             return self.short(&found, out);
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.report(out);
             self.stamp = Some(stamp);
             return Line::Noise;

@@ -21,7 +21,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, calendar, fields, prompt};
+use crate::{Line, Parser, Stamp, fields, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "netstat-s",
@@ -320,7 +320,7 @@ impl Parser for Protocols {
             }
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.report(out);
             self.stamp = Some(stamp);
             return Line::Noise;

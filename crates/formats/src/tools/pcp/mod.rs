@@ -339,8 +339,9 @@ impl Parser for Pcp {
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
             out.refuse(Refused(
-                "it is a file of a PCP archive, which pmrep reads\n\
-                 hint: pmrep -a ARCHIVE -g -p -f '%Y-%m-%d %H:%M:%S' METRIC... | sonde import -"
+                "it is a file of a PCP archive, which pmrep reads, and that is not installed\n\
+                 hint: install pcp, or where it is: \
+                 pmrep -a ARCHIVE -u -g -p -f '%Y-%m-%d %H:%M:%S' METRIC... > FILE"
                     .into(),
             ));
             return Line::Unknown;

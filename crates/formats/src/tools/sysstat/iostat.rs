@@ -354,7 +354,7 @@ impl Parser for Iostat {
             self.table = Table::Nfs(owned(&names[1..]));
             return Line::Noise;
         }
-        match std::mem::replace(&mut self.table, Table::None) {
+        let seen = match std::mem::replace(&mut self.table, Table::None) {
             Table::Processors(columns) => self.processors(line, &columns, out),
             Table::Devices(columns, place) => {
                 let seen = self.device(line, &columns, place, out);
@@ -368,6 +368,11 @@ impl Parser for Iostat {
                 seen
             }
             Table::None => self.between(line, out),
+        };
+        if seen == Line::Unknown || first == b"Linux" {
+            self.appended(line, seen, out)
+        } else {
+            seen
         }
     }
 
@@ -377,6 +382,20 @@ impl Parser for Iostat {
 }
 
 impl Iostat {
+    /// The banner of an output that was appended to one which was interrupted, perhaps behind a
+    /// row that was cut off.
+    fn appended(&mut self, line: &[u8], seen: Line, out: &mut Out) -> Line {
+        let Some(at) = memchr::memmem::find(line, b"Linux ") else {
+            return seen;
+        };
+        if self.between(&line[at..], out) != Line::Noise {
+            return seen;
+        }
+        self.end_devices(out);
+        self.table = Table::None;
+        if at == 0 { Line::Noise } else { seen }
+    }
+
     /// A line of no table: the banner, a time, a command line.
     fn between(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(banner) = banner(line, out) {

@@ -10,7 +10,7 @@ use super::sheet::Sheet;
 use super::when::{Day, clock};
 use super::{KIB, banner, command, has_flag, interval};
 use crate::list::Format;
-use crate::number::{number, whole};
+use crate::number::{number, scaled, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
@@ -150,7 +150,7 @@ impl Pidstat {
             ) {
                 continue;
             }
-            let Some(value) = number(field).or((*field == b"-").then_some(f64::NAN)) else {
+            let Some(value) = value(field, unit(name)) else {
                 return Line::Unknown;
             };
             // What the reader had no right to see.
@@ -172,6 +172,21 @@ impl Pidstat {
         }
         Line::Data
     }
+}
+
+/// A number; with `--human` a share has its sign behind, and a size a letter: steps of 1,024
+/// from bytes on, made the column's KiB here.
+fn value(field: &[u8], unit: &str) -> Option<f64> {
+    if field == b"-" {
+        return Some(f64::NAN);
+    }
+    let plain = number(field.strip_suffix(b"%").unwrap_or(field));
+    plain.or_else(|| {
+        let sized = unit.starts_with("KiB") && field.last().is_some_and(u8::is_ascii_alphabetic);
+        scaled(field, KIB)
+            .filter(|_| sized)
+            .map(|bytes| bytes / KIB)
+    })
 }
 
 fn is_share(name: &str) -> bool {
@@ -237,7 +252,9 @@ impl Parser for Pidstat {
             self.dated = false;
             return Line::Noise;
         }
-        if let Some(arguments) = command(line, "pidstat") {
+        // The tool is among the processes that it lists.
+        let is_row = clock(&all).is_some() || first.len() > 8 && whole(first).is_some();
+        if !is_row && let Some(arguments) = command(line, "pidstat") {
             self.sheet.hand_out(out);
             out.broken();
             self.at = None;
@@ -269,7 +286,23 @@ impl Parser for Pidstat {
 
 #[cfg(test)]
 mod tests {
-    use super::program;
+    use super::{program, value};
+
+    #[test]
+    fn sizes_and_shares_for_people() {
+        for (field, unit, wanted) in [
+            ("55.0M", "KiB", Some(56320.0)),
+            ("512.0B", "KiB/s", Some(0.5)),
+            ("1.5k", "KiB", Some(1.5)),
+            ("12.3%", "%", Some(12.3)),
+            ("12.3", "KiB", Some(12.3)),
+            ("55.0M", "", None),
+            ("x", "KiB", None),
+        ] {
+            assert_eq!(value(field.as_bytes(), unit), wanted, "{field}");
+        }
+        assert!(value(b"-", "").is_some_and(f64::is_nan));
+    }
 
     #[test]
     fn programs_of_commands() {

@@ -65,7 +65,11 @@ pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
 /// A whole line that is a time: `03/08/2018 12:00:01 AM`, `08.03.2018 00:00:01`,
 /// `2018-03-08T00:00:01+0100`, `Time: 12:00:01 AM`. `day` is the banner's.
 pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> {
-    let all: Vec<&[u8]> = crate::fields(line).collect();
+    // `05時59分53秒`.
+    let plain = String::from_utf8_lossy(line)
+        .replace(['時', '分'], ":")
+        .replace('秒', "");
+    let all: Vec<&[u8]> = crate::fields(plain.as_bytes()).collect();
     let (&first, rest) = all.split_first()?;
     if first == b"Time:" {
         let (time, taken) = clock(rest)?;
@@ -131,6 +135,7 @@ mod tests {
             ("03/28/2018 12:00:01 AM", Stamp::Civil(at)),
             ("28.03.2018 00:00:01", Stamp::Civil(at)),
             ("2018年03月28日 00:00:01", Stamp::Civil(at)),
+            ("2018年03月28日 00時00分01秒", Stamp::Civil(at)),
             ("2018-03-28T00:00:01+0100", Stamp::Zoned(at, 3600)),
             ("2018-03-28T00:00:01-02:30", Stamp::Zoned(at, -9000)),
             ("2018-03-28T00:00:01Z", Stamp::Zoned(at, 0)),

@@ -10,6 +10,8 @@
 //!   PID USER      PR  NI    VIRT    RES    SHR S %CPU %MEM     TIME+ COMMAND
 //! ```
 //!
+//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`.
+//!
 //! `%CPU` of a task is of one processor (the tool's "Irix mode", its default: the text does not
 //! tell). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
 //! means since boot or over a moment, by version, and are kept apart.
@@ -62,7 +64,8 @@ fn recognise(head: &Head) -> u8 {
     let summary = |l: &[u8]| l.starts_with(b"top - ") && l.windows(4).any(|w| w == b" up ");
     let tasks = |l: &[u8]| {
         let has = |name: &[u8]| fields(l).any(|f| f == name);
-        has(b"PID") && has(b"%CPU") && (has(b"TIME+") || has(b"TIME")) && has(b"RES")
+        let timed = fields(l).any(|f| f == b"TIME" || f.ends_with(b"+"));
+        has(b"PID") && has(b"%CPU") && timed && has(b"RES")
     };
     if head.lines().any(summary) {
         92
@@ -78,6 +81,14 @@ const SETTINGS: [&str; 19] = [
     "PID", "PPID", "PGRP", "TGID", "SID", "UID", "RUID", "SUID", "GID", "PR", "NI", "P", "S",
     "USER", "RUSER", "SUSER", "GROUP", "TTY", "Flags",
 ];
+
+/// Whether a column of that name is the command, in English, German, French or Polish.
+fn is_command(name: &str) -> bool {
+    matches!(
+        name,
+        "COMMAND" | "Command" | "BEFEHL" | "COM." | "COMMANDE" | "POLECEN"
+    )
+}
 
 struct Top {
     cpu: Cpu,
@@ -189,7 +200,7 @@ impl Top {
     fn processors(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line).into_owned();
         let mut seen = Line::Unknown;
-        for part in text.split("Cpu").skip(1) {
+        for part in text.replace("CPU", "Cpu").split("Cpu").skip(1) {
             let Some((label, rest)) = part.split_once(':') else {
                 return Line::Unknown;
             };
@@ -285,7 +296,7 @@ impl Top {
         let count = self.names.len();
         let all: Vec<&[u8]> = fields(line).collect();
         let last = self.names.last().map(String::as_str);
-        let command_last = matches!(last, Some("COMMAND" | "Command"));
+        let command_last = last.is_some_and(is_command);
         if all.len() < count || (all.len() > count && !command_last) {
             return Line::Unknown;
         }
@@ -302,7 +313,11 @@ impl Top {
         let command = if command_last {
             rest_from(line, count - 1)
         } else {
-            text("COMMAND").unwrap_or_default()
+            let place = self.names.iter().position(|n| is_command(n));
+            place
+                .and_then(|at| all.get(at))
+                .copied()
+                .unwrap_or_default()
         };
         let process = out.word(&[command, b"[", pid, b"]"].concat());
         let (name, mode) = (out.word(command), out.word(b"(all)"));
@@ -325,12 +340,14 @@ impl Top {
             out.put(&self.resident, &words[..2], &[resident, threads]);
         }
         for (column, text) in self.names.iter().zip(&all) {
-            let known = matches!(column.as_str(), "%CPU" | "RES" | "nTH" | "COMMAND");
+            let known = matches!(column.as_str(), "%CPU" | "RES" | "nTH") || is_command(column);
             if known || SETTINGS.contains(&column.as_str()) {
                 continue;
             }
             let (value, unit) = match column.as_str() {
-                "TIME+" | "TIME" => (clock_seconds(text), "s"),
+                "TIME" => (clock_seconds(text), "s"),
+                // `TIME+`, `ZEIT+`.
+                name if name.ends_with('+') => (clock_seconds(text), "s"),
                 "%MEM" => (number(text), "%"),
                 "VIRT" | "SHR" | "SWAP" | "CODE" | "DATA" | "USED" => (size(text), "bytes"),
                 _ => (number(text), ""),
@@ -360,11 +377,16 @@ impl Parser for Top {
             if line.starts_with(b"Tasks:") || line.starts_with(b"Threads:") {
                 return self.counts(line, out);
             }
-            if line.starts_with(b"%Cpu") || line.starts_with(b"Cpu") {
+            if [&b"%Cpu"[..], b"Cpu", b"%CPU"]
+                .iter()
+                .any(|s| line.starts_with(s))
+            {
                 return self.processors(line, out);
             }
             let until_colon = &line[..line.len() - after_colon(line).len()];
-            if fields(until_colon).any(|f| f.starts_with(b"Mem") || f.starts_with(b"Swap")) {
+            let named = |f: &[u8]| f.starts_with(b"Mem") || f.starts_with(b"Swap");
+            let sized = until_colon.get(1..3) == Some(b"iB");
+            if sized || fields(until_colon).any(named) {
                 return self.sizes(line, out);
             }
         }

@@ -4,6 +4,7 @@ pub(crate) mod bcc;
 pub(crate) mod bpftrace;
 mod bpftrace_json;
 mod buckets;
+pub(crate) mod connections;
 pub(crate) mod dtrace;
 mod dtrace_list;
 pub(crate) mod file_events;

@@ -26,7 +26,7 @@ use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, calendar, fields, prompt};
+use crate::{Line, Options, Parser, fields, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zpool-iostat",
@@ -65,7 +65,11 @@ fn recognise(head: &Head) -> u8 {
     }
     let rows: Vec<&[u8]> = head.lines().filter(|l| !l.is_empty()).collect();
     let scripted = rows.iter().filter(|row| is_scripted(row)).count();
-    let stamps = rows.iter().filter(|r| calendar::stamp(r).is_some()).count();
+    let plain = Options::default();
+    let stamps = rows
+        .iter()
+        .filter(|r| !matches!(stamp_line::stamp_line(r, &plain), Ok(None)))
+        .count();
     if scripted > 0 && scripted + stamps + 1 >= rows.len() {
         65
     } else {
@@ -392,7 +396,7 @@ impl Parser for Zpool {
             self.command(&arguments, out);
             return Line::Noise;
         }
-        if let Some(stamp) = calendar::stamp(line) {
+        if let Some(stamp) = stamp_line::told(line, out) {
             self.flush(None, out);
             self.stamp = Some(stamp);
             self.fresh = true;

@@ -1,0 +1,191 @@
+//! `ethtool -S` of Linux, again and again: what a network driver counts.
+//!
+//! ```text
+//! $ ethtool -S eth0
+//! NIC statistics:
+//!      rx_packets: 1647967
+//!      tx_bytes: 83125410
+//!      rx_queue_0_drops: 0
+//! ```
+//!
+//! The text does not name the interface; a command line before it does, or `Standard stats for
+//! eth0:`. Names and units are the driver's own: those of packets and bytes in all are the same
+//! as in `/proc/net/dev`, but a driver may count bytes with the frames' checksums.
+
+use crate::list::Format;
+use crate::number::number;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::repeated::Repeated;
+use crate::time::Refused;
+use crate::{Line, Parser, net, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "ethtool",
+    tool: "ethtool",
+    systems: "Linux",
+    help: "counters of network drivers (ethtool -S), read repeatedly",
+    recognised: "a line `NIC statistics:` or `Standard stats for NAME:` and lines `name: number`",
+    yields: &["net"],
+    example: "\
+$ ethtool -S eth0
+NIC statistics:
+     rx_packets: 1647967
+     tx_packets: 93422
+     rx_queue_0_drops: 0
+",
+    recognise: |head: &Head| {
+        let begins = head.lines().any(|l| title(l).is_some());
+        let counts = head.lines().any(|l| counter(l).is_some());
+        if begins && counts { 93 } else { 0 }
+    },
+    parser: || Box::new(Ethtool::new()),
+};
+
+/// The interface that the line before the counters names; empty if it names none.
+fn title(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii();
+    if line == b"NIC statistics:" {
+        return Some(b"");
+    }
+    line.strip_prefix(b"Standard stats for ")?
+        .strip_suffix(b":")
+}
+
+/// `     rx_packets: 1647967`, `     [0]: tx_packets: 12`, `eth-mac-FramesTransmittedOK: 1`.
+fn counter(line: &[u8]) -> Option<(&str, f64)> {
+    let text = std::str::from_utf8(line).ok()?.trim();
+    let (name, value) = text.rsplit_once(':')?;
+    let digits = value.trim();
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let named = name.bytes().any(|b| b.is_ascii_alphabetic());
+    (plain && named).then_some((name.trim(), number(digits.as_bytes())?))
+}
+
+/// Measures of `net`, in the order of values.
+const MEASURES: [&str; 4] = ["bytes", "packets", "errors", "drops"];
+
+/// Counters of the whole interface: direction and measure.
+fn place(name: &str) -> Option<(usize, usize)> {
+    let (direction, rest) = name.split_once('_')?;
+    let direction = ["rx", "tx"].iter().position(|d| *d == direction)?;
+    let names = ["bytes", "packets", "errors", "dropped"];
+    Some((direction, names.iter().position(|n| *n == rest)?))
+}
+
+fn unit(name: &str) -> &'static str {
+    let name = name.to_ascii_lowercase();
+    let ends = |ends: &[&str]| ends.iter().any(|e| name.ends_with(e));
+    match () {
+        () if ends(&["bytes", "octets", "octetstransmittedok", "octetsreceivedok"]) => "bytes",
+        () if ends(&["packets", "pkts", "frames", "_ucast", "_mcast", "_bcast"]) => "packets",
+        () => "",
+    }
+}
+
+struct Ethtool {
+    interface: Vec<u8>,
+    reports: Repeated,
+    /// Counters of the present report and interface.
+    counters: Vec<(String, f64)>,
+    /// Reports in which nearly all went back.
+    back: u32,
+    net: Shape,
+}
+
+impl Ethtool {
+    fn new() -> Ethtool {
+        Ethtool {
+            interface: Vec::new(),
+            reports: Repeated::new(),
+            counters: Vec::new(),
+            back: 0,
+            net: Shape::of("net", &MEASURES),
+        }
+    }
+
+    /// The counters of an interface are all here.
+    fn put(&mut self, out: &mut Out) {
+        let counters = std::mem::take(&mut self.counters);
+        if counters.is_empty() {
+            return;
+        }
+        if self.interface.is_empty() {
+            out.note(
+                "the text does not name the interface: all is taken to be of one; lines \
+                 `$ ethtool -S NAME` before each would tell",
+            );
+        }
+        let interface = out.word(&self.interface);
+        let layer = out.word(net::layer(&self.interface).as_bytes());
+        let (mut whole, mut fell, mut rose) = ([[f64::NAN; 4]; 2], 0, 0);
+        for (name, now) in &counters {
+            let key = [&self.interface[..], b" ", name.as_bytes()].concat();
+            let Some(grown) = self.reports.grown(&key, &[*now], out) else {
+                continue;
+            };
+            let value = grown[0];
+            fell += u32::from(value.is_nan());
+            rose += u32::from(value > 0.0);
+            match place(name) {
+                Some((direction, measure)) => whole[direction][measure] = value,
+                None => out.other_grown(name, unit(name), interface, value),
+            }
+        }
+        for (direction, values) in ["receive", "transmit"].iter().zip(&whole) {
+            if values.iter().any(|v| !v.is_nan()) {
+                let words = [interface, layer, out.word(direction.as_bytes())];
+                out.put_amounts(&self.net, &words, values);
+            }
+        }
+        self.back += u32::from(fell > rose && fell > 2);
+        if self.back > 1 && self.interface.is_empty() {
+            out.refuse(Refused(
+                "its counters go back and forth, as those of several interfaces in turn, and it \
+                 does not name them\nhint: put a line `$ ethtool -S NAME` before each"
+                    .into(),
+            ));
+        }
+    }
+}
+
+impl Parser for Ethtool {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(arguments) = prompt::arguments(line, &["ethtool"]) {
+            self.put(out);
+            let name = arguments.iter().find(|a| !a.starts_with('-'));
+            self.interface = name.map_or(Vec::new(), |n| n.as_bytes().to_vec());
+            return Line::Noise;
+        }
+        if let Some(name) = title(line) {
+            self.put(out);
+            if !name.is_empty() {
+                self.interface = name.to_vec();
+            }
+            let key = self.interface.clone();
+            self.reports.counted(&key, out);
+            return Line::Noise;
+        }
+        if let Some((name, value)) = counter(line) {
+            if !out.has_sample() {
+                return Line::Unknown;
+            }
+            self.counters.push((name.to_owned(), value));
+            return Line::Data;
+        }
+        if line.trim_ascii().is_empty() || prompt::is_chatter(line) {
+            return Line::Noise;
+        }
+        // What came is of before that time.
+        self.put(out);
+        if self.reports.between(line, &["ethtool"], out) {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.put(out);
+    }
+}

@@ -1,0 +1,295 @@
+//! `nfsiostat` of Linux, with `-a`, `-d`, `-p` and `-m`: the NFS client by mount and operation.
+//!
+//! ```text
+//! box:/x mounted on /mnt:
+//!
+//!            ops/s       rpc bklog
+//!           12.500           0.000
+//!
+//! read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)
+//!                   10.000         640.000          64.000        2 (2.0%)           1.500           2.500
+//! ```
+//!
+//! kB are 1,024 bytes, MB (`-m`) as many kB, both ways added. Retransmissions and errors are
+//! counts of the interval, the times means of its operations. The first report is a mean since
+//! the file system was mounted.
+
+use crate::list::Format;
+use crate::number::{number, whole};
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, numbers, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "nfsiostat",
+    tool: "nfsiostat",
+    systems: "Linux",
+    help: "NFS client by mount and operation: rates, retransmissions, mean times",
+    recognised: "lines `X mounted on Y:`, and headers `read: ops/s kB/s kB/op retrans …`",
+    yields: &["nfs"],
+    example: "\
+box:/x mounted on /mnt:
+
+           ops/s       rpc bklog
+          12.500           0.000
+
+read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors
+                  10.000         640.000          64.000        2 (2.0%)           1.500           2.500           0.500        0 (0.0%)
+",
+    recognise: |head: &Head| {
+        let mount = head.lines().any(|l| mount(l).is_some());
+        let table = head.any_fields(&["rpc", "bklog"]) || head.lines().any(is_header);
+        if mount && table { 90 } else { 0 }
+    },
+    parser: || Box::new(Nfsiostat::new()),
+};
+
+/// Where it is mounted: `box:/x mounted on /mnt:`.
+fn mount(line: &[u8]) -> Option<&[u8]> {
+    let at = memchr::memmem::find(line, b" mounted on ")?;
+    let mount = line[at + 12..].trim_ascii_end().strip_suffix(b":")?;
+    (at > 0 && !mount.is_empty()).then_some(mount)
+}
+
+fn is_header(line: &[u8]) -> bool {
+    let mut words = fields(line);
+    let op = words.next().is_some_and(|w| w.ends_with(b":"));
+    op && words.next() == Some(b"ops/s") && words.any(|w| w == b"retrans")
+}
+
+/// Counts that `-a`, `-d` and `-p` print in sentences; `#` stands for a number.
+const SENTENCES: [(&str, &[&str]); 15] = [
+    ("# congestion waits", &["congestion waits"]),
+    ("# VFS opens", &["VFS opens"]),
+    (
+        "# inoderevalidates (forced GETATTRs)",
+        &["inode revalidations"],
+    ),
+    ("# page cache invalidations", &["page cache invalidations"]),
+    (
+        "# attribute cache invalidations",
+        &["attribute cache invalidations"],
+    ),
+    ("# open operations (pathname lookups)", &["open operations"]),
+    (
+        "# dentry revalidates and # vfs lookup requests",
+        &["dentry revalidations", "lookup requests"],
+    ),
+    ("resulted in # LOOKUPs on the wire", &["LOOKUPs"]),
+    (
+        "# vfs getdents calls resulted in # READDIRs on the wire",
+        &["getdents calls", "READDIRs"],
+    ),
+    (
+        "# nfs_readpage() calls read # pages",
+        &["readpage calls", "readpage pages"],
+    ),
+    (
+        "# nfs_readpages() calls read # pages",
+        &["readpages calls", "readpages pages"],
+    ),
+    (
+        "# nfs_readahead() calls read # pages",
+        &["readahead calls", "readahead pages"],
+    ),
+    ("# nfs_updatepage() calls", &["updatepage calls"]),
+    (
+        "# nfs_writepage() calls wrote # pages",
+        &["writepage calls", "writepage pages"],
+    ),
+    (
+        "# nfs_writepages() calls wrote # pages",
+        &["writepages calls", "writepages pages"],
+    ),
+];
+
+enum Table {
+    None,
+    /// Operations and backlog of the mount.
+    Mount,
+    /// An operation and its columns.
+    Operation(Vec<u8>, Vec<&'static str>),
+}
+
+struct Nfsiostat {
+    reports: Repeated,
+    mount: Vec<u8>,
+    table: Table,
+    nfs: Shape,
+}
+
+/// The columns of an operation's header, as one word each.
+fn columns(line: &[u8]) -> Vec<&'static str> {
+    let text = String::from_utf8_lossy(line);
+    let names = [
+        ("ops/s", "ops/s"),
+        ("kB/s", "kB/s"),
+        ("MB/s", "MB/s"),
+        ("kB/op", "kB/op"),
+        ("MB/op", "MB/op"),
+        ("retrans", "retrans"),
+        ("avg RTT (ms)", "RTT"),
+        ("avg exe (ms)", "exe"),
+        ("avg queue (ms)", "queue"),
+        ("errors", "errors"),
+    ];
+    let mut found: Vec<(usize, &str)> = names
+        .iter()
+        .filter_map(|(text_of, name)| Some((text.find(text_of)?, *name)))
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+impl Nfsiostat {
+    fn new() -> Nfsiostat {
+        Nfsiostat {
+            reports: Repeated::new(),
+            mount: Vec::new(),
+            table: Table::None,
+            nfs: Shape::of(
+                "nfs",
+                &[
+                    "ops",
+                    "transmissions",
+                    "errors",
+                    "queue_time",
+                    "round_trip_time",
+                    "time",
+                ],
+            ),
+        }
+    }
+
+    fn operation(&self, op: &[u8], columns: &[&str], line: &[u8], out: &mut Out) -> Line {
+        // Shares of the operations stand behind counts: `2 (2.0%)`.
+        let words: Vec<&[u8]> = fields(line).filter(|w| !w.ends_with(b"%)")).collect();
+        let values = numbers(words.iter().copied());
+        let Some(values) = values.filter(|v| v.len() == columns.len()) else {
+            return Line::Unknown;
+        };
+        let of = |name: &str| {
+            let at = columns.iter().position(|c| *c == name);
+            at.map_or(f64::NAN, |at| values[at])
+        };
+        let op = op.to_ascii_uppercase();
+        let words = [out.word(&self.mount), out.word(&op)];
+        let ops = of("ops/s");
+        let times = ["queue", "RTT", "exe"].map(|t| of(t) / 1000.0 * ops);
+        let rates = [ops, ops, f64::NAN, times[0], times[1], times[2]];
+        out.put(&self.nfs, &words, &rates);
+        if !out.is_since_boot() {
+            // Counts of the interval, beside rates.
+            let retrans = of("retrans");
+            let counts = [
+                f64::NAN,
+                retrans,
+                of("errors"),
+                f64::NAN,
+                f64::NAN,
+                f64::NAN,
+            ];
+            out.put_amounts(&self.nfs, &words, &counts);
+        }
+        let instance = out.word(&[&self.mount[..], b" ", &op].concat());
+        for (column, unit) in [
+            ("kB/s", "KiB/s"),
+            ("MB/s", "MiB/s"),
+            ("kB/op", "KiB"),
+            ("MB/op", "MiB"),
+        ] {
+            out.other(column, unit, instance, of(column));
+        }
+        Line::Data
+    }
+
+    /// A sentence with counts of the interval.
+    fn sentence(&self, line: &[u8], out: &mut Out) -> Line {
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Line::Unknown;
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if matches!(words[..], [first, "pages", "per", "call)"] if first.starts_with('(')) {
+            return Line::Noise;
+        }
+        let count = |w: &&str| whole(w.as_bytes());
+        let plain: Vec<&str> = words
+            .iter()
+            .map(|w| if count(w).is_some() { "#" } else { *w })
+            .collect();
+        let plain = plain.join(" ");
+        let counts: Vec<f64> = words
+            .iter()
+            .filter_map(|w| Some(count(w)? as f64))
+            .collect();
+        match SENTENCES.iter().find(|(sentence, _)| *sentence == plain) {
+            Some((_, names)) => self.counts(names, &counts, out),
+            None => Line::Unknown,
+        }
+    }
+
+    fn counts(&self, names: &[&str], counts: &[f64], out: &mut Out) -> Line {
+        let mount = out.word(&self.mount);
+        for (name, count) in names.iter().zip(counts) {
+            out.other_grown(name, "count", mount, *count);
+        }
+        Line::Data
+    }
+}
+
+impl Parser for Nfsiostat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if self.reports.between(line, &["nfsiostat"], out) {
+            return Line::Noise;
+        }
+        if let Some(mount) = mount(line) {
+            self.reports.counted(mount, out);
+            if self.reports.is_first() {
+                out.note("the first report is a mean since each file system was mounted");
+            }
+            self.mount = mount.to_vec();
+            self.table = Table::None;
+            return Line::Noise;
+        }
+        if self.mount.is_empty() {
+            return if prompt::is_chatter(line) {
+                Line::Noise
+            } else {
+                Line::Unknown
+            };
+        }
+        if is_header(line) {
+            let op = fields(line).next().unwrap_or_default();
+            let op = op.strip_suffix(b":").unwrap_or(op).to_vec();
+            self.table = Table::Operation(op, columns(line));
+            return Line::Noise;
+        }
+        let words: Vec<&[u8]> = fields(line).collect();
+        if let [b"ops/s" | b"op/s", b"rpc", b"bklog"] = words[..] {
+            self.table = Table::Mount;
+            return Line::Noise;
+        }
+        match std::mem::replace(&mut self.table, Table::None) {
+            Table::Mount => {
+                let Some([ops, backlog]) = words
+                    .iter()
+                    .map(|w| number(w))
+                    .collect::<Option<Vec<f64>>>()
+                    .and_then(|v| <[f64; 2]>::try_from(v).ok())
+                else {
+                    return Line::Unknown;
+                };
+                let mount = out.word(&self.mount);
+                out.other("ops/s", "/s", mount, ops);
+                out.other("rpc bklog", "", mount, backlog);
+                Line::Data
+            }
+            Table::Operation(op, columns) => self.operation(&op, &columns, line, out),
+            Table::None => match self.sentence(line, out) {
+                Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+                seen => seen,
+            },
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! `ps`, again and again: `aux`, `-ef`, `-eo` with any columns, of Linux, BSD, macOS, Solaris
+//! and AIX.
+//!
+//! ```text
+//!   PID USER     STAT %CPU   RSS    VSZ NLWP     TIME COMMAND
+//!     1 root     Ss    0.6 22016  53848   13 00:03:45 /sbin/init splash
+//! ```
+//!
+//! `TIME` counts the processor time since a process began: what it grew by between two reports
+//! is the interval's; of one that was not in the report before nothing is known. `%CPU` is a mean over the life of a process (Linux, Solaris), or over the
+//! last minute (BSD, macOS), so that it is kept as it is. RSS, VSZ and their like are KiB. How
+//! many processes are in a state is told by the first letter of `STAT` or `S`.
+
+use std::collections::BTreeMap;
+
+use crate::list::Format;
+use crate::number::{number, whole};
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, prompt};
+
+const KIB: f64 = 1024.0;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "ps",
+    tool: "ps",
+    systems: "Linux, FreeBSD, macOS, Solaris, illumos, AIX",
+    help: "processes, read repeatedly: processor time, memory, faults, states",
+    recognised: "a header with `PID`, at its end `COMMAND`, `CMD` or `ARGS`, and `TIME`, `%CPU`, \
+                 `RSS`, `VSZ` or `STAT` among its columns",
+    yields: &["process", "process_memory"],
+    example: "\
+USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
+root         1  0.6  0.0  53848 22016 ?        Ss   Nov21   3:45 /sbin/init splash
+me        2310 12.0  0.2 193848 32016 pts/0    R+   11:24   0:07 sort big file
+",
+    recognise: |head: &Head| {
+        let found = head.lines().any(|l| header(l).is_some());
+        if found { 75 } else { 0 }
+    },
+    parser: || Box::new(Ps::new()),
+};
+
+/// The columns that a header names.
+fn header(line: &[u8]) -> Option<Vec<String>> {
+    let text = std::str::from_utf8(line).ok()?;
+    let names: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let has = |wanted: &[&str]| names.iter().any(|n| wanted.contains(&n.as_str()));
+    let ends = matches!(
+        names.last().map(String::as_str),
+        Some("COMMAND" | "CMD" | "ARGS" | "UCMD" | "COMM")
+    );
+    let sized = has(&["%CPU", "RSS", "RSZ", "VSZ", "SZ", "STAT", "S", "TTY", "TT"]);
+    // Those of top, atop and of tracing tools, which look alike.
+    let others = has(&["TIME+", "VIRT", "RES", "SYSCPU", "PCOMM", "RET"]);
+    let timed = has(&["TIME"]) && names.last().is_some_and(|n| n != "ARGS");
+    (ends && has(&["PID"]) && (sized || timed) && !others && names.len() > 2).then_some(names)
+}
+
+/// Columns that are no numbers over time.
+const SETTINGS: [&str; 38] = [
+    "USER",
+    "RUSER",
+    "EUSER",
+    "UID",
+    "RUID",
+    "EUID",
+    "GID",
+    "GROUP",
+    "RGROUP",
+    "PID",
+    "PPID",
+    "PGID",
+    "PGRP",
+    "SID",
+    "SESS",
+    "TPGID",
+    "TID",
+    "LWP",
+    "SPID",
+    "TTY",
+    "TT",
+    "STAT",
+    "S",
+    "START",
+    "STIME",
+    "STARTED",
+    "WCHAN",
+    "ADDR",
+    "CLS",
+    "POL",
+    "NI",
+    "PRI",
+    "PSR",
+    "F",
+    "ZONE",
+    "CGROUP",
+    "NAMESPACE",
+    "LABEL",
+];
+
+/// The unit of a column without a place, as the manual has it, and a factor to it.
+fn unit(name: &str) -> (&'static str, f64) {
+    match name {
+        "VSZ" | "RSZ" | "TRS" | "DRS" | "TSIZ" | "DSIZ" | "SIZE" | "SWAP" | "PSS" | "USS" => {
+            ("bytes", KIB)
+        }
+        "%CPU" | "%MEM" | "C" | "CP" => ("%", 1.0),
+        "ELAPSED" => ("s", 1.0),
+        _ => ("", 1.0),
+    }
+}
+
+struct Ps {
+    names: Vec<String>,
+    reports: Repeated,
+    /// How many processes are in each state, in the present report.
+    states: BTreeMap<u8, u32>,
+    whole_seconds: bool,
+    time: Shape,
+    memory: Shape,
+}
+
+/// Seconds of `[DD-]HH:MM:SS`, `MM:SS`, `MM:SS.cc`, or a plain number of them.
+fn seconds(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (whole(days.as_bytes())? as f64, rest),
+        None => (0.0, text),
+    };
+    let mut parts = 0;
+    let mut seconds = 0.0;
+    for part in rest.split(':') {
+        seconds = seconds * 60.0 + number(part.as_bytes()).filter(|n| *n >= 0.0)?;
+        parts += 1;
+    }
+    (parts <= 3).then_some(days * 86400.0 + seconds)
+}
+
+/// How many fields a column has that can hold blanks: times of a start.
+fn wide(name: &str, rest: &[&[u8]]) -> usize {
+    let month = |w: Option<&&[u8]>| w.is_some_and(|w| crate::stamp_line::month_named(w).is_some());
+    let day = |w: Option<&&[u8]>| w.is_some_and(|w| whole(w).is_some_and(|d| d <= 31));
+    match name {
+        // `Sun Nov 22 02:44:43 2026`.
+        "STARTED" if month(rest.get(1)) && rest.get(3).is_some_and(|w| w.contains(&b':')) => 5,
+        // `Nov 22`, as Solaris and AIX print it.
+        "STIME" | "START" | "STARTED" if month(rest.first()) && day(rest.get(1)) => 2,
+        _ => 1,
+    }
+}
+
+/// The cells of a row by column; the last one is the rest of the line.
+fn cells<'a>(names: &[String], all: &[&'a [u8]]) -> Option<(Vec<&'a [u8]>, Vec<u8>)> {
+    let (mut at, count) = (0, names.len());
+    let mut cells = Vec::with_capacity(count);
+    for name in &names[..count.checked_sub(1)?] {
+        let rest = all.get(at..)?;
+        cells.push(*rest.first()?);
+        at += wide(name, rest);
+    }
+    let command = all.get(at..)?.join(&b' ');
+    Some((cells, command))
+}
+
+impl Ps {
+    fn new() -> Ps {
+        Ps {
+            names: Vec::new(),
+            reports: Repeated::new(),
+            states: BTreeMap::new(),
+            whole_seconds: false,
+            time: Shape::of("process", &["time"]),
+            memory: Shape::of("process_memory", &["major_faults", "resident", "threads"]),
+        }
+    }
+
+    /// The report is over: how many processes it had in each state.
+    fn put_states(&mut self, out: &mut Out) {
+        for (state, count) in std::mem::take(&mut self.states) {
+            let state = out.word(&[state]);
+            out.other("processes", "processes", state, f64::from(count));
+        }
+    }
+
+    fn row(&mut self, names: &[String], line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some((cells, command)) = cells(names, &all) else {
+            return Line::Unknown;
+        };
+        let of = |name: &str| {
+            let at = names.iter().position(|n| n == name)?;
+            cells.get(at).copied()
+        };
+        let Some(pid) = of("PID").filter(|p| whole(p).is_some()) else {
+            return Line::Unknown;
+        };
+        // A thread has a number of its own.
+        let thread = of("LWP").or(of("SPID")).or(of("TID")).unwrap_or(pid);
+        let time = of("TIME").map(seconds);
+        if time == Some(None) || (command.is_empty() && of("STAT").is_none()) {
+            return Line::Unknown;
+        }
+        let program = program(&command).to_vec();
+        let key = [&program[..], b"[", thread, b"]"].concat();
+        self.begin(&key, out);
+        if let Some(state) = of("STAT").or(of("S")).and_then(<[u8]>::first) {
+            *self.states.entry(*state).or_default() += 1;
+        }
+        let size = |name: &str| of(name).and_then(number).map_or(f64::NAN, |v| v * KIB);
+        let resident = if size("RSS").is_nan() {
+            size("RSZ")
+        } else {
+            size("RSS")
+        };
+        let faults = ["MAJFLT", "MAJFL"]
+            .iter()
+            .find_map(|n| of(n).and_then(number));
+        let counters = [
+            time.flatten().unwrap_or(f64::NAN),
+            faults.unwrap_or(f64::NAN),
+        ];
+        if of("TIME").is_some_and(|t| !t.contains(&b'.')) {
+            self.whole_seconds = true;
+        }
+        // One that is new may have begun since, or not have been among those printed.
+        let grown = self.reports.grown(&key, &counters, out);
+        let [spent, faults] = match grown.as_deref() {
+            Some(&[spent, faults]) => [spent, faults],
+            _ => [f64::NAN; 2],
+        };
+        let (process, name) = (out.word(&key), out.word(&program));
+        let mode = out.word(b"(all)");
+        if !spent.is_nan() {
+            out.put_amounts(&self.time, &[process, name, mode], &[spent]);
+        }
+        let threads = ["NLWP", "THCNT"]
+            .iter()
+            .find_map(|n| of(n).and_then(number));
+        let memory = [faults, resident, threads.unwrap_or(f64::NAN)];
+        if thread == pid && memory.iter().any(|v| !v.is_nan()) {
+            out.put_amounts(&self.memory, &[process, name], &memory);
+        }
+        for (column, text) in names.iter().zip(&cells) {
+            let known = ["TIME", "RSS", "RSZ", "NLWP", "THCNT", "MAJFLT", "MAJFL"];
+            if known.contains(&column.as_str()) || SETTINGS.contains(&column.as_str()) {
+                continue;
+            }
+            let (unit, factor) = unit(column);
+            let value = match column.as_str() {
+                "ELAPSED" => seconds(text),
+                _ => number(text).map(|v| v * factor),
+            };
+            out.other(column, unit, process, value.unwrap_or(f64::NAN));
+        }
+        Line::Data
+    }
+
+    fn begin(&mut self, key: &[u8], out: &mut Out) {
+        if self.reports.is_over() || self.reports.has(key) {
+            self.put_states(out);
+        }
+        if self.reports.of(key, out) {
+            out.only_levels();
+        }
+    }
+}
+
+/// The program of a command line: its file's name. Names in brackets or with a slash inside are
+/// the kernel's own.
+fn program(command: &[u8]) -> &[u8] {
+    let first = command.split(|b| *b == b' ').next().unwrap_or(command);
+    if !first.starts_with(b"/") {
+        return first.strip_suffix(b":").unwrap_or(first);
+    }
+    first.rsplit(|b| *b == b'/').next().unwrap_or(first)
+}
+
+impl Parser for Ps {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(names) = header(line) {
+            self.put_states(out);
+            self.names = names;
+            self.reports.ends();
+            return Line::Noise;
+        }
+        let before = self.reports.is_over();
+        if self.reports.between(line, &["ps"], out) {
+            if !before && self.reports.is_over() {
+                self.put_states(out);
+            }
+            return Line::Noise;
+        }
+        let seen = if self.names.is_empty() {
+            Line::Unknown
+        } else {
+            let names = std::mem::take(&mut self.names);
+            let seen = self.row(&names, line, out);
+            self.names = names;
+            seen
+        };
+        match seen {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.put_states(out);
+        if self.whole_seconds && !self.reports.is_first() {
+            out.note("ps prints times in whole seconds: those of an interval are uncertain by one");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_as_systems_print_them() {
+        for (text, wanted) in [
+            ("00:03:45", Some(225.0)),
+            ("3:45", Some(225.0)),
+            ("2-03:04:05", Some(183_845.0)),
+            ("0:07.25", Some(7.25)),
+            ("123:45", Some(7425.0)),
+            ("225", Some(225.0)),
+            ("-", None),
+            ("1:2:3:4", None),
+            ("", None),
+        ] {
+            assert_eq!(seconds(text.as_bytes()), wanted, "{text}");
+        }
+        assert_eq!(program(b"/usr/sbin/cron -f"), b"cron");
+        assert_eq!(program(b"[kworker/0:1]"), b"[kworker/0:1]");
+        assert_eq!(program(b"sshd: me@pts/0"), b"sshd");
+    }
+}

@@ -1,0 +1,332 @@
+//! `ss -ti` of Linux, again and again: TCP connections and what the kernel knows of each.
+//!
+//! ```text
+//! State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process
+//! ESTAB  0      36     10.0.0.1:22         10.0.0.2:51432
+//!      cubic wscale:7,7 rto:204 rtt:3.5/1.75 cwnd:10 bytes_acked:5000 bytes_received:300 segs_out:9 segs_in:8
+//! ```
+//!
+//! Also on one line a connection (`-O`), with more options (`-e`, `-m`, `-n`, `-o`, `-p`), and
+//! with a filter, which leaves the state out. Bytes and segments are counted since a connection
+//! began; a counter that is zero is not printed. Rates have letters of 1,000 (`11.8Mbps`),
+//! windows and sizes are bytes, `cwnd` and what goes with it segments, times milliseconds.
+
+use crate::list::Format;
+use crate::number::{number, scaled, whole};
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, prompt};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "ss",
+    tool: "ss",
+    systems: "Linux",
+    help: "TCP connections (ss -ti), read repeatedly: bytes, segments, retransmissions, round-trip times, windows",
+    recognised: "a header `State Recv-Q Send-Q Local Address:Port Peer Address:Port`, and lines \
+                 with `cwnd:` and `rto:` or `rtt:`",
+    yields: &["tcp_connection"],
+    example: "\
+State  Recv-Q Send-Q Local Address:Port  Peer Address:Port Process
+ESTAB  0      36     10.0.0.1:22         10.0.0.2:51432
+\t cubic wscale:7,7 rto:204 rtt:3.5/1.75 mss:1448 cwnd:10 bytes_acked:5000 bytes_received:300 segs_out:9 segs_in:8 send 33Mbps
+",
+    recognise: |head: &Head| {
+        let header = head.any_fields(&["Recv-Q", "Send-Q", "Local"]);
+        let facts = |l: &[u8]| {
+            let has = |start: &[u8]| fields(l).any(|w| w.starts_with(start));
+            has(b"cwnd:") && (has(b"rto:") || has(b"rtt:"))
+        };
+        match (header, head.lines().any(facts)) {
+            (true, true) => 92,
+            (false, true) => 80,
+            _ => 0,
+        }
+    },
+    parser: || Box::new(Ss::new()),
+};
+
+/// Facts of a connection at one moment, and their units.
+const LEVELS: [(&str, &str); 23] = [
+    ("lastsnd", "ms"),
+    ("lastrcv", "ms"),
+    ("lastack", "ms"),
+    ("rto", "ms"),
+    ("ato", "ms"),
+    ("backoff", "doublings"),
+    ("mss", "bytes"),
+    ("pmtu", "bytes"),
+    ("rcvmss", "bytes"),
+    ("advmss", "bytes"),
+    ("cwnd", "segments"),
+    ("ssthresh", "segments"),
+    ("unacked", "segments"),
+    ("lost", "segments"),
+    ("sacked", "segments"),
+    ("reordering", "segments"),
+    ("rcv_rtt", "ms"),
+    ("rcv_space", "bytes"),
+    ("rcv_ssthresh", "bytes"),
+    ("snd_wnd", "bytes"),
+    ("notsent", "bytes"),
+    ("minrtt", "ms"),
+    ("fackets", "segments"),
+];
+
+/// Rates, which stand behind their name and a blank.
+const RATES: [&str; 3] = ["send", "pacing_rate", "delivery_rate"];
+
+/// Counters since a connection began, in the order of values.
+const COUNTERS: [(&str, &str); 14] = [
+    ("bytes_acked", "bytes"),
+    ("bytes_received", "bytes"),
+    ("segs_out", "segments"),
+    ("segs_in", "segments"),
+    ("retrans", "segments"),
+    ("bytes_sent", "bytes"),
+    ("bytes_retrans", "bytes"),
+    ("data_segs_out", "segments"),
+    ("data_segs_in", "segments"),
+    ("dsack_dups", "segments"),
+    ("delivered", "segments"),
+    ("busy", "ms"),
+    ("rwnd_limited", "ms"),
+    ("sndbuf_limited", "ms"),
+];
+
+/// A connection's ends: addresses and ports.
+#[derive(Clone, Debug, PartialEq)]
+struct Ends {
+    local: (String, String),
+    remote: (String, String),
+}
+
+/// `10.0.0.1:22`, `[::1]:80`, `*:443`, `fe80::1%eth0:ssh`.
+fn end(word: &str) -> Option<(String, String)> {
+    let (address, port) = word.rsplit_once(':')?;
+    let is_port = port == "*" || port.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let is_address = address.bytes().all(|b| {
+        b.is_ascii_alphanumeric()
+            || matches!(b, b'.' | b':' | b'[' | b']' | b'%' | b'*' | b'-' | b'_')
+    });
+    if address.is_empty() || port.is_empty() || !is_port || !is_address {
+        return None;
+    }
+    let address = address.trim_start_matches('[').trim_end_matches(']');
+    Some((address.to_owned(), port.to_owned()))
+}
+
+/// The queues and the ends of a connection, and how many fields come with them.
+fn connection(words: &[&str]) -> Option<([f64; 2], Ends, usize)> {
+    // Kind and state may stand before.
+    (0..3).find_map(|at| {
+        let &[receive, send, local, remote] = words.get(at..at + 4)? else {
+            return None;
+        };
+        let named = words[..at]
+            .iter()
+            .all(|w| w.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let queues = [whole(receive.as_bytes())?, whole(send.as_bytes())?];
+        let ends = Ends {
+            local: end(local)?,
+            remote: end(remote)?,
+        };
+        named.then_some((queues.map(|q| q as f64), ends, at + 4))
+    })
+}
+
+/// How facts begin that are no numbers over time.
+const BESIDE: [&str; 7] = [
+    "skmem:(", "timer:(", "users:((", "ino:", "uid:", "cubic", "bbr",
+];
+
+struct Ss {
+    reports: Repeated,
+    /// The connection whose facts come.
+    present: Option<Ends>,
+    /// Counters that this version prints.
+    known: [bool; COUNTERS.len()],
+    shape: Shape,
+}
+
+impl Ss {
+    fn new() -> Ss {
+        Ss {
+            reports: Repeated::new(),
+            present: None,
+            known: [false; COUNTERS.len()],
+            shape: Shape::of("tcp_connection", &["bytes", "segments", "retransmits"]),
+        }
+    }
+
+    fn begin(&mut self, queues: [f64; 2], ends: Ends, out: &mut Out) {
+        let name = name(&ends);
+        if self.reports.of(name.as_bytes(), out) {
+            out.only_levels();
+        }
+        let instance = out.word(name.as_bytes());
+        for (column, value) in ["Recv-Q", "Send-Q"].iter().zip(queues) {
+            out.other(column, "bytes", instance, value);
+        }
+        self.present = Some(ends);
+    }
+
+    /// What the kernel knows of the present connection.
+    fn facts(&mut self, words: &[&str], out: &mut Out) -> Line {
+        let Some(ends) = self.present.clone() else {
+            return Line::Unknown;
+        };
+        let name = name(&ends);
+        let instance = out.word(name.as_bytes());
+        let mut counters = [f64::NAN; COUNTERS.len()];
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if RATES.contains(word) {
+                let rate = words.next().and_then(|r| r.strip_suffix("bps"));
+                let Some(rate) = rate.and_then(|r| scaled(r.as_bytes(), 1000.0)) else {
+                    return Line::Unknown;
+                };
+                out.other(word, "bit/s", instance, rate);
+                continue;
+            }
+            let Some((fact, value)) = word.split_once(':') else {
+                // The congestion control's name, `app_limited`.
+                continue;
+            };
+            if let Some(at) = COUNTERS.iter().position(|(c, _)| *c == fact) {
+                // `retrans:0/5`: under way and in all; `busy:12ms(40.0%)`.
+                let all = value.rsplit('/').next().unwrap_or(value);
+                let all = all.split("ms").next().unwrap_or(all);
+                let Some(count) = whole(all.as_bytes()) else {
+                    return Line::Unknown;
+                };
+                counters[at] = count as f64;
+                self.known[at] = true;
+            } else if let Some((_, unit)) = LEVELS.iter().find(|(l, _)| *l == fact) {
+                let Some(value) = number(value.as_bytes()) else {
+                    return Line::Unknown;
+                };
+                out.other(fact, unit, instance, value);
+            } else if fact == "rtt" {
+                let Some((mean, deviation)) = value.split_once('/') else {
+                    return Line::Unknown;
+                };
+                for (column, text) in [("rtt", mean), ("rttvar", deviation)] {
+                    let value = number(text.as_bytes()).unwrap_or(f64::NAN);
+                    out.other(column, "ms", instance, value);
+                }
+            }
+        }
+        self.counters(&ends, &name, counters, out);
+        Line::Data
+    }
+
+    fn counters(&mut self, ends: &Ends, name: &str, mut now: [f64; COUNTERS.len()], out: &mut Out) {
+        // What is zero is not printed. Retransmissions are told by whom tells segments.
+        self.known[4] |= self.known[2];
+        for (count, known) in now.iter_mut().zip(self.known) {
+            if count.is_nan() && known {
+                *count = 0.0;
+            }
+        }
+        let grown = self.reports.grown(name.as_bytes(), &now, out);
+        let values = match (grown, self.reports.is_first()) {
+            (Some(grown), _) => grown,
+            // It began since the report before: all it did was since then.
+            (None, false) => now.to_vec(),
+            (None, true) => return,
+        };
+        for (direction, bytes, segments, again) in [
+            ("transmit", values[0], values[2], values[4]),
+            ("receive", values[1], values[3], f64::NAN),
+        ] {
+            let words = [
+                direction,
+                &ends.remote.0,
+                &ends.remote.1,
+                &ends.local.1,
+                "",
+                "",
+                "",
+            ];
+            let words = words.map(|w| out.word(w.as_bytes()));
+            let values = [bytes, segments, again];
+            if values.iter().any(|v| !v.is_nan()) {
+                out.put_amounts(&self.shape, &words, &values);
+            }
+        }
+        let instance = out.word(name.as_bytes());
+        for ((column, unit), value) in COUNTERS.iter().zip(&values).skip(5) {
+            out.other_grown(column, unit, instance, *value);
+        }
+    }
+}
+
+fn name(ends: &Ends) -> String {
+    let text = |(address, port): &(String, String)| format!("{address}:{port}");
+    format!("{} {}", text(&ends.local), text(&ends.remote))
+}
+
+impl Parser for Ss {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = String::from_utf8_lossy(line);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.contains(&"Recv-Q") && words.contains(&"Send-Q") {
+            self.reports.ends();
+            self.present = None;
+            return Line::Noise;
+        }
+        if let Some((queues, ends, taken)) = connection(&words) {
+            self.begin(queues, ends, out);
+            let rest = &words[taken..];
+            if rest.iter().any(|w| w.starts_with("cwnd:")) {
+                return self.facts(rest, out);
+            }
+            return Line::Data;
+        }
+        if self.reports.between(line, &["ss"], out) || prompt::is_chatter(line) {
+            return Line::Noise;
+        }
+        if words
+            .iter()
+            .any(|w| w.starts_with("cwnd:") || w.starts_with("rto:"))
+        {
+            return self.facts(&words, out);
+        }
+        // Timers, owners and memory, if they have a line of their own.
+        let first = words.first().copied().unwrap_or_default();
+        if self.present.is_some() && BESIDE.iter().any(|b| first.starts_with(b)) {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if !self.reports.is_first() {
+            out.note("what a connection did after the last report that it is in is not told");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_of_all_layouts() {
+        let of = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            connection(&words).map(|(q, e, n)| (q, name(&e), n))
+        };
+        let wanted = |taken| Some(([0.0, 36.0], "10.0.0.1:22 ::1:https".to_owned(), taken));
+        assert_eq!(of("ESTAB 0 36 10.0.0.1:22 [::1]:https"), wanted(5));
+        assert_eq!(
+            of("tcp ESTAB 0 36 10.0.0.1:22 [::1]:https timer:(on)"),
+            wanted(6)
+        );
+        assert_eq!(of("0 36 10.0.0.1:22 [::1]:https"), wanted(4));
+        assert_eq!(of("cubic rto:204 rtt:3/1 cwnd:10 send 33Mbps"), None);
+        assert_eq!(of("State Recv-Q Send-Q Local Address:Port"), None);
+    }
+}
