@@ -103,6 +103,7 @@ fn one(
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
     let found = begin(wanted, input).and_then(|(mut text, first, head, format)| {
         let mut import = Import::new(format.reading(), &head, wanted.options.clone());
+        import.hand_out_alike();
         let report = read(&mut import, &first, &mut text, &mut write, signals)?;
         let words = std::mem::take(&mut import.rows().words);
         Ok((Looked::new(input, format, &wanted.options, report), words))
@@ -411,12 +412,14 @@ fn take(
     let first = inputs::first_bytes(&mut text, PIECE).map_err(|e| failed(e.to_string()))?;
     let head = Head::new(&first).with_name(&file.input.name);
     let mut import = Import::new(file.format.reading(), &head, file.options.clone());
+    import.hand_out_alike();
     // All files share their words.
     import.rows().words = std::mem::take(&mut sink.words);
     let without = &file.without;
     let mut write = |rows: &mut Sink| {
         for table in without {
             rows.rows_mut(*table).clear();
+            rows.alike_mut(*table).clear();
         }
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };

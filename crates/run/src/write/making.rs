@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CreateError, fail, make_above, manifest_text, remove_empty, write_manifest};
 use crate::manifest::{Manifest, State};
-use crate::seal::{Amounts, Direct};
+use crate::seal::Direct;
 use crate::{Sink, seal};
 
 /// A run of what can be had again: it appears when it is whole, or not at all.
@@ -39,7 +39,7 @@ impl Making {
         })?;
         Ok(Making {
             path: path.to_owned(),
-            tables: Some(Direct::new(&part, Amounts::Fractions)),
+            tables: Some(Direct::new(&part)),
             part,
             above,
         })
