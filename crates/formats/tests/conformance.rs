@@ -52,12 +52,7 @@ fn options(case: &Value) -> Options {
 }
 
 /// Imports in pieces of `piece` bytes, with rows of samples that are `alike` as such.
-fn import(
-    bytes: &[u8],
-    case: &Value,
-    piece: usize,
-    alike: bool,
-) -> Result<(Report, Sink), String> {
+fn import(bytes: &[u8], case: &Value, piece: usize, alike: bool) -> Result<(Report, Sink), String> {
     let head = Head::new(bytes);
     let format = match case["as"].as_str() {
         Some(name) => named(name).ok_or_else(|| format!("no format {name}"))?,

@@ -87,7 +87,9 @@ impl Put {
         for _ in 0..samples {
             self.at += SECOND + self.chance.below(3) as Nanos;
             alike.times.push(self.at);
-            alike.intervals.push(if self.chance.below(9) == 0 { 2.0 } else { 1.0 });
+            alike
+                .intervals
+                .push(if self.chance.below(9) == 0 { 2.0 } else { 1.0 });
         }
         for kind in kinds {
             alike.values.push(match kind {

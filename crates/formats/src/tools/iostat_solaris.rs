@@ -234,7 +234,12 @@ impl Iostat {
             // The first device is idle and left out; what follows its row is there.
             self.open(out);
             let layout = &self.layouts[place];
-            put_tail(&mut self.cpus, layout.amounts, layout.tail(&values[..tail]), out);
+            put_tail(
+                &mut self.cpus,
+                layout.amounts,
+                layout.tail(&values[..tail]),
+                out,
+            );
             return Some(Line::Data);
         }
         if name.is_empty() || !(count == layout.numbers || count == layout.numbers + tail) {

@@ -99,15 +99,17 @@ fn pack_wide(group: &[u32; GROUP], width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// A bit for each of `known`, in groups of eight; `count` of them.
-pub(super) fn flags(known: impl Iterator<Item = bool>, count: usize, out: &mut Vec<u8>) {
-    varint((count.div_ceil(GROUP) as u64) << 1 | 1, out);
-    let from = out.len();
-    out.resize(from + count.div_ceil(GROUP), 0);
-    for (place, known) in known.take(count).enumerate() {
-        if let Some(byte) = out.get_mut(from + place / 8) {
-            *byte |= u8::from(known) << (place % 8);
-        }
+/// A bit for each number: whether it is known.
+pub(super) fn known(numbers: &[f64], out: &mut Vec<u8>) {
+    varint((numbers.len().div_ceil(GROUP) as u64) << 1 | 1, out);
+    let byte = |group: &[f64]| {
+        let add = |byte: u8, number: &f64| byte << 1 | u8::from(!number.is_nan());
+        group.iter().rev().fold(0, add)
+    };
+    let (groups, rest) = numbers.as_chunks::<GROUP>();
+    out.extend(groups.iter().map(|group| byte(group)));
+    if !rest.is_empty() {
+        out.push(byte(rest));
     }
 }
 
@@ -183,8 +185,94 @@ mod tests {
 
     #[test]
     fn widths_hold_the_last_code() {
-        for (count, bits) in [(0, 1), (1, 1), (2, 1), (3, 2), (256, 8), (257, 9), (65536, 16)] {
+        for (count, bits) in [
+            (0, 1),
+            (1, 1),
+            (2, 1),
+            (3, 2),
+            (256, 8),
+            (257, 9),
+            (65536, 16),
+        ] {
             assert_eq!(width(count), bits, "{count}");
         }
+    }
+
+    /// The numbers of differences, as the format's description reads them.
+    fn summed(bytes: &[u8], count: usize) -> Vec<i64> {
+        let mut at = 0;
+        let mut number = || {
+            let (mut number, mut shift) = (0_u64, 0);
+            loop {
+                let byte = bytes[at];
+                at += 1;
+                number |= u64::from(byte & 0x7f) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    return (number, at);
+                }
+            }
+        };
+        let signed = |n: u64| (n >> 1) as i64 ^ -((n & 1) as i64);
+        assert_eq!([number().0, number().0, number().0], [128, 4, count as u64]);
+        let (first, mut at) = number();
+        let mut numbers = vec![signed(first)];
+        while numbers.len() < count {
+            let (mut least, mut shift) = (0_u64, 0);
+            loop {
+                let byte = bytes[at];
+                at += 1;
+                least |= u64::from(byte & 0x7f) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    break;
+                }
+            }
+            let widths = &bytes[at..at + 4];
+            at += 4;
+            for width in widths.iter().map(|w| usize::from(*w)) {
+                if numbers.len() >= count {
+                    break;
+                }
+                let bit = |i: usize| u64::from(bytes[at + i / 8] >> (i % 8) & 1);
+                for i in 0..32.min(count - numbers.len()) {
+                    let above = (0..width).fold(0, |sum, b| sum | bit(i * width + b) << b);
+                    let last = numbers.last().copied().unwrap();
+                    let step = signed(least).wrapping_add(above as i64);
+                    numbers.push(last.wrapping_add(step));
+                }
+                at += width * 4;
+            }
+        }
+        assert_eq!(at, bytes.len());
+        numbers
+    }
+
+    #[test]
+    fn differences_add_up_to_the_numbers() {
+        let spread = |i: i64| i.wrapping_mul(0x5851_f42d_4c95_7f2d) >> (i % 60);
+        for count in [1, 2, 32, 33, 129, 130, 300] {
+            let even: Vec<i64> = (0..count).map(|i| i * 1_000_000_000).collect();
+            let wild: Vec<i64> = (0..count).map(spread).collect();
+            let ends: Vec<i64> = (0..count)
+                .map(|i| if i % 2 == 0 { i64::MIN } else { i64::MAX })
+                .collect();
+            for numbers in [even, wild, ends] {
+                let mut out = Vec::new();
+                differences(&numbers, &mut out);
+                assert_eq!(summed(&out, numbers.len()), numbers);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bit_says_what_is_known() {
+        let mut out = Vec::new();
+        let nan = f64::NAN;
+        known(
+            &[1.0, nan, 2.0, nan, nan, nan, nan, 3.0, nan, 4.0],
+            &mut out,
+        );
+        assert_eq!(out, [2 << 1 | 1, 0b1000_0101, 0b10]);
     }
 }

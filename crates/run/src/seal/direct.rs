@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::samples::Samples;
 use super::worker::Worker;
 use super::{Amounts, SealError, Sealed, Sealing};
+use crate::Sink;
 use crate::catalog::{self, Detail, Subject, Table};
 use crate::rows::{Alike, Rows, TableId};
-use crate::Sink;
 
 /// Rows of a table that are worth starting a thread for.
 const WORTH_A_THREAD: usize = 4096;

@@ -170,8 +170,11 @@ impl Samples {
     }
 
     fn page(&mut self, part: &Part<'_>, texts: &[Arc<str>]) -> Result<(), SealError> {
-        self.look_at(part.times);
         let rows = part.times.len() * part.each;
+        if self.present + rows > ROW_GROUP {
+            self.end_group(texts)?;
+        }
+        self.look_at(part.times);
         let times: Vec<u64> = part.times.iter().map(|t| *t as u64).collect();
         let lengths: Vec<u64> = part.intervals.iter().map(|i| i.to_bits()).collect();
         let both = [&times, &lengths].map(|cells| Cells::Repeated(cells, part.each));
@@ -188,7 +191,7 @@ impl Samples {
         self.rows += rows as u64;
         self.present += rows;
         let waiting: usize = self.chunks.iter().map(Chunk::size).sum();
-        if self.present >= ROW_GROUP || waiting > LARGEST {
+        if waiting > LARGEST {
             self.end_group(texts)?;
         }
         Ok(())
@@ -228,6 +231,7 @@ impl Samples {
             }
             sums.push(sum.finalize());
             self.at += encoded.length() as u64;
+            chunk.reuse(encoded);
         }
         let group = RowGroupMetaData::builder(Arc::clone(&self.schema))
             .set_column_metadata(columns)

@@ -15,6 +15,10 @@ use crate::out::{Out, Shape};
 /// Devices without a row that may stand between two with one before a name is looked up.
 const NEAR: usize = 6;
 
+/// So many devices are kept in the order in which they are printed. It is dear to keep, and only
+/// makes finding them quicker.
+const ORDERED: usize = 1000;
+
 struct Device {
     name: Vec<u8>,
     word: Word,
@@ -108,16 +112,30 @@ impl Report {
         if let Some(place) = self.find(name) {
             return place;
         }
-        let (word, layer) = (out.word(name), out.word(layer(name).as_bytes()));
-        self.by_name.insert(name.to_vec(), self.devices.len());
-        self.devices.push(Device {
+        // Where it is printed it will be printed again: after the one before it.
+        let last = self.devices.len();
+        let at = match self.rows.last() {
+            _ if last >= ORDERED => last,
+            Some(before) => before + 1,
+            None => 0,
+        };
+        if at < last {
+            let moved = self.rows.iter_mut().chain(self.by_name.values_mut());
+            moved
+                .filter(|place| **place >= at)
+                .for_each(|place| *place += 1);
+        }
+        let device = Device {
             name: name.to_vec(),
-            word,
-            layer,
+            word: out.word(name),
+            layer: out.word(layer(name).as_bytes()),
             seen: 0,
             row: 0,
-        });
-        self.devices.len() - 1
+        };
+        self.devices.insert(at, device);
+        self.by_name.insert(name.to_vec(), at);
+        self.words = None;
+        at
     }
 
     /// Takes a row of the device of that place.
@@ -187,7 +205,10 @@ impl Report {
         self.order.clear();
         if !all {
             self.order.extend(0..self.rows.len());
-            let devices = self.rows.iter().filter_map(|place| self.devices.get(*place));
+            let devices = self
+                .rows
+                .iter()
+                .filter_map(|place| self.devices.get(*place));
             return ReportWords::new(devices, layout, out);
         }
         self.order.extend(self.devices.iter().map(|d| d.row));
@@ -209,7 +230,11 @@ impl Report {
     fn numbers_at(&self, layout: &Layout, place: usize) -> impl Iterator<Item = f64> + Clone {
         let width = layout.numbers;
         let number = move |row: &usize| {
-            let at = if place < width { row * width + place } else { usize::MAX };
+            let at = if place < width {
+                row * width + place
+            } else {
+                usize::MAX
+            };
             self.numbers.get(at).copied().unwrap_or(f64::NAN)
         };
         self.order.iter().map(number)
