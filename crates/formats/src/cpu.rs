@@ -1,5 +1,7 @@
 //! Shares of processors' time, as many tools print them.
 
+use std::sync::Arc;
+
 use run::Word;
 
 use crate::out::{Out, Shape};
@@ -93,5 +95,54 @@ impl Cpu {
         let all = out.word(b"all");
         let processors = out.processors();
         self.put(out, all, processors, shares);
+    }
+}
+
+/// Puts rows of all processors as one, sample after sample, of which each tells the same modes.
+pub(crate) struct AllCpus {
+    cpu: Cpu,
+    /// Which modes are told, and their words.
+    told: [bool; 7],
+    words: Arc<Vec<Vec<Word>>>,
+    all: Arc<Vec<Vec<Word>>>,
+}
+
+impl AllCpus {
+    pub(crate) fn new() -> AllCpus {
+        AllCpus {
+            cpu: Cpu::new(),
+            told: [false; 7],
+            words: Arc::default(),
+            all: Arc::default(),
+        }
+    }
+
+    /// The same as [`Cpu::put_all`] of a sample of which the time and the length are told already.
+    pub(crate) fn put(&mut self, out: &mut Out, shares: &Shares) {
+        let processors = out.processors();
+        let modes = shares.modes();
+        let told = modes.map(|(_, share)| !share.is_nan());
+        if self.all.is_empty() || told != self.told {
+            let all = out.word(b"all");
+            let names = modes.iter().filter(|(_, share)| !share.is_nan());
+            let names: Vec<Word> = names.map(|(name, _)| out.word(name.as_bytes())).collect();
+            self.told = told;
+            self.words = Arc::new(vec![vec![all; names.len()], names]);
+            self.all = Arc::new(vec![vec![all]]);
+        }
+        let (mut times, mut count) = ([0.0; 7], 0);
+        for (_, share) in modes.iter().filter(|(_, share)| !share.is_nan()) {
+            times[count] = share * processors;
+            count += 1;
+        }
+        if count > 0 {
+            out.put_columns(&self.cpu.time, &self.words, &[&times[..count]]);
+        }
+        let idle = [shares.idle, shares.iowait, shares.steal];
+        if idle.iter().any(|v| !v.is_nan()) {
+            let idle = idle.map(|v| [v * processors]);
+            let columns = [&idle[0][..], &idle[1], &idle[2]];
+            out.put_columns(&self.cpu.idle, &self.all, &columns);
+        }
     }
 }

@@ -124,26 +124,29 @@ impl Import {
             self.parser.bytes(bytes, &mut self.out);
             return self.out.refused().map_or(Ok(()), Err);
         }
+        if !self.rest.is_empty() || self.overlong {
+            let Some(end) = memchr::memchr(b'\n', bytes) else {
+                self.hold(bytes);
+                return Ok(());
+            };
+            self.hold(&bytes[..end]);
+            bytes = &bytes[end + 1..];
+            let whole = std::mem::take(&mut self.rest);
+            self.take(&whole, false);
+            self.rest = whole;
+            self.rest.clear();
+            self.overlong = false;
+            self.out.refused().map_or(Ok(()), Err)?;
+        }
         // Asked once of all, not of each line.
         let text = is_text(bytes);
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let (line, after) = (&bytes[..end], &bytes[end + 1..]);
-            bytes = after;
-            if self.rest.is_empty() && !self.overlong {
-                self.take(line, text);
-            } else {
-                self.hold(line);
-                let whole = std::mem::take(&mut self.rest);
-                self.take(&whole, false);
-                self.rest = whole;
-                self.rest.clear();
-                self.overlong = false;
-            }
-            if let Some(why) = self.out.refused() {
-                return Err(why);
-            }
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            self.take(&bytes[from..end], text);
+            from = end + 1;
+            self.out.refused().map_or(Ok(()), Err)?;
         }
-        self.hold(bytes);
+        self.hold(&bytes[from..]);
         Ok(())
     }
 
@@ -184,6 +187,12 @@ impl Import {
                 }
             }
         }
+    }
+
+    /// From now on, rows of samples that are alike may be handed out as such
+    /// ([`Sink::alike`]): for who takes them quickest that way.
+    pub fn hand_out_alike(&mut self) {
+        self.out.takes_alike();
     }
 
     /// Rows whose times are known so far; to be taken and cleared.

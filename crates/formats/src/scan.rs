@@ -12,13 +12,24 @@ pub(crate) const MOST: usize = 24;
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
+/// Bytes of a line that are looked at at once.
+const WINDOW: usize = 64;
+
 /// Reads numbers from the beginning of the line, as many as `values` has room for or as there
 /// are; how many, and where what follows them begins.
 pub(crate) fn numbers(line: &[u8], values: &mut [f64]) -> (usize, usize) {
-    let filled = match line.first_chunk::<64>() {
-        Some(head) => filled(head),
-        None => return slow(line, 0, 0, values),
-    };
+    if let Some(head) = line.first_chunk::<WINDOW>() {
+        return windowed(head, line, values);
+    }
+    // A short line, with blanks behind it.
+    let mut head = [b' '; WINDOW];
+    head[..line.len()].copy_from_slice(line);
+    let (count, at) = windowed(&head, line, values);
+    (count, at.min(line.len()))
+}
+
+fn windowed(head: &[u8; WINDOW], line: &[u8], values: &mut [f64]) -> (usize, usize) {
+    let filled = filled(head);
     // Where a field begins, and where a blank is after one.
     let mut starts = filled & !(filled << 1);
     let mut ends = !filled & (filled << 1);
@@ -27,11 +38,11 @@ pub(crate) fn numbers(line: &[u8], values: &mut [f64]) -> (usize, usize) {
             starts.trailing_zeros() as usize,
             ends.trailing_zeros() as usize,
         );
-        if end >= 64 {
+        if end >= WINDOW {
             // It reaches beyond what was looked at, or there is none.
-            return slow(line, start.min(64), count, values);
+            return slow(line, start.min(WINDOW), count, values);
         }
-        let found = quick(line, start, end).or_else(|| number(line.get(start..end)?));
+        let found = quick(head, start, end).or_else(|| number(line.get(start..end)?));
         let Some(value) = found else {
             // No number, or one before a tab.
             return slow(line, start, count, values);
@@ -40,7 +51,7 @@ pub(crate) fn numbers(line: &[u8], values: &mut [f64]) -> (usize, usize) {
         starts &= starts - 1;
         ends &= ends - 1;
     }
-    let next = (starts.trailing_zeros() as usize).min(64);
+    let next = (starts.trailing_zeros() as usize).min(WINDOW);
     (values.len(), after_blanks(line, next))
 }
 
@@ -67,7 +78,7 @@ fn after_blanks(line: &[u8], at: usize) -> usize {
 }
 
 /// A bit for each byte that is no blank.
-fn filled(head: &[u8; 64]) -> u64 {
+fn filled(head: &[u8; WINDOW]) -> u64 {
     let mut bits = 0;
     for (i, bytes) in head.as_chunks::<8>().0.iter().enumerate() {
         let other = u64::from_le_bytes(*bytes) ^ (EACH * 0x20);
@@ -81,17 +92,19 @@ fn filled(head: &[u8; 64]) -> u64 {
 
 /// Up to eight digits, or up to six, a point and one more. Exact: both numbers of the division
 /// are.
-fn quick(line: &[u8], start: usize, end: usize) -> Option<f64> {
+#[inline]
+fn quick(line: &[u8; WINDOW], start: usize, end: usize) -> Option<f64> {
     let length = end.checked_sub(start)?;
     if length > 8 || length == 0 {
         return None;
     }
-    // A full load from `start`: the line is at least 64 bytes long, and its last eight are
-    // rarely a number's.
-    let bytes = line.get(start..start + 8)?.first_chunk::<8>()?;
-    let shift = 8 * (8 - length);
-    // The last digit is the highest byte; before the first there are zeros.
-    let mut digits = (u64::from_le_bytes(*bytes) ^ (EACH * 0x30)) << shift;
+    // The eight bytes that end with the last digit, which is the highest byte then.
+    let last = match end.checked_sub(8) {
+        Some(from) => u64::from_le_bytes(*line.get(from..)?.first_chunk()?),
+        None => u64::from_le_bytes(*line.first_chunk()?) << (8 * (8 - end)),
+    };
+    // Before the first digit there are zeros.
+    let mut digits = (last ^ (EACH * 0x30)) & (u64::MAX << (8 * (8 - length)));
     let decimal = length > 2 && (digits >> 48) & 0xff == u64::from(b'.' ^ b'0');
     if decimal {
         digits = (digits << 8 & 0x00ff_ffff_ffff_ffff) | (digits & 0xff00_0000_0000_0000);

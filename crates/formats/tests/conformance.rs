@@ -51,8 +51,8 @@ fn options(case: &Value) -> Options {
     }
 }
 
-/// Imports in pieces of `piece` bytes.
-fn import(bytes: &[u8], case: &Value, piece: usize) -> Result<(Report, Sink), String> {
+/// Imports in pieces of `piece` bytes, with rows of samples that are `alike` as such.
+fn import(bytes: &[u8], case: &Value, piece: usize, alike: bool) -> Result<(Report, Sink), String> {
     let head = Head::new(bytes);
     let format = match case["as"].as_str() {
         Some(name) => named(name).ok_or_else(|| format!("no format {name}"))?,
@@ -64,6 +64,9 @@ fn import(bytes: &[u8], case: &Value, piece: usize) -> Result<(Report, Sink), St
         return Err(format!("recognised as {}", format.name));
     }
     let mut import = Import::new(format, &head, options(case));
+    if alike {
+        import.hand_out_alike();
+    }
     for piece in bytes.chunks(piece) {
         import.feed(piece).map_err(|e| e.to_string())?;
     }
@@ -182,7 +185,7 @@ fn check_total(sink: &Sink, total: &Value) -> Result<(), String> {
 }
 
 fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
-    let imported = import(bytes, case, 4096);
+    let imported = import(bytes, case, 4096, false);
     if let Some(reason) = case["refused"].as_str() {
         return match imported {
             Err(why) if why.contains(reason) => Ok(()),
@@ -228,12 +231,29 @@ fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
     {
         return Err(format!("host {:?}, not {host}", report.host));
     }
-    // However the bytes come, the rows are the same.
-    let (_, again) = import(bytes, case, 7)?;
-    for (table, rows) in sink.filled() {
-        let other = again.rows(table);
-        if other.times != rows.times || other.words != rows.words {
-            return Err(format!("{}: other rows in small pieces", rows.table.name));
+    // However the bytes come, and however rows are handed out, they are the same.
+    for (piece, alike) in [(7, false), (usize::MAX, true), (1000, true)] {
+        let (_, mut again) = import(bytes, case, piece, alike)?;
+        again.spread();
+        same_rows(&sink, &again).map_err(|table| format!("{table}: other rows in pieces"))?;
+    }
+    Ok(())
+}
+
+/// That two sinks have the same rows, to the bit; or a table that is another.
+fn same_rows(one: &Sink, other: &Sink) -> Result<(), &'static str> {
+    let bits = |columns: &[Vec<f64>]| -> Vec<Vec<u64>> {
+        let bits = |column: &Vec<f64>| column.iter().map(|v| v.to_bits()).collect();
+        columns.iter().map(bits).collect()
+    };
+    for (table, rows) in one.filled().chain(other.filled()) {
+        let (a, b) = (one.rows(table), other.rows(table));
+        let same = a.times == b.times
+            && a.intervals == b.intervals
+            && a.words == b.words
+            && bits(&a.values) == bits(&b.values);
+        if !same {
+            return Err(rows.table.name);
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The words everybody in Sonde shares: units, the catalog of statistics, the
 //! histogram grid; and the run directory, written, recovered and read here only.
 
+mod alike;
 pub mod catalog;
 mod frames;
 pub mod grid;

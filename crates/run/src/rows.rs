@@ -1,10 +1,13 @@
 //! Rows on their way from a source to the run: words interned, columns reused.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::{self, Column, Detail};
 use crate::{Nanos, Table};
+
+pub use crate::alike::Alike;
 
 /// A text that rows refer to by number: a device's name, a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,7 +78,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn new(subject: &'static crate::Subject, table: &'static Table) -> Rows {
+    pub(crate) fn new(subject: &'static crate::Subject, table: &'static Table) -> Rows {
         let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
         let words = catalog::columns(subject, table).filter(is_word).count();
         let all = catalog::columns(subject, table).count();
@@ -115,6 +118,21 @@ impl Rows {
         }
     }
 
+    /// Appends the rows of that range of another's of the same table.
+    pub(crate) fn extend(&mut self, from: &Rows, range: Range<usize>) {
+        self.times.extend_from_slice(&from.times[range.clone()]);
+        // Events have none.
+        if let Some(intervals) = from.intervals.get(range.clone()) {
+            self.intervals.extend_from_slice(intervals);
+        }
+        for (to, from) in self.words.iter_mut().zip(&from.words) {
+            to.extend_from_slice(&from[range.clone()]);
+        }
+        for (to, from) in self.values.iter_mut().zip(&from.values) {
+            to.extend_from_slice(&from[range.clone()]);
+        }
+    }
+
     /// Removes all rows.
     pub fn clear(&mut self) {
         self.times.clear();
@@ -130,6 +148,8 @@ pub struct Sink {
     /// All words so far.
     pub words: Words,
     tables: Vec<Rows>,
+    /// Rows of each table that come before those of `tables`.
+    alike: Vec<Alike>,
     time: Nanos,
     interval: f64,
 }
@@ -143,10 +163,12 @@ impl Default for Sink {
 impl Sink {
     /// An empty sink, with a buffer for every table of the catalog.
     pub fn new() -> Sink {
-        let tables = catalog::tables().map(|(s, t)| Rows::new(s, t)).collect();
+        let tables = catalog::tables().map(|(s, t)| Rows::new(s, t));
+        let alike = catalog::tables().map(|_| Alike::default());
         Sink {
             words: Words::default(),
-            tables,
+            tables: tables.collect(),
+            alike: alike.collect(),
             time: 0,
             interval: 0.0,
         }
@@ -218,6 +240,37 @@ impl Sink {
         &mut self.tables[table.0 as usize]
     }
 
+    /// Rows of samples that are alike, of a table that has only such. Who fills them says so to
+    /// who reads: they are not among [`Sink::rows`] before [`Sink::spread`].
+    pub fn alike(&self, table: TableId) -> &Alike {
+        &self.alike[table.0 as usize]
+    }
+
+    /// The same, to add to. They come before other rows of the table, so there must be none.
+    pub fn alike_mut(&mut self, table: TableId) -> &mut Alike {
+        &mut self.alike[table.0 as usize]
+    }
+
+    /// Makes rows of samples that are alike rows like others.
+    pub fn spread(&mut self) {
+        for (rows, alike) in self.tables.iter_mut().zip(&mut self.alike) {
+            if !alike.is_empty() {
+                let after = rows.clone();
+                rows.clear();
+                alike.spread(rows);
+                rows.extend(&after, 0..after.len());
+                alike.clear();
+            }
+        }
+    }
+
+    /// Takes all rows of a table out, those that are alike and the others, and puts empty ones
+    /// in their place, which may have room already.
+    pub fn exchange(&mut self, table: TableId, with: &mut (Alike, Rows)) {
+        std::mem::swap(&mut self.alike[table.0 as usize], &mut with.0);
+        std::mem::swap(&mut self.tables[table.0 as usize], &mut with.1);
+    }
+
     /// Moves the first `count` rows of a table here from `from`, whose words are these.
     pub fn take_rows(&mut self, from: &mut Sink, table: TableId, count: usize) {
         let (to, from) = (
@@ -237,6 +290,7 @@ impl Sink {
 
     /// Takes all rows of another sink, whose words are its own, and empties it.
     pub fn absorb(&mut self, other: &mut Sink) {
+        other.spread();
         let texts = other.words.texts().to_vec();
         let words: Vec<Word> = texts.iter().map(|t| self.word(t)).collect();
         for (to, from) in self.tables.iter_mut().zip(&mut other.tables) {
@@ -254,5 +308,6 @@ impl Sink {
     /// Empties all tables; words stay.
     pub fn clear(&mut self) {
         self.tables.iter_mut().for_each(Rows::clear);
+        self.alike.iter_mut().for_each(Alike::clear);
     }
 }

@@ -43,7 +43,12 @@ pub(crate) fn of_columns(file: &File, groups: &[RowGroupMetaData]) -> io::Result
         });
         all.push(columns.collect::<io::Result<Vec<u32>>>()?);
     }
-    Ok(serde_json::json!(all).to_string())
+    Ok(text(&all))
+}
+
+/// The sums of the columns of each row group as the text under [`KEY`].
+pub(crate) fn text(sums: &[Vec<u32>]) -> String {
+    serde_json::json!(sums).to_string()
 }
 
 /// The sum of the footer of `file`.

@@ -20,8 +20,15 @@ use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
 use crate::output;
 
-/// Bytes that are read at a time.
-const PIECE: usize = 1 << 20;
+/// Bytes at a file's beginning by which its format is recognised.
+const HEAD: usize = 1 << 20;
+
+/// Bytes that are read at a time: so few that they are in the processor's cache when they are
+/// parsed.
+const PIECE: usize = 256 << 10;
+
+/// Bytes of text whose rows are handed on together.
+const TOGETHER: usize = 1 << 20;
 
 /// Tables that any number of files can fill: they say themselves what each row is of.
 const SHARED: [&str; 3] = ["other", "since_boot", "distribution"];
@@ -116,6 +123,7 @@ fn one(
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
     let found = begin(wanted, input).and_then(|(mut text, first, head, format)| {
         let mut import = Import::new(format.reading(), &head, wanted.options.clone());
+        import.hand_out_alike();
         let report = read(&mut import, &first, &mut text, &mut write, signals)?;
         let words = std::mem::take(&mut import.rows().words);
         Ok((Looked::new(input, format, &wanted.options, report), words))
@@ -175,7 +183,7 @@ type Begun<'i> = (Box<dyn Read + 'i>, Vec<u8>, Head, Known);
 fn begin<'i>(wanted: &Wanted, input: &'i Input) -> Result<Begun<'i>, Why> {
     let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
     let mut text = input.open().map_err(unreadable)?;
-    let first = inputs::first_bytes(&mut text, PIECE).map_err(unreadable)?;
+    let first = inputs::first_bytes(&mut text, HEAD).map_err(unreadable)?;
     let head = Head::new(&first).with_name(&input.name);
     let format = wanted.recognise(&head).map_err(Why::Unknown)?;
     Ok((text, first, head, format))
@@ -259,8 +267,12 @@ fn read(
     let refused = |Refused(why): Refused| Why::Refused(why);
     import.feed(first).map_err(refused)?;
     let mut piece = vec![0; PIECE];
+    let mut fed = first.len();
     loop {
-        taken(import.rows()).map_err(Why::Failed)?;
+        if fed >= TOGETHER {
+            fed = 0;
+            taken(import.rows()).map_err(Why::Failed)?;
+        }
         if signals.come().iter().any(|s| *s != Signal::WINCH) {
             return Err(Why::Failed(Failure {
                 text: "interrupted: nothing was made".into(),
@@ -269,7 +281,10 @@ fn read(
         }
         match rest.read(&mut piece) {
             Ok(0) => break,
-            Ok(n) => import.feed(&piece[..n]).map_err(refused)?,
+            Ok(n) => {
+                fed += n;
+                import.feed(&piece[..n]).map_err(refused)?;
+            }
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             Err(e) => return Err(Why::Unknown(e.to_string())),
         }
@@ -421,15 +436,17 @@ fn take(
 ) -> Result<(), Failure> {
     let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
     let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
-    let first = inputs::first_bytes(&mut text, PIECE).map_err(|e| failed(e.to_string()))?;
+    let first = inputs::first_bytes(&mut text, HEAD).map_err(|e| failed(e.to_string()))?;
     let head = Head::new(&first).with_name(&file.input.name);
     let mut import = Import::new(file.format.reading(), &head, file.options.clone());
+    import.hand_out_alike();
     // All files share their words.
     import.rows().words = std::mem::take(&mut sink.words);
     let without = &file.without;
     let mut write = |rows: &mut Sink| {
         for table in without {
             rows.rows_mut(*table).clear();
+            rows.alike_mut(*table).clear();
         }
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };

@@ -90,6 +90,8 @@ pub struct Out {
     only_levels: bool,
     /// Amounts are what counters grew by.
     counts: bool,
+    /// Who takes the rows takes those of samples that are alike as such.
+    takes_alike: bool,
 }
 
 impl Out {
@@ -131,6 +133,7 @@ impl Out {
             since_boot_samples: 0,
             only_levels: false,
             counts: false,
+            takes_alike: false,
         }
     }
 
@@ -346,6 +349,11 @@ impl Out {
     pub(crate) fn end(&mut self) {
         self.finish_sample();
         self.settle(None);
+    }
+
+    /// Rows of samples that are alike are handed out as such.
+    pub(crate) fn takes_alike(&mut self) {
+        self.takes_alike = true;
     }
 
     /// Rows whose times are known; to be taken and cleared.

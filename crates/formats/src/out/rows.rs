@@ -1,8 +1,10 @@
 //! Rows of the present sample: as they are read, before their times are known.
 
-use run::Word;
+use std::sync::Arc;
+
 use run::catalog::{self, Column, columns};
 use run::rows::{TableId, Words};
+use run::{Nanos, Word};
 
 use super::spread::spread;
 use super::{Out, Shape, count_place, number_unit};
@@ -61,8 +63,14 @@ impl Out {
     }
 
     /// Adds rows of some of a table's values by column, of equal length; sums are per second.
-    /// What the sample's time and length are told by has to come before.
-    pub(crate) fn put_columns(&mut self, shape: &Shape, words: &[&[Word]], values: &[&[f64]]) {
+    /// What the sample's time and length are told by has to come before. Words that are the
+    /// same as those of the sample before are best the same `Arc`.
+    pub(crate) fn put_columns(
+        &mut self,
+        shape: &Shape,
+        words: &Arc<Vec<Vec<Word>>>,
+        values: &[&[f64]],
+    ) {
         let count = values.first().map_or(0, |column| column.len());
         let equal = words.iter().all(|c| c.len() == count)
             && values.iter().all(|c| c.len() == count)
@@ -72,28 +80,70 @@ impl Out {
             let interval = self.interval_of(&sample).filter(|_| known)?;
             Some((interval, self.end_of(&sample, interval)))
         });
-        let Some((interval, end)) = direct else {
-            for i in 0..count {
-                let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
-                let values: Vec<f64> = values.iter().filter_map(|c| c.get(i).copied()).collect();
-                self.put(shape, &words, &values);
+        match direct {
+            Some((interval, end)) if self.are_alike(shape.table, words) => {
+                self.put_alike(shape, words, values, end, interval);
             }
-            return;
-        };
+            Some((interval, end)) => self.put_direct(shape, words, values, end, interval),
+            None => {
+                for i in 0..count {
+                    let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
+                    let values: Vec<f64> =
+                        values.iter().filter_map(|c| c.get(i).copied()).collect();
+                    self.put(shape, &words, &values);
+                }
+            }
+        }
+    }
+
+    /// Whether rows of these words can go to those that are alike.
+    fn are_alike(&self, table: TableId, words: &Arc<Vec<Vec<Word>>>) -> bool {
+        let alike = self.done.alike(table);
+        self.takes_alike
+            && !words.is_empty()
+            && self.done.rows(table).is_empty()
+            && (alike.is_empty() || Arc::ptr_eq(&alike.words, words))
+    }
+
+    fn put_alike(
+        &mut self,
+        shape: &Shape,
+        words: &Arc<Vec<Vec<Word>>>,
+        values: &[&[f64]],
+        end: Nanos,
+        interval: f64,
+    ) {
+        let sums = &self.sums[usize::from(shape.table.0)];
+        let to = self.done.alike_mut(shape.table);
+        if to.is_empty() {
+            to.words = Arc::clone(words);
+            to.values.resize(shape.width, Vec::new());
+        }
+        to.times.push(end);
+        to.intervals.push(interval);
+        for (place, from) in shape.places.iter().zip(values) {
+            add(&mut to.values[*place], from, sums[*place], interval);
+        }
+    }
+
+    fn put_direct(
+        &mut self,
+        shape: &Shape,
+        words: &[Vec<Word>],
+        values: &[&[f64]],
+        end: Nanos,
+        interval: f64,
+    ) {
         let sums = &self.sums[usize::from(shape.table.0)];
         let to = self.done.rows_mut(shape.table);
-        let whole = to.times.len() + count;
+        let whole = to.times.len() + values.first().map_or(0, |column| column.len());
         to.times.resize(whole, end);
         to.intervals.resize(whole, interval);
         for (to, from) in to.words.iter_mut().zip(words) {
             to.extend_from_slice(from);
         }
         for (place, from) in shape.places.iter().zip(values) {
-            if sums[*place] {
-                to.values[*place].extend(from.iter().map(|v| v * interval));
-            } else {
-                to.values[*place].extend_from_slice(from);
-            }
+            add(&mut to.values[*place], from, sums[*place], interval);
         }
         for column in &mut to.values {
             // Those not told.
@@ -236,5 +286,14 @@ impl Out {
             self.fills(self.since_boot);
             self.now.row(self.since_boot, &words, &[value]);
         }
+    }
+}
+
+/// Appends numbers, which are amounts of `interval` seconds then if they are sums.
+fn add(to: &mut Vec<f64>, from: &[f64], sum: bool, interval: f64) {
+    if sum && interval != 1.0 {
+        to.extend(from.iter().map(|v| v * interval));
+    } else {
+        to.extend_from_slice(from);
     }
 }

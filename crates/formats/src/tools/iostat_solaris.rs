@@ -25,7 +25,7 @@ use self::layout::{Basic, Layout};
 use self::report::Report;
 use self::row::{name_after, put_tail, raw_row};
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
-use crate::cpu::Cpu;
+use crate::cpu::AllCpus;
 use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
@@ -117,7 +117,7 @@ struct Iostat {
     values: Vec<f64>,
     /// The first device with errors, and the present one.
     errors: Option<(Vec<u8>, Vec<u8>)>,
-    cpu: Cpu,
+    cpus: AllCpus,
     ops: Shape,
     busy: Shape,
 }
@@ -141,7 +141,7 @@ impl Iostat {
             devices: Vec::new(),
             values: Vec::new(),
             errors: None,
-            cpu: Cpu::new(),
+            cpus: AllCpus::new(),
             ops: Shape::of("disk", &["ios", "bytes", "time"]),
             busy: Shape::of("disk_device", &["busy"]),
         }
@@ -219,13 +219,27 @@ impl Iostat {
             (at == rest.len()).then_some((name, count))?
         } else {
             let (count, at) = scan::numbers(line, values.get_mut(..layout.numbers)?);
-            (name_after(line.get(at..)?)?, count)
+            let rest = line.get(at..)?;
+            if count == layout.numbers
+                && !out.is_endless()
+                && let Some(device) = self.report.follows(rest)
+            {
+                self.open(out);
+                self.report.row(device, &values[..count]);
+                return Some(Line::Data);
+            }
+            (name_after(rest)?, count)
         };
         if name.is_empty() && tail > 0 && count == tail {
             // The first device is idle and left out; what follows its row is there.
             self.open(out);
             let layout = &self.layouts[place];
-            put_tail(&self.cpu, layout.amounts, layout.tail(&values[..tail]), out);
+            put_tail(
+                &mut self.cpus,
+                layout.amounts,
+                layout.tail(&values[..tail]),
+                out,
+            );
             return Some(Line::Data);
         }
         if name.is_empty() || !(count == layout.numbers || count == layout.numbers + tail) {
@@ -248,7 +262,7 @@ impl Iostat {
         self.report.row(device, &values[..layout.numbers]);
         if count > layout.numbers {
             let tail = layout.tail(&values[layout.numbers..count]);
-            put_tail(&self.cpu, layout.amounts, tail, out);
+            put_tail(&mut self.cpus, layout.amounts, tail, out);
         }
         Some(Line::Data)
     }

@@ -1,30 +1,90 @@
 //! Sealing without a journal: rows that can be had again if the program dies.
 
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Amounts, SealError, Sealed, Sealing, finish_all};
-use crate::rows::TableId;
-use crate::{Sink, catalog};
+use super::samples::Samples;
+use super::worker::Worker;
+use super::{Amounts, SealError, Sealed, Sealing};
+use crate::Sink;
+use crate::catalog::{self, Detail, Subject, Table};
+use crate::rows::{Alike, Rows, TableId};
 
 /// Rows of a table that are worth starting a thread for.
 const WORTH_A_THREAD: usize = 4096;
 
-/// Tables being written. Dropped before it is finished, it removes what it wrote.
+/// Tables being written, large ones by a thread each: columns are encoded while who makes the
+/// rows makes the next. Dropped before it is finished, it removes what it wrote.
 pub struct Direct {
     dir: PathBuf,
-    amounts: Amounts,
     /// By the place of the table in the catalog.
-    open: Vec<Option<Sealing>>,
+    open: Vec<Place>,
+    paths: Vec<PathBuf>,
+}
+
+/// Where a table is written.
+enum Place {
+    None,
+    Here(Box<Writing>),
+    There(Worker),
+}
+
+/// A table being written.
+pub(super) enum Writing {
+    Samples(Samples),
+    Events(Sealing),
+}
+
+impl Writing {
+    fn new(
+        dir: &Path,
+        subject: &'static Subject,
+        table: &'static Table,
+    ) -> Result<Writing, SealError> {
+        Ok(if table.detail == Detail::Event {
+            Writing::Events(Sealing::new(dir, subject, table, Amounts::Fractions)?)
+        } else {
+            Writing::Samples(Samples::new(dir, subject, table)?)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Writing::Samples(samples) => samples.path(),
+            Writing::Events(events) => &events.path,
+        }
+    }
+
+    /// Takes rows; `texts` are all words so far.
+    pub(super) fn push(
+        &mut self,
+        (alike, rows): &(Alike, Rows),
+        texts: &[Arc<str>],
+    ) -> Result<(), SealError> {
+        match self {
+            Writing::Samples(samples) => {
+                samples.push_alike(alike, texts)?;
+                samples.push(rows, texts)
+            }
+            Writing::Events(events) => events.push_rows(rows, texts),
+        }
+    }
+
+    pub(super) fn finish(self, texts: &[Arc<str>]) -> Result<(&'static str, u64, u32), SealError> {
+        match self {
+            Writing::Samples(samples) => samples.finish(texts),
+            Writing::Events(events) => events.finish(texts),
+        }
+    }
 }
 
 impl Direct {
     /// Writes tables into `dir`, which exists.
-    pub fn new(dir: &Path, amounts: Amounts) -> Direct {
+    pub fn new(dir: &Path) -> Direct {
         Direct {
             dir: dir.to_owned(),
-            amounts,
-            open: catalog::tables().map(|_| None).collect(),
+            open: catalog::tables().map(|_| Place::None).collect(),
+            paths: Vec::new(),
         }
     }
 
@@ -34,36 +94,43 @@ impl Direct {
     /// # Errors
     /// Where a file cannot be written.
     pub fn take(&mut self, sink: &mut Sink) -> Result<(), SealError> {
-        for (id, _) in sink.filled() {
-            let place = &mut self.open[usize::from(id.0)];
-            if place.is_none()
-                && let Some((subject, table)) = catalog::tables().nth(usize::from(id.0))
-            {
-                *place = Some(Sealing::new(&self.dir, subject, table, self.amounts)?);
+        for ((place, tables), id) in self.open.iter_mut().zip(catalog::tables()).zip(0..) {
+            let id = TableId(id);
+            let count = sink.alike(id).len() + sink.rows(id).len();
+            if count == 0 {
+                continue;
             }
-        }
-        let words = sink.words.texts();
-        let all = self.open.iter_mut().zip(0..);
-        let filled = all.filter_map(|(sealing, id)| {
-            let rows = sink.rows(TableId(id));
-            Some((sealing.as_mut()?, rows)).filter(|_| !rows.is_empty())
-        });
-        // Columns are encoded and compressed table by table; each large one by a thread.
-        std::thread::scope(|scope| {
-            let mut workers = Vec::new();
-            for (sealing, rows) in filled {
-                if rows.len() >= WORTH_A_THREAD {
-                    workers.push(scope.spawn(|| sealing.push_rows(rows, words)));
-                } else {
-                    sealing.push_rows(rows, words)?;
+            if matches!(place, Place::None) {
+                let writing = Writing::new(&self.dir, tables.0, tables.1)?;
+                self.paths.push(writing.path().to_owned());
+                *place = Place::Here(Box::new(writing));
+            }
+            if count >= WORTH_A_THREAD {
+                *place = match std::mem::replace(place, Place::None) {
+                    Place::Here(writing) => Place::There(Worker::start(*writing)?),
+                    other => other,
+                };
+            }
+            let empty = Rows::new(tables.0, tables.1);
+            let texts = sink.words.texts();
+            match place {
+                Place::None => {}
+                Place::Here(writing) => {
+                    let mut rows = (Alike::default(), empty);
+                    sink.exchange(id, &mut rows);
+                    writing.push(&rows, sink.words.texts())?;
+                    rows.0.clear();
+                    rows.1.clear();
+                    sink.exchange(id, &mut rows);
+                }
+                Place::There(worker) => {
+                    let new = worker.unknown(texts);
+                    let mut rows = worker.empty().unwrap_or((Alike::default(), empty));
+                    sink.exchange(id, &mut rows);
+                    worker.push(rows, new)?;
                 }
             }
-            for worker in workers {
-                worker.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            }
-            Ok::<(), SealError>(())
-        })?;
-        sink.clear();
+        }
         Ok(())
     }
 
@@ -72,15 +139,43 @@ impl Direct {
     /// # Errors
     /// Where a file cannot be written.
     pub fn finish(mut self, sink: &Sink) -> Result<Sealed, SealError> {
+        let texts = sink.words.texts();
+        let mut sealed = Sealed::default();
+        let mut add = |(name, rows, footer): (&str, u64, u32)| {
+            sealed.tables.insert(name.into(), rows);
+            sealed.footers.insert(name.into(), footer);
+        };
         let open = std::mem::take(&mut self.open);
-        finish_all(open.into_iter().flatten(), sink.words.texts(), None)
+        let mut workers = Vec::new();
+        let mut here = Vec::new();
+        for place in open {
+            match place {
+                Place::None => {}
+                Place::Here(writing) => here.push(writing),
+                Place::There(mut worker) => {
+                    worker.end(texts)?;
+                    workers.push(worker);
+                }
+            }
+        }
+        for writing in here {
+            add(writing.finish(texts)?);
+        }
+        for worker in workers {
+            add(worker.finished()?);
+        }
+        self.paths.clear();
+        Ok(sealed)
     }
 }
 
 impl Drop for Direct {
     fn drop(&mut self) {
-        for sealing in self.open.iter().flatten() {
-            let _ = std::fs::remove_file(&sealing.path);
+        // Threads end first.
+        self.open.clear();
+        for path in &self.paths {
+            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(path.with_extension(""));
         }
     }
 }

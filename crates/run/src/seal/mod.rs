@@ -6,9 +6,14 @@
 //! hundred rows would be larger than the data, except for `timestamp`. Numbers of events are
 //! whole (docs/decisions/0010) and stored in planes of bytes.
 
+mod bits;
+mod chunk;
 mod columns;
+mod dictionary;
 mod direct;
 mod order;
+mod samples;
+mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};

@@ -1,6 +1,7 @@
 //! Bringing a table into the order of time.
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::types::TimestampNanosecondType;
@@ -10,7 +11,8 @@ use arrow_select::take::take_record_batch;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 
-use super::{GATHER, SealError, Sealing, TIMESTAMP};
+use super::{Amounts, GATHER, SealError, Sealing, TIMESTAMP, schema};
+use crate::{Subject, Table};
 
 impl Sealing {
     /// The same table with its rows in order of time; those of one time stay as they came.
@@ -23,17 +25,32 @@ impl Sealing {
             error,
         };
         let file = self.writer.into_inner().map_err(wrap)?;
-        let all = read(file, &self.schema).map_err(wrap)?;
-        let ordered = in_order(&all).map_err(wrap)?;
-        drop(all);
-        let mut again = Sealing::new(&self.dir, self.subject, table, self.amounts)?;
-        for from in (0..ordered.num_rows()).step_by(GATHER) {
-            let part = ordered.slice(from, GATHER.min(ordered.num_rows() - from));
-            again.writer.write(&part).map_err(wrap)?;
-        }
-        again.rows = self.rows;
-        Ok(again)
+        rewritten(file, &self.dir, self.subject, table, self.amounts)
     }
+}
+
+/// The table in the finished `file` with its rows in order of time; `file` is replaced in `dir`.
+pub(super) fn rewritten(
+    file: File,
+    dir: &Path,
+    subject: &'static Subject,
+    table: &'static Table,
+    amounts: Amounts,
+) -> Result<Sealing, SealError> {
+    let wrap = |error| SealError::Parquet {
+        table: table.name.into(),
+        error,
+    };
+    let all = read(file, &schema(subject, table, amounts)).map_err(wrap)?;
+    let ordered = in_order(&all).map_err(wrap)?;
+    drop(all);
+    let mut again = Sealing::new(dir, subject, table, amounts)?;
+    for from in (0..ordered.num_rows()).step_by(GATHER) {
+        let part = ordered.slice(from, GATHER.min(ordered.num_rows() - from));
+        again.writer.write(&part).map_err(wrap)?;
+    }
+    again.rows = ordered.num_rows() as u64;
+    Ok(again)
 }
 
 fn read(file: File, schema: &arrow_schema::SchemaRef) -> Result<RecordBatch, ParquetError> {

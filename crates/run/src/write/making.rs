@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::{CreateError, fail, make_above, manifest_text, remove_empty, write_manifest};
 use crate::manifest::{Manifest, State};
-use crate::seal::{Amounts, Direct};
+use crate::seal::Direct;
 use crate::{Sink, seal};
 
 /// A run of what can be had again: it appears when it is whole, or not at all.
@@ -57,7 +57,7 @@ impl Making {
             _lock: lock,
             removed,
             path: path.to_owned(),
-            tables: Some(Direct::new(&part, Amounts::Fractions)),
+            tables: Some(Direct::new(&part)),
             part,
             above,
         })

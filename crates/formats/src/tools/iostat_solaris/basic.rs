@@ -30,12 +30,12 @@ impl Iostat {
         whole.then_some(if cut { Line::Unknown } else { Line::Data })
     }
 
-    fn put_basic(&self, place: usize, values: &[f64], out: &mut Out) {
+    fn put_basic(&mut self, place: usize, values: &[f64], out: &mut Out) {
         let Some(basic) = self.basics.get(place) else {
             return;
         };
         let tail = basic.tail.iter().map(|(n, at)| (&**n, values[*at]));
-        put_tail(&self.cpu, basic.amounts || self.amounts, tail, out);
+        put_tail(&mut self.cpus, basic.amounts || self.amounts, tail, out);
         for (name, at) in self.devices.iter().zip(&basic.groups) {
             let [first, second, third] = [values[*at], values[*at + 1], values[*at + 2]];
             let (device, layer) = (out.word(name.as_bytes()), layer(name.as_bytes()));

@@ -1,6 +1,7 @@
 //! The rows of one report of devices, which are put together at its end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use run::Word;
 
@@ -11,12 +12,20 @@ use super::layout::{
 use crate::disk::layer;
 use crate::out::{Out, Shape};
 
+/// Devices without a row that may stand between two with one before a name is looked up.
+const NEAR: usize = 6;
+
+/// So many devices are kept in the order in which they are printed. It is dear to keep, and only
+/// makes finding them quicker.
+const ORDERED: usize = 1000;
+
 struct Device {
     name: Vec<u8>,
     word: Word,
     layer: Word,
-    /// The report it was in last.
+    /// The report it was in last, and its row there.
     seen: u64,
+    row: usize,
 }
 
 /// Devices, and the rows of the present report.
@@ -36,10 +45,11 @@ pub(super) struct Report {
     device: Shape,
     queues: Shape,
     other: Shape,
-    /// Words of every report, once they are known: of operations, and of `%w`.
-    often: Option<[Word; 6]>,
-    words: [Vec<Word>; 4],
-    columns: [Vec<f64>; 3],
+    /// The rows in the order in which they are put.
+    order: Vec<usize>,
+    /// Words of reports in which all devices are.
+    words: Option<ReportWords>,
+    columns: [Vec<f64>; 5],
 }
 
 impl Report {
@@ -56,9 +66,9 @@ impl Report {
             device: Shape::of("disk_device", &["busy", "depth_time"]),
             queues: Shape::of("disk_io", &["queue", "service"]),
             other: Shape::of("other", &["value"]),
-            often: None,
-            words: [const { Vec::new() }; 4],
-            columns: [const { Vec::new() }; 3],
+            order: Vec::new(),
+            words: None,
+            columns: [const { Vec::new() }; 5],
         }
     }
 
@@ -66,19 +76,25 @@ impl Report {
     pub(super) fn forget(&mut self) {
         self.devices.clear();
         self.by_name.clear();
+        self.words = None;
         self.rows.clear();
         self.numbers.clear();
         self.idle_seen = false;
     }
 
-    /// The place of the device of that name, if it is known. Mostly it is the one after the one
-    /// before.
-    fn find(&self, name: &[u8]) -> Option<usize> {
+    /// The place of the device of that name, if it is one of those that mostly come next and has
+    /// no row yet.
+    pub(super) fn follows(&self, name: &[u8]) -> Option<usize> {
         let next = self.rows.last().map_or(0, |last| last + 1);
-        match self.devices.get(next) {
-            Some(device) if device.name == name => Some(next),
-            _ => self.by_name.get(name).copied(),
-        }
+        let near = self.devices.get(next..)?.iter().take(NEAR);
+        let found = near.zip(next..).find(|(device, _)| device.name == name);
+        let new = found.filter(|(device, _)| device.seen != self.number);
+        new.map(|(_, place)| place)
+    }
+
+    /// The place of the device of that name, if it is known.
+    fn find(&self, name: &[u8]) -> Option<usize> {
+        self.by_name.get(name).copied()
     }
 
     /// Whether the name may be the beginning of a longer one.
@@ -96,21 +112,37 @@ impl Report {
         if let Some(place) = self.find(name) {
             return place;
         }
-        let (word, layer) = (out.word(name), out.word(layer(name).as_bytes()));
-        self.by_name.insert(name.to_vec(), self.devices.len());
-        self.devices.push(Device {
+        // Where it is printed it will be printed again: after the one before it.
+        let last = self.devices.len();
+        let at = match self.rows.last() {
+            _ if last >= ORDERED => last,
+            Some(before) => before + 1,
+            None => 0,
+        };
+        if at < last {
+            let moved = self.rows.iter_mut().chain(self.by_name.values_mut());
+            moved
+                .filter(|place| **place >= at)
+                .for_each(|place| *place += 1);
+        }
+        let device = Device {
             name: name.to_vec(),
-            word,
-            layer,
+            word: out.word(name),
+            layer: out.word(layer(name).as_bytes()),
             seen: 0,
-        });
-        self.devices.len() - 1
+            row: 0,
+        };
+        self.devices.insert(at, device);
+        self.by_name.insert(name.to_vec(), at);
+        self.words = None;
+        at
     }
 
     /// Takes a row of the device of that place.
     pub(super) fn row(&mut self, place: usize, numbers: &[f64]) {
         if let Some(device) = self.devices.get_mut(place) {
             device.seen = self.number;
+            device.row = self.rows.len();
         }
         self.rows.push(place);
         self.numbers.extend_from_slice(numbers);
@@ -125,8 +157,10 @@ impl Report {
 
     /// Rows of zeros for those.
     fn add_idle(&mut self, layout: &Layout) {
-        for (place, device) in self.devices.iter().enumerate() {
+        for (place, device) in self.devices.iter_mut().enumerate() {
             if device.seen != self.number {
+                device.seen = self.number;
+                device.row = self.rows.len();
                 let from = self.numbers.len();
                 self.rows.push(place);
                 self.numbers.resize(from + layout.numbers, 0.0);
@@ -154,52 +188,68 @@ impl Report {
     }
 
     fn put(&mut self, layout: &Layout, out: &mut Out) {
-        let mut devices = std::mem::take(&mut self.words);
-        devices.iter_mut().for_each(Vec::clear);
-        let of = |r: &usize| self.devices.get(*r);
-        devices[0].extend(self.rows.iter().filter_map(of).map(|d| d.word));
-        devices[1].extend(self.rows.iter().filter_map(of).map(|d| d.layer));
+        let words = self.words(layout, out);
         let mut columns = std::mem::take(&mut self.columns);
         if layout.places[READS].is_some() {
-            self.put_ops(layout, &mut devices, &mut columns, out);
-            self.put_device(layout, &devices, &mut columns, out);
+            self.put_ops(layout, &words, &mut columns, out);
+            self.put_device(layout, &words, &mut columns, out);
         }
-        self.put_others(layout, &mut devices, &mut columns, out);
-        self.words = devices;
+        self.put_others(layout, &words, &mut columns, out);
         self.columns = columns;
     }
 
-    fn often(&mut self, out: &mut Out) -> [Word; 6] {
-        let words = [&b"read"[..], b"write", b"(all)", b"iostat", b"%w", b"%"];
-        *self.often.get_or_insert_with(|| words.map(|w| out.word(w)))
+    /// The words of the rows, in whose order the numbers are to be put: that of the devices where
+    /// each has one, so that it is the same in each report.
+    fn words(&mut self, layout: &Layout, out: &mut Out) -> ReportWords {
+        let all = self.missing() == 0 && self.rows.len() == self.devices.len();
+        self.order.clear();
+        if !all {
+            self.order.extend(0..self.rows.len());
+            let devices = self
+                .rows
+                .iter()
+                .filter_map(|place| self.devices.get(*place));
+            return ReportWords::new(devices, layout, out);
+        }
+        self.order.extend(self.devices.iter().map(|d| d.row));
+        if let Some(words) = &self.words
+            && words.are_of(self.devices.len(), layout)
+        {
+            return words.clone();
+        }
+        let words = ReportWords::new(self.devices.iter(), layout, out);
+        self.words = Some(words.clone());
+        words
     }
 
-    /// The numbers of a column.
+    /// The numbers of a column, of each row in order; one that is not there is unknown.
     fn column(&self, layout: &Layout, which: usize) -> impl Iterator<Item = f64> + Clone {
-        // One that is not there is unknown.
-        let place = layout.places[which].unwrap_or(usize::MAX);
-        let rows = self.numbers.chunks_exact(layout.numbers.max(1));
-        rows.map(move |row| row.get(place).copied().unwrap_or(f64::NAN))
+        self.numbers_at(layout, layout.places[which].unwrap_or(usize::MAX))
+    }
+
+    fn numbers_at(&self, layout: &Layout, place: usize) -> impl Iterator<Item = f64> + Clone {
+        let width = layout.numbers;
+        let number = move |row: &usize| {
+            let at = if place < width {
+                row * width + place
+            } else {
+                usize::MAX
+            };
+            self.numbers.get(at).copied().unwrap_or(f64::NAN)
+        };
+        self.order.iter().map(number)
     }
 
     /// Reads, writes, and the times of both.
     fn put_ops(
-        &mut self,
+        &self,
         layout: &Layout,
-        words: &mut [Vec<Word>; 4],
-        columns: &mut [Vec<f64>; 3],
+        words: &ReportWords,
+        columns: &mut [Vec<f64>; 5],
         out: &mut Out,
     ) {
-        let count = self.rows.len();
-        let [devices, layers, ops, _] = words;
-        for column in [&mut *devices, layers] {
-            column.extend_from_within(..count);
-            column.extend_from_within(..count);
-        }
-        for op in &self.often(out)[..3] {
-            ops.resize(ops.len() + count, *op);
-        }
-        let [ios, bytes, time] = columns;
+        let count = self.order.len();
+        let [ios, bytes, time, queue, service] = columns;
         let column = |which| self.column(layout, which);
         for (to, read, write, unit) in [
             (&mut *ios, READS, WRITES, 1.0),
@@ -218,74 +268,110 @@ impl Report {
         time.clear();
         time.resize(2 * count, f64::NAN);
         if layout.places[WAIT_TIME].is_some() {
-            let (mut queue, mut service) = (Vec::with_capacity(count), Vec::with_capacity(count));
-            added(&mut queue, WAIT_TIME);
-            added(&mut service, ACTIVE_TIME);
-            time.extend(queue.iter().zip(&service).map(|(q, s)| q + s));
-            let words: [&[Word]; 3] = [&devices[..count], &layers[..count], &ops[2 * count..]];
-            put_columns(
-                &self.queues,
-                &words,
-                &[&queue, &service],
-                layout.amounts,
-                out,
-            );
+            queue.clear();
+            service.clear();
+            added(queue, WAIT_TIME);
+            added(service, ACTIVE_TIME);
+            time.extend(queue.iter().zip(&*service).map(|(q, s)| q + s));
+            put_columns(&self.queues, &words.both, &[queue, service], layout, out);
         } else {
             added(time, WHOLE_TIME);
         }
         ios.resize(3 * count, f64::NAN);
         bytes.resize(3 * count, f64::NAN);
-        let words: [&[Word]; 3] = [devices, layers, ops];
-        put_columns(&self.ops, &words, &[ios, bytes, time], layout.amounts, out);
-        devices.truncate(count);
-        layers.truncate(count);
+        put_columns(&self.ops, &words.ops, &[ios, bytes, time], layout, out);
     }
 
     fn put_device(
         &self,
         layout: &Layout,
-        words: &[Vec<Word>; 4],
-        columns: &mut [Vec<f64>; 3],
+        words: &ReportWords,
+        columns: &mut [Vec<f64>; 5],
         out: &mut Out,
     ) {
-        let [busy, depth, _] = columns;
+        let [busy, depth, ..] = columns;
         busy.clear();
         busy.extend(self.column(layout, BUSY).map(|v| v / 100.0));
         depth.clear();
         let waiting = self.column(layout, WAIT);
         depth.extend(waiting.zip(self.column(layout, ACTIVE)).map(|(w, a)| w + a));
-        out.put_columns(&self.device, &[&words[0], &words[1]], &[busy, depth]);
+        out.put_columns(&self.device, &words.devices, &[busy, depth]);
     }
 
     /// What has no place in the catalog.
     fn put_others(
-        &mut self,
+        &self,
         layout: &Layout,
-        words: &mut [Vec<Word>; 4],
-        columns: &mut [Vec<f64>; 3],
+        words: &ReportWords,
+        columns: &mut [Vec<f64>; 5],
         out: &mut Out,
     ) {
-        let [_, _, _, tool, wait, percent] = self.often(out);
-        let wait = layout.places[WAIT_BUSY].map(|p| (wait, percent, p));
-        let other = |(name, place): &(String, usize)| {
-            let unit = out.word(unit_of(name).as_bytes());
-            (out.word(name.as_bytes()), unit, *place)
-        };
-        let counts: Vec<(Word, Word, usize)> = layout.others.iter().map(other).collect();
-        let count = self.rows.len();
-        let [devices, tools, names, units] = words;
         let [values, ..] = columns;
-        for (name, unit, place) in wait.into_iter().chain(counts) {
-            for (column, word) in [(&mut *tools, tool), (names, name), (units, unit)] {
-                column.clear();
-                column.resize(count, word);
-            }
-            values.clear();
-            let rows = self.numbers.chunks_exact(layout.numbers.max(1));
-            values.extend(rows.filter_map(|r| r.get(place)));
-            out.put_columns(&self.other, &[tools, names, units, devices], &[values]);
+        values.clear();
+        for (_, _, place) in others(layout) {
+            values.extend(self.numbers_at(layout, place));
+        }
+        if !values.is_empty() {
+            out.put_columns(&self.other, &words.others, &[values]);
         }
     }
+}
+
+/// Words of the rows of a report, by table. They are the same in each report that has the same
+/// devices.
+#[derive(Clone)]
+struct ReportWords {
+    count: usize,
+    /// Names of the layout's columns that have no place in the catalog.
+    names: Vec<String>,
+    ops: Arc<Vec<Vec<Word>>>,
+    both: Arc<Vec<Vec<Word>>>,
+    devices: Arc<Vec<Vec<Word>>>,
+    others: Arc<Vec<Vec<Word>>>,
+}
+
+impl ReportWords {
+    fn new<'d>(
+        devices: impl Iterator<Item = &'d Device> + Clone,
+        layout: &Layout,
+        out: &mut Out,
+    ) -> ReportWords {
+        let names: Vec<Word> = devices.clone().map(|d| d.word).collect();
+        let layers: Vec<Word> = devices.map(|d| d.layer).collect();
+        let count = names.len();
+        let ops = [&b"read"[..], b"write", b"(all)"].map(|op| vec![out.word(op); count]);
+        let both = vec![names.clone(), layers.clone(), ops[2].clone()];
+        let mut columns = [const { Vec::new() }; 3];
+        for (name, unit, _) in others(layout) {
+            let all = [&b"iostat"[..], name.as_bytes(), unit.as_bytes()];
+            for (column, word) in columns.iter_mut().zip(all) {
+                column.resize(column.len() + count, out.word(word));
+            }
+        }
+        let [tools, columns, units] = columns;
+        let instances = names.repeat(others(layout).count());
+        ReportWords {
+            count,
+            names: others(layout).map(|(name, ..)| name.to_owned()).collect(),
+            ops: Arc::new(vec![names.repeat(3), layers.repeat(3), ops.concat()]),
+            both: Arc::new(both),
+            devices: Arc::new(vec![names, layers]),
+            others: Arc::new(vec![tools, columns, units, instances]),
+        }
+    }
+
+    /// Whether they are those of so many devices with that layout.
+    fn are_of(&self, count: usize, layout: &Layout) -> bool {
+        self.count == count && others(layout).map(|(name, ..)| name).eq(&self.names)
+    }
+}
+
+/// Columns that have no place in the catalog: name, unit and place.
+fn others(layout: &Layout) -> impl Iterator<Item = (&str, &'static str, usize)> + Clone {
+    let wait = layout.places[WAIT_BUSY].map(|place| ("%w", "%", place));
+    let rest = layout.others.iter();
+    wait.into_iter()
+        .chain(rest.map(|(name, place)| (name.as_str(), unit_of(name), *place)))
 }
 
 /// The unit of a column that has no place in the catalog.
@@ -299,15 +385,16 @@ fn unit_of(column: &str) -> &'static str {
 /// Rows whose sums are per second, or amounts of the interval.
 fn put_columns(
     shape: &Shape,
-    words: &[&[Word]; 3],
+    words: &Arc<Vec<Vec<Word>>>,
     values: &[&Vec<f64>],
-    amounts: bool,
+    layout: &Layout,
     out: &mut Out,
 ) {
-    if amounts {
-        for i in 0..words[0].len() {
+    if layout.amounts {
+        for i in 0..values.first().map_or(0, |c| c.len()) {
             let row: Vec<f64> = values.iter().map(|c| c[i]).collect();
-            out.put_amounts(shape, &words.map(|c| c[i]), &row);
+            let words: Vec<Word> = words.iter().map(|c| c[i]).collect();
+            out.put_amounts(shape, &words, &row);
         }
     } else {
         let values: Vec<&[f64]> = values.iter().map(|c| c.as_slice()).collect();

@@ -1,7 +1,7 @@
 //! Fields of a row.
 
 use super::layout::Layout;
-use crate::cpu::{Cpu, UNKNOWN};
+use crate::cpu::{AllCpus, UNKNOWN};
 use crate::out::Out;
 use crate::{number, scan};
 
@@ -59,12 +59,11 @@ pub(super) fn raw_numbers(line: &[u8], values: &mut [f64]) -> bool {
 
 /// Puts numbers of terminals and processors.
 pub(super) fn put_tail<'a>(
-    cpu: &Cpu,
+    cpus: &mut AllCpus,
     amounts: bool,
     values: impl Iterator<Item = (&'a str, f64)>,
     out: &mut Out,
 ) {
-    let empty = out.word(b"");
     let mut shares = UNKNOWN;
     let mut known = false;
     for (name, value) in values {
@@ -75,14 +74,20 @@ pub(super) fn put_tail<'a>(
             "wt" => shares.iowait = share,
             "st" => shares.steal = share,
             "id" => shares.idle = share,
-            "tin" | "tout" if amounts => out.other(name, "characters", empty, value),
-            "tin" | "tout" => out.other(name, "characters/s", empty, value),
-            // Time in probes of DTrace, of illumos.
-            _ => out.other(name, "%", empty, value),
+            _ => {
+                let unit = match name {
+                    "tin" | "tout" if amounts => "characters",
+                    "tin" | "tout" => "characters/s",
+                    // Time in probes of DTrace, of illumos.
+                    _ => "%",
+                };
+                let empty = out.word(b"");
+                out.other(name, unit, empty, value);
+            }
         }
         known |= matches!(name, "us" | "sy" | "id");
     }
     if known {
-        cpu.put_all(out, &shares);
+        cpus.put(out, &shares);
     }
 }
