@@ -7,10 +7,13 @@
 mod checks;
 mod messages;
 
+use std::sync::Arc;
+
 use run::catalog::{self, Derived, Detail, Kind, Measure, Stored, Subject, Table, Under};
 use run::unit::Unit;
 use run::{CATALOG, Manifest, Nanos};
 
+use crate::bounds::Bounds;
 use crate::error::{Problem, near_or_all};
 use crate::syntax::{Expression, Spanned, Test};
 
@@ -68,6 +71,8 @@ pub struct ScanPlan {
     pub times: Vec<TimeCheck>,
     /// Why its sums may differ from other tables of the same statistic.
     pub caveat: Option<&'static str>,
+    /// What reading it may take.
+    pub bounds: Arc<Bounds>,
 }
 
 /// Where the value of a group's dimension comes from.
@@ -159,6 +164,22 @@ pub fn plan(
         under,
         times: d.times,
     })
+}
+
+/// The table of events of `expression`'s subject that has every dimension its predicates name.
+pub fn plan_events(
+    expression: &Expression,
+    manifest: &Manifest,
+    has: &dyn Fn(&str) -> bool,
+) -> Result<ScanPlan, Problem> {
+    let planner = Planner {
+        expression,
+        subject: find_subject(expression)?,
+        manifest,
+        has,
+    };
+    planner.check_dimensions()?;
+    planner.events()
 }
 
 fn find_subject(expression: &Expression) -> Result<&'static Subject, Problem> {
@@ -379,6 +400,25 @@ impl Planner<'_> {
         self.scan_of(chosen, measure, keep)
     }
 
+    /// The table that has the events themselves.
+    fn events(&self) -> Result<ScanPlan, Problem> {
+        let needed = self.needed(&|_| true);
+        let name = &self.expression.measure.text;
+        let measure = self.subject.measure(name).ok_or_else(|| {
+            let what = format!("`{}` has no measure `{name}`", self.subject.name);
+            self.problem(self.expression.measure.span, what)
+        })?;
+        let mut all = candidates(self.subject, measure.name);
+        all.retain(|c| c.table.detail == Detail::Event);
+        let fitting = || all.iter().filter(|c| c.fits(&needed));
+        let recorded = fitting().find(|c| (self.has)(c.table.name));
+        match (recorded, fitting().next()) {
+            (Some(chosen), _) => self.scan_of(chosen, measure, &|_| true),
+            (None, Some(first)) => Err(self.not_recorded(first)),
+            (None, None) => Err(self.no_table(self.subject, measure, &all, &needed)),
+        }
+    }
+
     fn scan_of(
         &self,
         chosen: &Candidate,
@@ -410,6 +450,7 @@ impl Planner<'_> {
             tests: vec![],
             times: vec![],
             caveat: chosen.caveat,
+            bounds: Arc::default(),
         };
         for p in &e.predicates {
             match p.dimension.text.as_str() {
