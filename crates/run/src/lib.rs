@@ -20,6 +20,7 @@ pub mod worksheets;
 pub mod write;
 
 pub use catalog::{CATALOG, Dimension, Kind, Measure, Subject, Table};
+pub use home::own_file;
 pub use manifest::Manifest;
 pub use read::{Batch, Run};
 

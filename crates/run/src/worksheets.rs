@@ -65,7 +65,9 @@ pub fn list(dir: &Path) -> Vec<Worksheet> {
                 .strip_suffix(".json")
                 .filter(|n| is_name(n))?
                 .to_owned();
-            let small = file.metadata().ok()?.len() <= LARGEST as u64;
+            // A link is no worksheet: it may lead anywhere.
+            let kind = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            let small = kind.len() <= LARGEST as u64;
             let content = small.then(|| fs::read(file.path()).ok()).flatten()?;
             let content = serde_json::from_slice(&content).ok()?;
             Some(Worksheet { name, content })
@@ -96,6 +98,11 @@ pub fn keep(dir: &Path, name: &str, content: &[u8]) -> Result<PathBuf, KeepError
         return Err(KeepError::TooMany);
     }
     fs::create_dir_all(&folder).map_err(failed)?;
+    if fs::symlink_metadata(&folder).is_ok_and(|kind| kind.is_symlink()) {
+        return Err(failed(io::Error::other(
+            "`worksheets` leads out of the run",
+        )));
+    }
     let mut text = serde_json::to_string_pretty(&parsed).expect("JSON is JSON");
     text.push('\n');
     write_durably(&path, text.as_bytes()).map_err(failed)?;

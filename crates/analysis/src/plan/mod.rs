@@ -5,6 +5,7 @@
 //! `time` are dimensions of everything: they come from the manifest, not from columns.
 
 mod checks;
+mod events;
 mod messages;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::syntax::{Expression, Spanned, Test};
 
 use checks::cuts;
 pub use checks::{holds, holds_number};
+pub use events::plan_events;
 
 /// What is to be read, and what to make of it.
 #[derive(Clone, Debug)]
@@ -164,22 +166,6 @@ pub fn plan(
         under,
         times: d.times,
     })
-}
-
-/// The table of events of `expression`'s subject that has every dimension its predicates name.
-pub fn plan_events(
-    expression: &Expression,
-    manifest: &Manifest,
-    has: &dyn Fn(&str) -> bool,
-) -> Result<ScanPlan, Problem> {
-    let planner = Planner {
-        expression,
-        subject: find_subject(expression)?,
-        manifest,
-        has,
-    };
-    planner.check_dimensions()?;
-    planner.events()
 }
 
 fn find_subject(expression: &Expression) -> Result<&'static Subject, Problem> {
@@ -398,25 +384,6 @@ impl Planner<'_> {
             return Err(self.not_recorded(first));
         };
         self.scan_of(chosen, measure, keep)
-    }
-
-    /// The table that has the events themselves.
-    fn events(&self) -> Result<ScanPlan, Problem> {
-        let needed = self.needed(&|_| true);
-        let name = &self.expression.measure.text;
-        let measure = self.subject.measure(name).ok_or_else(|| {
-            let what = format!("`{}` has no measure `{name}`", self.subject.name);
-            self.problem(self.expression.measure.span, what)
-        })?;
-        let mut all = candidates(self.subject, measure.name);
-        all.retain(|c| c.table.detail == Detail::Event);
-        let fitting = || all.iter().filter(|c| c.fits(&needed));
-        let recorded = fitting().find(|c| (self.has)(c.table.name));
-        match (recorded, fitting().next()) {
-            (Some(chosen), _) => self.scan_of(chosen, measure, &|_| true),
-            (None, Some(first)) => Err(self.not_recorded(first)),
-            (None, None) => Err(self.no_table(self.subject, measure, &all, &needed)),
-        }
     }
 
     fn scan_of(

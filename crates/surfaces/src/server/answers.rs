@@ -180,7 +180,7 @@ mod tests {
         };
         let count = || made.load(std::sync::atomic::Ordering::SeqCst);
         block_on(async {
-            let (a, b) = futures_util::join!(ask("a"), ask("a"));
+            let (a, b) = tokio::join!(ask("a"), ask("a"));
             assert_eq!((a.unwrap().len(), b.unwrap().len(), count()), (100, 100, 1));
             ask("b").await.unwrap();
             ask("a").await.unwrap();
@@ -211,7 +211,8 @@ mod tests {
             let refused = endless.await.unwrap_err();
             assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
             assert_eq!(answers.work_out(|_| Ok(7)).await, Ok(7));
-            let fell = answers.work_out(|_| -> Result<(), Refused> { panic!("in a test") });
+            let patient = Answers::new(Limits::default());
+            let fell = patient.work_out(|_| -> Result<(), Refused> { panic!("in a test") });
             assert_eq!(
                 fell.await.unwrap_err().status,
                 StatusCode::INTERNAL_SERVER_ERROR

@@ -96,7 +96,10 @@ impl Shown {
     /// Settings of its machine.
     pub(super) fn inventory(&self) -> Inventory {
         match &self.source {
-            Source::Recorded { path, .. } => Inventory::read(path),
+            Source::Recorded { path, .. } => match run::own_file(path, "inventory.json") {
+                Some(_) => Inventory::read(path),
+                None => Inventory::of(None),
+            },
             Source::Live(live) => Inventory::of(live.beside("inventory.json").as_deref()),
         }
     }
