@@ -15,6 +15,7 @@ mod picture;
 mod plot;
 mod record;
 mod show;
+mod view;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     show::ENTRY,
     get::ENTRY,
     plot::ENTRY,
+    view::ENTRY,
     compare::ENTRY,
     list::ENTRY,
     catalog::ENTRY,

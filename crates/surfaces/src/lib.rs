@@ -16,6 +16,7 @@ pub mod png;
 mod random;
 mod ranges;
 mod scale;
+pub mod server;
 mod sparkline;
 mod stack;
 pub mod svg;

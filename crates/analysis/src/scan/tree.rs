@@ -3,18 +3,27 @@
 /// No place: of a code without a word.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
+use std::collections::HashMap;
+
 /// Finds the group of the values of a row, level by level, by their places.
 pub(super) struct Tree {
     /// By level, by group of the level above: group by place of the value.
     below: Vec<Vec<Vec<u32>>>,
+    /// By level, groups whose value's place is far above those of the group's others: a row of
+    /// places for each process, up to that of the last file of all, would fill the memory.
+    far: Vec<HashMap<(u32, u32), u32>>,
     /// By level, the key of each group as places.
     keys: Vec<Vec<Vec<u32>>>,
 }
+
+/// Places that a group may leave empty.
+const MOST_EMPTY: usize = 1024;
 
 impl Tree {
     pub(super) fn new(levels: usize) -> Tree {
         Tree {
             below: vec![vec![Vec::new()]; levels],
+            far: vec![HashMap::new(); levels],
             keys: vec![Vec::new(); levels],
         }
     }
@@ -62,12 +71,23 @@ impl Tree {
 
     #[cold]
     fn new_group(&mut self, level: usize, group: u32, place: u32, at: usize) -> u32 {
-        let children = &mut self.below[level][group as usize];
-        if children.len() <= at {
-            children.resize(at + 1, UNKNOWN);
-        }
         let new = self.keys[level].len();
-        children[at] = new as u32;
+        let children = &mut self.below[level][group as usize];
+        if at <= 2 * children.len() + MOST_EMPTY {
+            if children.len() <= at {
+                children.resize(at + 1, UNKNOWN);
+            }
+            // It may have been far before the others came near.
+            let known = self.far[level].get(&(group, place));
+            children[at] = known.copied().unwrap_or(new as u32);
+            if known.is_some() {
+                return children[at];
+            }
+        } else if let Some(known) = self.far[level].get(&(group, place)) {
+            return *known;
+        } else {
+            self.far[level].insert((group, place), new as u32);
+        }
         let mut key = match level {
             0 => Vec::new(),
             _ => self.keys[level - 1][group as usize].clone(),
@@ -80,5 +100,30 @@ impl Tree {
             below.push(Vec::new());
         }
         new as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_the_same_near_and_far() {
+        let mut tree = Tree::new(2);
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        // 300 groups with places that jump, forth and back.
+        for step in 0..60_000_u32 {
+            let (a, b) = (step % 300, step.wrapping_mul(2_654_435_761) % 40_000);
+            let above = tree.descend(0, 0, a);
+            let group = tree.descend(1, above, b);
+            assert_eq!(*known.entry((a, b)).or_insert(group), group);
+            assert_eq!(tree.key(group as usize), Some(&[a, b][..]));
+        }
+        assert_eq!(tree.groups(), known.len());
+        let unknown = tree.descend(0, 0, UNKNOWN);
+        assert_eq!(tree.descend(0, 0, UNKNOWN), unknown);
+        // One far place does not take the room of all before it.
+        let room: usize = tree.below[1].iter().map(Vec::len).sum();
+        assert!(room < 300 * 40_000 / 4, "{room}");
     }
 }
