@@ -1,11 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-import { mockServer } from "./dev/mock";
-
 // Files have fixed names, so that the binary can embed them and a report can carry them: one
 // script, one style sheet, no other request.
 export default defineConfig({
-  plugins: [mockServer()],
   build: {
     target: "es2022",
     modulePreload: { polyfill: false },

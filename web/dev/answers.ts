@@ -73,7 +73,7 @@ export function evaluate(ask: Ask): Answer {
   const measure = [...subject.measures, ...subject.derived].find((m) => m.name === found.measure);
   if (!measure) {
     const at = found.subject.length + 1;
-    throw new Refused(`${found.subject} has no measure \`${found.measure}\``, `${subject.measures.map((m) => m.name).join(", ")}`, [at, at + found.measure.length]);
+    throw new Refused(`${found.subject} has no measure \`${found.measure}\``, subject.measures.map((m) => m.name).join(", "), [at, at + found.measure.length]);
   }
   for (const by of found.by) {
     if (!subject.dimensions.some((d) => d.name === by)) {

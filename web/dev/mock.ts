@@ -157,7 +157,8 @@ async function worksheet(state: MockState, name: string, request: IncomingMessag
     let body = "";
     for await (const piece of request) body += String(piece);
     state.sheets.set(name, body);
-    return send({});
+    send({});
+    return;
   }
   const sheet = state.sheets.get(name);
   if (sheet) send(JSON.parse(sheet));

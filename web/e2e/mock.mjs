@@ -9,7 +9,8 @@ export async function serve(kind = "") {
   process.env.SONDE_MOCK = kind;
   const server = await preview({
     root: fileURLToPath(new URL("..", import.meta.url)),
-    configFile: fileURLToPath(new URL("../vite.config.ts", import.meta.url)),
+    configFile: fileURLToPath(new URL("../dev/vite.config.ts", import.meta.url)),
+    configLoader: "runner",
     logLevel: "error",
     preview: { host: "127.0.0.1", port: 0 },
   });

@@ -28,7 +28,7 @@ export function commands(bench: Workbench): Key[] {
     { keys: ["j"], shown: "j", does: "next panel", act: () => column.walk(1) },
     { keys: ["k"], shown: "k", does: "panel before", act: () => column.walk(-1) },
     { keys: ["a", "/"], shown: "a", does: "add a statistic", act: () => bench.add.focus() },
-    { keys: ["d", "Enter"], shown: "d", does: "drill down: break the panel down by something else", act: () => column.focused()?.drillAll() },
+    { keys: ["d"], shown: "d", does: "drill down: break the panel down by something else", act: () => column.focused()?.drillAll() },
     { keys: ["s"], shown: "s", does: "select by numbers, then drill down", act: () => withFocused(bench, (panel) => selectByNumbers(page, panel)) },
     { keys: ["t"], shown: "t", does: "the panel's numbers as a table, and back", act: () => withFocused(bench, (panel) => store.changePanel(panel.index, { kind: panel.panel.kind === "table" ? "auto" : "table" })) },
     { keys: ["x", "Delete"], shown: "x", does: "remove the panel", act: () => withFocused(bench, (panel) => store.removePanel(panel.index)) },

@@ -84,7 +84,8 @@ export class Live {
         this.notices.keep("gone", "wrong", "Another server is at this address now, which does not know this browser: open the address that `sonde view` printed.");
         return;
       }
-      return this.wait();
+      this.wait();
+      return;
     }
     this.gone = false;
     this.notices.take("gone");

@@ -39,6 +39,8 @@ export class Workbench {
   private readonly step = settled(STEP_AFTER, () => this.keepView());
   /** The runs and clock that the head was drawn for. */
   private drawn = "";
+  /** The stretch of the worksheet that was last brought into view. */
+  private fitted = "";
 
   constructor(
     readonly page: Page,
@@ -66,7 +68,10 @@ export class Workbench {
   /** Shows everything for the first time. */
   begin(damagedLink: boolean): void {
     const { page } = this;
-    const skip = h("a", { class: "skip", href: "#panels", onclick: (event: Event) => (event.preventDefault(), this.column.walk(1)) }, "to the panels");
+    const skip = h("a", { class: "skip", href: "#panels", onclick: (event: Event) => {
+      event.preventDefault();
+      this.column.walk(1);
+    } }, "to the panels");
     const top = h("div", { class: "top" }, this.header.element, this.strip.element);
     this.host.replaceChildren(skip, top, this.notices.element, this.findingsHost, this.add.element, this.column.element, this.drawer.element);
     document.title = `${page.chosen().map((run) => run.name).join(", ")} – Sonde`;
@@ -84,9 +89,12 @@ export class Workbench {
   /** The worksheet is another. */
   private changed(): void {
     const { page } = this;
-    page.fitView();
-    this.column.update(page.store.now);
     const sheet = page.store.now;
+    // A view that was moved and is not yet a step must not jump back.
+    const fitted = JSON.stringify([sheet.from, sheet.to, sheet.align, sheet.runs]);
+    if (fitted !== this.fitted) page.fitView();
+    this.fitted = fitted;
+    this.column.update(sheet);
     const drawn = JSON.stringify([sheet.runs, sheet.align, page.runs.runs.map((run) => run.id)]);
     if (drawn !== this.drawn) {
       const again = this.drawn !== "";
@@ -122,6 +130,7 @@ export class Workbench {
     const from = whole ? null : round(view.range.from);
     const to = whole ? null : round(view.range.to);
     if (from === store.now.from && to === store.now.to) return;
+    this.fitted = JSON.stringify([from, to, store.now.align, store.now.runs]);
     store.change({ from, to });
   }
 
@@ -173,6 +182,7 @@ export class Workbench {
 
   private back(): void {
     this.drawn = "";
+    this.fitted = "";
     this.problems();
     this.changed();
     this.column.load(true);

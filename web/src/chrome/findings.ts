@@ -4,6 +4,7 @@
 import type { Finding, Findings, Run } from "../api/types";
 import { button, h } from "../dom";
 import type { Page } from "../page";
+import { within } from "../sheet/view";
 import { panelOf } from "../sheet/worksheet";
 import { elapsed } from "../units/time";
 
@@ -18,12 +19,13 @@ export function openFinding(page: Page, run: Run, finding: Finding): number {
   const around = Math.max((finding.to - finding.from) * AROUND, (run.every ?? 1) * 3);
   const { panels } = page.store.now;
   const there = panels.findIndex((panel) => panel.expr === finding.expr && page.runsOf(panel)[0]?.id === run.id);
-  page.view.follow = false;
-  page.view.show(finding.from - zero - around, finding.to - zero + around);
-  if (there >= 0) return there;
   const only = page.chosen().length > 1 ? run.id : null;
-  page.store.insertPanel(-1, panelOf(finding.expr, { run: only }));
-  return 0;
+  // What stands out is often just what a heat map would leave out as an outlier.
+  const changed = panels.map((panel, i) => (i === there ? { ...panel, outliers: 0 } : panel));
+  const added = panelOf(finding.expr, { run: only, outliers: 0 });
+  const range = within({ from: finding.from - zero - around, to: finding.to - zero + around }, page.view.bounds);
+  page.store.change({ ...range, panels: there >= 0 ? changed : [added, ...panels] });
+  return Math.max(there, 0);
 }
 
 /** The strip below the head. Empty if nothing stands out. */

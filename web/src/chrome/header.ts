@@ -49,8 +49,7 @@ export class Header {
       h("span", { class: "row group" }, this.steps.undo, this.steps.redo, this.time, this.steps.whole),
       this.live,
       h("span", { class: "spring" }),
-      this.own,
-      h(
+      h("div", { class: "corner" }, this.own, h(
         "nav",
         { class: "row", "aria-label": "more about the run" },
         button("Findings", "what stands out (1)", () => events.drawer("findings")),
@@ -61,7 +60,7 @@ export class Header {
         fixed ? "" : button("Open", "open a saved worksheet", () => events.openSheet()),
         button("◐", "light or dark", () => events.theme(), { class: "icon" }),
         button("?", "keys and what the mouse does (?)", () => events.keys(), { class: "icon" }),
-      ),
+      )),
     );
     this.drawLive(run);
     this.update();

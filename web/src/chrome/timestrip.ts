@@ -13,6 +13,9 @@ function put(element: HTMLElement, from: number, to: number): HTMLElement {
   return element;
 }
 
+/** Findings with a mark; the others are in the drawer. */
+const MOST_FINDINGS = 12;
+
 type Grip = "left" | "right" | "window" | "new";
 
 export class TimeStrip {
@@ -57,16 +60,24 @@ export class TimeStrip {
       ...run.phases.map((phase, i) => stretch(i % 2 === 0 ? "phase" : "phase odd", phase, phase.name, phase.name)),
       ...run.gaps.map((gap) => stretch("gap", gap, "", "gap: nothing was observed")),
       ...run.loss.filter((loss) => loss.dropped > 0 || loss.weight > 1).map((loss) => stretch("loss", loss, "", `${loss.table}: ${loss.dropped} lost, one kept for ${loss.weight}`)),
-      ...timeTicks(from, to, wanted).map((at) => put(h("span", { class: "tick" }, elapsed(at, step)), this.share(at), this.share(at))),
-      ...findings.map((finding) => this.finding(finding, zero)),
+      ...timeTicks(from, to, wanted).map((at) => this.tick(at, step)),
+      ...findings.slice(0, MOST_FINDINGS).map((finding, i) => this.finding(finding, zero, i % 2)),
     );
     this.move();
   }
 
-  private finding(finding: Finding, zero: number): HTMLElement {
+  /** A time; at the ends it stands within the strip. */
+  private tick(at: number, step: number): HTMLElement {
+    const share = this.share(at);
+    const end = share < 0.02 ? " first" : share > 0.98 ? " last" : "";
+    return put(h("span", { class: `tick${end}` }, elapsed(at, step)), share, share);
+  }
+
+  private finding(finding: Finding, zero: number, row: number): HTMLElement {
     const mark = h("button", { type: "button", class: "finding-mark", title: finding.sentence, "aria-label": `finding: ${finding.sentence}` });
     mark.addEventListener("pointerdown", (event) => event.stopPropagation());
     mark.addEventListener("click", () => this.openFinding(finding));
+    mark.style.setProperty("--row", String(row));
     return put(mark, this.share(finding.from - zero), this.share(finding.to - zero));
   }
 

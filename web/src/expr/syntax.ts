@@ -56,7 +56,7 @@ export function tokens(text: string): Token[] {
       if (operator) {
         put("operator", operator.length);
         wantsValue = true;
-      } else if (name && KEYWORDS.has(name)) {
+      } else if (name && KEYWORDS.has(name) && found.at(-1)?.kind !== "point") {
         wantsValue = name === "in";
         put("keyword", name.length);
       } else {

@@ -41,7 +41,7 @@ export function selectByNumbers(page: Page, view: PanelView): void {
   if (key) fields.push({ label: `${key.dimension} from`, value: "" }, { label: `${key.dimension} below`, value: "" });
   const inputs = fields.map((field) => h("input", { type: "text", value: field.value, "aria-label": field.label }));
   const wrong = h("p", { class: "refusal", role: "status", hidden: true });
-  const rows = fields.map((field, i) => h("label", {}, field.label, inputs[i]!));
+  const rows = fields.map((field, i) => h("label", {}, field.label, inputs[i]));
   const form = h("form", {}, ...rows, wrong, h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Drill down")));
   const box = dialog("Select by numbers", form);
   form.addEventListener("submit", (event) => {

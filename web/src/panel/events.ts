@@ -67,7 +67,10 @@ export class EventsTable {
     const own = new AbortController();
     this.under = own;
     const question = eventsQuestion(this.page, panel, range, usualOrder(this.page, panel));
-    if (!question) return this.say("this expression has no subject", null);
+    if (!question) {
+      this.say("this expression has no subject", null);
+      return;
+    }
     try {
       this.events = await this.page.provider.events(question, own.signal);
       this.draw(question);

@@ -36,7 +36,7 @@ export function heatLegend(answer: Answer, heat: Heat, shades: Shades, panel: Pa
       h("span", { class: "what" }, "outliers"),
       choice(OUTLIERS.map((share) => [`${share * 100} %`, `leave at most ${share * 100} % of the amount above the picture`, share === panel.outliers, () => events.outliers(share)])),
     ),
-    h("p", { class: "hidden-part" }, hiddenWords(heat, unit)),
+    h("p", { class: "hidden-part" }, hiddenWords(heat, unit), heat.hidden.amount > 0 ? button("show it", "no outliers hidden", () => events.outliers(0), { class: "link" }) : null),
     quantiles(answer.fold?.quantiles ?? null, answer),
   );
 }
@@ -67,9 +67,8 @@ function choice(options: [label: string, tip: string, on: boolean, act: () => vo
 export function hiddenWords(heat: Heat, unit: ReturnType<typeof unitOf>): string {
   const { amount: above, share, events } = heat.hidden;
   if (!(above > 0)) return "nothing hidden: all of it is in the picture";
-  const many = events !== null ? `${amount(events, unitOf("count"))} events, ` : "";
-  const last = heat.edges[heat.edges.length - 1];
-  return `hidden above ${last === undefined ? "the picture" : "the top"}: ${many}${amount(above, unit)} (${percent(share)})`;
+  const many = events !== null && unit.base !== "count" ? `${amount(events, unitOf("count"))} events, ` : "";
+  return `hidden above the top: ${many}${amount(above, unit)} (${percent(share)}) `;
 }
 
 /** A share as a person reads it, never 0 % for something that is there. */

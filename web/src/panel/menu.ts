@@ -84,7 +84,7 @@ function keys(event: KeyboardEvent, list: HTMLElement, close: (back: boolean) =>
   else if (event.key.length === 1 && event.key !== " ") {
     const letter = event.key.toLowerCase();
     const order = [...buttons.slice(here + 1), ...buttons.slice(0, here + 1)];
-    order.find((b) => b.textContent?.toLowerCase().replace(/^by /, "").startsWith(letter))?.focus();
+    order.find((b) => b.textContent.toLowerCase().replace(/^by /, "").startsWith(letter))?.focus();
   }
 }
 

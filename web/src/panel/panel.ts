@@ -12,7 +12,7 @@ import { isDark } from "../plot/theme";
 import type { Dragged, Size } from "../plot/timeplot";
 import type { Page } from "../page";
 import type { Panel } from "../sheet/worksheet";
-import { amountUnit, unitOf } from "../units/amount";
+import { amountUnit, roundest, unitOf } from "../units/amount";
 import { openDrillMenu, zoom } from "./drillmenu";
 import { EventsTable } from "./events";
 import { ExprInput } from "./exprinput";
@@ -208,8 +208,8 @@ export class PanelView {
     const drawing = drawFold(first.fold!, log, number, amountUnit(unitOf(first.unit)), this.size(), {
       dragged: (from, to, x, y) => {
         const edges = first.fold!.edges;
-        const [low, high] = snapped(edges, from, to);
-        const numbers = { dimension: key?.dimension ?? "", unit: key?.number ?? "count", from: low, to: high };
+        const unit = key?.number ?? "count";
+        const numbers = { dimension: key?.dimension ?? "", unit, from: roundBound(edges, from, unit), to: roundBound(edges, to, unit) };
         this.drill({ ...NOTHING, numbers }, { x, y });
       },
     });
@@ -243,6 +243,7 @@ export class PanelView {
   }
 
   private dragged(area: Dragged, menu: boolean): void {
+    this.tip.hidden = true;
     const shown = this.picture.shown;
     const at = { x: area.x, y: area.y };
     const done = (): void => this.picture.unselect();
@@ -318,6 +319,15 @@ export class PanelView {
   }
 }
 
+/**
+ * A bound that was dragged to: the roundest number in the bucket that holds it, since nobody points
+ * more exactly than that.
+ */
+export function roundBound(edges: readonly number[], at: number, unit: string): number {
+  const bucket = Math.min(Math.max(0, lastNotAbove(edges, at)), edges.length - 2);
+  return roundest(edges[bucket]!, edges[bucket + 1]!, unitOf(unit).base);
+}
+
 /** Numbers widened to the edges of the buckets they lie in. */
 export function snapped(edges: readonly number[], from: number, to: number): [number, number] {
   const low = Math.max(0, lastNotAbove(edges, from));
@@ -332,14 +342,18 @@ export function snapped(edges: readonly number[], from: number, to: number): [nu
 function heatSelection(area: Dragged, shown: Shown, exact: boolean): Selection {
   const image = shown.image!;
   const [from, to] = snapped(image.times, area.from, area.to);
-  const [low, high] = snapped(image.edges, image.ruler.value(area.low), image.ruler.value(area.high));
   const key = shown.loaded.answers[0]!.key.find((k) => k.number !== null);
+  const ends = [image.ruler.value(area.low), image.ruler.value(area.high)] as const;
+  const unit = key?.number ?? "count";
+  const [low, high] = exact
+    ? snapped(image.edges, ...ends)
+    : [roundBound(image.edges, ends[0], unit), roundBound(image.edges, ends[1], unit)];
   return {
     time: { from, to: Number.isFinite(to) ? to : image.times[image.columns]! },
     numbers: key
       ? {
           dimension: key.dimension,
-          unit: key.number ?? "count",
+          unit,
           from: !exact && area.low <= 0.005 ? -Infinity : low,
           to: !exact && area.high >= 0.995 ? Infinity : high,
         }

@@ -80,7 +80,7 @@ function menu(page: Page, view: PanelView): Item[] {
     { label: "Smooth…", ...(panel.smooth ? { note: `${panel.smooth} s` } : {}), act: () => askSmooth(view, change) },
     {
       label: panel.right ? "Without the second axis" : "Second axis…",
-      act: () => (panel.right ? change({ right: null }) : void askFor("A second expression, on the axis at the right", "", (right) => change({ right: right || null }))),
+      act: () => (panel.right ? change({ right: null }) : askFor("A second expression, on the axis at the right", "", (right) => change({ right: right || null }))),
     },
     { label: panel.beside ? "Below the one before" : "Beside the one before", disabled: index === 0, act: () => change({ beside: !panel.beside }) },
     { label: "Compare beside", note: "a copy", act: () => compareBeside(page, view) },
@@ -104,7 +104,7 @@ function compareBeside(page: Page, view: PanelView): void {
 }
 
 function askSmooth(view: PanelView, change: (next: Partial<Panel>) => void): void {
-  void askFor("Running mean over how many seconds? Empty for none", view.panel.smooth ? String(view.panel.smooth) : "", (text) => {
+  askFor("Running mean over how many seconds? Empty for none", view.panel.smooth ? String(view.panel.smooth) : "", (text) => {
     const seconds = Number(text);
     change({ smooth: seconds > 0 && Number.isFinite(seconds) ? seconds : null });
   });

@@ -166,10 +166,11 @@ export function valueRange(least: number, most: number, log: boolean, unit: Unit
 function scale(log: boolean, unit: Unit): uPlot.Scale {
   return {
     auto: true,
-    distr: log ? 3 : 1,
+    // uPlot's numbers for a logarithmic and a linear scale.
+    distr: (log ? 3 : 1),
     range: (_plot, min, max) => {
-      const [least, most] = [min ?? 0, max ?? 0];
-      const range = valueRange(least, most, log, unit);
+      // Without any value in view there is neither.
+      const range = valueRange((min) ?? 0, (max) ?? 0, log, unit);
       return log && range[0] <= 0 ? [0.1, 1] : range;
     },
   };

@@ -7,9 +7,9 @@ export interface Shades {
   palette: Palette;
   least: number;
   most: number;
-  share(amount: number): number;
+  share: (amount: number) => number;
   /** The amount at a share of the palette. */
-  amount(share: number): number;
+  amount: (share: number) => number;
 }
 
 type Amounts = readonly (number | null)[] | Float64Array;

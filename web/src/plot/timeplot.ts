@@ -13,10 +13,10 @@ import type { View } from "../sheet/view";
 /** Width of the axis at each side, in CSS pixels: the same in all panels, so that times line up. */
 export const LEFT_AXIS = 66;
 export const RIGHT_AXIS = 60;
-const NARROW_AXIS = 52;
+const NARROW_AXIS = 58;
 const BOTTOM_AXIS = 22;
 /** The right margin leaves room for half of the last tick's label. */
-const MARGIN = 14;
+const MARGIN = 20;
 
 /** A rectangle that was dragged: shares of the value axis, times on the worksheet's clock. */
 export interface Dragged {
@@ -63,7 +63,7 @@ export function valueAxis(scale: string, ticks: Ticks, side: 1 | 3, look: Theme)
   let last: { value: number; text: string }[] = [];
   return {
     scale,
-    side,
+    side: side,
     size: side === 1 ? RIGHT_AXIS : window.innerWidth < 600 ? NARROW_AXIS : LEFT_AXIS,
     font: FONT,
     stroke: look.faint,
@@ -107,7 +107,7 @@ export class TimePlot {
     return {
       ...size,
       ...this.content.options,
-      padding: [8, this.content.axes.some((axis) => axis.side === 1) ? 0 : MARGIN, 0, 0],
+      padding: [8, this.content.axes.some((axis) => axis.scale === "right") ? 0 : MARGIN, 0, 0],
       legend: { show: false },
       scales: { x: { time: false, auto: false, range: () => [this.view.range.from, this.view.range.to] }, ...this.content.scales },
       axes: [timeAxis(look), ...this.content.axes],

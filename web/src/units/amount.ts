@@ -166,6 +166,23 @@ export function parseAmount(text: string): number | null {
   return found && factor ? Number(found[1]) * factor[0] : null;
 }
 
+/**
+ * The number with the fewest digits, in the unit it reads best in, from `low` up to but without
+ * `high`.
+ */
+export function roundest(low: number, high: number, base: Unit["base"]): number {
+  if (!(low < high) || !Number.isFinite(low) || !Number.isFinite(high)) return low;
+  const { by } = scaleOf(high, { base, rate: false });
+  for (let decimals = -6; decimals <= 9; decimals++) {
+    const step = 10 ** -decimals;
+    const candidate = Number((Math.ceil(low / by / step - 1e-9) * step).toFixed(Math.max(decimals, 0)));
+    // As it would be read back.
+    const value = by === 1e-3 || by === 1e-6 || by === 1e-9 || by >= 1 ? candidate * by : candidate / (1 / by);
+    if (value >= low && value < high) return value;
+  }
+  return low;
+}
+
 /** Suffixes an exact amount may be written with in an expression, for each unit. */
 const EXACT: Partial<Record<Unit["base"], readonly string[]>> = {
   seconds: ["s", "ms", "us", "ns"],

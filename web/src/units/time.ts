@@ -15,7 +15,7 @@ export function timeStep(span: number, wanted: number): number {
 /** The round times within a stretch. */
 export function timeTicks(from: number, to: number, wanted: number): number[] {
   const step = timeStep(to - from, Math.max(wanted, 1));
-  const first = Math.ceil(from / step - 1e-9);
+  const first = Math.ceil(from / step - 1e-9) + 0;
   const last = Math.floor(to / step + 1e-9);
   const ticks: number[] = [];
   for (let i = first; i <= last && ticks.length < 1000; i++) ticks.push(i * step);
@@ -58,7 +58,9 @@ export function clock(started: string, seconds: number, step = 1): string {
   if (Number.isNaN(at.getTime())) return "";
   const two = (n: number): string => String(n).padStart(2, "0");
   const text = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-  return step < 1 ? `${text}.${String(at.getMilliseconds()).padStart(3, "0")}` : text;
+  if (step >= 1) return text;
+  const thousandths = String(at.getMilliseconds()).padStart(3, "0");
+  return `${text}.${step >= 0.1 ? thousandths.slice(0, 1) : thousandths}`;
 }
 
 /** Day and time of day in the reader's zone. */
