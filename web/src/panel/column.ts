@@ -13,7 +13,14 @@ export class Column {
   constructor(private readonly page: Page) {
     const watcher = new ResizeObserver(() => this.resized());
     watcher.observe(this.element);
+    this.sight = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        this.views.find((view) => view.element === entry.target)?.seen(entry.isIntersecting);
+      }
+    }, { rootMargin: "200px" });
   }
+
+  private readonly sight: IntersectionObserver;
 
   private width = 0;
 
@@ -41,7 +48,11 @@ export class Column {
       else view.update(panel, i);
       return view;
     });
-    for (const view of left) view.destroy();
+    for (const view of left) {
+      this.sight.unobserve(view.element);
+      view.destroy();
+    }
+    for (const view of next) this.sight.observe(view.element);
     this.views = next;
     this.arrange();
   }

@@ -47,6 +47,8 @@ export class PanelView {
   private readonly events: EventsTable;
   private legend: Legend | null = null;
   private loaded: Loaded | null = null;
+  private isSeen = true;
+  private isStale = false;
 
   constructor(
     private readonly page: Page,
@@ -296,7 +298,17 @@ export class PanelView {
     return this.picture.shown;
   }
 
+  /** Another time is in view. What is scrolled away is drawn when it comes back. */
   moved(): void {
+    if (this.isSeen) this.picture.redraw();
+    else this.isStale = true;
+  }
+
+  /** Whether it is on the screen, as the column watches it. */
+  seen(isSeen: boolean): void {
+    this.isSeen = isSeen;
+    if (!isSeen || !this.isStale) return;
+    this.isStale = false;
     this.picture.redraw();
   }
 

@@ -40,6 +40,9 @@ export interface Lines {
 /** Shades behind more lines than this only make mud. */
 const MOST_SHADES = 3;
 
+/** How solid areas are. They have no outline: it would take most of the time of a frame. */
+const AREA = 0.78;
+
 /** One drawn series: values beside uPlot's description of it. */
 interface Drawn {
   at: number[];
@@ -122,16 +125,15 @@ function areas(given: Lines): { drawn: Drawn[]; bands: uPlot.Band[] } {
     series: {
       label: line.label,
       scale: "y",
-      stroke: line.colour,
-      width: 1,
-      fill: alpha(line.colour, 0.62),
+      width: 0,
+      fill: alpha(line.colour, AREA),
       points: { show: false },
     },
   }));
   // Of each but the lowest only what lies above the one below is filled.
   const bands: uPlot.Band[] = left.slice(1).map((line, i) => ({
     series: [i + 2, i + 1],
-    fill: alpha(line.colour, 0.62),
+    fill: alpha(line.colour, AREA),
   }));
   const rest = strokes({ ...given, lines: given.lines.filter((line) => line.right), merged: false });
   return { drawn: [...drawn, ...rest.drawn], bands };
@@ -167,13 +169,17 @@ function scale(log: boolean, unit: Unit): uPlot.Scale {
   return {
     auto: true,
     // uPlot's numbers for a logarithmic and a linear scale.
-    distr: (log ? 3 : 1),
+    distr: log ? 3 : 1,
     range: (_plot, min, max) => {
-      // Without any value in view there is neither.
-      const range = valueRange((min) ?? 0, (max) ?? 0, log, unit);
+      const range = valueRange(known(min), known(max), log, unit);
       return log && range[0] <= 0 ? [0.1, 1] : range;
     },
   };
+}
+
+/** uPlot gives `null` where no value is in view, though its types deny it. */
+function known(bound: number | null): number {
+  return bound ?? 0;
 }
 
 /** Ticks for whatever stretch the axis has at the moment. */

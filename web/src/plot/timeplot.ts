@@ -63,7 +63,7 @@ export function valueAxis(scale: string, ticks: Ticks, side: 1 | 3, look: Theme)
   let last: { value: number; text: string }[] = [];
   return {
     scale,
-    side: side,
+    side,
     size: side === 1 ? RIGHT_AXIS : window.innerWidth < 600 ? NARROW_AXIS : LEFT_AXIS,
     font: FONT,
     stroke: look.faint,
