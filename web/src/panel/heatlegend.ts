@@ -24,12 +24,13 @@ const STEPS = 24;
 export function heatLegend(answer: Answer, heat: Heat, shades: Shades, panel: Panel, dark: boolean, events: HeatLegendEvents): HTMLElement {
   const unit = amountUnit(unitOf(answer.unit));
   const steps = Array.from({ length: STEPS }, (_, i) => css(heatColour(i / (STEPS - 1), dark)));
+  const isFold = panel.kind === "fold";
   const marks = [shades.least, shades.amount(0.5), shades.most].map((v) => amount(v, unit));
   return h(
     "div",
     { class: "legend heat-legend" },
-    h("div", { class: "row" }, h("span", { class: "what" }, "colour"), choice(PALETTES.map(([name, tip]) => [name, tip, name === panel.palette, () => events.palette(name)]))),
-    ramp(steps, shades.most > 0 ? marks : []),
+    isFold ? null : h("div", { class: "row" }, h("span", { class: "what" }, "colour"), choice(PALETTES.map(([name, tip]) => [name, tip, name === panel.palette, () => events.palette(name)]))),
+    isFold ? null : ramp(steps, shades.most > 0 ? marks : []),
     h(
       "div",
       { class: "row" },

@@ -41,7 +41,7 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
     const run = runs[i]!;
     const ends = (answer.times ?? []).map((t) => t - zero(run));
     const at = middles(ends, answer.from - zero(run), answer.bucket);
-    const prefix = runs.length > 1 ? `${run.name} · ` : "";
+    const prefix = (right ? "→ " : "") + (runs.length > 1 ? `${run.name} · ` : "");
     const unit = unitOf(answer.unit);
     const make = (label: string, colour: string, dash: number[], series: Group["series"] | null): Line | null =>
       series && { label: prefix + label, colour, dash, at, mean: series.mean, min: series.min, max: series.max, right };

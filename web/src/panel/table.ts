@@ -66,14 +66,15 @@ export function drawTable(table: Table, caption: string): HTMLElement {
     return { unit, scale: columnScale(rows.map((row) => (typeof row[c] === "number" ? row[c] : null)), unit) };
   });
   const isTime = (c: number): boolean => table.heads[c]!.text === "time";
+  // Edges of buckets span many powers: each has a unit of its own.
+  const isEdge = (c: number): boolean => c < 2 && table.heads[1]?.text === "below";
   const cell = (v: string | Maybe, c: number): HTMLElement => {
     if (typeof v === "string") return h("td", {}, v);
     if (v !== null && isTime(c)) return h("td", { class: "number" }, elapsed(v, 0.1));
-    const each = c < 2 && table.heads[c]!.text !== "time" && table.heads[1]?.text === "below";
-    return h("td", { class: "number" }, each ? amount(v, scales[c]!.unit) : columnDigits(v, scales[c]!.scale, scales[c]!.unit));
+    return h("td", { class: "number" }, isEdge(c) ? amount(v, scales[c]!.unit) : columnDigits(v, scales[c]!.scale, scales[c]!.unit));
   };
   const heads = table.heads.map((head, c) =>
-    h("th", { scope: "col", class: "number" }, head.text, isTime(c) || scales[c]!.scale.suffix === "" ? null : h("small", {}, scales[c]!.scale.suffix)),
+    h("th", { scope: "col", class: "number" }, head.text, isTime(c) || isEdge(c) || scales[c]!.scale.suffix === "" ? null : h("small", {}, scales[c]!.scale.suffix)),
   );
   const left = table.rows.length - rows.length;
   return h(

@@ -60,8 +60,8 @@ function branch(node: Node, depth: number, most: number, text: (v: Maybe) => str
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     drill(node.name, { x: box.left, y: box.bottom });
   }, { class: "more" });
-  const own = node.children.length > 0 && node.own !== node.sum && node.own !== null ? h("small", {}, `own ${text(node.own)}`) : null;
-  const line = [h("span", { class: "label", title: node.name }, node.short), more, bar, own, h("b", {}, text(node.sum))];
+  const own = node.children.length > 0 && node.own !== node.sum && node.own !== null ? `own ${text(node.own)}` : "";
+  const line = [h("span", { class: "label", title: node.name }, node.short), more, bar, h("small", {}, own), h("b", {}, text(node.sum))];
   if (node.children.length === 0) return h("div", { class: "leaf", role: "treeitem" }, ...line);
   return h(
     "details",

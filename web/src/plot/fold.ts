@@ -106,7 +106,7 @@ function marks(fold: Fold, frame: Frame, unit: Unit): Node[] {
     if (value === null) return [];
     const x = frame.place(value);
     const label = `${name} ${amount(value, unit)}`;
-    const wide = label.length * 6.2;
+    const wide = label.length * 7;
     const start = Math.min(x + 3, frame.left + frame.width - wide);
     row = start < before ? (row + 1) % 2 : 0;
     before = Math.max(before, start + wide);
