@@ -140,7 +140,7 @@ export async function answer(state: MockState, request: IncomingMessage, respons
     else if (resource === "inventory") send(INVENTORY);
     else if (resource === "output") send(output(url));
     else if (resource === "hierarchy") send(HIERARCHY[url.searchParams.get("dimension") ?? ""] ?? { children: {}, roots: [] });
-    else if (resource === "worksheets") send([...state.sheets.keys()]);
+    else if (resource === "worksheets") send({ worksheets: [...state.sheets].map(([name, text]) => ({ name, worksheet: JSON.parse(text) as unknown })) });
     else if (resource.startsWith("worksheets/")) await worksheet(state, decodeURIComponent(resource.slice(11)), request, send);
     else if (resource === "keep") send({ path: "/srv/runs/live" });
     else if (resource === "stream") stream(state, response);

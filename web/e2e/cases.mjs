@@ -233,7 +233,7 @@ async function reportFromDisk({ page, server }) {
 async function damagedLink({ page, server }) {
   await page.goto(`${server.address}#w=d.AAAA`);
   await settled(page);
-  await page.locator(".notice.wrong", { hasText: "damaged" }).waitFor();
+  await page.locator(".notice.wrong", { hasText: "damaged; this is" }).waitFor();
   await page.locator(".notice.wrong", { hasText: "damaged after row" }).waitFor();
 }
 

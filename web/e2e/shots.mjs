@@ -1,24 +1,29 @@
 // Pictures of the page at both widths and in both themes, to be looked at:
-//   npm run shots [ADDRESS]     without an address, of the made-up machine
+//   npm run shots                    of the made-up machine
+//   SONDE=… npm run shots RUN...     of runs
 // They go to web/shots.
 
 import { mkdir } from "node:fs/promises";
 
 import { open, settled, watched } from "./browser.mjs";
 import { serve } from "./mock.mjs";
+import { enter, overlay, view } from "./sonde.mjs";
 
-const given = process.argv[2];
-const server = given ? { address: given, origin: new URL(given).origin, close: () => {} } : await serve(process.env.SONDE_MOCK ?? "");
+const runs = process.argv.slice(2);
 await mkdir("shots", { recursive: true });
 for (const [width, height] of [[1280, 900], [390, 844]]) {
   for (const colorScheme of ["light", "dark"]) {
+    const server = runs.length > 0 ? await view(runs) : await serve(process.env.SONDE_MOCK ?? "");
     const browser = await open({ viewport: { width, height }, colorScheme });
+    if (runs.length > 0) await overlay(browser.context, server.origin);
     const { page, wrong } = await watched(browser.context, server.origin);
-    await page.goto(server.address);
+    if (runs.length > 0) await enter(page, server);
+    else await page.goto(server.address);
     await settled(page);
-    await page.screenshot({ path: `shots/first-${width}-${colorScheme}.png`, fullPage: width < 700 });
+    const name = runs.length > 0 ? "real" : "first";
+    await page.screenshot({ path: `shots/${name}-${width}-${colorScheme}.png`, fullPage: true });
     for (const line of wrong) console.log(`${width} ${colorScheme}: ${line}`);
     await browser.close();
+    await server.close();
   }
 }
-await server.close();

@@ -9,6 +9,8 @@ import type { Page } from "./page";
 const WAITS = [1, 2, 4, 8, 15];
 /** Two ticks nearer than this are answered once, in milliseconds. */
 const APART = 250;
+/** How often a run that another process records is looked at, in milliseconds. */
+const LOOK_EVERY = 2000;
 
 export interface LiveEvents {
   /** The run has grown. */
@@ -33,7 +35,10 @@ export class Live {
   listen(): void {
     this.stop?.();
     this.stop = null;
-    if (!this.page.runs.live && !this.page.runs.runs.some((run) => run.live)) return;
+    if (!this.page.runs.live) {
+      this.stop = this.watch();
+      return;
+    }
     this.stop = this.page.provider.listen({
       tick: (tick) => this.tick(tick),
       ended: () => {
@@ -43,6 +48,22 @@ export class Live {
       },
       lost: () => this.unreachable(),
     });
+  }
+
+  /** A run that another process still records has no stream: it is looked at now and then. */
+  private watch(): (() => void) | null {
+    if (!this.page.runs.runs.some((run) => run.live)) return null;
+    const timer = setInterval(() => {
+      this.page.provider.runs().then(
+        (runs) => {
+          this.page.runs = runs;
+          this.events.grown();
+          if (!runs.runs.some((run) => run.live)) this.listen();
+        },
+        () => this.unreachable(),
+      );
+    }, LOOK_EVERY);
+    return () => clearInterval(timer);
   }
 
   private tick(tick: Tick): void {

@@ -1,7 +1,7 @@
 // Answers from the server of `sonde view`, over its HTTP API.
 
 import { Refusal } from "./provider";
-import type { EventsQuestion, Provider, Question, StreamListener } from "./provider";
+import type { EventsQuestion, Provider, Question, SavedWorksheet, StreamListener } from "./provider";
 import type { Answer, Catalog, Events, Findings, Hierarchy, Inventory, Output, Runs, Tick } from "./types";
 
 const ROOT = "/api/v1/";
@@ -118,17 +118,8 @@ export class HttpProvider implements Provider {
     return json(address("hierarchy", { run, dimension }));
   }
 
-  async worksheets(run: string): Promise<string[]> {
-    const listed = await json<unknown>(address("worksheets", { run }));
-    const list = Array.isArray(listed) ? listed : (listed as { worksheets?: unknown }).worksheets;
-    if (!Array.isArray(list)) return [];
-    return list
-      .map((item: unknown) => (typeof item === "string" ? item : (item as { name?: unknown }).name))
-      .filter((name): name is string => typeof name === "string");
-  }
-
-  loadWorksheet(run: string, name: string): Promise<unknown> {
-    return json(address(`worksheets/${encodeURIComponent(name)}`, { run }));
+  async worksheets(run: string): Promise<SavedWorksheet[]> {
+    return (await json<{ worksheets: SavedWorksheet[] }>(address("worksheets", { run }))).worksheets;
   }
 
   async saveWorksheet(run: string, name: string, sheet: unknown): Promise<void> {

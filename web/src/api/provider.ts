@@ -29,6 +29,12 @@ export interface EventsQuestion {
   limit: number;
 }
 
+/** A worksheet in the run's directory, as somebody wrote it. */
+export interface SavedWorksheet {
+  name: string;
+  worksheet: unknown;
+}
+
 export interface StreamListener {
   tick(tick: Tick): void;
   ended(): void;
@@ -49,8 +55,7 @@ export interface Provider {
   inventory(run: string): Promise<Inventory>;
   output(run: string, stream: "stdout" | "stderr", offset: number): Promise<Output>;
   hierarchy(run: string, dimension: string): Promise<Hierarchy>;
-  worksheets(run: string): Promise<string[]>;
-  loadWorksheet(run: string, name: string): Promise<unknown>;
+  worksheets(run: string): Promise<SavedWorksheet[]>;
   saveWorksheet(run: string, name: string, sheet: unknown): Promise<void>;
   keep(name: string): Promise<string>;
   /** Listens to a live run; the returned function stops it. */

@@ -82,12 +82,8 @@ export class ReportProvider implements Provider {
     return Promise.resolve({ children: {}, roots: [] });
   }
 
-  worksheets(): Promise<string[]> {
+  worksheets(): Promise<[]> {
     return Promise.resolve([]);
-  }
-
-  loadWorksheet(): Promise<unknown> {
-    return Promise.resolve(null);
   }
 
   saveWorksheet(): Promise<void> {

@@ -12,9 +12,12 @@ export interface Stretch {
 
 /** Events that were lost or thinned out in a stretch. */
 export interface Loss extends Stretch {
-  table: string;
+  /** `null`: rows of any table. */
+  table: string | null;
   dropped: number;
-  weight: number;
+  /** How many events one that was kept may stand for; `null` where none were sampled. */
+  weight: Maybe;
+  why?: string;
 }
 
 /** What Sonde itself cost. */
@@ -29,7 +32,8 @@ export interface OwnCost {
 /** A run that the page may ask about. */
 export interface Run {
   id: string;
-  path: string;
+  /** `null` for a live observation. */
+  path: string | null;
   name: string;
   title: string | null;
   host: string | null;
@@ -37,6 +41,8 @@ export interface Run {
   seconds: number;
   every: Maybe;
   live: boolean;
+  /** Live: what is older is gone. */
+  kept_from?: Maybe;
   end: string | null;
   command: string[] | null;
   detail: string | null;

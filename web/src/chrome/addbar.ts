@@ -2,7 +2,7 @@
 // subject → measure → by → where.
 
 import { button, h } from "../dom";
-import { EVERYWHERE, subjectOf } from "../expr/complete";
+import { canAnswer, dimensionsOf, subjectOf } from "../expr/complete";
 import { text, value } from "../expr/syntax";
 import { ExprInput } from "../panel/exprinput";
 import type { Page } from "../page";
@@ -60,8 +60,7 @@ export class AddBar {
     const subject = subjectOf(catalog, this.subject);
     const measures = [...(subject?.measures ?? []), ...(subject?.derived ?? [])];
     if (!measures.some((m) => m.name === this.measure)) this.measure = measures[0]?.name ?? "";
-    const known = run.subjects[this.subject];
-    const dimensions = [...(subject?.dimensions ?? []), ...EVERYWHERE].filter((d) => !known || known.includes(d.name) || EVERYWHERE.includes(d as never));
+    const dimensions = dimensionsOf(subject).filter((d) => canAnswer(run, this.subject, d.name));
     const help = measures.find((m) => m.name === this.measure);
     const words = h("input", { type: "text", value: this.where.value, placeholder: "value", "aria-label": "value to compare with" });
     words.addEventListener("input", () => {

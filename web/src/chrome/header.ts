@@ -125,7 +125,7 @@ function runNames(page: Page): HTMLElement {
   const runs = page.chosen();
   const first = runs[0]!;
   const names = runs.map((run) =>
-    h("span", { class: "run-name", title: [run.path, run.title ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
+    h("span", { class: "run-name", title: [run.path ?? "", run.title ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
   );
   const facts = [runs.length === 1 ? first.title : null, first.host, date(first.started), first.live ? null : length(first.seconds), ended(first)];
   const align = runs.length > 1 ? alignChoice(page, runs) : "";

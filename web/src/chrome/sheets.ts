@@ -1,6 +1,7 @@
 // Worksheets that are kept: the link, a file in the run's directory; and live runs that are kept.
 
 import { refusalOf } from "../api/provider";
+import type { SavedWorksheet } from "../api/provider";
 import { button, h } from "../dom";
 import type { Page } from "../page";
 import { askFor, dialog } from "../panel/ask";
@@ -42,17 +43,15 @@ export function saveSheet(page: Page, notices: Notices): void {
 export async function openSheet(page: Page, notices: Notices): Promise<void> {
   const run = page.first().id;
   try {
-    const names = await page.provider.worksheets(run);
-    const open = async (name: string): Promise<void> => {
+    const saved = await page.provider.worksheets(run);
+    const open = ({ name, worksheet }: SavedWorksheet): void => {
       box.close();
-      const sheet = read(await page.provider.loadWorksheet(run, name));
+      const sheet = read(worksheet);
       if (sheet) page.store.change(sheet);
       else notices.say(`${name} is no worksheet of this version.`);
     };
-    const list = names.map((name) =>
-      h("li", {}, button(name, `open ${name}`, () => void open(name).catch((thrown: unknown) => tell(notices, "Not opened", thrown)))),
-    );
-    const content = names.length > 0 ? h("ul", { class: "sheets" }, ...list) : h("p", {}, "None is saved in this run yet.");
+    const list = saved.map((one) => h("li", {}, button(one.name, `open ${one.name}`, () => open(one))));
+    const content = saved.length > 0 ? h("ul", { class: "sheets" }, ...list) : h("p", {}, "None is saved in this run yet.");
     const box = dialog("Saved worksheets", content, h("form", { method: "dialog" }, h("button", { type: "submit" }, "Close")));
   } catch (thrown) {
     tell(notices, "Saved worksheets", thrown);

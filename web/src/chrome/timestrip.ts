@@ -1,7 +1,7 @@
 // The strip above the panels: the whole of the time, its phases, gaps, loss and findings, and the
 // window that the panels show. The window can be dragged and pulled at its ends.
 
-import type { Finding } from "../api/types";
+import type { Finding, Loss } from "../api/types";
 import { h } from "../dom";
 import type { Page } from "../page";
 import { elapsed, timeStep, timeTicks } from "../units/time";
@@ -17,6 +17,14 @@ function put(element: HTMLElement, from: number, to: number): HTMLElement {
 const MOST_FINDINGS = 12;
 
 type Grip = "left" | "right" | "window" | "new";
+
+/** What was lost, in a line. */
+function lossWords(loss: Loss): string {
+  const lost = loss.dropped > 0 ? `${loss.dropped} lost` : "";
+  const thinned = (loss.weight ?? 1) > 1 ? `one kept may stand for ${loss.weight}` : "";
+  const words = [lost, thinned, loss.why ?? ""].filter((text) => text !== "").join("; ");
+  return loss.table === null ? words : `${loss.table}: ${words}`;
+}
 
 export class TimeStrip {
   readonly element: HTMLElement;
@@ -59,7 +67,7 @@ export class TimeStrip {
     this.marks.replaceChildren(
       ...run.phases.map((phase, i) => stretch(i % 2 === 0 ? "phase" : "phase odd", phase, phase.name, phase.name)),
       ...run.gaps.map((gap) => stretch("gap", gap, "", "gap: nothing was observed")),
-      ...run.loss.filter((loss) => loss.dropped > 0 || loss.weight > 1).map((loss) => stretch("loss", loss, "", `${loss.table}: ${loss.dropped} lost, one kept for ${loss.weight}`)),
+      ...run.loss.map((loss) => stretch("loss", loss, "", lossWords(loss))),
       ...timeTicks(from, to, wanted).map((at) => this.tick(at, step)),
       ...findings.slice(0, MOST_FINDINGS).map((finding, i) => this.finding(finding, zero, i % 2)),
     );

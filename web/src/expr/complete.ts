@@ -1,6 +1,6 @@
 // What may stand next in an expression: names from the catalog, in the order of the language.
 
-import type { Catalog, Run, Subject } from "../api/types";
+import type { Catalog, Dimension, Run, Subject } from "../api/types";
 import { tokens } from "./syntax";
 import type { Token } from "./syntax";
 
@@ -16,7 +16,7 @@ export interface Suggestion {
 }
 
 /** Dimensions that every subject has. */
-export const EVERYWHERE = [
+const EVERYWHERE: Dimension[] = [
   { name: "host", help: "The host observed.", number: null },
   { name: "phase", help: "The phase, as marked while recording.", number: null },
   { name: "time", help: "Seconds since the run's start.", number: "seconds" },
@@ -25,6 +25,18 @@ export const EVERYWHERE = [
 /** A subject by name. */
 export function subjectOf(catalog: Catalog, name: string): Subject | undefined {
   return catalog.subjects.find((subject) => subject.name === name);
+}
+
+/** All dimensions of a subject, with those that every subject has. */
+export function dimensionsOf(subject: Subject | undefined): Dimension[] {
+  const own = subject?.dimensions ?? [];
+  return [...own, ...EVERYWHERE.filter((e) => !own.some((d) => d.name === e.name))];
+}
+
+/** Whether a run can answer by a dimension, as far as it tells. */
+export function canAnswer(run: Run | null, subject: string, dimension: string): boolean {
+  const answered = run?.subjects[subject];
+  return !answered || answered.includes(dimension) || EVERYWHERE.some((e) => e.name === dimension);
 }
 
 /** The statistic's help and unit, by its names. */
@@ -74,12 +86,11 @@ function plain(text: string, help: string): Name {
 }
 
 function names(wanted: Wants, subject: Subject | undefined, catalog: Catalog, run: Run | null): Name[] {
-  const answered = subject && run ? run.subjects[subject.name] : undefined;
-  const dimensions = [...(subject?.dimensions ?? []), ...EVERYWHERE].map((d) => ({
+  const dimensions = dimensionsOf(subject).map((d) => ({
     text: d.name,
     help: d.help,
     unit: d.number ?? "",
-    known: !answered || answered.includes(d.name) || EVERYWHERE.some((e) => e.name === d.name),
+    known: canAnswer(run, subject?.name ?? "", d.name),
   }));
   switch (wanted) {
     case "subject":

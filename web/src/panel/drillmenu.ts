@@ -3,7 +3,7 @@
 import { drill, choices, narrowed, predicates } from "../expr/drill";
 import type { Selection } from "../expr/drill";
 import { parts, text } from "../expr/syntax";
-import { EVERYWHERE, subjectOf } from "../expr/complete";
+import { canAnswer, dimensionsOf, subjectOf } from "../expr/complete";
 import type { Page } from "../page";
 import { panelOf } from "../sheet/worksheet";
 import type { Panel } from "../sheet/worksheet";
@@ -31,11 +31,12 @@ export function openDrillMenu(page: Page, panel: Panel, index: number, selection
   };
   const where = narrowed(found.where, shifted, every);
   const subject = subjectOf(page.catalog, found.subject);
-  const known = run.subjects[found.subject] ?? subject?.dimensions.map((d) => d.name) ?? [];
-  const can = choices(panel.expr, shifted, known);
-  const cannot = (subject?.dimensions ?? []).map((d) => d.name).filter((name) => !known.includes(name));
+  const dimensions = dimensionsOf(subject);
+  const all = choices(panel.expr, shifted, dimensions.map((d) => d.name));
+  const can = all.filter((name) => canAnswer(run, found.subject, name));
+  const cannot = all.filter((name) => !canAnswer(run, found.subject, name));
   const unitOfDimension = (name: string): string => {
-    const dimension = [...(subject?.dimensions ?? []), ...EVERYWHERE].find((d) => d.name === name);
+    const dimension = dimensions.find((d) => d.name === name);
     return dimension?.number != null ? "heat map" : "";
   };
   const items: Item[] = [];

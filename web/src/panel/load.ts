@@ -2,7 +2,7 @@
 
 import type { Provider, Question } from "../api/provider";
 import type { Answer, Catalog, Run } from "../api/types";
-import { EVERYWHERE, subjectOf } from "../expr/complete";
+import { dimensionsOf, subjectOf } from "../expr/complete";
 import { parts } from "../expr/syntax";
 import type { Range } from "../sheet/view";
 import type { Panel } from "../sheet/worksheet";
@@ -24,7 +24,7 @@ const MOST_ROWS = 200;
 export function numberDimension(expr: string, catalog: Catalog): string | null {
   const found = parts(expr);
   const subject = found && subjectOf(catalog, found.subject);
-  const dimensions = [...(subject?.dimensions ?? []), ...EVERYWHERE];
+  const dimensions = dimensionsOf(subject ?? undefined);
   return found?.by.find((by) => dimensions.some((d) => d.name === by && d.number !== null)) ?? null;
 }
 

@@ -21,7 +21,8 @@ export function bandsOf(run: Run, zero: number, table: string | null): Bands {
     to: s.to - zero,
   });
   const matters = (loss: Loss): boolean =>
-    (loss.dropped > 0 || loss.weight > LEAST_WEIGHT) && (table === null || loss.table === table);
+    (loss.dropped > 0 || (loss.weight ?? 1) > LEAST_WEIGHT) &&
+    (table === null || loss.table === null || loss.table === table);
   return {
     phases: run.phases.map(move),
     gaps: run.gaps.map(move),
