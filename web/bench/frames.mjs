@@ -19,7 +19,7 @@ const SECONDS = 2000;
 function heat(expr) {
   const edges = Array.from({ length: ROWS + 1 }, (_, i) => 1e-5 * 10 ** ((5 * i) / ROWS));
   const cells = Array.from({ length: ROWS * COLUMNS }, (_, i) => 1 + ((i * 2654435761) % 9973));
-  const common = { expr, unit: "count/s", value_unit: "count", kind: "sum", help: "", table: "disk", caveat: null, stands_for: 1, from: 0, to: SECONDS, bucket: 1 };
+  const common = { expr, unit: "count", value_unit: "count/s", kind: "sum", help: "", table: "disk", caveat: null, stands_for: 1, from: 0, to: SECONDS, bucket: 1 };
   const quantiles = { events: 1, min: 1e-5, p50: 1e-3, p90: 1e-2, p99: 0.1, "p99.9": 0.5, max: 1, mean: 0.002 };
   return {
     ...common,
@@ -36,7 +36,7 @@ function lines(expr) {
     return { key: [`g${g}`], label: `g${g}`, total: 1e5, mean: 50, min: 1, max: 99, series: { mean, min: mean, max: mean } };
   });
   const times = Array.from({ length: COLUMNS }, (_, i) => i + 1);
-  return { expr, unit: "bytes/s", value_unit: "bytes", kind: "sum", help: "", table: "disk", caveat: null, stands_for: 1, from: 0, to: SECONDS, shape: "lines", bucket: 1, key: [{ dimension: "device", number: null }], times, groups, others: null };
+  return { expr, unit: "bytes", value_unit: "bytes/s", kind: "sum", help: "", table: "disk", caveat: null, stands_for: 1, from: 0, to: SECONDS, shape: "lines", bucket: 1, key: [{ dimension: "device", number: null }], times, groups, others: null };
 }
 
 const answers = { heat: JSON.stringify(heat("disk.ios by latency")), lines: JSON.stringify(lines("disk.bytes by device")) };

@@ -91,8 +91,8 @@ export function evaluate(ask: Ask): Answer {
   const kind = measure.kind ?? "ratio";
   const common = {
     expr: ask.expr,
-    unit: kind === "sum" ? `${measure.unit}/s` : measure.unit,
-    value_unit: measure.unit,
+    unit: measure.unit,
+    value_unit: kind === "sum" ? `${measure.unit}/s` : measure.unit,
     kind,
     help: measure.help,
     table: found.subject,

@@ -8,11 +8,24 @@ import type { Store } from "./sheet/store";
 import type { View } from "./sheet/view";
 import type { Panel } from "./sheet/worksheet";
 
+/** Runs under the name that their reader gave them: the title, else the directory's. */
+function named(runs: Runs): Runs {
+  const label = (run: Run): string => run.title ?? run.path?.replace(/\/+$/, "").split("/").pop() ?? run.name;
+  const labels = runs.runs.map(label);
+  const twice = (name: string): boolean => labels.indexOf(name) !== labels.lastIndexOf(name);
+  const list = runs.runs.map((run, i) => {
+    const name = run.live && runs.live ? (run.host ?? "this host") : labels[i]!;
+    const directory = run.path?.replace(/\/+$/, "").split("/").pop() ?? run.id;
+    return { ...run, name: twice(name) ? `${name} (${directory})` : name };
+  });
+  return { ...runs, runs: list };
+}
+
 /** Seconds of a live run that are followed when nothing else was chosen. */
 const FOLLOWED = 120;
 
 export class Page {
-  runs: Runs = { version: "", live: false, runs: [] };
+  private known: Runs = { version: "", live: false, runs: [] };
   catalog: Catalog = { subjects: [], operators: [] };
 
   constructor(
@@ -22,6 +35,14 @@ export class Page {
     /** Told when the server cannot be reached. */
     readonly unreachable: () => void,
   ) {}
+
+  get runs(): Runs {
+    return this.known;
+  }
+
+  set runs(runs: Runs) {
+    this.known = named(runs);
+  }
 
   run(id: string): Run | undefined {
     return this.runs.runs.find((run) => run.id === id);

@@ -152,7 +152,9 @@ export interface Fold {
 /** The answer to an expression over a stretch of time. */
 export interface Answer extends Stretch {
   expr: string;
+  /** The unit of totals and of cells. */
   unit: string;
+  /** The unit of means, extremes and series: of sums, per second. */
   value_unit: string;
   kind: Kind;
   help: string;

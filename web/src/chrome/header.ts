@@ -125,9 +125,9 @@ function runNames(page: Page): HTMLElement {
   const runs = page.chosen();
   const first = runs[0]!;
   const names = runs.map((run) =>
-    h("span", { class: "run-name", title: [run.path ?? "", run.title ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
+    h("span", { class: "run-name", title: [run.path ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
   );
-  const facts = [runs.length === 1 ? first.title : null, first.host, date(first.started), first.live ? null : length(first.seconds), ended(first)];
+  const facts = [first.name === first.host ? "live" : first.host, first.live ? null : length(first.seconds), date(first.started), ended(first)];
   const align = runs.length > 1 ? alignChoice(page, runs) : "";
   return h("div", { class: "runs" }, h("h1", {}, ...names), h("p", {}, facts.filter((fact) => fact).join(" · ")), align);
 }

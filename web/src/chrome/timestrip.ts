@@ -15,6 +15,8 @@ function put(element: HTMLElement, from: number, to: number): HTMLElement {
 
 /** Findings with a mark; the others are in the drawer. */
 const MOST_FINDINGS = 12;
+/** A finding about more of the time than this says nothing about when. */
+const MOST_OF_IT = 0.9;
 
 type Grip = "left" | "right" | "window" | "new";
 
@@ -69,7 +71,7 @@ export class TimeStrip {
       ...run.gaps.map((gap) => stretch("gap", gap, "", "gap: nothing was observed")),
       ...run.loss.map((loss) => stretch("loss", loss, "", lossWords(loss))),
       ...timeTicks(from, to, wanted).map((at) => this.tick(at, step)),
-      ...findings.slice(0, MOST_FINDINGS).map((finding, i) => this.finding(finding, zero, i % 2)),
+      ...findings.filter((finding) => finding.to - finding.from < (to - from) * MOST_OF_IT).slice(0, MOST_FINDINGS).map((finding, i) => this.finding(finding, zero, i % 2)),
     );
     this.move();
   }

@@ -5,8 +5,11 @@ import { parts, testedDimension, text, value } from "./syntax";
 
 /** A part of a picture that somebody pointed at. */
 export interface Selection {
-  /** Seconds since the run's start; from the end of the interval before to the end of the last. */
-  time: { from: number; to: number } | null;
+  /**
+   * Seconds since the run's start; from the end of the interval before to the end of the last, or,
+   * if they were `typed`, just the bounds themselves.
+   */
+  time: { from: number; to: number; typed?: boolean } | null;
   /** Numbers, from and up to but without. */
   numbers: { dimension: string; unit: string; from: number; to: number } | null;
   /** One word for each of these dimensions. */
@@ -20,10 +23,7 @@ export function isEmpty(s: Selection): boolean {
   return s.time === null && s.numbers === null && s.words.length === 0;
 }
 
-/**
- * The roundest number between two: with it as bound, `time` takes the same whole intervals as
- * with any other between the ends of two intervals.
- */
+/** The number with the fewest decimals between two. */
 export function roundestBetween(low: number, high: number): number {
   for (let decimals = 0; decimals <= 9; decimals++) {
     const step = 10 ** -decimals;
@@ -33,14 +33,20 @@ export function roundestBetween(low: number, high: number): number {
   return (low + high) / 2;
 }
 
+/** No two intervals end within this many seconds: taking a sample alone takes longer. */
+const SHORTEST = 5e-5;
+
 /**
  * The predicate of a stretch of time. It takes the intervals that end after `from`, up to the one
- * that ends at `to`: so each bound lies a little after an end, before the next one.
+ * that ends at `to`: so each bound lies just after an end. Further on a mark may have ended one.
  */
-export function timePredicate(from: number, to: number, every: number | null): string {
-  const interval = every !== null && every > 0 ? every : Math.min(1, (to - from) / 10);
-  const bound = (end: number): number => roundestBetween(end + interval * 0.02, end + interval * 0.9);
-  return `time in ${trim(bound(from))}s..${trim(bound(to))}s`;
+export function timePredicate(from: number, to: number): string {
+  const bound = (end: number): number => roundestBetween(end + 1e-9, end + SHORTEST);
+  return timeRange(Math.max(0, bound(from)), bound(to));
+}
+
+function timeRange(from: number, to: number): string {
+  return `time in ${trim(from)}s..${trim(to)}s`;
 }
 
 function trim(seconds: number): string {
@@ -48,7 +54,7 @@ function trim(seconds: number): string {
 }
 
 /** The predicates of a selection, in the order time last. */
-export function predicates(s: Selection, every: number | null): string[] {
+export function predicates(s: Selection): string[] {
   const found = s.words.map(({ dimension, word }) => `${dimension} = ${value(word)}`);
   if (s.numbers) {
     const { dimension, unit } = s.numbers;
@@ -59,7 +65,8 @@ export function predicates(s: Selection, every: number | null): string[] {
     }
     if (Number.isFinite(s.numbers.to)) found.push(`${dimension} < ${exactText(s.numbers.to, base)}`);
   }
-  if (s.time) found.push(timePredicate(s.time.from, s.time.to, every));
+  if (s.time?.typed) found.push(timeRange(s.time.from, s.time.to));
+  else if (s.time) found.push(timePredicate(s.time.from, s.time.to));
   return found;
 }
 
@@ -67,19 +74,19 @@ export function predicates(s: Selection, every: number | null): string[] {
  * The expression that breaks just the selection down by `by`. Older predicates stay, but for
  * those that a new one of the same dimension narrows; `null` if `expr` cannot be read.
  */
-export function drill(expr: string, s: Selection, by: string[], every: number | null): string | null {
+export function drill(expr: string, s: Selection, by: string[]): string | null {
   const old = parts(expr);
   if (!old) return null;
-  return text({ ...old, by, where: narrowed(old.where, s, every) });
+  return text({ ...old, by, where: narrowed(old.where, s) });
 }
 
 /** What to keep of `where`, with the selection added. */
-export function narrowed(where: string[], s: Selection, every: number | null): string[] {
+export function narrowed(where: string[], s: Selection): string[] {
   const replaced = new Set<string>(s.words.map((w) => w.dimension));
   if (s.numbers) replaced.add(s.numbers.dimension);
   // A time that was chosen before still holds: both are kept, and both must.
   const kept = where.filter((predicate) => !replaced.has(testedDimension(predicate)));
-  return [...kept, ...predicates(s, every)];
+  return [...kept, ...predicates(s)];
 }
 
 /** Dimensions that the next panel may be broken down by: all but those that are fixed already. */

@@ -22,7 +22,7 @@ const STEPS = 24;
 
 /** The legend of a heat map. */
 export function heatLegend(answer: Answer, heat: Heat, shades: Shades, panel: Panel, dark: boolean, events: HeatLegendEvents): HTMLElement {
-  const unit = amountUnit(unitOf(answer.unit));
+  const unit = amountUnit(unitOf(answer.value_unit));
   const steps = Array.from({ length: STEPS }, (_, i) => css(heatColour(i / (STEPS - 1), dark)));
   const isFold = panel.kind === "fold";
   const marks = [shades.least, shades.amount(0.5), shades.most].map((v) => amount(v, unit));
@@ -44,7 +44,7 @@ export function heatLegend(answer: Answer, heat: Heat, shades: Shades, panel: Pa
 
 /** The legend of a difference. */
 export function differenceLegend(most: number, names: [string, string], answer: Answer, dark: boolean): HTMLElement {
-  const unit = unitOf(answer.unit);
+  const unit = unitOf(answer.value_unit);
   const steps = Array.from({ length: STEPS }, (_, i) => css(differenceColour((i / (STEPS - 1)) * 2 - 1, dark)));
   const words = `${names[1]} less ${names[0]}, in ${unit.rate ? "rates" : "amounts"} of each cell; cells are shared out where the two runs' differ`;
   return h("div", { class: "legend heat-legend" }, ramp(steps, [`−${amount(most, unit)}`, "same", `+${amount(most, unit)}`]), h("p", {}, words), h("p", {}, `blue: ${names[0]} has more; orange: ${names[1]} has more`));

@@ -28,7 +28,7 @@ const number = (text: string): HTMLElement => h("td", { class: "number" }, text)
 
 /** The legend's table. */
 export function legend(rows: Row[], panel: Panel, answer: Answer, events: LegendEvents): Legend {
-  const unit = unitOf(answer.unit);
+  const unit = unitOf(answer.value_unit);
   const left = rows.filter((row) => !row.right);
   const scale = columnScale(left.flatMap((row) => [row.mean, row.max]), unit);
   const totals = columnScale(left.map((row) => row.total), amountUnit(unit));

@@ -207,7 +207,7 @@ export class PanelView {
     const key = first.key.find((k) => k.number !== null);
     const number = unitOf(key?.number);
     const log = this.panel.log ?? first.heat?.log ?? true;
-    const drawing = drawFold(first.fold!, log, number, amountUnit(unitOf(first.unit)), this.size(), {
+    const drawing = drawFold(first.fold!, log, number, amountUnit(unitOf(first.value_unit)), this.size(), {
       dragged: (from, to, x, y) => {
         const edges = first.fold!.edges;
         const unit = key?.number ?? "count";

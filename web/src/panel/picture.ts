@@ -70,11 +70,12 @@ export class Picture {
     const every = this.page.first().every ?? 1;
     const given: Lines = {
       lines: drawn.map((row) => row.line!),
-      unit: unitOf(first.unit),
-      rightUnit: unitOf(loaded.right[0]?.unit),
+      unit: unitOf(first.value_unit),
+      rightUnit: unitOf(loaded.right[0]?.value_unit),
       stack: isStacked(panel, loaded.answers) && panel.log !== true,
       log: panel.log === true,
       smooth: panel.smooth,
+      width: size.width,
       merged: first.bucket > every * 1.5,
       bands: this.bands(loaded, first),
     };

@@ -1,7 +1,7 @@
 // The rows of a legend and the lines of a plot, made of answers.
 
 import type { Answer, Group, Maybe, Run } from "../api/types";
-import { middles } from "../plot/columns";
+import { middles, steps } from "../plot/columns";
 import type { Line } from "../plot/lines";
 import { otherColour, seriesColour, seriesDash } from "../plot/palette";
 import { unitOf } from "../units/amount";
@@ -39,12 +39,15 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
   const places = new Map<string, number>();
   return answers.flatMap((answer, i) => {
     const run = runs[i]!;
-    const ends = (answer.times ?? []).map((t) => t - zero(run));
-    const at = middles(ends, answer.from - zero(run), answer.bucket);
+    // Columns end at round times; the run begins and ends within the first and last.
+    const ends = (answer.times ?? []).map((t) => Math.min(t, run.seconds) - zero(run));
+    const from = Math.max(0, answer.from) - zero(run);
+    const at = middles(ends, from, answer.bucket);
+    const edges = steps(ends, from, answer.bucket);
     const prefix = (right ? "→ " : "") + (runs.length > 1 ? `${run.name} · ` : "");
-    const unit = unitOf(answer.unit);
+    const unit = unitOf(answer.value_unit);
     const make = (label: string, colour: string, dash: number[], series: Group["series"] | null): Line | null =>
-      series && { label: prefix + label, colour, dash, at, mean: series.mean, min: series.min, max: series.max, right };
+      series && { label: prefix + label, colour, dash, at, steps: edges, mean: series.mean, min: series.min, max: series.max, right };
     const rows: Row[] = (answer.groups ?? []).map((group) => {
       const label = labelOf(group, answer);
       const place = places.get(label) ?? places.set(label, places.size).get(label)!;

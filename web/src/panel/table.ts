@@ -42,7 +42,7 @@ export function bucketTable(answer: Answer): Table {
     heads: [
       { text: `${name} from`, unit: number },
       { text: "below", unit: number },
-      { text: "amount", unit: unitName(amountUnit(unitOf(answer.unit))) },
+      { text: "amount", unit: unitName(amountUnit(unitOf(answer.value_unit))) },
       { text: "share", unit: "ratio" },
     ],
     rows,

@@ -29,7 +29,7 @@ export function cellWords(shown: Shown, time: number, share: number, zero: numbe
   if (!image || !cell || !heat) return null;
   const answer = shown.loaded.answers[0]!;
   const number = unitOf(answer.key.find((key) => key.number !== null)?.number);
-  const unit = unitOf(answer.unit);
+  const unit = unitOf(answer.value_unit);
   const [from, to] = [image.times[cell.column]!, image.times[cell.column + 1]!];
   const run = shown.loaded.runs[0]!;
   const step = to - from < 1 ? 0.001 : 0.1;

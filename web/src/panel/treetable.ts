@@ -39,7 +39,7 @@ export async function treeTable(page: Page, run: Run, answer: Answer, drill: Tre
     if (refusal.unreachable) page.unreachable();
     hierarchy = bySlashes([...amounts.keys()]);
   }
-  const unit = answer.kind === "sum" ? amountUnit(unitOf(answer.unit)) : unitOf(answer.unit);
+  const unit = answer.kind === "sum" ? amountUnit(unitOf(answer.value_unit)) : unitOf(answer.value_unit);
   const nodes = tree(amounts, hierarchy, adds);
   const most = nodes.reduce((a, node) => Math.max(a, node.sum ?? 0), 0);
   const rest = answer.others && answer.others.count > 0 ? `${answer.others.count} more are in none of these sums: ${amount(answer.others.total, unit)}` : null;

@@ -10,6 +10,19 @@ export function middles(ends: readonly number[], from: number, bucket: number): 
   });
 }
 
+/** Two places a column, its begin and its end, so that a line through them has steps. */
+export function steps(ends: readonly number[], from: number, bucket: number): number[] {
+  return ends.flatMap((end, i) => {
+    const begin = i > 0 ? Math.max(ends[i - 1]!, end - bucket * 1.5) : Math.max(from, end - bucket);
+    return [Math.min(begin, end), end];
+  });
+}
+
+/** Each value twice, for those places. */
+export function twice(values: readonly Maybe[]): Maybe[] {
+  return values.flatMap((v) => [v, v]);
+}
+
 /** Each series on those before it; a column is a gap where all of them have one. */
 export function stacked(series: readonly (readonly Maybe[])[]): Maybe[][] {
   const length = series[0]?.length ?? 0;

@@ -5,7 +5,7 @@ import type uPlot from "uplot";
 import type { Maybe } from "../api/types";
 import type { Unit } from "../units/amount";
 import { Ruler } from "../units/ruler";
-import { joined, smoothed, stacked } from "./columns";
+import { joined, smoothed, stacked, twice } from "./columns";
 import type { Bands } from "./bands";
 import { valueAxis } from "./timeplot";
 import type { Content } from "./timeplot";
@@ -18,6 +18,8 @@ export interface Line {
   dash: number[];
   /** The middles of its columns. */
   at: number[];
+  /** Begin and end of each column. */
+  steps: number[];
   mean: Maybe[];
   /** The least and greatest within each column; drawn as a shade behind a line. */
   min: Maybe[];
@@ -32,6 +34,8 @@ export interface Lines {
   stack: boolean;
   log: boolean;
   smooth: number | null;
+  /** CSS pixels across: where columns are wide, lines have steps. */
+  width: number;
   /** Whether columns hold several intervals, so that least and greatest differ. */
   merged: boolean;
   bands: Bands;
@@ -50,8 +54,30 @@ interface Drawn {
   series: uPlot.Series;
 }
 
+/** Columns wider than this, in pixels, are drawn as steps: a slope would invent what was between. */
+const WIDE = 6;
+
+/** Lines with a step for each column, where they are wide and of one run. */
+function stepped(given: Lines): Lines {
+  const [first] = given.lines;
+  if (!first || !given.lines.every((line) => sameTimes(line.at, first.at)) || given.smooth !== null || first.at.length > given.width / WIDE) return given;
+  const step = (line: Line): Line => ({
+    ...line,
+    at: first.steps,
+    mean: twice(line.mean),
+    min: twice(line.min),
+    max: twice(line.max),
+  });
+  return { ...given, lines: given.lines.map(step) };
+}
+
+function sameTimes(a: number[], b: number[]): boolean {
+  return a === b || (a.length === b.length && a.every((t, i) => t === b[i]));
+}
+
 /** How a set of lines is drawn. */
-export function linesContent(given: Lines): Content {
+export function linesContent(lines: Lines): Content {
+  const given = stepped(lines);
   const { drawn, bands } = given.stack ? areas(given) : strokes(given);
   const { columns } = columnsOf(drawn);
   const look = theme();
@@ -70,7 +96,8 @@ export function linesContent(given: Lines): Content {
 }
 
 /** Only the columns, for an update of the same lines. */
-export function lineColumns(given: Lines): uPlot.AlignedData {
+export function lineColumns(lines: Lines): uPlot.AlignedData {
+  const given = stepped(lines);
   return columnsOf((given.stack ? areas(given) : strokes(given)).drawn).columns;
 }
 

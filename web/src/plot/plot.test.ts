@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Heat } from "../api/types";
 import { Ruler } from "../units/ruler";
-import { columnAt, joined, middles, smoothed, stacked } from "./columns";
+import { columnAt, joined, middles, smoothed, stacked, steps } from "./columns";
 import { difference } from "./difference";
 import { evenStretches, isEven, packed, paint, rowOfLine } from "./image";
 import { heatColour } from "./palette";
@@ -138,6 +138,11 @@ describe("columns of lines", () => {
   it("stand in the middle of their intervals, also after a gap", () => {
     expect(middles([1, 2, 3], 0, 1)).toEqual([0.5, 1.5, 2.5]);
     expect(middles([1, 9], 0, 1)[1]).toBeCloseTo(8.25, 9);
+  });
+
+  it("have a step each where they are wide", () => {
+    expect(steps([1, 2, 3.5], 0.4, 1)).toEqual([0.4, 1, 1, 2, 2, 3.5]);
+    expect(steps([1, 9], 0, 1)).toEqual([0, 1, 7.5, 9]);
   });
 
   it("are found by time, but not far away", () => {
