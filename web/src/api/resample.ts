@@ -1,0 +1,159 @@
+// Answers that a report carries, cut to what is visible and merged to what the pixels can show.
+// What cannot be told exactly from the columns of the answer becomes "not known".
+
+import type { Answer, Fold, Group, Heat, Maybe, Quantiles, Series } from "./types";
+
+/** Columns that are merged into one, and how long each of them lies in view. */
+interface Bin {
+  columns: number[];
+  seconds: number[];
+  end: number;
+}
+
+/** Cuts columns with these edges to a stretch and merges them to at most `width` bins. */
+export function bins(edges: readonly number[], from: number, to: number, width: number): Bin[] {
+  const seen: { column: number; seconds: number; end: number }[] = [];
+  for (let i = 0; i + 1 < edges.length; i++) {
+    const seconds = Math.min(edges[i + 1]!, to) - Math.max(edges[i]!, from);
+    if (seconds > 1e-9) seen.push({ column: i, seconds, end: edges[i + 1]! });
+  }
+  const each = Math.max(1, Math.ceil(seen.length / Math.max(width, 1)));
+  const found: Bin[] = [];
+  for (let i = 0; i < seen.length; i += each) {
+    const part = seen.slice(i, i + each);
+    found.push({
+      columns: part.map((p) => p.column),
+      seconds: part.map((p) => p.seconds),
+      end: part[part.length - 1]!.end,
+    });
+  }
+  return found;
+}
+
+/** The value of a bin: its mean by time, least and greatest; `null` where all of it is a gap. */
+export function mergeSeries(series: Series, all: Bin[]): Series {
+  const merged: Series = { mean: [], min: [], max: [] };
+  for (const bin of all) {
+    let sum = 0;
+    let seconds = 0;
+    let min: Maybe = null;
+    let max: Maybe = null;
+    bin.columns.forEach((column, i) => {
+      const mean = series.mean[column] ?? null;
+      if (mean === null) return;
+      sum += mean * bin.seconds[i]!;
+      seconds += bin.seconds[i]!;
+      const low = series.min[column] ?? mean;
+      const high = series.max[column] ?? mean;
+      min = min === null ? low : Math.min(min, low);
+      max = max === null ? high : Math.max(max, high);
+    });
+    merged.mean.push(seconds > 0 ? sum / seconds : null);
+    merged.min.push(min);
+    merged.max.push(max);
+  }
+  return merged;
+}
+
+/** Sums of a series over what is visible: amount, mean, least, greatest. */
+export function sums(series: Series, all: Bin[], kind: Answer["kind"]): Pick<Group, "total" | "mean" | "min" | "max"> {
+  let total = 0;
+  let seconds = 0;
+  for (const bin of all) {
+    bin.columns.forEach((column, i) => {
+      const mean = series.mean[column] ?? null;
+      if (mean === null) return;
+      total += mean * bin.seconds[i]!;
+      seconds += bin.seconds[i]!;
+    });
+  }
+  const merged = mergeSeries(series, all);
+  const known = (list: Maybe[]): number[] => list.filter((v): v is number => v !== null);
+  const none = seconds === 0;
+  return {
+    total: kind === "sum" && !none ? total : null,
+    // A ratio's mean is a ratio of sums, which its columns do not tell.
+    mean: none || kind === "ratio" || kind === "peak" ? null : total / seconds,
+    min: none ? null : known(merged.min).reduce((a, b) => Math.min(a, b), Infinity),
+    max: none ? null : known(merged.max).reduce((a, b) => Math.max(a, b), -Infinity),
+  };
+}
+
+/** The edges of an answer's columns, from their ends. */
+export function edgesOf(answer: Answer): number[] {
+  const times = answer.times ?? [];
+  const first = times[0];
+  return first === undefined ? [] : [Math.max(answer.from, first - answer.bucket), ...times];
+}
+
+const UNKNOWN: Quantiles = {
+  events: null,
+  min: null,
+  p50: null,
+  p90: null,
+  p99: null,
+  "p99.9": null,
+  max: null,
+  mean: null,
+};
+
+function resampleHeat(heat: Heat, all: Bin[]): Heat {
+  const width = heat.times.length - 1;
+  const rows = heat.edges.length - 1;
+  const cells: Maybe[] = [];
+  let total = 0;
+  let greatest = 0;
+  for (let row = 0; row < rows; row++) {
+    for (const bin of all) {
+      let sum: Maybe = null;
+      for (const column of bin.columns) {
+        const cell = heat.cells[row * width + column] ?? null;
+        if (cell !== null) sum = (sum ?? 0) + cell;
+      }
+      cells.push(sum);
+      total += sum ?? 0;
+      greatest = Math.max(greatest, sum ?? 0);
+    }
+  }
+  const first = all[0] ? heat.times[all[0].columns[0]!]! : 0;
+  return { ...heat, times: [first, ...all.map((bin) => bin.end)], cells, total, greatest };
+}
+
+function foldOf(heat: Heat): Fold {
+  const width = heat.times.length - 1;
+  const amounts = heat.edges.slice(0, -1).map((_, row) => {
+    let sum = 0;
+    for (let c = 0; c < width; c++) sum += heat.cells[row * width + c] ?? 0;
+    return sum;
+  });
+  return { edges: heat.edges, amounts, quantiles: UNKNOWN };
+}
+
+/** An answer over a part of its time, with at most `width` columns. */
+export function resample(answer: Answer, from: number, to: number, width: number): Answer {
+  const whole = from <= answer.from + 1e-6 && to >= answer.to - 1e-6;
+  if (answer.shape === "heat" && answer.heat) {
+    const all = bins(answer.heat.times, from, to, width);
+    const heat = resampleHeat(answer.heat, all);
+    if (whole) return { ...answer, heat: { ...answer.heat, ...heat } };
+    return { ...answer, from, to, heat, fold: foldOf(heat), caveat: partial(answer) };
+  }
+  const all = bins(edgesOf(answer), from, to, width);
+  const groups = (answer.groups ?? []).map((group) => ({
+    ...group,
+    ...(whole ? {} : sums(group.series, all, answer.kind)),
+    series: mergeSeries(group.series, all),
+  }));
+  let others = answer.others ?? null;
+  if (others?.series) {
+    const { total, mean } = whole ? others : sums(others.series, all, answer.kind);
+    others = { ...others, total, mean, series: mergeSeries(others.series, all) };
+  }
+  return { ...answer, from, to, groups, others, times: all.map((bin) => bin.end) };
+}
+
+/** What is left out above a heat map is only known of the whole run. */
+function partial(answer: Answer): string {
+  const said = answer.caveat ? `${answer.caveat}; ` : "";
+  return `${said}quantiles and what lies above are told for the whole time only`;
+}

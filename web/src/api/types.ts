@@ -1,0 +1,229 @@
+// The answers of the HTTP API, version 1, as they come over the wire. Base units; times of a
+// run in seconds since its start; `null` means not known.
+
+/** A number that may not be known. */
+export type Maybe = number | null;
+
+/** A stretch of a run's time, in seconds since its start. */
+export interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** Events that were lost or thinned out in a stretch. */
+export interface Loss extends Stretch {
+  /** `null`: rows of any table. */
+  table: string | null;
+  dropped: number;
+  /** How many events one that was kept may stand for; `null` where none were sampled. */
+  weight: Maybe;
+  why?: string;
+}
+
+/** What Sonde itself cost. */
+export interface OwnCost {
+  cpu_share: Maybe;
+  memory: Maybe;
+  bytes_written: Maybe;
+  late: Maybe;
+  dropped: Maybe;
+}
+
+/** A run that the page may ask about. */
+export interface Run {
+  id: string;
+  /** `null` for a live observation. */
+  path: string | null;
+  name: string;
+  title: string | null;
+  host: string | null;
+  started: string;
+  seconds: number;
+  every: Maybe;
+  live: boolean;
+  /** Live: what is older is gone. */
+  kept_from?: Maybe;
+  end: string | null;
+  command: string[] | null;
+  detail: string | null;
+  phases: (Stretch & { name: string })[];
+  gaps: Stretch[];
+  loss: Loss[];
+  since_boot: boolean;
+  subjects: Record<string, string[]>;
+  own_cost: OwnCost | null;
+  problems: string[];
+  notes: Record<string, string>;
+}
+
+/** All runs, and the version that serves them. */
+export interface Runs {
+  version: string;
+  live: boolean;
+  runs: Run[];
+}
+
+/** `sum`: an amount, shown per second; `level`: a gauge; `peak`: a maximum; `ratio`: of sums. */
+export type Kind = "sum" | "level" | "peak" | "ratio";
+
+export interface Measure {
+  name: string;
+  kind?: Kind;
+  unit: string;
+  help: string;
+}
+
+export interface Dimension {
+  name: string;
+  help: string;
+  /** The unit of a number dimension; `null` for words. */
+  number: string | null;
+}
+
+export interface Subject {
+  name: string;
+  help: string;
+  measures: Measure[];
+  derived: Measure[];
+  dimensions: Dimension[];
+}
+
+export interface Catalog {
+  subjects: Subject[];
+  operators: string[];
+}
+
+/** A value for each pixel column; `null` where there is a gap. */
+export interface Series {
+  mean: Maybe[];
+  min: Maybe[];
+  max: Maybe[];
+}
+
+export interface Group {
+  key: string[];
+  label: string;
+  total: Maybe;
+  mean: Maybe;
+  min: Maybe;
+  max: Maybe;
+  series: Series;
+}
+
+/** What is left of the groups, summed where that means something. */
+export interface Others {
+  count: number;
+  total: Maybe;
+  mean: Maybe;
+  series: Series | null;
+}
+
+export interface Heat {
+  /** Edges of the columns: one more than there are columns. */
+  times: number[];
+  /** Edges of the rows, rising: one more than there are rows. */
+  edges: number[];
+  log: boolean;
+  /** Row by row, from the lowest; 0 where nothing happened, `null` in a gap. */
+  cells: Maybe[];
+  hidden: { amount: number; share: number; events: Maybe };
+  total: number;
+  greatest: Maybe;
+}
+
+export interface Quantiles {
+  events: Maybe;
+  min: Maybe;
+  p50: Maybe;
+  p90: Maybe;
+  p99: Maybe;
+  "p99.9": Maybe;
+  max: Maybe;
+  mean: Maybe;
+}
+
+/** The distribution over all of the time asked for. */
+export interface Fold {
+  edges: number[];
+  amounts: number[];
+  quantiles: Quantiles;
+}
+
+/** The answer to an expression over a stretch of time. */
+export interface Answer extends Stretch {
+  expr: string;
+  /** The unit of totals and of cells. */
+  unit: string;
+  /** The unit of means, extremes and series: of sums, per second. */
+  value_unit: string;
+  kind: Kind;
+  help: string;
+  table: string;
+  caveat: string | null;
+  stands_for: Maybe;
+  shape: "lines" | "heat";
+  bucket: number;
+  key: { dimension: string; number: string | null }[];
+  times?: number[];
+  groups?: Group[];
+  others?: Others | null;
+  heat?: Heat;
+  fold?: Fold;
+}
+
+export type Cell = string | number | null;
+
+/** Single events, in the order asked for. */
+export interface Events {
+  columns: { name: string; unit: string | null; kind: "word" | "number" | "time" }[];
+  rows: Cell[][];
+  matched: number;
+  table: string;
+  sampled: number;
+}
+
+export interface Finding extends Stretch {
+  name: string;
+  score: number;
+  sentence: string;
+  expr: string;
+  causes: string[];
+}
+
+export interface Limit {
+  resource: string;
+  name: string;
+  share: number;
+  full: boolean;
+  text: string;
+}
+
+export interface Findings {
+  limits: Limit[];
+  findings: Finding[];
+}
+
+export interface Inventory {
+  start: unknown;
+  changed: { path: string; before: unknown; after: unknown }[];
+}
+
+export interface Output {
+  text: string;
+  offset: number;
+  total: number;
+  lines: { at: Maybe }[] | null;
+}
+
+export interface Hierarchy {
+  children: Record<string, string[]>;
+  roots: string[];
+}
+
+/** One message of the live stream. */
+export interface Tick {
+  run: string;
+  seconds: number;
+  own_cost?: OwnCost;
+  loss?: Loss[];
+}

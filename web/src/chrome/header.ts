@@ -1,0 +1,147 @@
+// The head of the page: which run, which time, live or not, and in the corner what Sonde itself
+// cost and lost.
+
+import { button, h } from "../dom";
+import type { Page } from "../page";
+import { alignments } from "../sheet/clock";
+import { amount, unitOf } from "../units/amount";
+import { clock, date, elapsed, length, timeStep } from "../units/time";
+import type { OwnCost, Run } from "../api/types";
+
+export interface HeaderEvents {
+  drawer(name: "findings" | "inventory" | "output"): void;
+  keys(): void;
+  theme(): void;
+  pause(): void;
+  keep(): void;
+  save(): void;
+  copyLink(): void;
+  openSheet(): void;
+}
+
+export class Header {
+  readonly element = h("header", { class: "page-head" });
+  private readonly time = h("span", { class: "time-range" });
+  private readonly own = h("span", { class: "own-cost", role: "status", "aria-label": "own cost and loss" });
+  private readonly live = h("span", { class: "live" });
+  private readonly steps: { undo: HTMLButtonElement; redo: HTMLButtonElement; whole: HTMLButtonElement };
+
+  constructor(
+    private readonly page: Page,
+    private readonly events: HeaderEvents,
+  ) {
+    const { store, view } = page;
+    this.steps = {
+      undo: button("↶", "undo (u)", () => store.undo(), { class: "icon" }),
+      redo: button("↷", "redo (U)", () => store.redo(), { class: "icon" }),
+      whole: button("whole run", "show all of the time (0)", () => view.whole()),
+    };
+  }
+
+  /** Builds it anew, after the runs or the worksheet changed. */
+  draw(): void {
+    const { events, page } = this;
+    const fixed = page.provider.fixed;
+    const run = page.first();
+    this.element.replaceChildren(
+      h("span", { class: "mark", title: `Sonde ${page.runs.version}` }, "sonde"),
+      runNames(page),
+      h("span", { class: "row group" }, this.steps.undo, this.steps.redo, this.time, this.steps.whole),
+      this.live,
+      h("span", { class: "spring" }),
+      h("div", { class: "corner" }, this.own, h(
+        "nav",
+        { class: "row", "aria-label": "more about the run" },
+        button("Findings", "what stands out (1)", () => events.drawer("findings")),
+        button("Inventory", "machine and settings, and what changed (2)", () => events.drawer("inventory")),
+        run.command ? button("Output", "what the command printed (3)", () => events.drawer("output")) : "",
+        button("Link", "copy the link to this worksheet", () => events.copyLink()),
+        fixed ? "" : button("Save", "save this worksheet in the run's directory", () => events.save()),
+        fixed ? "" : button("Open", "open a saved worksheet", () => events.openSheet()),
+        button("◐", "light or dark", () => events.theme(), { class: "icon" }),
+        button("?", "keys and what the mouse does (?)", () => events.keys(), { class: "icon" }),
+      )),
+    );
+    this.drawLive(run);
+    this.update();
+  }
+
+  private drawLive(run: Run): void {
+    const { page, events } = this;
+    if (!page.runs.live && !run.live) return this.live.replaceChildren();
+    const following = page.view.follow;
+    this.live.replaceChildren(
+      h("i", { class: following ? "pulse" : "pulse paused", "aria-hidden": "true" }),
+      button(following ? "Pause" : "Follow", following ? "stop following (space)" : "follow the newest (space)", () => events.pause(), { "aria-pressed": String(following) }),
+      page.runs.live ? button("Keep", "write what was observed as a run", () => events.keep()) : "",
+    );
+  }
+
+  /** Tells the time in view, and the steps that can be undone. */
+  update(): void {
+    const { view, store } = this.page;
+    const run = this.page.first();
+    const { from, to } = view.range;
+    const step = Math.min(1, timeStep(to - from, 50));
+    const zero = this.page.zero(run);
+    this.time.textContent = `${elapsed(from, step)} – ${elapsed(to, step)}`;
+    this.time.title = `${clock(run.started, from + zero, step)} – ${clock(run.started, to + zero, step)}, ${length(to - from)}`;
+    this.steps.undo.disabled = !store.canUndo;
+    this.steps.redo.disabled = !store.canRedo;
+    this.steps.whole.disabled = view.isWhole;
+    const pressed = this.live.querySelector("button")?.getAttribute("aria-pressed");
+    if (pressed !== undefined && pressed !== null && pressed !== String(view.follow)) this.drawLive(run);
+  }
+
+  /** The corner: what the recorder cost and what it lost. */
+  cost(run: Run): void {
+    const lost = run.loss.reduce((sum, loss) => sum + loss.dropped, 0);
+    const text = costWords(run.own_cost, lost);
+    this.own.replaceChildren(h("span", { class: "what" }, "own cost "), text);
+    const bad = lost > 0 || (run.own_cost?.dropped ?? 0) > 0 || (run.own_cost?.late ?? 0) > 0;
+    this.own.classList.toggle("bad", bad);
+    this.own.title = costTip(run.own_cost, lost);
+  }
+}
+
+/** Own cost in a few words. */
+export function costWords(cost: OwnCost | null, lost: number): string {
+  const dropped = Math.max(cost?.dropped ?? 0, lost);
+  const parts = [
+    cost?.cpu_share != null ? `${amount(cost.cpu_share, unitOf("ratio"))} of a CPU` : "CPU not known",
+    cost?.memory != null ? amount(cost.memory, unitOf("bytes")) : null,
+    dropped > 0 ? `${amount(dropped, unitOf("count"))} lost` : "nothing lost",
+  ];
+  return parts.filter((part) => part !== null).join(" · ");
+}
+
+function costTip(cost: OwnCost | null, lost: number): string {
+  const written = cost?.bytes_written != null ? `written ${amount(cost.bytes_written, unitOf("bytes"))}` : "";
+  const late = cost?.late != null ? `samples taken late: ${cost.late}` : "";
+  return [`events lost: ${amount(Math.max(cost?.dropped ?? 0, lost), unitOf("count"))}`, late, written].filter((t) => t !== "").join("\n");
+}
+
+function runNames(page: Page): HTMLElement {
+  const runs = page.chosen();
+  const first = runs[0]!;
+  const names = runs.map((run) =>
+    h("span", { class: "run-name", title: [run.path ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
+  );
+  const facts = [first.name === first.host ? "live" : first.host, first.live ? null : length(first.seconds), date(first.started), ended(first)];
+  const align = runs.length > 1 ? alignChoice(page, runs) : "";
+  return h("div", { class: "runs" }, h("h1", {}, ...names), h("p", {}, facts.filter((fact) => fact).join(" · ")), align);
+}
+
+/** How the run ended, where that is worth a word. */
+function ended(run: Run): string | null {
+  return run.end === null || run.end === "ok" ? null : run.end;
+}
+
+function alignChoice(page: Page, runs: Run[]): HTMLElement {
+  const select = h("select", { "aria-label": "align the runs at" });
+  for (const { value, label } of alignments(runs)) {
+    select.append(h("option", { value, selected: value === page.store.now.align }, `aligned at the ${label}`));
+  }
+  select.addEventListener("change", () => page.store.change({ align: select.value, from: null, to: null }));
+  return select;
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+
+import { evaluate } from "../../dev/answers";
+import { CATALOG } from "../../dev/catalog";
+import type { Answer, Run } from "../api/types";
+import { panelOf } from "../sheet/worksheet";
+import { linesOf } from "../chrome/output";
+import { sorted } from "./events";
+import { percent } from "./heatlegend";
+import { numberDimension, questionOf } from "./load";
+import { isShown, isStacked, rowsOf, wholeOf } from "./rows";
+import { bucketTable, csv, field } from "./table";
+import { bySlashes, tree } from "./tree";
+import type { Node } from "./tree";
+
+const ask = { run: 0, from: 0, to: 600, width: 300, rows: 60, top: 8, outliers: 0, seconds: 600 };
+const run = { id: "a", name: "a", seconds: 600, every: 1 } as Run;
+const other = { ...run, id: "b", name: "b" };
+const rows = (answers: Answer[], runs = [run]) => rowsOf(answers, runs, () => 0, false, false, 0);
+
+describe("a legend", () => {
+  const answer = evaluate({ ...ask, expr: "disk.bytes by process" });
+
+  it("has parts that sum to the whole, `other` with them", () => {
+    const found = rows([answer]);
+    const whole = evaluate({ ...ask, expr: "disk.bytes" }).groups![0]!;
+    expect(found.at(-1)!.label).toBe("other (34)");
+    const sum = wholeOf(found, answer)!;
+    // The made-up processes differ in their waves, so that the whole is near, the sum exact.
+    const parts = [...answer.groups!.map((g) => g.total!), answer.others!.total!].reduce((a, b) => a + b, 0);
+    expect(sum.total).toBeCloseTo(parts, 3);
+    expect(sum.total! / whole.total!).toBeGreaterThan(0.5);
+  });
+
+  it("a ratio has no whole", () => {
+    const ratio = evaluate({ ...ask, expr: "disk.mean_latency by device" });
+    expect(wholeOf(rows([ratio]), ratio)).toBeNull();
+    expect(isStacked(panelOf("x"), [ratio])).toBe(false);
+    expect(isStacked(panelOf("x"), [answer])).toBe(true);
+  });
+
+  it("the same group has the same colour in two runs, and another dash", () => {
+    const device = evaluate({ ...ask, expr: "disk.bytes by device" });
+    const found = rows([device, { ...device, groups: [...device.groups!].reverse() }], [run, other]);
+    const [a, b] = ["a · sda", "b · sda"].map((label) => found.find((row) => row.label === label)!.line!);
+    expect(a!.colour).toBe(b!.colour);
+    expect(a!.dash).not.toEqual(b!.dash);
+  });
+
+  it("isolates one, unless it is gone", () => {
+    const found = rows([answer]);
+    const shown = (isolate: string): number => found.filter((row) => isShown(row, panelOf("x", { isolate }), found)).length;
+    expect(shown("fio[1200]")).toBe(1);
+    expect(shown("gone")).toBe(found.length);
+  });
+});
+
+describe("questions", () => {
+  it("are on the run's own clock, and within it", () => {
+    const question = questionOf(panelOf("disk.ios"), "disk.ios", run, 100, { from: -150, to: 20 }, { width: 801.4, height: 240 })!;
+    expect([question.from, question.to, question.width, question.rows]).toEqual([0, 120, 801, 80]);
+    expect(questionOf(panelOf("x"), "x", run, 0, { from: 700, to: 800 }, { width: 5, height: 5 })).toBeNull();
+  });
+
+  it("know a heat map by its number dimension", () => {
+    expect(numberDimension("disk.ios by latency where op = read", CATALOG)).toBe("latency");
+    expect(numberDimension("disk.ios by device, op", CATALOG)).toBeNull();
+    expect(numberDimension("nonsense", CATALOG)).toBeNull();
+  });
+});
+
+describe("tables", () => {
+  it("a name is never a formula of a spreadsheet, and commas stay within", () => {
+    expect(field("=1+2")).toBe("'=1+2");
+    expect(field('a "b", c')).toBe('"a ""b"", c"');
+    expect(field(null)).toBe("");
+    expect(csv({ heads: [{ text: "time", unit: "s" }, { text: "a,b", unit: "" }], rows: [[1, "x"], [null, -2]] })).toBe('time (s),"a,b"\r\n1,x\r\n,-2\r\n');
+  });
+
+  it("buckets have shares that sum to one", () => {
+    const table = bucketTable(evaluate({ ...ask, expr: "disk.ios by latency" }));
+    expect(table.rows.reduce((sum, row) => sum + Number(row[3]), 0)).toBeCloseTo(1, 9);
+    expect(table.heads[0]).toEqual({ text: "latency from", unit: "seconds" });
+  });
+
+  it("are sorted by numbers and by words; what is not known comes last", () => {
+    const events = [[3, "b10"], [null, "b9"], [20, null]];
+    expect(sorted(events, 0, true).map((r) => r[0])).toEqual([20, 3, null]);
+    expect(sorted(events, 0, false).map((r) => r[0])).toEqual([3, 20, null]);
+    expect(sorted(events, 1, false).map((r) => r[1])).toEqual(["b9", "b10", null]);
+  });
+});
+
+describe("hierarchies", () => {
+  const find = (nodes: Node[], name: string): Node | undefined =>
+    nodes.flatMap((node) => [node, find(node.children, name)]).find((node) => node?.name === name);
+
+  it("directories sum up what lies in them", () => {
+    const amounts = new Map([["/srv/a/x", 5], ["/srv/a/y", 7], ["/srv/b", 1], ["/srv/a", 2], ["(other)", 4]]);
+    const nodes = tree(amounts, bySlashes([...amounts.keys()]), true);
+    expect(find(nodes, "/srv/a")).toMatchObject({ own: 2, sum: 14, short: "a" });
+    expect(find(nodes, "/srv")).toMatchObject({ own: null, sum: 15 });
+    expect(nodes.reduce((sum, node) => sum + node.sum!, 0)).toBe(19);
+  });
+
+  it("a stacked device is not added to its disks", () => {
+    const amounts = new Map([["dm-0", 10], ["sda", 10]]);
+    const nodes = tree(amounts, { roots: ["dm-0"], children: { "dm-0": ["sda"] } }, false);
+    expect(nodes).toHaveLength(1);
+    expect(nodes[0]).toMatchObject({ sum: 10, children: [{ name: "sda", sum: 10 }] });
+  });
+
+  it("a ring of names ends, and unknown names are not lost", () => {
+    const ring = { roots: ["a"], children: { a: ["b"], b: ["a"] } };
+    const nodes = tree(new Map([["a", 1], ["b", 2], ["c", 3]]), ring, true);
+    expect(nodes.map((node) => [node.name, node.sum])).toEqual([["a", 3], ["c", 3]]);
+  });
+});
+
+describe("words", () => {
+  it("a share that is something is never 0 %", () => {
+    expect([percent(0), percent(0.000001), percent(0.12345)]).toEqual(["0 %", "<0.001 %", "12.3 %"]);
+  });
+
+  it("lines of an output keep their times", () => {
+    expect(linesOf({ text: "a\r\nb\n", offset: 0, total: 5, lines: [{ at: 1 }, { at: null }] })).toEqual([{ text: "a", at: 1 }, { text: "b", at: null }]);
+    expect(linesOf({ text: "", offset: 0, total: 0, lines: null })).toEqual([]);
+  });
+});

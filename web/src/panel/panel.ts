@@ -1,0 +1,375 @@
+// One panel: an expression, its picture, its legend, and what can be done with them.
+
+import { Refusal, refusalOf, wasGivenUp } from "../api/provider";
+import { h } from "../dom";
+import { NOTHING } from "../expr/drill";
+import type { Selection } from "../expr/drill";
+import { measureOf } from "../expr/complete";
+import { parts } from "../expr/syntax";
+import { drawFold, heightScale } from "../plot/fold";
+import { lastNotAbove } from "../plot/heat";
+import { isDark } from "../plot/theme";
+import type { Dragged, Size } from "../plot/timeplot";
+import type { Page } from "../page";
+import type { Panel } from "../sheet/worksheet";
+import { amountUnit, roundest, unitOf } from "../units/amount";
+import { openDrillMenu, zoom } from "./drillmenu";
+import { EventsTable } from "./events";
+import { ExprInput } from "./exprinput";
+import { differenceLegend, heatLegend } from "./heatlegend";
+import { legend } from "./legend";
+import type { Legend } from "./legend";
+import { Loader } from "./load";
+import type { Loaded } from "./load";
+import { Picture } from "./picture";
+import type { Shown } from "./picture";
+import { drawTable, tableOf } from "./table";
+import { cellTip } from "./tip";
+import { tools } from "./tools";
+import { treeTable } from "./treetable";
+
+const HEIGHT = { lines: 200, heat: 264 };
+/** More groups when `other` is opened: so many times as before. */
+const OPENED = 4;
+const USUAL_TOP = 8;
+
+export class PanelView {
+  readonly element: HTMLElement;
+  private readonly field: ExprInput;
+  private readonly words = h("p", { class: "panel-words" });
+  private readonly toolbar = h("div", { class: "panel-tools", role: "toolbar", "aria-label": "panel" });
+  private readonly plotHost = h("div", { class: "plot" });
+  private readonly tip = h("div", { class: "tip", hidden: true });
+  private readonly side = h("div", { class: "side" });
+  private readonly body: HTMLElement;
+  private readonly picture: Picture;
+  private readonly loader: Loader;
+  private readonly events: EventsTable;
+  private legend: Legend | null = null;
+  private loaded: Loaded | null = null;
+  private isSeen = true;
+  private isStale = false;
+
+  constructor(
+    private readonly page: Page,
+    public panel: Panel,
+    public index: number,
+  ) {
+    this.loader = new Loader(page);
+    this.events = new EventsTable(page);
+    this.field = new ExprInput(page, "expression of this panel", (expr) => this.rewrite(expr), () => (this.field.value = this.panel.expr));
+    this.body = h("div", { class: "panel-body" }, h("div", { class: "plot-box" }, this.plotHost, this.tip), this.side);
+    this.element = h("section", { class: "panel", tabindex: -1 }, h("header", {}, this.field.element, this.toolbar), this.words, this.body);
+    this.picture = new Picture(
+      page,
+      this.plotHost,
+      { dragged: (area, menu) => this.dragged(area, menu), clicked: (at) => this.clicked(at) },
+      (at) => cellTip(this.tip, this.picture.shown, this.page, at),
+    );
+    this.update(panel, index);
+  }
+
+  /** Takes another description of the panel and draws what changed. */
+  update(panel: Panel, index: number): void {
+    const asks = JSON.stringify([this.panel.expr, this.panel.right, this.panel.kind]) !== JSON.stringify([panel.expr, panel.right, panel.kind]);
+    if (asks) this.loader.forget();
+    this.panel = panel;
+    this.index = index;
+    if (document.activeElement !== this.field.input) this.field.value = panel.expr;
+    this.element.classList.toggle("beside", panel.beside);
+    this.element.dataset.kind = panel.kind;
+    this.element.setAttribute("aria-label", `panel ${index + 1}: ${panel.expr}`);
+    this.toolbar.replaceChildren(...tools(this.page, this));
+    void this.load(false);
+  }
+
+  /** It stands at another place, and is the same. */
+  place(index: number): void {
+    this.index = index;
+    this.element.setAttribute("aria-label", `panel ${index + 1}: ${this.panel.expr}`);
+    this.toolbar.replaceChildren(...tools(this.page, this));
+  }
+
+  private rewrite(expr: string): void {
+    if (expr === this.panel.expr) void this.load(true);
+    else this.page.store.changePanel(this.index, { expr, hidden: [], isolate: null, top: null });
+    this.element.focus({ preventScroll: true });
+  }
+
+  private size(): Size {
+    const tall = this.isHeat ? HEIGHT.heat : HEIGHT.lines;
+    return { width: Math.max(this.plotHost.clientWidth, 120), height: tall };
+  }
+
+  get isHeat(): boolean {
+    return this.loaded?.answers[0]?.shape === "heat";
+  }
+
+  /** Asks for what is in view, and shows it. */
+  async load(fresh: boolean): Promise<void> {
+    if (this.panel.kind === "events") return this.showEvents();
+    this.element.classList.add("busy");
+    try {
+      const asked = this.panel.kind === "tree" ? { ...this.panel, top: 512 } : this.panel;
+      const loaded = await this.loader.load(asked, this.page.view.range, this.size(), fresh);
+      if (!loaded) return;
+      this.loaded = loaded;
+      this.field.refuse(null);
+      this.show();
+    } catch (thrown) {
+      if (wasGivenUp(thrown)) return;
+      this.refuse(refusalOf(thrown));
+    }
+    this.element.classList.remove("busy");
+  }
+
+  private async showEvents(): Promise<void> {
+    this.picture.destroy();
+    this.side.replaceChildren();
+    this.say();
+    if (!this.events.element.isConnected) this.plotHost.replaceChildren(this.events.element);
+    await this.events.show(this.panel, this.page.view.range);
+  }
+
+  private refuse(refusal: Refusal): void {
+    if (refusal.unreachable) {
+      // What was shown stays; the page says that the server is gone.
+      this.page.unreachable();
+      return;
+    }
+    this.field.refuse(refusal);
+    this.picture.destroy();
+    this.loaded = null;
+    this.side.replaceChildren();
+    this.plotHost.replaceChildren(h("p", { class: "empty" }, "no picture: the expression was refused, see above"));
+  }
+
+  /** Draws the answers there are. */
+  private show(): void {
+    const loaded = this.loaded;
+    const first = loaded?.answers[0];
+    this.say();
+    if (!loaded || !first) {
+      this.picture.destroy();
+      this.side.replaceChildren();
+      this.plotHost.replaceChildren(h("p", { class: "empty" }, "nothing was recorded in this time"));
+      return;
+    }
+    const kind = this.panel.kind;
+    if (kind === "fold" && first.fold) return this.showFold(loaded);
+    if (kind === "tree") return void this.showTree(loaded);
+    if (kind === "table") this.picture.destroy();
+    if (first.shape === "lines" && (first.groups?.length ?? 0) === 0) {
+      this.picture.destroy();
+      this.side.replaceChildren();
+      this.plotHost.replaceChildren(h("p", { class: "empty" }, "no rows: nothing matches, or nothing was observed"));
+      return;
+    }
+    const shown = this.picture.show(this.panel, loaded, this.size());
+    if (!shown) return;
+    if (kind === "table") this.plotHost.replaceChildren(drawTable(tableOf(shown, this.panel), this.panel.expr));
+    this.plotHost.setAttribute("role", "group");
+    this.plotHost.setAttribute("aria-label", `${kind === "table" ? "table" : "picture"} of ${this.panel.expr}`);
+    this.showSide(shown);
+  }
+
+  private showSide(shown: Shown): void {
+    const first = shown.loaded.answers[0]!;
+    const dark = isDark();
+    const change = (panel: Partial<Panel>): void => this.page.store.changePanel(this.index, panel);
+    this.legend = null;
+    if (shown.shape === "difference") {
+      const names = shown.loaded.runs.map((run) => run.name) as [string, string];
+      this.side.replaceChildren(differenceLegend(shown.difference!.most, names, first, dark));
+    } else if (shown.heat && shown.shades) {
+      const events = { palette: (palette: Panel["palette"]) => change({ palette }), outliers: (outliers: number) => change({ outliers }) };
+      this.side.replaceChildren(heatLegend(first, shown.heat, shown.shades, this.panel, dark, events));
+    } else {
+      this.legend = legend(shown.rows, this.panel, first, {
+        isolate: (label) => change({ isolate: this.panel.isolate === label ? null : label }),
+        hide: (label) => {
+          const hidden = this.panel.hidden;
+          change({ hidden: hidden.includes(label) ? hidden.filter((l) => l !== label) : [...hidden, label] });
+        },
+        open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, 512) }),
+        drill: (row, at) => this.drill({ ...NOTHING, words: row.words }, at),
+      });
+      this.side.replaceChildren(this.legend.element);
+      this.legend.point(this.page.view.cursor);
+    }
+  }
+
+  private showFold(loaded: Loaded): void {
+    const first = loaded.answers[0]!;
+    this.picture.show(this.panel, loaded, this.size());
+    const shown = this.picture.shown!;
+    this.picture.destroy();
+    const key = first.key.find((k) => k.number !== null);
+    const number = unitOf(key?.number);
+    const log = this.panel.log ?? first.heat?.log ?? true;
+    const drawing = drawFold(first.fold!, log, number, amountUnit(unitOf(first.value_unit)), this.size(), {
+      dragged: (from, to, x, y) => {
+        const edges = first.fold!.edges;
+        const unit = key?.number ?? "count";
+        const numbers = { dimension: key?.dimension ?? "", unit, from: roundBound(edges, from, unit), to: roundBound(edges, to, unit) };
+        this.drill({ ...NOTHING, numbers }, { x, y });
+      },
+    });
+    const scale = heightScale(first.fold!);
+    this.plotHost.replaceChildren(drawing, h("p", { class: "note" }, `over the visible time; heights ${scale === "linear" ? "are amounts" : "grow with the square root of the amounts"}`));
+    if (shown.shades) this.showSide(shown);
+  }
+
+  private async showTree(loaded: Loaded): Promise<void> {
+    const element = await treeTable(this.page, loaded.runs[0]!, loaded.answers[0]!, (dimension, word, at) =>
+      this.drill({ ...NOTHING, words: [{ dimension, word }] }, at),
+    );
+    this.picture.destroy();
+    this.side.replaceChildren();
+    this.plotHost.replaceChildren(element);
+  }
+
+  /** The line below the expression: what it is, and what its numbers do not tell. */
+  private say(): void {
+    const found = parts(this.panel.expr);
+    const help = found ? measureOf(this.page.catalog, found.subject, found.measure)?.help : undefined;
+    const first = this.loaded?.answers[0];
+    const runs = this.page.isDifference(this.panel)
+      ? "difference"
+      : this.page.chosen().length > 1
+        ? (this.loaded?.runs.map((run) => run.name).join(", ") ?? "")
+        : "";
+    const sampled = first?.stands_for && first.stands_for > 1 ? `one event may stand for ${first.stands_for}: amounts are estimates` : "";
+    const pieces = [first?.help ?? help ?? "", first?.caveat ?? "", sampled].filter((piece) => piece !== "");
+    this.words.replaceChildren(...(runs ? [h("b", { class: "which" }, runs), " "] : []), pieces[0] ?? "", ...pieces.slice(1).map((piece) => h("em", {}, ` ${piece}`)));
+  }
+
+  private dragged(area: Dragged, menu: boolean): void {
+    this.tip.hidden = true;
+    const shown = this.picture.shown;
+    const at = { x: area.x, y: area.y };
+    const done = (): void => this.picture.unselect();
+    if (shown?.image && shown.heat) {
+      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, false), at, done);
+    } else if (menu) {
+      openDrillMenu(this.page, this.panel, this.index, { ...NOTHING, time: { from: area.from, to: area.to } }, at, done);
+    } else {
+      done();
+      zoom(this.page, area.from, area.to);
+    }
+  }
+
+  /** A click on a line leads on from its group; on a heat map, from the cell. */
+  private clicked(at: { time: number; share: number; x: number; y: number }): void {
+    const shown = this.picture.shown;
+    if (!shown) return;
+    if (shown.image) {
+      const cell = shown.image.cellAt(at.time, at.share);
+      if (!cell) return;
+      const { times, edges, ruler } = shown.image;
+      const area = { ...at, from: times[cell.column]!, to: times[cell.column + 1]!, low: ruler.share(edges[cell.row]!), high: ruler.share(edges[cell.row + 1]!) };
+      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, true), at, () => undefined);
+      return;
+    }
+    const row = this.picture.rowAt(at.time, at.share, this.panel);
+    if (row && row.words.length > 0) this.drill({ ...NOTHING, words: row.words }, at);
+  }
+
+  private drill(selection: Selection, at: { x: number; y: number }): void {
+    openDrillMenu(this.page, this.panel, this.index, selection, at, () => undefined);
+  }
+
+  /** For the keyboard: the whole of what is in view, as if it had been dragged. */
+  drillAll(): void {
+    const box = this.element.getBoundingClientRect();
+    const { from, to } = this.page.view.range;
+    const time = this.page.view.isWhole ? null : { from, to };
+    this.drill({ ...NOTHING, time }, { x: box.left + 80, y: Math.max(box.top + 60, 60) });
+  }
+
+  /** For the keyboard: the menu of a selection that was typed. */
+  drillInto(selection: Selection): void {
+    const box = this.element.getBoundingClientRect();
+    this.drill(selection, { x: box.left + 80, y: Math.max(box.top + 60, 60) });
+  }
+
+  /** What is shown, for tables and files. */
+  get shown(): Shown | null {
+    return this.picture.shown;
+  }
+
+  /** Another time is in view. What is scrolled away is drawn when it comes back. */
+  moved(): void {
+    if (this.isSeen) this.picture.redraw();
+    else this.isStale = true;
+  }
+
+  /** Whether it is on the screen, as the column watches it. */
+  seen(isSeen: boolean): void {
+    this.isSeen = isSeen;
+    if (!isSeen || !this.isStale) return;
+    this.isStale = false;
+    this.picture.redraw();
+  }
+
+  pointed(): void {
+    const at = this.page.view.cursor;
+    this.picture.cross(at);
+    this.legend?.point(at);
+  }
+
+  /** The page is of another width or in other colours. */
+  redress(): void {
+    this.picture.forget();
+    if (this.loaded) this.show();
+  }
+
+  destroy(): void {
+    this.loader.forget();
+    this.picture.destroy();
+    this.element.remove();
+  }
+}
+
+/**
+ * A bound that was dragged to: the roundest number in the bucket that holds it, since nobody points
+ * more exactly than that.
+ */
+export function roundBound(edges: readonly number[], at: number, unit: string): number {
+  const bucket = Math.min(Math.max(0, lastNotAbove(edges, at)), edges.length - 2);
+  return roundest(edges[bucket]!, edges[bucket + 1]!, unitOf(unit).base);
+}
+
+/** Numbers widened to the edges of the buckets they lie in. */
+export function snapped(edges: readonly number[], from: number, to: number): [number, number] {
+  const low = Math.max(0, lastNotAbove(edges, from));
+  const high = edges.findIndex((edge) => edge >= to);
+  return [edges[low]!, high < 0 ? Infinity : edges[Math.max(high, low + 1)]!];
+}
+
+/**
+ * A rectangle widened to whole cells. One that was dragged to an end of the axis has no limit
+ * there: what lies above the picture belongs to it. A single cell (`exact`) always has both.
+ */
+function heatSelection(area: Dragged, shown: Shown, exact: boolean): Selection {
+  const image = shown.image!;
+  const [from, to] = snapped(image.times, area.from, area.to);
+  const key = shown.loaded.answers[0]!.key.find((k) => k.number !== null);
+  const ends = [image.ruler.value(area.low), image.ruler.value(area.high)] as const;
+  const unit = key?.number ?? "count";
+  const [low, high] = exact
+    ? snapped(image.edges, ...ends)
+    : [roundBound(image.edges, ends[0], unit), roundBound(image.edges, ends[1], unit)];
+  return {
+    time: { from, to: Number.isFinite(to) ? to : image.times[image.columns]! },
+    numbers: key
+      ? {
+          dimension: key.dimension,
+          unit,
+          from: !exact && area.low <= 0.005 ? -Infinity : low,
+          to: !exact && area.high >= 0.995 ? Infinity : high,
+        }
+      : null,
+    words: [],
+  };
+}

@@ -1,0 +1,108 @@
+// The numbers of a panel as a table: for screen readers, for looking up, for copying.
+
+import type { Answer, Maybe } from "../api/types";
+import { h } from "../dom";
+import { amount, amountUnit, columnDigits, columnScale, unitOf } from "../units/amount";
+import { elapsed } from "../units/time";
+import type { Shown } from "./picture";
+import { isShown } from "./rows";
+import type { Panel } from "../sheet/worksheet";
+
+/** Rows that a page can bear; more are in the CSV. */
+const MOST_ROWS = 500;
+
+/** A table before it is drawn: heads with units, and cells. */
+export interface Table {
+  heads: { text: string; unit: string }[];
+  rows: (string | Maybe)[][];
+}
+
+/** Lines as a table: a row a column of time. */
+export function lineTable(shown: Shown, panel: Panel): Table {
+  const rows = shown.rows.filter((row) => isShown(row, panel, shown.rows) && row.line);
+  const times = [...new Set(rows.flatMap((row) => row.line!.at))].sort((a, b) => a - b);
+  const places = rows.map((row) => new Map(row.line!.at.map((t, i) => [t, i])));
+  return {
+    heads: [{ text: "time", unit: "s" }, ...rows.map((row) => ({ text: row.label, unit: unitName(row.unit) }))],
+    rows: times.map((t) => [t, ...rows.map((row, r) => row.line!.mean[places[r]!.get(t) ?? -1] ?? null)]),
+  };
+}
+
+/** A heat map as a table: a row a bucket of numbers, over the visible time. */
+export function bucketTable(answer: Answer): Table {
+  const fold = answer.fold;
+  const key = answer.key.find((k) => k.number !== null);
+  const total = fold?.amounts.reduce((a, b) => a + b, 0) ?? 0;
+  const rows = (fold?.amounts ?? []).flatMap((a, i) =>
+    a > 0 ? [[fold!.edges[i]!, fold!.edges[i + 1]!, a, total > 0 ? a / total : null]] : [],
+  );
+  const number = unitName(unitOf(key?.number));
+  const name = key?.dimension ?? "number";
+  return {
+    heads: [
+      { text: `${name} from`, unit: number },
+      { text: "below", unit: number },
+      { text: "amount", unit: unitName(amountUnit(unitOf(answer.value_unit))) },
+      { text: "share", unit: "ratio" },
+    ],
+    rows,
+  };
+}
+
+function unitName(unit: ReturnType<typeof unitOf>): string {
+  return unit.base === "joules" && unit.rate ? "watts" : unit.base + (unit.rate ? "/s" : "");
+}
+
+/** The table of what is shown. */
+export function tableOf(shown: Shown, panel: Panel): Table {
+  return shown.shape === "lines" ? lineTable(shown, panel) : bucketTable(shown.loaded.answers[0]!);
+}
+
+/** In the page; numbers of a column are in one unit. */
+export function drawTable(table: Table, caption: string): HTMLElement {
+  const rows = table.rows.slice(0, MOST_ROWS);
+  const scales = table.heads.map((head, c) => {
+    const unit = unitOf(head.unit);
+    return { unit, scale: columnScale(rows.map((row) => (typeof row[c] === "number" ? row[c] : null)), unit) };
+  });
+  const isTime = (c: number): boolean => table.heads[c]!.text === "time";
+  // Edges of buckets span many powers: each has a unit of its own.
+  const isEdge = (c: number): boolean => c < 2 && table.heads[1]?.text === "below";
+  const cell = (v: string | Maybe, c: number): HTMLElement => {
+    if (typeof v === "string") return h("td", {}, v);
+    if (v !== null && isTime(c)) return h("td", { class: "number" }, elapsed(v, 0.1));
+    return h("td", { class: "number" }, isEdge(c) ? amount(v, scales[c]!.unit) : columnDigits(v, scales[c]!.scale, scales[c]!.unit));
+  };
+  const heads = table.heads.map((head, c) =>
+    h("th", { scope: "col", class: "number" }, head.text, isTime(c) || isEdge(c) || scales[c]!.scale.suffix === "" ? null : h("small", {}, scales[c]!.scale.suffix)),
+  );
+  const left = table.rows.length - rows.length;
+  return h(
+    "div",
+    { class: "table-box", tabindex: 0, role: "region", "aria-label": caption },
+    h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell))))),
+    left > 0 ? h("p", { class: "note" }, `${left} more rows; the CSV has all of them`) : null,
+  );
+}
+
+/** A field of a CSV; a formula of a spreadsheet is never made of a name. */
+export function field(v: string | Maybe): string {
+  if (v === null) return "";
+  if (typeof v === "number") return String(v);
+  const safe = /^[=+\-@\t\r]/.test(v) ? `'${v}` : v;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** All rows as CSV, in base units, which the heads name. */
+export function csv(table: Table): string {
+  const heads = table.heads.map((head) => field(head.unit ? `${head.text} (${head.unit})` : head.text));
+  return [heads.join(","), ...table.rows.map((row) => row.map(field).join(","))].join("\r\n") + "\r\n";
+}
+
+/** Hands a text to the reader as a file. */
+export function download(name: string, text: string, type = "text/csv"): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = h("a", { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

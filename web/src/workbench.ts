@@ -1,0 +1,224 @@
+// The whole page: head, strips, panels and drawer, and who tells whom of a change.
+
+import { refusalOf } from "./api/provider";
+import type { Finding, Findings } from "./api/types";
+import { AddBar } from "./chrome/addbar";
+import { Drawer } from "./chrome/drawer";
+import type { DrawerName } from "./chrome/drawer";
+import { findingsList, findingsStrip, openFinding } from "./chrome/findings";
+import { Header } from "./chrome/header";
+import { inventoryList } from "./chrome/inventory";
+import { listenForKeys, showKeys } from "./chrome/keys";
+import { commands } from "./commands";
+import { Notices } from "./chrome/notices";
+import { markLine, outputView } from "./chrome/output";
+import { copyLink, keepRun, openSheet, saveSheet } from "./chrome/sheets";
+import { TimeStrip } from "./chrome/timestrip";
+import { h, settled } from "./dom";
+import { Live } from "./live";
+import { Column } from "./panel/column";
+import type { Page } from "./page";
+import { isDark } from "./plot/theme";
+import { boundsOf } from "./sheet/clock";
+
+/** Milliseconds of quiet after which new answers are asked for, and after which a zoom is a step. */
+const ASK_AFTER = 90;
+const STEP_AFTER = 350;
+
+export class Workbench {
+  readonly column: Column;
+  readonly drawer: Drawer;
+  readonly add: AddBar;
+  readonly notices = new Notices();
+  readonly live: Live;
+  private readonly header: Header;
+  private readonly strip: TimeStrip;
+  private readonly findingsHost = h("div");
+  private findings: Findings = { limits: [], findings: [] };
+  private readonly ask = settled(ASK_AFTER, () => this.column.load(false));
+  private readonly step = settled(STEP_AFTER, () => this.keepView());
+  /** The runs and clock that the head was drawn for. */
+  private drawn = "";
+  /** The stretch of the worksheet that was last brought into view. */
+  private fitted = "";
+
+  constructor(
+    readonly page: Page,
+    private readonly host: HTMLElement,
+  ) {
+    this.column = new Column(page);
+    this.add = new AddBar(page, (index) => this.column.show(index));
+    this.drawer = new Drawer((name) => this.fill(name), () => this.host.classList.toggle("with-drawer", this.drawer.isOpen));
+    this.strip = new TimeStrip(page, (finding) => this.show(finding));
+    this.live = new Live(page, this.notices, { grown: () => this.grown(), back: () => this.back() });
+    const keys = commands(this);
+    this.header = new Header(page, {
+      drawer: (name) => this.drawer.toggle(name),
+      keys: () => showKeys(keys),
+      theme: () => this.switchTheme(),
+      pause: () => this.pause(),
+      keep: () => keepRun(page, this.notices),
+      save: () => saveSheet(page, this.notices),
+      copyLink: () => void copyLink(this.notices),
+      openSheet: () => void openSheet(page, this.notices),
+    });
+    listenForKeys(keys);
+  }
+
+  /** Shows everything for the first time. */
+  begin(damagedLink: boolean): void {
+    const { page } = this;
+    const skip = h("a", { class: "skip", href: "#panels", onclick: (event: Event) => {
+      event.preventDefault();
+      this.column.walk(1);
+    } }, "to the panels");
+    const top = h("div", { class: "top" }, this.header.element, this.strip.element);
+    this.host.replaceChildren(skip, top, this.notices.element, this.findingsHost, this.add.element, this.column.element, this.drawer.element);
+    document.title = `${page.chosen().map((run) => run.name).join(", ")} – Sonde`;
+    if (damagedLink) this.notices.keep("link", "wrong", "The worksheet in the address is cut off or damaged; this is the usual one.");
+    page.store.listen(() => this.changed());
+    page.view.onMove(() => this.moved());
+    page.view.onPoint(() => this.pointed());
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.column.redress());
+    this.problems();
+    this.changed();
+    void this.loadFindings();
+    this.live.listen();
+  }
+
+  /** The worksheet is another. */
+  private changed(): void {
+    const { page } = this;
+    const sheet = page.store.now;
+    // A view that was moved and is not yet a step must not jump back.
+    const fitted = JSON.stringify([sheet.from, sheet.to, sheet.align, sheet.runs]);
+    if (fitted !== this.fitted) page.fitView();
+    this.fitted = fitted;
+    this.column.update(sheet);
+    const drawn = JSON.stringify([sheet.runs, sheet.align, page.runs.runs.map((run) => run.id)]);
+    if (drawn !== this.drawn) {
+      const again = this.drawn !== "";
+      this.drawn = drawn;
+      this.header.draw();
+      this.header.cost(page.first());
+      this.strip.draw(this.findings.findings);
+      if (again) this.column.load(true);
+    }
+    this.header.update();
+    this.strip.move();
+  }
+
+  /** Another stretch of time is in view. */
+  private moved(): void {
+    this.column.moved();
+    this.strip.move();
+    this.header.update();
+    this.ask();
+    this.step();
+  }
+
+  private pointed(): void {
+    this.column.pointed();
+    this.strip.point();
+    if (this.drawer.isOpen) markLine(this.drawer.element, this.page.view.cursor);
+  }
+
+  /** The view becomes part of the worksheet, and a step to undo; following is none. */
+  private keepView(): void {
+    const { store, view } = this.page;
+    const whole = view.isWhole || view.follow;
+    const from = whole ? null : round(view.range.from);
+    const to = whole ? null : round(view.range.to);
+    if (from === store.now.from && to === store.now.to) return;
+    this.fitted = JSON.stringify([from, to, store.now.align, store.now.runs]);
+    store.change({ from, to });
+  }
+
+  private async loadFindings(): Promise<void> {
+    const { page } = this;
+    const run = page.first();
+    try {
+      this.findings = await page.provider.findings(run.id);
+    } catch (thrown) {
+      this.notices.say(`Findings: ${refusalOf(thrown).message}`);
+    }
+    const strip = findingsStrip(this.findings.findings, (finding) => this.show(finding), () => this.drawer.toggle("findings"));
+    this.findingsHost.replaceChildren(strip);
+    this.strip.draw(this.findings.findings);
+  }
+
+  /** Opens the evidence of a finding. */
+  private show(finding: Finding): void {
+    this.column.show(openFinding(this.page, this.page.first(), finding));
+  }
+
+  /** What is wrong with the runs themselves. */
+  private problems(): void {
+    for (const run of this.page.runs.runs) {
+      if (run.problems.length === 0) continue;
+      this.notices.keep(`problems-${run.id}`, "wrong", h("b", {}, `${run.name}: `), run.problems.join("; "));
+    }
+  }
+
+  private async fill(name: DrawerName): Promise<HTMLElement> {
+    const { page } = this;
+    const run = page.first();
+    if (name === "findings") return findingsList(run, this.findings, (finding) => this.show(finding));
+    if (name === "inventory") return inventoryList(await page.provider.inventory(run.id));
+    return outputView(page);
+  }
+
+  /** A live run has grown by an interval. */
+  private grown(): void {
+    const { page } = this;
+    const before = page.view.follow;
+    page.view.setBounds(boundsOf(page.chosen(), page.store.now.align));
+    this.header.cost(page.first());
+    if (before) page.followEnd();
+    this.strip.draw(this.findings.findings);
+    this.header.update();
+    if (before) this.column.load(true);
+  }
+
+  private back(): void {
+    this.drawn = "";
+    this.fitted = "";
+    this.problems();
+    this.changed();
+    this.column.load(true);
+  }
+
+  /** Called wherever a question found no server. */
+  unreachable(): void {
+    if (!this.page.provider.fixed) this.live.unreachable();
+  }
+
+  /** Stops following, or follows again. */
+  pause(): void {
+    const { view, store } = this.page;
+    if (!this.page.first().live) return;
+    view.follow = !view.follow;
+    if (view.follow) {
+      store.change({ from: null, to: null }, true);
+      this.page.followEnd();
+      this.column.load(true);
+    } else {
+      this.step();
+    }
+    this.header.update();
+  }
+
+  switchTheme(): void {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    this.column.redress();
+  }
+
+  drawerToggle(name: DrawerName): void {
+    this.drawer.toggle(name);
+  }
+}
+
+/** Nothing is seen below a microsecond, and links stay short. */
+function round(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
+}
