@@ -127,7 +127,7 @@ fn what_is_asked_wrongly_is_told() {
         ("mount:/nosuch.x", "mounted file system"),
         ("mount:/.noatime", "mount:/.atime"),
         ("file:/etc/hostname", "--allow-file"),
-        ("irq:", "has a number"),
+        ("irq:x", "has a number"),
         ("disk:vda.scheduler\nx", "none of its settings"),
         ("cpufreq:../x.y", ""),
         ("smt:x", "none of its settings"),

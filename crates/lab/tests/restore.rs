@@ -213,7 +213,7 @@ fn another_device_of_the_same_name_is_not_written_to() {
         disk.get("read_ahead_kb") != before
     });
     edit(&scratch, |j| {
-        j["entries"][0]["identity"]["node"] = "1".into()
+        j["entries"][0]["identity"]["node"] = "1".into();
     });
     let now = disk.get("read_ahead_kb");
     let restored = lab::recover(&scratch.state())
@@ -437,7 +437,9 @@ fn after_a_restart_only_what_lasts_is_put_back() {
     ];
     let changed = || disk.get("read_ahead_kb") == "512" && text(&setting) == "new";
     left_changed(&scratch, None, &knobs, changed);
-    edit(&scratch, |j| j["boot"] = "another".into());
+    edit(&scratch, |j| {
+        j["boot"] = "another".into();
+    });
     let restored = lab::recover(&scratch.state())
         .expect("a journal")
         .expect("something to do");
@@ -494,7 +496,9 @@ fn what_cannot_be_put_back_is_told() {
     });
     let name = disk.name.clone();
     // The kernel refuses this text.
-    edit(&scratch, |j| j["entries"][0]["was"] = "nonsense".into());
+    edit(&scratch, |j| {
+        j["entries"][0]["was"] = "nonsense".into();
+    });
     let restored = lab::recover(&scratch.state())
         .expect("a journal")
         .expect("something to do");
@@ -523,7 +527,9 @@ fn what_cannot_be_put_back_is_told() {
         .expect("a shell");
     assert!(typed.success());
     assert_eq!(disk.get("read_ahead_kb"), before);
-    edit(&scratch, |j| j["entries"][0]["was"] = before.clone().into());
+    edit(&scratch, |j| {
+        j["entries"][0]["was"] = before.clone().into();
+    });
     let restored = lab::recover(&scratch.state())
         .expect("a journal")
         .expect("something to do");
