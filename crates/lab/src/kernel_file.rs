@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::KnobError;
-use crate::spot::{Identity, Spot, Values, quoted};
+use crate::spot::{Identity, Spot, Values, number, quoted};
 
 /// The longest value that is kept.
 const LONGEST: u64 = 64 << 10;
@@ -83,6 +83,14 @@ pub(crate) fn chosen(text: &str) -> &str {
     inner.map_or(text, |(word, _)| word)
 }
 
+/// What a file can hold that holds `text` now, where nothing else is known of it.
+fn plain(text: Option<String>) -> Values {
+    match text.and_then(|text| number(&text)) {
+        Some(_) => Values::Number,
+        None => Values::Text,
+    }
+}
+
 /// The words of a list of which one is in brackets.
 pub(crate) fn choices(text: &str) -> Vec<String> {
     let words = text.split_whitespace();
@@ -117,7 +125,9 @@ pub(crate) enum Holds {
     Numbers(i64, i64),
     /// A whole number.
     Number,
-    /// A text, or a number if a number is there now.
+    /// A number if a number is there now, else a text.
+    Plain,
+    /// A text.
     Text,
 }
 
@@ -144,8 +154,9 @@ impl Spot for FileSpot {
         match self.holds {
             Holds::Choice => match read(&self.path) {
                 Ok(text) if text.contains('[') => Values::Words(choices(&text)),
-                _ => Values::Text,
+                other => plain(other.ok()),
             },
+            Holds::Plain => plain(self.read().ok()),
             Holds::Words(words) => Values::Words(words.iter().map(|w| (*w).to_owned()).collect()),
             Holds::Numbers(least, most) => Values::Numbers(least, most),
             Holds::Number => Values::Number,

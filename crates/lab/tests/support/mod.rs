@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 /// Whether this is root, with these programs. If not, says so for the test to return; with
 /// `CI` set that is a failure.
 pub(crate) fn can_run(test: &str, programs: &[&str]) -> bool {
@@ -349,4 +351,46 @@ pub(crate) fn assert_same(
         .map(|n| format!("{n}:\n  is  {:?}\n  was {:?}", now.get(n), start.get(n)))
         .collect();
     assert!(differ.is_empty(), "{when}: {}", differ.join("\n"));
+}
+
+/// Kills the experiment and its guardian, so that what it set stays.
+pub(crate) fn left_changed(
+    scratch: &Scratch,
+    net: Option<&Net>,
+    knobs: &[String],
+    changed: impl Fn() -> bool,
+) {
+    let mut child = turn(net, &scratch.state(), 3, 0, knobs)
+        .spawn()
+        .expect("it runs");
+    begun(&mut child, scratch);
+    // The guardian must not come between: it is held, then killed with its experiment.
+    let guardian = guardian_of(child.id()).expect("a guardian");
+    signal(guardian, rustix::process::Signal::STOP);
+    wait("a change", || {
+        assert_runs(&mut child);
+        changed()
+    });
+    signal(child.id(), rustix::process::Signal::STOP);
+    // It may have put everything back just before.
+    while !changed() {
+        signal(child.id(), rustix::process::Signal::CONT);
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        signal(child.id(), rustix::process::Signal::STOP);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().expect("it runs");
+    signal(guardian, rustix::process::Signal::KILL);
+    child.wait().expect("it ends");
+    wait("the guardian's end", || {
+        !Path::new(&format!("/proc/{guardian}/stat")).exists()
+    });
+}
+
+/// Changes the journal by hand.
+pub(crate) fn edit(scratch: &Scratch, change: impl FnOnce(&mut Value)) {
+    let text = std::fs::read(scratch.journal()).expect("a journal");
+    let mut journal: Value = serde_json::from_slice(&text).expect("JSON");
+    change(&mut journal);
+    put(scratch.journal(), &journal.to_string());
 }
