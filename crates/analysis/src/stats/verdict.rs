@@ -39,6 +39,21 @@ pub enum Verdict {
     Descriptive,
 }
 
+impl Verdict {
+    /// The same where so many questions are asked that `least` runs are needed to decide any:
+    /// an undecided one does not ask for fewer.
+    #[must_use]
+    pub fn with_least(self, least: usize, estimate: &Estimate) -> Verdict {
+        match self {
+            Verdict::Undecided(more) => {
+                let needed = more.or(estimate.to_find).map(|n| n.max(least));
+                Verdict::Undecided(needed.filter(|n| *n > estimate.runs))
+            }
+            other => other,
+        }
+    }
+}
+
 /// A difference with its doubt, as ratios of B to A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -192,9 +207,11 @@ mod tests {
         // Asked among many, it is no longer sure.
         let estimate =
             Estimate::paired(&Paired::new(&[0.05, 0.06, 0.055, 0.07, 0.045, 0.052]), TWO);
-        assert!(matches!(
-            judge(&estimate, 0.09, Aim::Higher, TWO),
-            Verdict::Undecided(_)
-        ));
+        let unsure = judge(&estimate, 0.09, Aim::Higher, TWO);
+        assert_eq!(unsure, Verdict::Undecided(None));
+        // More blocks of the same would not be asked for, had it been asked alone.
+        assert_eq!(unsure.with_least(8, &estimate), Verdict::Undecided(Some(8)));
+        assert_eq!(unsure.with_least(6, &estimate), Verdict::Undecided(None));
+        assert_eq!(Verdict::Better.with_least(8, &estimate), Verdict::Better);
     }
 }
