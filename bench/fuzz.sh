@@ -3,6 +3,10 @@
 #
 #     bench/fuzz.sh SECONDS [JOBS]
 #
+# By hand, before a release and after work on a parser, not in CI: the optimised build with its
+# counters takes minutes after each change, more than the search itself. There the test
+# `mutations` changes the texts of every format for some seconds, with the same checks.
+#
 # Needs no nightly compiler: the coverage comes from LLVM's own pass, and the code has no
 # `unsafe` that a sanitizer would have to watch. It starts with the formats' examples, fixtures
 # and (SONDE_CAPTURES, or ../shared/fixtures) captures. An input that fails is kept in

@@ -76,7 +76,7 @@ fn an_imported_run_is_not_told_to_record() {
             .status
             .success()
     );
-    for expression in ["disk.ios by latency", "net.bytes", "file.ios by file"] {
+    for expression in ["disk.ios by latency", "net.bytes", "file.ops by file"] {
         let out = run(&dir, &["get", "run", expression]);
         let text = said(&out);
         assert!(!out.status.success(), "{expression}");

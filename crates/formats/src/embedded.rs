@@ -44,6 +44,7 @@ const SIGNS: &[(&str, &[&str])] = &[
         "pgbench",
         &["progress: ", "transaction type: ", "pgbench ("],
     ),
+    ("memtier", &["[RUN #", " Connections per thread"]),
     ("redis-benchmark", &["====== ", " requests per second"]),
 ];
 

@@ -101,6 +101,7 @@ pub const FORMATS: &[Format] = &[
     tools::sysstat::iostat_json::FORMAT,
     tools::sysstat::mpstat::FORMAT,
     tools::sysstat::pidstat::FORMAT,
+    tools::sysstat::pidstat_json::FORMAT,
     tools::sysstat::sadf::JSON,
     tools::sysstat::sadf::MPSTAT,
     tools::sysstat::sadf::XML,

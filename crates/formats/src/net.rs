@@ -1,7 +1,7 @@
 //! What a name of a network interface says of it.
 
 /// Kinds of interfaces that are made of others, or stay inside.
-const VIRTUAL: [&[u8]; 26] = [
+const VIRTUAL: [&[u8]; 28] = [
     b"aggr",
     b"bond",
     b"br",
@@ -18,8 +18,10 @@ const VIRTUAL: [&[u8]; 26] = [
     b"tap",
     b"team",
     b"tun",
+    b"tunl",
     b"utun",
     b"veth",
+    b"vif",
     b"virbr",
     b"vlan",
     b"vmnet",
@@ -31,7 +33,7 @@ const VIRTUAL: [&[u8]; 26] = [
 ];
 
 /// Beginnings of other names of such.
-const BEGINNINGS: [&[u8]; 17] = [
+const BEGINNINGS: [&[u8]; 18] = [
     b"br-",
     b"cali",
     b"cilium",
@@ -48,6 +50,7 @@ const BEGINNINGS: [&[u8]; 17] = [
     b"podman",
     b"tailscale",
     b"veth",
+    b"virbr",
     b"vxlan",
 ];
 
@@ -80,12 +83,14 @@ mod tests {
             assert_eq!(layer(name.as_bytes()), "loopback", "{name}");
         }
         for name in [
-            "eth0", "igb3", "e1000g0", "enp3s0f1", "en0", "net0", "ixgbe1", "wlan0",
+            "eth0", "igb3", "e1000g0", "enp3s0f1", "en0", "net0", "ixgbe1", "wlan0", "ens27f0",
         ] {
             assert_eq!(layer(name.as_bytes()), "edge", "{name}");
         }
         for name in [
             "aggr0",
+            "virbr0-nic",
+            "vif1",
             "vnic12",
             "br0",
             "br-12ab",

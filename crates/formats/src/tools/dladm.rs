@@ -11,12 +11,11 @@
 //! Of `-S` a Kb is 1,024 bits (`print_link_stats` of illumos). Of `-s` without `-i` the counts
 //! are since boot; with it the first report is, and the others are of the interval.
 
-use std::collections::HashSet;
-
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
-use crate::{Line, Parser, Stamp, fields, net, prompt, stamp_line};
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "dladm",
@@ -42,10 +41,7 @@ fn is_header(line: &[u8]) -> bool {
 
 struct Dladm {
     columns: Vec<String>,
-    links: HashSet<Vec<u8>>,
-    stamp: Option<Stamp>,
-    fresh: bool,
-    reports: u64,
+    reports: Repeated,
     net: Shape,
 }
 
@@ -53,10 +49,7 @@ impl Dladm {
     fn new() -> Dladm {
         Dladm {
             columns: Vec::new(),
-            links: HashSet::new(),
-            stamp: None,
-            fresh: true,
-            reports: 0,
+            reports: Repeated::new(),
             net: Shape::of("net", &["bytes", "packets", "errors"]),
         }
     }
@@ -78,9 +71,10 @@ impl Dladm {
         if self.columns.is_empty() {
             return Line::Unknown;
         }
-        if self.fresh || !self.links.insert(name.to_vec()) {
-            self.begin(out);
-            self.links.insert(name.to_vec());
+        if self.counts() {
+            self.reports.counted(name, out);
+        } else {
+            self.reports.of(name, out);
         }
         let of = |column: &str| {
             let at = self.columns.iter().position(|c| c == column);
@@ -111,16 +105,6 @@ impl Dladm {
         out.other("%Util", "%", link, of("%UTIL"));
         Line::Data
     }
-
-    fn begin(&mut self, out: &mut Out) {
-        out.sample_told(self.stamp.take());
-        if self.reports == 0 && self.counts() {
-            out.since_boot();
-        }
-        self.reports += 1;
-        self.fresh = false;
-        self.links.clear();
-    }
 }
 
 /// What stands behind `-i`.
@@ -131,7 +115,7 @@ fn interval(arguments: &[String]) -> Option<f64> {
 
 impl Parser for Dladm {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if line.trim_ascii().is_empty() || line.trim_ascii() == b"please wait..." {
+        if line.trim_ascii() == b"please wait..." {
             return Line::Noise;
         }
         if let Some(arguments) = prompt::arguments(line, &["dladm", "show-link"]) {
@@ -145,12 +129,10 @@ impl Parser for Dladm {
             self.columns = names
                 .map(|n| String::from_utf8_lossy(&n).into_owned())
                 .collect();
-            self.fresh = true;
+            self.reports.ends();
             return Line::Noise;
         }
-        if let Some(stamp) = stamp_line::told(line, out) {
-            self.stamp = Some(stamp);
-            self.fresh = true;
+        if self.reports.between(line, &["dladm", "show-link"], out) {
             return Line::Noise;
         }
         match self.row(line, out) {

@@ -53,7 +53,7 @@ fn header(line: &[u8]) -> Option<Vec<String>> {
     );
     let sized = has(&["%CPU", "RSS", "RSZ", "VSZ", "SZ", "STAT", "S", "TTY", "TT"]);
     // Those of top, atop and of tracing tools, which look alike.
-    let others = has(&["TIME+", "VIRT", "RES", "SYSCPU", "PCOMM", "RET"]);
+    let others = has(&["TIME+", "VIRT", "RES", "SYSCPU", "PCOMM", "RET", "%VSZ"]);
     let timed = has(&["TIME"]) && names.last().is_some_and(|n| n != "ARGS");
     (ends && has(&["PID"]) && (sized || timed) && !others && names.len() > 2).then_some(names)
 }

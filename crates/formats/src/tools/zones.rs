@@ -13,13 +13,12 @@
 //! no file is known, so it is kept as it is. `zonememstat` prints what is, and counts since
 //! the zone's boot.
 
-use std::collections::HashSet;
-
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, fields, prompt, stamp_line};
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, prompt};
 
 pub(crate) const VFSSTAT: Format = Format {
     name: "vfsstat",
@@ -85,10 +84,7 @@ struct Zones {
     named_first: bool,
     /// Columns are divided by commas.
     commas: bool,
-    seen: HashSet<Vec<u8>>,
-    stamp: Option<Stamp>,
-    fresh: bool,
-    reports: u64,
+    reports: Repeated,
 }
 
 impl Zones {
@@ -97,10 +93,7 @@ impl Zones {
             columns: Vec::new(),
             named_first,
             commas: false,
-            seen: HashSet::new(),
-            stamp: None,
-            fresh: true,
-            reports: 0,
+            reports: Repeated::new(),
         }
     }
 
@@ -114,7 +107,7 @@ impl Zones {
         }
         self.columns = names;
         self.commas = line.contains(&b',');
-        self.fresh = true;
+        self.reports.ends();
     }
 
     /// The zone and the values, `-` as NaN. A zone's name can hold blanks: `global (0)`.
@@ -156,19 +149,13 @@ impl Zones {
         let Some(values) = read.collect::<Option<Vec<f64>>>() else {
             return Line::Unknown;
         };
-        if self.fresh || self.seen.contains(&zone) {
-            out.sample_told(self.stamp.take());
-            if self.named_first {
-                out.only_levels();
-            } else if self.reports == 0 {
-                out.since_boot();
-            }
-            self.reports += 1;
-            self.fresh = false;
-            self.seen.clear();
+        if self.named_first {
+            self.reports.of(&zone, out);
+            out.only_levels();
+        } else {
+            self.reports.counted(&zone, out);
         }
         let instance = out.word(&zone);
-        self.seen.insert(zone);
         for (column, value) in self.columns.iter().zip(values) {
             let (name, unit) = unit(column);
             out.other(name, unit, instance, value);
@@ -196,17 +183,6 @@ fn unit(column: &str) -> (&str, &'static str) {
 
 impl Parser for Zones {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if line.trim_ascii().is_empty() {
-            return Line::Noise;
-        }
-        for tool in ["vfsstat", "zonememstat"] {
-            if let Some(arguments) = prompt::arguments(line, &[tool]) {
-                if let Some(seconds) = prompt::interval(&arguments) {
-                    out.every(seconds);
-                }
-                return Line::Noise;
-            }
-        }
         let is_header = if self.named_first {
             is_zonememstat
         } else {
@@ -216,9 +192,12 @@ impl Parser for Zones {
             self.header(line);
             return Line::Noise;
         }
-        if let Some(stamp) = stamp_line::told(line, out) {
-            self.stamp = Some(stamp);
-            self.fresh = true;
+        let tool = if self.named_first {
+            "zonememstat"
+        } else {
+            "vfsstat"
+        };
+        if self.reports.between(line, &[tool], out) {
             return Line::Noise;
         }
         match self.row(line, out) {

@@ -9,14 +9,12 @@
 //! 1234567 0     7654321 0     0      1234567 0     7654321 0     0
 //! ```
 
-use std::collections::HashSet;
-
-use crate::counters::Counters;
 use crate::list::Format;
 use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::{Line, Parser, Stamp, fields, net, prompt, stamp_line};
+use crate::repeated::Repeated;
+use crate::{Line, Parser, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "netstat-i",
@@ -113,13 +111,9 @@ enum Layout {
 struct Interfaces {
     layout: Layout,
     names: Vec<Vec<u8>>,
-    seen: HashSet<Vec<u8>>,
-    fresh: bool,
-    stamp: Option<Stamp>,
-    reports: u64,
+    reports: Repeated,
     /// Systems that print bytes print no report since boot.
     has_bytes: bool,
-    counters: Counters,
     net: Shape,
 }
 
@@ -128,24 +122,10 @@ impl Interfaces {
         Interfaces {
             layout: Layout::None,
             names: Vec::new(),
-            seen: HashSet::new(),
-            fresh: true,
-            stamp: None,
-            reports: 0,
+            reports: Repeated::new(),
             has_bytes: false,
-            counters: Counters::default(),
             net: Shape::of("net", &MEASURES),
         }
-    }
-
-    fn begin(&mut self, since_boot: bool, out: &mut Out) {
-        out.sample_told(self.stamp.take());
-        if self.reports == 0 && since_boot {
-            out.since_boot();
-        }
-        self.reports += 1;
-        self.fresh = false;
-        self.seen.clear();
     }
 
     /// The columns of the interval's header: each begins anew at `packets`, in and out by turns.
@@ -194,7 +174,12 @@ impl Interfaces {
         if values.len() != columns.len() {
             return Line::Unknown;
         }
-        self.begin(!self.has_bytes, out);
+        self.reports.ends();
+        if self.has_bytes {
+            self.reports.of(b"", out);
+        } else {
+            self.reports.counted(b"", out);
+        }
         for (i, name) in self.names.iter().enumerate() {
             let mut sorted = [[f64::NAN; 6]; 2];
             for ((_, place), value) in columns.iter().zip(&values).filter(|((of, _), _)| *of == i) {
@@ -236,28 +221,20 @@ impl Interfaces {
             }
         }
         // A second address of an interface in the same report.
-        let again = self.seen.contains(name);
+        let again = self.reports.has(name);
         let addressed = columns.first().is_some_and(|c| c.starts_with('I'));
         if again && addressed && self.last_was(name) {
             return Line::Noise;
         }
-        if self.fresh || again {
-            self.begin(true, out);
-        }
+        self.reports.counted(name, out);
         self.names = vec![name.to_vec()];
-        self.seen.insert(name.to_vec());
         let flat: Vec<f64> = values.iter().flatten().copied().collect();
-        match self.counters.grown(name, &flat) {
-            Some(grown) => {
-                let mut came = [[f64::NAN; 6]; 2];
-                for (to, from) in came.iter_mut().flatten().zip(grown) {
-                    *to = from;
-                }
-                self.put(out, name, &came);
+        if let Some(grown) = self.reports.grown(name, &flat, out) {
+            let mut came = [[f64::NAN; 6]; 2];
+            for (to, from) in came.iter_mut().flatten().zip(grown) {
+                *to = from;
             }
-            None if out.is_since_boot() => self.put(out, name, &values),
-            // New since: how much of it is of this interval nobody knows.
-            None => {}
+            self.put(out, name, &came);
         }
         Line::Data
     }
@@ -282,17 +259,15 @@ impl Parser for Interfaces {
             return Line::Noise;
         }
         if text == b"Kernel Interface table" {
-            self.fresh = true;
+            self.reports.ends();
             return Line::Noise;
         }
-        if let Some(stamp) = stamp_line::told(line, out) {
-            self.stamp = Some(stamp);
-            self.fresh = true;
+        if self.reports.between(line, &["netstat"], out) {
             return Line::Noise;
         }
         if let Some(columns) = table(line) {
             self.layout = Layout::Table(columns);
-            self.fresh = true;
+            self.reports.ends();
             return Line::Noise;
         }
         if let Some(names) = named(line) {

@@ -17,28 +17,31 @@ use crate::recognise::Head;
 use crate::stamp_line::stamp_line;
 use crate::{Line, Parser, fields, numbers};
 
+/// Tables that files of `/proc` fill.
+pub(crate) const TABLES: &[&str] = &[
+    "disk",
+    "disk_device",
+    "net",
+    "cpu",
+    "cpu_idle",
+    "system",
+    "interrupt",
+    "memory",
+    "memory_state",
+    "vm",
+    "nfs",
+    "nfsd",
+    "nfsd_ops",
+    "nfsd_bytes",
+];
+
 pub(crate) const FORMAT: Format = Format {
     name: "proc",
     tool: "proc",
     systems: "Linux",
     help: "files of /proc read repeatedly: diskstats, net/dev, stat, meminfo, vmstat, net/rpc",
     recognised: "lines of those files, as `8 0 sda 25354637 …`, `cpu0 1647967 …`, `MemFree: 1 kB`",
-    yields: &[
-        "disk",
-        "disk_device",
-        "net",
-        "cpu",
-        "cpu_idle",
-        "system",
-        "interrupt",
-        "memory",
-        "memory_state",
-        "vm",
-        "nfs",
-        "nfsd",
-        "nfsd_ops",
-        "nfsd_bytes",
-    ],
+    yields: TABLES,
     example: "\
 Sun Nov 22 02:44:43 UTC 2026
    8       0 sda 254 343 10033 184 284 111 50569 638 0 96 826

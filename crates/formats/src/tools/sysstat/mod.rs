@@ -10,6 +10,7 @@ mod json;
 mod moments;
 pub(crate) mod mpstat;
 pub(crate) mod pidstat;
+pub(crate) mod pidstat_json;
 mod place;
 mod records;
 mod rules;

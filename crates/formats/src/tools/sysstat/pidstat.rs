@@ -158,19 +158,37 @@ impl Pidstat {
                 continue;
             }
             let value = if is_share(name) { value * scale } else { value };
-            match place(name).filter(|_| !thread) {
-                Some((table, Some(word), measure, factor)) => {
-                    let words: [&[u8]; 3] = [&process, program, word.as_bytes()];
-                    self.sheet.set(out, table, &words, measure, value * factor);
-                }
-                Some((table, None, measure, factor)) => {
-                    let words: [&[u8]; 2] = [&process, program];
-                    self.sheet.set(out, table, &words, measure, value * factor);
-                }
-                None => self.sheet.other(out, name, unit(name), &process, value),
-            }
+            put(
+                &mut self.sheet,
+                out,
+                [&process, program],
+                thread,
+                name,
+                value,
+            );
         }
         Line::Data
+    }
+}
+
+/// Puts a column of a process and its program; those of a thread are in its process's already.
+pub(super) fn put(
+    sheet: &mut Sheet,
+    out: &mut Out,
+    [process, program]: [&[u8]; 2],
+    thread: bool,
+    name: &str,
+    value: f64,
+) {
+    match place(name).filter(|_| !thread) {
+        Some((table, Some(word), measure, factor)) => {
+            let words = [process, program, word.as_bytes()];
+            sheet.set(out, table, &words, measure, value * factor);
+        }
+        Some((table, None, measure, factor)) => {
+            sheet.set(out, table, &[process, program], measure, value * factor);
+        }
+        None => sheet.other(out, name, unit(name), process, value),
     }
 }
 
@@ -219,7 +237,7 @@ fn unit(name: &str) -> &'static str {
 
 /// The program's name. Without `-l` the kernel's, which may hold blanks and has 15 bytes at
 /// most; with it the whole command line.
-fn program(command: &[u8]) -> &[u8] {
+pub(super) fn program(command: &[u8]) -> &[u8] {
     let path = command.first() == Some(&b'/') || command.starts_with(b"./");
     if !path && (command.len() <= 15 || !command.contains(&b' ')) {
         return command;

@@ -2,6 +2,7 @@
 
 use super::sheet::Sheet;
 use super::{KIB, unit_of};
+use crate::net;
 use crate::out::Out;
 
 /// Where a column goes.
@@ -256,7 +257,7 @@ pub(crate) fn apply(
             .iter()
             .map(|w| match *w {
                 "@" => instance,
-                "@layer" => interface_layer(instance).as_bytes(),
+                "@layer" => net::layer(instance).as_bytes(),
                 word => word.as_bytes(),
             })
             .collect();
@@ -282,27 +283,6 @@ fn unit(name: &str) -> &'static str {
     }
 }
 
-/// The catalog's layer of a network interface, as far as its name tells.
-pub(crate) fn interface_layer(name: &[u8]) -> &'static str {
-    const VIRTUAL: [&str; 22] = [
-        "virbr", "veth", "vnet", "vif", "br", "docker", "bond", "team", "tun", "tap", "dummy",
-        "vlan", "vxlan", "gre", "sit", "ip6tnl", "tunl", "cni", "flannel", "cali", "ifb", "wg",
-    ];
-    if name == b"lo"
-        || name
-            .strip_prefix(b"lo")
-            .is_some_and(|n| n.iter().all(u8::is_ascii_digit))
-    {
-        return "loopback";
-    }
-    let part = name.contains(&b'.') || name.contains(&b'@') || name.contains(&b':');
-    if part || VIRTUAL.iter().any(|v| name.starts_with(v.as_bytes())) {
-        "virtual"
-    } else {
-        "edge"
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,20 +299,6 @@ mod tests {
             assert!(all.iter().any(|c| c.name() == measure), "{name}");
             let is_word = |c: &&catalog::Column| matches!(c, catalog::Column::Dimension(d) if d.number.is_none());
             assert_eq!(all.iter().filter(is_word).count(), words.len(), "{name}");
-        }
-    }
-
-    #[test]
-    fn interfaces_by_their_names() {
-        for (name, layer) in [
-            ("eth0", "edge"),
-            ("ens27f0", "edge"),
-            ("lo", "loopback"),
-            ("virbr0-nic", "virtual"),
-            ("eth0.100", "virtual"),
-            ("bond0", "virtual"),
-        ] {
-            assert_eq!(interface_layer(name.as_bytes()), layer, "{name}");
         }
     }
 }

@@ -209,7 +209,7 @@ impl Json {
 }
 
 /// The moment of a report that tells a time of day.
-fn time_of_report(
+pub(super) fn time_of_report(
     text: &str,
     day: &mut Day,
     before: &mut Option<DateTime>,
