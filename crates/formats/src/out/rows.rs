@@ -7,7 +7,7 @@ use run::rows::{TableId, Words};
 use run::{Nanos, Word};
 
 use super::spread::spread;
-use super::{Out, Shape, count_place, number_unit};
+use super::{HandingOut, Out, Shape, count_place, number_unit};
 use crate::time::Stamp;
 
 impl Out {
@@ -99,7 +99,7 @@ impl Out {
     /// Whether rows of these words can go to those that are alike.
     fn are_alike(&self, table: TableId, words: &Arc<Vec<Vec<Word>>>) -> bool {
         let alike = self.done.alike(table);
-        self.takes_alike
+        self.handed == HandingOut::Alike
             && !words.is_empty()
             && self.done.rows(table).is_empty()
             && (alike.is_empty() || Arc::ptr_eq(&alike.words, words))
