@@ -149,7 +149,7 @@ pub struct Sink {
     pub words: Words,
     tables: Vec<Rows>,
     /// Rows of each table that come before those of `tables`.
-    alike: Vec<Alike>,
+    alike: Vec<Vec<Alike>>,
     time: Nanos,
     interval: f64,
 }
@@ -164,7 +164,7 @@ impl Sink {
     /// An empty sink, with a buffer for every table of the catalog.
     pub fn new() -> Sink {
         let tables = catalog::tables().map(|(s, t)| Rows::new(s, t));
-        let alike = catalog::tables().map(|_| Alike::default());
+        let alike = catalog::tables().map(|_| Vec::new());
         Sink {
             words: Words::default(),
             tables: tables.collect(),
@@ -240,15 +240,21 @@ impl Sink {
         &mut self.tables[table.0 as usize]
     }
 
-    /// Rows of samples that are alike, of a table that has only such. Who fills them says so to
-    /// who reads: they are not among [`Sink::rows`] before [`Sink::spread`].
-    pub fn alike(&self, table: TableId) -> &Alike {
+    /// Rows of samples that are alike, one block after the other. Who fills them says so to who
+    /// reads: they are not among [`Sink::rows`] before [`Sink::spread`].
+    pub fn alike(&self, table: TableId) -> &[Alike] {
         &self.alike[table.0 as usize]
     }
 
     /// The same, to add to. They come before other rows of the table, so there must be none.
-    pub fn alike_mut(&mut self, table: TableId) -> &mut Alike {
+    pub fn alike_mut(&mut self, table: TableId) -> &mut Vec<Alike> {
         &mut self.alike[table.0 as usize]
+    }
+
+    /// Number of rows of a table, of both kinds.
+    pub fn count(&self, table: TableId) -> usize {
+        let alike: usize = self.alike(table).iter().map(Alike::len).sum();
+        alike + self.rows(table).len()
     }
 
     /// Makes rows of samples that are alike rows like others.
@@ -257,16 +263,15 @@ impl Sink {
             if !alike.is_empty() {
                 let after = rows.clone();
                 rows.clear();
-                alike.spread(rows);
+                alike.iter().for_each(|block| block.spread(rows));
                 rows.extend(&after, 0..after.len());
-                alike.clear();
+                empty(alike);
             }
         }
     }
 
-    /// Takes all rows of a table out, those that are alike and the others, and puts empty ones
-    /// in their place, which may have room already.
-    pub fn exchange(&mut self, table: TableId, with: &mut (Alike, Rows)) {
+    /// Exchanges all rows of a table, of both kinds, for empty ones, which may have room already.
+    pub fn exchange(&mut self, table: TableId, with: &mut (Vec<Alike>, Rows)) {
         std::mem::swap(&mut self.alike[table.0 as usize], &mut with.0);
         std::mem::swap(&mut self.tables[table.0 as usize], &mut with.1);
     }
@@ -308,6 +313,12 @@ impl Sink {
     /// Empties all tables; words stay.
     pub fn clear(&mut self) {
         self.tables.iter_mut().for_each(Rows::clear);
-        self.alike.iter_mut().for_each(Alike::clear);
+        self.alike.iter_mut().for_each(empty);
     }
+}
+
+/// Removes all rows; one block stays for its room.
+pub(crate) fn empty(alike: &mut Vec<Alike>) {
+    alike.truncate(1);
+    alike.iter_mut().for_each(Alike::clear);
 }

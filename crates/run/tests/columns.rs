@@ -98,7 +98,7 @@ impl Put {
             });
         }
         alike.spread(&mut self.wanted);
-        *self.sink.alike_mut(self.table) = alike;
+        self.sink.alike_mut(self.table).push(alike);
     }
 
     fn rows(&mut self, rows: usize, kinds: [usize; 5]) {
@@ -124,7 +124,7 @@ impl Put {
     fn take(&mut self) {
         self.making.take(&mut self.sink).unwrap();
         assert!(self.sink.rows(self.table).is_empty());
-        assert!(self.sink.alike(self.table).is_empty());
+        assert_eq!(self.sink.count(self.table), 0);
     }
 
     /// Finishes the run and compares all of it; how many row groups it has.
@@ -188,6 +188,8 @@ fn few_rows_and_many_of_all_kinds() {
     put.alike(&one, 9000, [2, 2, 9, 9, 9]);
     put.take();
     put.alike(&words, 2, [0, 0, 0, 0, 0]);
+    put.alike(&one, 1, [0, 2, 0, 0, 0]);
+    put.alike(&words, 900, [0, 0, 2, 9, 0]);
     put.take();
     assert_eq!(put.check(&scratch), 1);
 }
@@ -214,12 +216,12 @@ fn rows_that_come_out_of_order() {
     let mut put = Put::new(&scratch);
     let words = put.words(4);
     put.alike(&words, 3000, [0, 1, 2, 3, 9]);
-    let (alike, sooner) = (put.sink.alike(put.table).clone(), put.at);
+    let (alike, sooner) = (put.sink.alike(put.table)[0].clone(), put.at);
     put.take();
     put.rows(10, [0; 5]);
     put.take();
     // The first samples again, and nothing else.
-    *put.sink.alike_mut(put.table) = alike.clone();
+    put.sink.alike_mut(put.table).push(alike.clone());
     put.take();
     let mut rows = Sink::new().rows(put.table).clone();
     alike.spread(&mut rows);

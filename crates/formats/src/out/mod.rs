@@ -39,6 +39,14 @@ struct Sample {
     broken: bool,
 }
 
+/// How rows are handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HandingOut {
+    Rows,
+    /// Those of samples that are alike as such.
+    Alike,
+}
+
 /// Takes what a parser reads.
 pub struct Out {
     options: Options,
@@ -90,8 +98,7 @@ pub struct Out {
     only_levels: bool,
     /// Amounts are what counters grew by.
     counts: bool,
-    /// Who takes the rows takes those of samples that are alike as such.
-    takes_alike: bool,
+    handed: HandingOut,
 }
 
 impl Out {
@@ -133,7 +140,7 @@ impl Out {
             since_boot_samples: 0,
             only_levels: false,
             counts: false,
-            takes_alike: false,
+            handed: HandingOut::Rows,
         }
     }
 
@@ -353,7 +360,7 @@ impl Out {
 
     /// Rows of samples that are alike are handed out as such.
     pub(crate) fn takes_alike(&mut self) {
-        self.takes_alike = true;
+        self.handed = HandingOut::Alike;
     }
 
     /// Rows whose times are known; to be taken and cleared.

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use run::catalog::{self, Column, columns};
-use run::rows::{TableId, Words};
+use run::rows::{Alike, TableId, Words};
 use run::{Nanos, Word};
 
 use super::spread::spread;
-use super::{Out, Shape, count_place, number_unit};
+use super::{HandingOut, Out, Shape, count_place, number_unit};
 use crate::time::Stamp;
+
+/// Blocks of samples that are alike among the rows of a table that wait to be taken.
+const MOST_BLOCKS: usize = 32;
 
 impl Out {
     /// The word of a name. Bytes that are no UTF-8 are replaced, as are control characters.
@@ -98,11 +101,16 @@ impl Out {
 
     /// Whether rows of these words can go to those that are alike.
     fn are_alike(&self, table: TableId, words: &Arc<Vec<Vec<Word>>>) -> bool {
-        let alike = self.done.alike(table);
-        self.takes_alike
+        let few = || match self.done.alike(table) {
+            [] => true,
+            [.., last] if Arc::ptr_eq(&last.words, words) => true,
+            // Where each sample is another one, blocks of them take longer than rows.
+            blocks => blocks.len() < MOST_BLOCKS,
+        };
+        self.handed == HandingOut::Alike
             && !words.is_empty()
             && self.done.rows(table).is_empty()
-            && (alike.is_empty() || Arc::ptr_eq(&alike.words, words))
+            && few()
     }
 
     fn put_alike(
@@ -114,15 +122,28 @@ impl Out {
         interval: f64,
     ) {
         let sums = &self.sums[usize::from(shape.table.0)];
-        let to = self.done.alike_mut(shape.table);
+        let blocks = self.done.alike_mut(shape.table);
+        let same = |b: &Alike| b.is_empty() || Arc::ptr_eq(&b.words, words);
+        if !blocks.last().is_some_and(same) {
+            blocks.push(Alike::default());
+        }
+        let Some(to) = blocks.last_mut() else { return };
         if to.is_empty() {
             to.words = Arc::clone(words);
             to.values.resize(shape.width, Vec::new());
         }
+        let before = to.len();
         to.times.push(end);
         to.intervals.push(interval);
         for (place, from) in shape.places.iter().zip(values) {
-            add(&mut to.values[*place], from, sums[*place], interval);
+            let column = &mut to.values[*place];
+            column.resize(before, f64::NAN);
+            add(column, from, sums[*place], interval);
+        }
+        let whole = to.len();
+        for column in to.values.iter_mut().filter(|column| !column.is_empty()) {
+            // Those not told in this one.
+            column.resize(whole, f64::NAN);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Codes of few bits, as Parquet stores them: runs of one code, and codes packed in groups of
 //! eight, lowest bits first (parquet-format, `Encodings.md`, RLE/bit-packing hybrid), and whole
-//! numbers as differences (there, DELTA_BINARY_PACKED).
+//! numbers as differences (there, `DELTA_BINARY_PACKED`).
 
 /// Codes of a group of packed ones.
 const GROUP: usize = 8;

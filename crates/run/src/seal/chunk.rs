@@ -358,6 +358,7 @@ fn compress(scratch: &mut Scratch) -> std::io::Result<()> {
 }
 
 /// What a page is.
+#[derive(Clone, Copy)]
 enum Header {
     Values(usize, Encoding),
     Dictionary(usize),

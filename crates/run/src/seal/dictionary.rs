@@ -17,8 +17,8 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Different numbers of eight bytes, in the order in which they came first.
 pub(super) struct Numbers {
-    numbers: Vec<u64>,
-    /// Places in `numbers`, where their bits lead to; at least half are free.
+    all: Vec<u64>,
+    /// Places in `all`, where their bits lead to; at least half are free.
     slots: Vec<u32>,
     /// Bits that are too many for a place in `slots`.
     shift: u32,
@@ -27,14 +27,14 @@ pub(super) struct Numbers {
 impl Numbers {
     pub(super) fn new() -> Numbers {
         Numbers {
-            numbers: Vec::new(),
+            all: Vec::new(),
             slots: vec![FREE; FEW],
             shift: u64::BITS - FEW.trailing_zeros(),
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.numbers.len()
+        self.all.len()
     }
 
     /// The place of a number, which may be new.
@@ -43,7 +43,7 @@ impl Numbers {
         let last = self.slots.len() - 1;
         // The highest bits are those that all of the number's are in.
         let mut at = (bits.wrapping_mul(SPREAD) >> self.shift) as usize & last;
-        while let Some(number) = self.numbers.get(self.slots[at] as usize) {
+        while let Some(number) = self.all.get(self.slots[at] as usize) {
             if *number == bits {
                 return self.slots[at];
             }
@@ -60,15 +60,15 @@ impl Numbers {
 
     #[cold]
     fn add(&mut self, bits: u64, at: usize) -> u32 {
-        let code = self.numbers.len() as u32;
+        let code = self.all.len() as u32;
         self.slots[at] = code;
-        self.numbers.push(bits);
-        if self.numbers.len() * self.room() > self.slots.len() {
+        self.all.push(bits);
+        if self.all.len() * self.room() > self.slots.len() {
             let slots = self.slots.len() * 2;
             self.slots.clear();
             self.slots.resize(slots, FREE);
             self.shift = u64::BITS - slots.trailing_zeros();
-            for (number, code) in std::mem::take(&mut self.numbers).into_iter().zip(0..) {
+            for (number, code) in std::mem::take(&mut self.all).into_iter().zip(0..) {
                 let same = self.code(number);
                 debug_assert_eq!(same, code);
             }
@@ -78,11 +78,11 @@ impl Numbers {
 
     /// All of them, eight bytes each, lowest first.
     pub(super) fn plain(&self, out: &mut Vec<u8>) {
-        out.extend(self.numbers.iter().flat_map(|n| n.to_le_bytes()));
+        out.extend(self.all.iter().flat_map(|n| n.to_le_bytes()));
     }
 
     pub(super) fn clear(&mut self) {
-        self.numbers.clear();
+        self.all.clear();
         self.slots.fill(FREE);
     }
 }

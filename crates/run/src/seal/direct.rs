@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::samples::Samples;
-use super::worker::Worker;
+use super::worker::{Piece, Worker, clear};
 use super::{Amounts, SealError, Sealed, Sealing};
 use crate::Sink;
 use crate::catalog::{self, Detail, Subject, Table};
-use crate::rows::{Alike, Rows, TableId};
+use crate::rows::{Rows, TableId};
 
 /// Rows of a table that are worth starting a thread for.
 const WORTH_A_THREAD: usize = 4096;
@@ -58,12 +58,14 @@ impl Writing {
     /// Takes rows; `texts` are all words so far.
     pub(super) fn push(
         &mut self,
-        (alike, rows): &(Alike, Rows),
+        (alike, rows): &Piece,
         texts: &[Arc<str>],
     ) -> Result<(), SealError> {
         match self {
             Writing::Samples(samples) => {
-                samples.push_alike(alike, texts)?;
+                for block in alike {
+                    samples.push_alike(block, texts)?;
+                }
                 samples.push(rows, texts)
             }
             Writing::Events(events) => events.push_rows(rows, texts),
@@ -96,7 +98,7 @@ impl Direct {
     pub fn take(&mut self, sink: &mut Sink) -> Result<(), SealError> {
         for ((place, tables), id) in self.open.iter_mut().zip(catalog::tables()).zip(0..) {
             let id = TableId(id);
-            let count = sink.alike(id).len() + sink.rows(id).len();
+            let count = sink.count(id);
             if count == 0 {
                 continue;
             }
@@ -111,21 +113,19 @@ impl Direct {
                     other => other,
                 };
             }
-            let empty = Rows::new(tables.0, tables.1);
-            let texts = sink.words.texts();
+            let fresh = || (Vec::new(), Rows::new(tables.0, tables.1));
             match place {
                 Place::None => {}
                 Place::Here(writing) => {
-                    let mut rows = (Alike::default(), empty);
+                    let mut rows = fresh();
                     sink.exchange(id, &mut rows);
                     writing.push(&rows, sink.words.texts())?;
-                    rows.0.clear();
-                    rows.1.clear();
+                    clear(&mut rows);
                     sink.exchange(id, &mut rows);
                 }
                 Place::There(worker) => {
-                    let new = worker.unknown(texts);
-                    let mut rows = worker.empty().unwrap_or((Alike::default(), empty));
+                    let new = worker.unknown(sink.words.texts());
+                    let mut rows = worker.empty().unwrap_or_else(fresh);
                     sink.exchange(id, &mut rows);
                     worker.push(rows, new)?;
                 }

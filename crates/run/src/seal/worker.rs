@@ -7,13 +7,19 @@ use std::thread::JoinHandle;
 
 use super::SealError;
 use super::direct::Writing;
-use crate::rows::{Alike, Rows};
+use crate::rows::{Alike, Rows, empty};
 
 /// Pieces that wait for the thread; who makes them waits if there are more.
 const WAITING: usize = 1;
 
 /// Rows of one table: those of samples that are alike, then the others.
-pub(super) type Piece = (Alike, Rows);
+pub(super) type Piece = (Vec<Alike>, Rows);
+
+/// Empties a piece; its room stays.
+pub(super) fn clear(piece: &mut Piece) {
+    empty(&mut piece.0);
+    piece.1.clear();
+}
 
 enum Message {
     /// Rows, and the words that came since the piece before.
@@ -109,8 +115,7 @@ fn work(mut writing: Writing, receive: &Receiver<Message>, give: &Sender<Piece>)
             Message::Rows(mut piece, new) => {
                 texts.extend(new);
                 writing.push(&piece, &texts)?;
-                piece.0.clear();
-                piece.1.clear();
+                clear(&mut piece);
                 // Nobody takes it when no more rows are made.
                 let _ = give.send(piece);
             }

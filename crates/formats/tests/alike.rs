@@ -1,0 +1,61 @@
+//! Reports that are printed again and again are handed out with their words once.
+
+use formats::{Head, Import, Options, recognise};
+use run::rows::TableId;
+
+/// Samples of `iostat -nxcz` on so many devices, each of which is idle now and then.
+fn text(samples: usize, devices: usize) -> String {
+    let mut text = String::new();
+    for sample in 0..samples {
+        // One line in all is garbled: its sample has no rows of devices that are not printed.
+        let times = if sample == 200 {
+            "  0  0  0100"
+        } else {
+            "  3  2  0 95"
+        };
+        text += &format!("     cpu\n us sy wt id\n{times}\n");
+        text += "                    extended device statistics\n";
+        text += "    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device\n";
+        for device in 0..devices {
+            if (sample * 7 + device * 3) % 5 != 0 {
+                let reads = sample % 100 + device;
+                text += &format!(
+                    "{reads:7}.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t{device}d0\n"
+                );
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn nearly_all_samples_of_a_report_are_alike() {
+    let text = text(400, 20);
+    let head = Head::new(text.as_bytes());
+    let options = Options {
+        every: Some(1.0),
+        processors: Some(4),
+        ..Options::default()
+    };
+    let mut import = Import::new(recognise(&head).unwrap(), &head, options);
+    import.hand_out_alike();
+    let first = text.match_indices("     cpu").nth(20).unwrap().0;
+    // All devices are seen in the first few.
+    import.feed(&text.as_bytes()[..first]).unwrap();
+    import.rows().clear();
+    import.feed(&text.as_bytes()[first..]).unwrap();
+    import.finish().unwrap();
+    for (table, each) in [
+        ("disk", 60),
+        ("disk_io", 20),
+        ("disk_device", 20),
+        ("other", 20),
+    ] {
+        let table = TableId::of(table);
+        let sink = import.rows();
+        let blocks = sink.alike(table);
+        let largest = blocks.iter().map(run::rows::Alike::len).max();
+        assert!(largest >= Some(199 * each), "{largest:?} of {each}");
+        assert_eq!((blocks.len(), sink.rows(table).len()), (3, 0));
+    }
+}
