@@ -4,6 +4,7 @@ mod catalog;
 mod compare;
 mod completion;
 mod doctor;
+mod experiment;
 mod formats;
 mod get;
 mod import;
@@ -13,6 +14,7 @@ mod mark;
 mod plot;
 mod record;
 mod show;
+mod try_;
 
 use std::process::ExitCode;
 
@@ -41,6 +43,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     get::ENTRY,
     plot::ENTRY,
     compare::ENTRY,
+    try_::ENTRY,
     list::ENTRY,
     catalog::ENTRY,
     formats::ENTRY,

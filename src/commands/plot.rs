@@ -270,7 +270,7 @@ fn in_terminal(chart: &Chart, matches: &ArgMatches) -> String {
 }
 
 /// What the terminal on stdout can show (<https://no-color.org>).
-fn colour_here() -> Colour {
+pub(crate) fn colour_here() -> Colour {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     if output::terminal_size().is_none() || !variable("NO_COLOR").is_empty() {
         Colour::None

@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod compare;
 pub mod error;
+pub mod experiment;
 pub mod findings;
 mod fold;
 pub mod gather;

@@ -6,6 +6,7 @@
 //! the first write, has a guardian process watch it, and puts everything back at its end.
 
 mod error;
+pub mod experiment;
 mod kernel_file;
 pub mod knobs;
 mod namespace;

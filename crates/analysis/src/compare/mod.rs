@@ -11,7 +11,7 @@ use run::Run;
 use crate::error::Error;
 use crate::stats::{Aim, Estimate, Margin, Unpaired, Verdict, holm, judge};
 
-pub use metric::{MACHINE, Metric, Value, WORKLOAD};
+pub use metric::{ELAPSED, MACHINE, Metric, Value, WORKLOAD};
 
 /// A metric of both.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ mod frame;
 mod heat;
 mod legend;
 mod marks;
-mod write;
+pub(crate) mod write;
 
 use crate::chart::Chart;
 use crate::palette::Rgb;
