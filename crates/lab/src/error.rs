@@ -87,7 +87,11 @@ impl KnobError {
 /// An error's text with the kernel's short name, without the number.
 fn words(e: &io::Error) -> String {
     let text = e.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
+    let text = text
+        .split(" (os error")
+        .next()
+        .unwrap_or(&text)
+        .to_lowercase();
     let names: [(Errno, &str); 9] = [
         (Errno::PERM, "EPERM"),
         (Errno::ACCESS, "EACCES"),
@@ -99,25 +103,54 @@ fn words(e: &io::Error) -> String {
         (Errno::NODEV, "ENODEV"),
         (Errno::NOENT, "ENOENT"),
     ];
-    let name = names.iter().find(|(n, _)| Some(n.raw_os_error()) == e.raw_os_error());
+    let name = names
+        .iter()
+        .find(|(n, _)| Some(n.raw_os_error()) == e.raw_os_error());
     name.map_or(text.clone(), |(_, name)| format!("{text} ({name})"))
 }
 
 /// What to do about a refusal.
 fn remedy(errno: i32) -> &'static str {
     let table: [(Errno, &str); 9] = [
-        (Errno::PERM, "this needs root, and may be locked by the kernel's lockdown or a container"),
-        (Errno::ACCESS, "this needs root; a file without write permission cannot be set at all"),
-        (Errno::BUSY, "something uses it: end that, or unmount the device, and try again"),
-        (Errno::INVAL, "the kernel does not take this value here; `sonde knobs` shows what it may be"),
-        (Errno::RANGE, "the value is too large or too small for the kernel"),
-        (Errno::ROFS, "it is mounted read-only, as in many containers: try on the host"),
-        (Errno::OPNOTSUPP, "the driver or the kernel does not support this setting"),
-        (Errno::NOENT, "the device, group or module is not there; `sonde knobs` lists what is"),
+        (
+            Errno::PERM,
+            "this needs root, and may be locked by the kernel's lockdown or a container",
+        ),
+        (
+            Errno::ACCESS,
+            "this needs root; a file without write permission cannot be set at all",
+        ),
+        (
+            Errno::BUSY,
+            "something uses it: end that, or unmount the device, and try again",
+        ),
+        (
+            Errno::INVAL,
+            "the kernel does not take this value here; `sonde knobs` shows what it may be",
+        ),
+        (
+            Errno::RANGE,
+            "the value is too large or too small for the kernel",
+        ),
+        (
+            Errno::ROFS,
+            "it is mounted read-only, as in many containers: try on the host",
+        ),
+        (
+            Errno::OPNOTSUPP,
+            "the driver or the kernel does not support this setting",
+        ),
+        (
+            Errno::NOENT,
+            "the device, group or module is not there; `sonde knobs` lists what is",
+        ),
         (Errno::NODEV, "the device is not there (any more)"),
     ];
     table
         .iter()
         .find(|(n, _)| n.raw_os_error() == errno)
-        .map_or("`sonde knobs NAME` tells what it is and what it may be", |(_, r)| r)
+        .map_or(
+            "`sonde knobs NAME` tells what it is and what it may be",
+            |(_, r)| r,
+        )
 }

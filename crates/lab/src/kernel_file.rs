@@ -15,7 +15,10 @@ const LONGEST: u64 = 64 << 10;
 pub(crate) fn read(path: &Path) -> Result<String, KnobError> {
     let refused = |e: &io::Error| KnobError::refused("read", path.display().to_string(), e);
     let mut bytes = Vec::new();
-    let file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path);
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(NONBLOCK)
+        .open(path);
     let file = file.map_err(|e| refused(&e))?;
     let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
     read.map_err(|e| refused(&e))?;
@@ -51,7 +54,10 @@ pub(crate) fn writable(path: &Path) -> Result<(), KnobError> {
 }
 
 fn open_to_write(path: &Path) -> io::Result<std::fs::File> {
-    OpenOptions::new().write(true).custom_flags(NONBLOCK).open(path)
+    OpenOptions::new()
+        .write(true)
+        .custom_flags(NONBLOCK)
+        .open(path)
 }
 
 /// The number by which sysfs and cgroupfs know a directory: as long as the machine runs no
@@ -71,14 +77,18 @@ pub(crate) fn command(path: &Path, value: &str) -> String {
 
 /// The word in brackets: `none [mq-deadline]`; all of the text if there are none.
 pub(crate) fn chosen(text: &str) -> &str {
-    let inner = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let inner = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(text, |(word, _)| word)
 }
 
 /// The words of a list of which one is in brackets.
 pub(crate) fn choices(text: &str) -> Vec<String> {
     let words = text.split_whitespace();
-    words.map(|w| w.trim_matches(['[', ']']).to_owned()).collect()
+    words
+        .map(|w| w.trim_matches(['[', ']']).to_owned())
+        .collect()
 }
 
 /// A setting that is one file.

@@ -5,6 +5,7 @@
 //! name; an [`Experiment`] changes knobs: it makes their values durable in a journal before
 //! the first write, has a guardian process watch it, and puts everything back at its end.
 
+mod capability;
 mod error;
 pub mod experiment;
 mod kernel_file;

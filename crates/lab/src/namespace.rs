@@ -59,3 +59,24 @@ fn found(namespace: &str) -> Option<PathBuf> {
         .chain(of_processes.map(|e| e.path().join("ns/net")))
         .find(|path| number(path).as_deref() == Some(namespace))
 }
+
+/// What a person types before a command to have it done in this network namespace: nothing in
+/// the machine's own one.
+pub(crate) fn command_prefix() -> String {
+    let own = network();
+    let first = number(Path::new("/proc/1/ns/net"));
+    // Another user's processes do not tell theirs.
+    if first.is_none() || own == first {
+        return String::new();
+    }
+    let named = std::fs::read_dir("/run/netns")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let own = named.map(|e| e.path()).find(|path| number(path) == own);
+    let name = own.and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
+    match name {
+        Some(name) => format!("ip netns exec {} ", crate::spot::quoted(&name)),
+        None => format!("nsenter --net=/proc/{}/ns/net ", std::process::id()),
+    }
+}

@@ -130,7 +130,11 @@ pub(crate) fn number(text: &str) -> Option<i128> {
         't' => 40,
         _ => 0,
     };
-    let digits = if shift > 0 { &text[..text.len() - 1] } else { text };
+    let digits = if shift > 0 {
+        &text[..text.len() - 1]
+    } else {
+        text
+    };
     let digits = digits.strip_prefix('+').unwrap_or(digits);
     let whole: i64 = digits.parse().ok().or_else(|| {
         // Above the range of i64 nothing is multiplied, only compared.

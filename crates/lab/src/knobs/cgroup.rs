@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Allow, Family, Field, Opened, entries, leads_away};
+use crate::KnobError;
 use crate::kernel_file::{self, node};
 use crate::spot::{Identity, Spot, Values, normal, number, quoted, same};
-use crate::KnobError;
 
 pub(super) const FAMILY: Family = Family {
     prefix: "cgroup",
@@ -24,27 +24,74 @@ pub(super) const FAMILY: Family = Family {
 };
 
 const fn known(name: &'static str, about: &'static str) -> Field {
-    Field { name, about, reset_by: "", rank: 1 }
+    Field {
+        name,
+        about,
+        reset_by: "",
+        rank: 1,
+    }
 }
 
 const FIELDS: &[Field] = &[
-    known("cpu.max", "Processor time in each period: `QUOTA PERIOD` in microseconds, or `max PERIOD`"),
+    known(
+        "cpu.max",
+        "Processor time in each period: `QUOTA PERIOD` in microseconds, or `max PERIOD`",
+    ),
     known("cpu.weight", "Share of the processors, 1 to 10000"),
-    known("cpu.cfs_quota_us", "Processor time in each period, in microseconds; -1 is no limit (version 1)"),
-    known("cpu.cfs_period_us", "The period, in microseconds (version 1)"),
+    known(
+        "cpu.cfs_quota_us",
+        "Processor time in each period, in microseconds; -1 is no limit (version 1)",
+    ),
+    known(
+        "cpu.cfs_period_us",
+        "The period, in microseconds (version 1)",
+    ),
     known("cpu.shares", "Share of the processors (version 1)"),
     known("cpuset.cpus", "The processors it may use"),
-    known("memory.max", "The most memory it may have, in bytes, or max"),
-    known("memory.high", "Memory above which it is slowed down, in bytes, or max"),
-    known("memory.limit_in_bytes", "The most memory it may have, in bytes; -1 is no limit (version 1)"),
-    known("memory.swappiness", "Preference of swapping over dropping the page cache (version 1)"),
-    known("io.max", "Limits a device: `MAJOR:MINOR rbps=N wbps=N riops=N wiops=N`"),
-    known("io.weight", "Share of the disks: `default N`, or `MAJOR:MINOR N`"),
-    known("io.latency", "Latency that is protected: `MAJOR:MINOR target=MICROSECONDS`"),
-    known("blkio.throttle.read_bps_device", "Bytes a second read: `MAJOR:MINOR N`; 0 is no limit (version 1)"),
-    known("blkio.throttle.write_bps_device", "Bytes a second written: `MAJOR:MINOR N`; 0 is no limit (version 1)"),
-    known("blkio.throttle.read_iops_device", "Reads a second: `MAJOR:MINOR N`; 0 is no limit (version 1)"),
-    known("blkio.throttle.write_iops_device", "Writes a second: `MAJOR:MINOR N`; 0 is no limit (version 1)"),
+    known(
+        "memory.max",
+        "The most memory it may have, in bytes, or max",
+    ),
+    known(
+        "memory.high",
+        "Memory above which it is slowed down, in bytes, or max",
+    ),
+    known(
+        "memory.limit_in_bytes",
+        "The most memory it may have, in bytes; -1 is no limit (version 1)",
+    ),
+    known(
+        "memory.swappiness",
+        "Preference of swapping over dropping the page cache (version 1)",
+    ),
+    known(
+        "io.max",
+        "Limits a device: `MAJOR:MINOR rbps=N wbps=N riops=N wiops=N`",
+    ),
+    known(
+        "io.weight",
+        "Share of the disks: `default N`, or `MAJOR:MINOR N`",
+    ),
+    known(
+        "io.latency",
+        "Latency that is protected: `MAJOR:MINOR target=MICROSECONDS`",
+    ),
+    known(
+        "blkio.throttle.read_bps_device",
+        "Bytes a second read: `MAJOR:MINOR N`; 0 is no limit (version 1)",
+    ),
+    known(
+        "blkio.throttle.write_bps_device",
+        "Bytes a second written: `MAJOR:MINOR N`; 0 is no limit (version 1)",
+    ),
+    known(
+        "blkio.throttle.read_iops_device",
+        "Reads a second: `MAJOR:MINOR N`; 0 is no limit (version 1)",
+    ),
+    known(
+        "blkio.throttle.write_iops_device",
+        "Writes a second: `MAJOR:MINOR N`; 0 is no limit (version 1)",
+    ),
     known("pids.max", "The most processes, or max"),
     known("*", "Another setting of a group"),
 ];
@@ -69,7 +116,10 @@ const ONE_WAY: &[(&str, &str)] = &[
     ("tasks", "it moves threads"),
     ("cgroup.kill", "it ends processes"),
     ("cgroup.type", "the kernel does not take it back"),
-    ("cgroup.subtree_control", "it makes and removes settings of other groups"),
+    (
+        "cgroup.subtree_control",
+        "it makes and removes settings of other groups",
+    ),
     ("cgroup.event_control", "it is an action, not a setting"),
     ("release_agent", "it names a program that the kernel starts"),
     ("memory.force_empty", "it is an action, not a setting"),
@@ -93,13 +143,22 @@ fn mounts() -> Vec<PathBuf> {
 fn found(rest: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for mount in mounts() {
-        let inside = Path::new(rest).strip_prefix(&mount).ok().and_then(Path::to_str);
+        let inside = Path::new(rest)
+            .strip_prefix(&mount)
+            .ok()
+            .and_then(Path::to_str);
         let inside = inside.unwrap_or_else(|| rest.trim_start_matches('/'));
         for (at, _) in format!(".{inside}").match_indices('.') {
             let (group, file) = (inside.get(..at.saturating_sub(1)), inside.get(at..));
-            let (Some(group), Some(file)) = (group, file) else { continue };
+            let (Some(group), Some(file)) = (group, file) else {
+                continue;
+            };
             let safe = group.is_empty() || !leads_away(group.trim_end_matches('/'));
-            if !safe || file.is_empty() || file.contains('/') || inside.as_bytes().get(at.wrapping_sub(1)) != Some(&b'.') && at > 0 {
+            if !safe
+                || file.is_empty()
+                || file.contains('/')
+                || inside.as_bytes().get(at.wrapping_sub(1)) != Some(&b'.') && at > 0
+            {
                 continue;
             }
             let dir = mount.join(group);
@@ -118,7 +177,8 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         return Err(KnobError::Missing {
             name: name.to_owned(),
             path: format!("file of a control group for `{rest}`"),
-            hint: "the root group's is cgroup:/.FILE; `sonde knobs cgroup:/PATH` lists a group's".into(),
+            hint: "the root group's is cgroup:/.FILE; `sonde knobs cgroup:/PATH` lists a group's"
+                .into(),
         });
     };
     if let Some((other, _)) = places.first() {
@@ -129,14 +189,27 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         });
     }
     if let Some((_, why)) = ONE_WAY.iter().find(|(f, _)| *f == file) {
-        return Err(KnobError::OneWay { name: name.to_owned(), why: (*why).to_owned() });
+        return Err(KnobError::OneWay {
+            name: name.to_owned(),
+            why: (*why).to_owned(),
+        });
     }
     let Some(field) = super::field(FIELDS, &file) else {
         return Err(super::no_field(name, &file, FIELDS));
     };
-    let none = KEYED.iter().find(|(end, _)| file.ends_with(end)).map(|(_, none)| *none);
-    let spot = Group { path: owner.join(&file), owner, none };
-    Ok(Opened { field, spot: Arc::new(spot) })
+    let none = KEYED
+        .iter()
+        .find(|(end, _)| file.ends_with(end))
+        .map(|(_, none)| *none);
+    let spot = Group {
+        path: owner.join(&file),
+        owner,
+        none,
+    };
+    Ok(Opened {
+        field,
+        spot: Arc::new(spot),
+    })
 }
 
 fn list(rest: &str) -> Vec<String> {
@@ -145,7 +218,10 @@ fn list(rest: &str) -> Vec<String> {
     }
     let mut names = Vec::new();
     for mount in mounts() {
-        let inside = Path::new(rest).strip_prefix(&mount).ok().and_then(Path::to_str);
+        let inside = Path::new(rest)
+            .strip_prefix(&mount)
+            .ok()
+            .and_then(Path::to_str);
         let group = inside.unwrap_or(rest).trim_matches('/');
         let dir = mount.join(group);
         if !group.is_empty() && leads_away(group) || !dir.is_dir() {
@@ -175,7 +251,10 @@ pub(super) fn processor_sets() -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    for mount in mounts().iter().filter(|m| m.join("cgroup.clone_children").exists()) {
+    for mount in mounts()
+        .iter()
+        .filter(|m| m.join("cgroup.clone_children").exists())
+    {
         collect(mount, &mut found);
     }
     found
@@ -190,11 +269,16 @@ struct Group {
     none: Option<&'static str>,
 }
 
-/// The lines of a file by their first word.
+/// The lines of a file by their first word. Fields that say that there is no limit are the
+/// same as none.
 fn lines(text: &str) -> BTreeMap<String, String> {
     let text = normal(text);
     let lines = text.lines().filter_map(|line| line.split_once(' '));
-    lines.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    let limited = lines.map(|(key, value)| {
+        let words = value.split(' ').filter(|w| !w.ends_with("=max"));
+        (key.to_owned(), words.collect::<Vec<_>>().join(" "))
+    });
+    limited.filter(|(_, value)| !value.is_empty()).collect()
 }
 
 impl Group {
@@ -206,9 +290,16 @@ impl Group {
         let (now, wanted) = (lines(now), lines(wanted));
         let extra = now.keys().filter(|key| !wanted.contains_key(*key));
         let extra = extra.map(|key| format!("{key} {none}"));
-        let differ = wanted.iter().filter(|(key, value)| now.get(*key) != Some(value));
-        // A line of fields keeps those that it does not name.
-        let differ = differ.map(|(key, value)| format!("{key} {value}"));
+        let differ = wanted
+            .iter()
+            .filter(|(key, value)| now.get(*key) != Some(value));
+        // A line of fields keeps those that it does not name; a later word takes precedence.
+        let before = if none.contains('=') {
+            format!("{none} ")
+        } else {
+            String::new()
+        };
+        let differ = differ.map(|(key, value)| format!("{key} {before}{value}"));
         extra.chain(differ).collect()
     }
 }
@@ -219,9 +310,15 @@ impl Spot for Group {
     }
 
     fn write(&self, value: &str) -> Result<(), KnobError> {
-        let now = if self.none.is_some() { self.read()? } else { String::new() };
+        let now = if self.none.is_some() {
+            self.read()?
+        } else {
+            String::new()
+        };
         let steps = self.steps(&now, value);
-        steps.iter().try_for_each(|step| kernel_file::write(&self.path, step))
+        steps
+            .iter()
+            .try_for_each(|step| kernel_file::write(&self.path, step))
     }
 
     fn identity(&self) -> Result<Identity, KnobError> {
@@ -246,7 +343,9 @@ impl Spot for Group {
         if steps.is_empty() {
             return format!("cat {}  # no line but:{}", quoted(&path), quoted(value));
         }
-        let each = steps.iter().map(|step| kernel_file::command(&self.path, step));
+        let each = steps
+            .iter()
+            .map(|step| kernel_file::command(&self.path, step));
         each.collect::<Vec<_>>().join("; ")
     }
 
@@ -270,11 +369,22 @@ mod tests {
 
     #[test]
     fn lines_are_written_and_taken_away_one_by_one() {
-        let of = |none| Group { path: "f".into(), owner: ".".into(), none };
+        let of = |none| Group {
+            path: "f".into(),
+            owner: ".".into(),
+            none,
+        };
         let keyed = of(Some("0"));
-        assert_eq!(keyed.steps("7:0 100\n8:0 5", "7:0 200"), ["8:0 0", "7:0 200"]);
+        assert_eq!(
+            keyed.steps("7:0 100\n8:0 5", "7:0 200"),
+            ["8:0 0", "7:0 200"]
+        );
         assert_eq!(keyed.steps("7:0 100", ""), ["7:0 0"]);
         assert!(keyed.steps("7:0 100", "7:0 100").is_empty());
+        let fields = of(Some("rbps=max wbps=max"));
+        let steps = fields.steps("7:0 rbps=5 wbps=max", "7:0 rbps=max wbps=9");
+        assert_eq!(steps, ["7:0 rbps=max wbps=max wbps=9"]);
+        assert!(fields.steps("7:0 rbps=5 wbps=max", "7:0 rbps=5").is_empty());
         assert_eq!(of(None).steps("", "50000 100000"), ["50000 100000"]);
     }
 }

@@ -66,7 +66,13 @@ pub(super) const SMT: Family = Family {
         rank: 0,
     }],
     open: open_smt,
-    list: |rest| if rest.is_empty() && can_smt() { vec!["smt".into()] } else { vec![] },
+    list: |rest| {
+        if rest.is_empty() && can_smt() {
+            vec!["smt".into()]
+        } else {
+            vec![]
+        }
+    },
 };
 
 fn can_smt() -> bool {
@@ -87,7 +93,10 @@ fn open_smt(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         companions: interrupts.chain(super::cgroup::processor_sets()).collect(),
     };
     let field = &SMT.fields[0];
-    Ok(Opened { field, spot: Arc::new(spot) })
+    Ok(Opened {
+        field,
+        spot: Arc::new(spot),
+    })
 }
 
 fn open_cpufreq(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
@@ -115,11 +124,19 @@ fn open_cpufreq(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         None if places.is_empty() => return Err(missing(POLICIES.into())),
         None => {}
     }
-    Ok(Opened { field: found, spot: Arc::new(Policies { owners, setting: setting.to_owned() }) })
+    Ok(Opened {
+        field: found,
+        spot: Arc::new(Policies {
+            owners,
+            setting: setting.to_owned(),
+        }),
+    })
 }
 
 fn policies() -> Vec<PathBuf> {
-    let names = entries(POLICIES).into_iter().filter(|n| n.starts_with("policy"));
+    let names = entries(POLICIES)
+        .into_iter()
+        .filter(|n| n.starts_with("policy"));
     names.map(|n| Path::new(POLICIES).join(n)).collect()
 }
 
@@ -145,7 +162,11 @@ struct Policies {
 impl Policies {
     fn names(&self) -> impl Iterator<Item = (String, PathBuf)> {
         self.owners.iter().map(|owner| {
-            let name = owner.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = owner
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             (name, owner.join(&self.setting))
         })
     }
@@ -173,7 +194,8 @@ impl Spot for Policies {
     }
 
     fn write(&self, value: &str) -> Result<(), KnobError> {
-        self.names().try_for_each(|(name, path)| kernel_file::write(&path, Self::part(value, &name)))
+        self.names()
+            .try_for_each(|(name, path)| kernel_file::write(&path, Self::part(value, &name)))
     }
 
     fn identity(&self) -> Result<Identity, KnobError> {
@@ -188,7 +210,10 @@ impl Spot for Policies {
             "energy_performance_preference" => "energy_performance_available_preferences",
             _ => return Values::Text,
         };
-        let first = self.owners.first().map(|o| kernel_file::read(&o.join(choices)));
+        let first = self
+            .owners
+            .first()
+            .map(|o| kernel_file::read(&o.join(choices)));
         match first {
             // A text for each policy is allowed too, once they differ.
             Some(Ok(words)) if self.read().is_ok_and(|v| !v.contains('=')) => {
@@ -199,7 +224,8 @@ impl Spot for Policies {
     }
 
     fn writable(&self) -> Result<(), KnobError> {
-        self.names().try_for_each(|(_, path)| kernel_file::writable(&path))
+        self.names()
+            .try_for_each(|(_, path)| kernel_file::writable(&path))
     }
 
     fn command(&self, value: &str) -> String {
@@ -209,7 +235,8 @@ impl Spot for Policies {
     }
 
     fn same(&self, one: &str, other: &str) -> bool {
-        self.names().all(|(name, _)| same(Self::part(one, &name), Self::part(other, &name)))
+        self.names()
+            .all(|(name, _)| same(Self::part(one, &name), Self::part(other, &name)))
             && number(one).is_some() == number(other).is_some()
     }
 }

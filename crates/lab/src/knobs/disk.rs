@@ -95,12 +95,17 @@ const HOLDS: &[(&str, Holds)] = &[
     ("nomerges", Holds::Words(&["0", "1", "2"])),
     ("rq_affinity", Holds::Words(&["0", "1", "2"])),
     ("wbt_lat_usec", Holds::Numbers(-1, i64::MAX)),
-    ("write_cache", Holds::Words(&["write back", "write through"])),
+    (
+        "write_cache",
+        Holds::Words(&["write back", "write through"]),
+    ),
 ];
 
 fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
     let rest = rest.strip_prefix("/dev/").unwrap_or(rest);
-    let (device, setting) = rest.split_once('.').ok_or_else(|| no_field(name, "", FIELDS))?;
+    let (device, setting) = rest
+        .split_once('.')
+        .ok_or_else(|| no_field(name, "", FIELDS))?;
     let missing = |path: &Path, hint: &str| KnobError::Missing {
         name: name.to_owned(),
         path: path.display().to_string(),
@@ -120,10 +125,17 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         return Err(no_field(name, setting, FIELDS));
     }
     let holds = HOLDS.iter().find(|(n, _)| *n == setting);
-    let companions = if setting == "scheduler" { disturbed(&device, &disk) } else { Vec::new() };
+    let companions = if setting == "scheduler" {
+        disturbed(&device, &disk)
+    } else {
+        Vec::new()
+    };
     let spot = FileSpot {
         path: disk.join(place(setting)),
-        holds: holds.map_or(if generic { Holds::Text } else { Holds::Number }, |(_, h)| *h),
+        holds: holds.map_or(
+            if generic { Holds::Text } else { Holds::Number },
+            |(_, h)| *h,
+        ),
         owner: disk.join("queue"),
         more: identity(&disk),
         companions,
@@ -136,7 +148,11 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
 
 /// The file of a setting, below the disk's directory.
 fn place(setting: &str) -> PathBuf {
-    let dir = if setting == QUEUE_DEPTH { "device" } else { "queue" };
+    let dir = if setting == QUEUE_DEPTH {
+        "device"
+    } else {
+        "queue"
+    };
     Path::new(dir).join(setting)
 }
 

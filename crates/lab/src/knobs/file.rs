@@ -52,7 +52,10 @@ fn open(name: &str, rest: &str, allow: Allow) -> Result<Opened, KnobError> {
         });
     }
     let field = &FAMILY.fields[0];
-    Ok(Opened { field, spot: Arc::new(WholeFile { path }) })
+    Ok(Opened {
+        field,
+        spot: Arc::new(WholeFile { path }),
+    })
 }
 
 #[derive(Debug)]
@@ -105,9 +108,12 @@ impl Spot for WholeFile {
 
     fn identity(&self) -> Result<Identity, KnobError> {
         let found = std::fs::metadata(&self.path);
-        let found = found
-            .map_err(|e| KnobError::refused("find", self.path.display().to_string(), &e))?;
-        Ok(Identity::from([("inode".to_owned(), found.ino().to_string())]))
+        let found =
+            found.map_err(|e| KnobError::refused("find", self.path.display().to_string(), &e))?;
+        Ok(Identity::from([(
+            "inode".to_owned(),
+            found.ino().to_string(),
+        )]))
     }
 
     fn values(&self) -> Values {

@@ -58,7 +58,10 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         more,
         companions: Vec::new(),
     };
-    Ok(Opened { field, spot: Arc::new(spot) })
+    Ok(Opened {
+        field,
+        spot: Arc::new(spot),
+    })
 }
 
 /// The numbers of all interrupts that have a device.

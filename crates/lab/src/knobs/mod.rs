@@ -117,7 +117,11 @@ impl Knob {
         let Opened { field, spot } = (family.open)(text, rest, allow)?;
         Ok(Knob {
             name: text.to_owned(),
-            opened: Found { family, field, spot },
+            opened: Found {
+                family,
+                field,
+                spot,
+            },
         })
     }
 
@@ -236,7 +240,11 @@ fn field(fields: &'static [Field], name: &str) -> Option<&'static Field> {
 
 /// The error for a field that there is not.
 fn no_field(name: &str, field: &str, fields: &[Field]) -> KnobError {
-    let known: Vec<&str> = fields.iter().map(|f| f.name).filter(|n| *n != "*").collect();
+    let known: Vec<&str> = fields
+        .iter()
+        .map(|f| f.name)
+        .filter(|n| *n != "*")
+        .collect();
     KnobError::Unknown {
         name: name.to_owned(),
         why: format!("`{field}` is none of its settings"),
@@ -256,7 +264,10 @@ fn entries(dir: impl AsRef<std::path::Path>) -> Vec<String> {
 
 /// Whether a part of a name would lead out of its directory.
 fn leads_away(part: &str) -> bool {
-    part.starts_with('/') || part.split('/').any(|p| p.is_empty() || p == "." || p == "..")
+    part.starts_with('/')
+        || part
+            .split('/')
+            .any(|p| p.is_empty() || p == "." || p == "..")
 }
 
 /// Whether anyone may write the file: sysfs shows what cannot be set beside what can.

@@ -52,7 +52,10 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         companions: Vec::new(),
     };
     let field = &FAMILY.fields[0];
-    Ok(Opened { field, spot: Arc::new(spot) })
+    Ok(Opened {
+        field,
+        spot: Arc::new(spot),
+    })
 }
 
 fn list(rest: &str) -> Vec<String> {
@@ -64,7 +67,8 @@ fn list(rest: &str) -> Vec<String> {
     for module in entries(DIR).into_iter().filter(|m| m.starts_with(wanted)) {
         let dir = Path::new(DIR).join(&module).join("parameters");
         let found = entries(&dir).into_iter();
-        let found = found.filter(|p| p.starts_with(parameter) && super::can_be_written(&dir.join(p)));
+        let found =
+            found.filter(|p| p.starts_with(parameter) && super::can_be_written(&dir.join(p)));
         names.extend(found.map(|p| format!("module:{module}.{p}")));
     }
     names

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Allow, Family, Field, Opened, leads_away};
-use crate::spot::{Identity, NETWORK_NAMESPACE, Spot, Values, normal, number};
+use crate::spot::{Identity, NETWORK_NAMESPACE, Spot, Values, normal, number, quoted};
 use crate::{KnobError, kernel_file, namespace};
 
 pub(super) const FAMILY: Family = Family {
@@ -24,17 +24,35 @@ pub(super) const FAMILY: Family = Family {
 const DIR: &str = "/proc/sys";
 
 const fn known(name: &'static str, about: &'static str) -> Field {
-    Field { name, about, reset_by: "", rank: 1 }
+    Field {
+        name,
+        about,
+        reset_by: "",
+        rank: 1,
+    }
 }
 
 const fn pair(name: &'static str, about: &'static str, reset_by: &'static str) -> Field {
-    Field { name, about, reset_by, rank: 1 }
+    Field {
+        name,
+        about,
+        reset_by,
+        rank: 1,
+    }
 }
 
 /// Those that experiments are made with; any other is the asterisk.
 const FIELDS: &[Field] = &[
-    pair("vm.dirty_ratio", "Dirty memory at which writers wait, in percent", "vm.dirty_bytes"),
-    pair("vm.dirty_bytes", "Dirty memory at which writers wait, in bytes", "vm.dirty_ratio"),
+    pair(
+        "vm.dirty_ratio",
+        "Dirty memory at which writers wait, in percent",
+        "vm.dirty_bytes",
+    ),
+    pair(
+        "vm.dirty_bytes",
+        "Dirty memory at which writers wait, in bytes",
+        "vm.dirty_ratio",
+    ),
     pair(
         "vm.dirty_background_ratio",
         "Dirty memory at which write-back begins, in percent",
@@ -45,28 +63,91 @@ const FIELDS: &[Field] = &[
         "Dirty memory at which write-back begins, in bytes",
         "vm.dirty_background_ratio",
     ),
-    known("vm.dirty_expire_centisecs", "Age at which dirty memory is written, in 1/100 s"),
-    known("vm.dirty_writeback_centisecs", "How often write-back looks, in 1/100 s"),
-    known("vm.swappiness", "Preference of swapping over dropping the page cache"),
-    known("vm.vfs_cache_pressure", "How readily cached names and inodes are dropped"),
+    known(
+        "vm.dirty_expire_centisecs",
+        "Age at which dirty memory is written, in 1/100 s",
+    ),
+    known(
+        "vm.dirty_writeback_centisecs",
+        "How often write-back looks, in 1/100 s",
+    ),
+    known(
+        "vm.swappiness",
+        "Preference of swapping over dropping the page cache",
+    ),
+    known(
+        "vm.vfs_cache_pressure",
+        "How readily cached names and inodes are dropped",
+    ),
     known("vm.min_free_kbytes", "Memory that is kept free, in KiB"),
-    known("vm.watermark_scale_factor", "How early memory is reclaimed, in 1/10,000 of it"),
-    known("vm.page-cluster", "Pages that are swapped in at once, as a power of two"),
-    known("kernel.numa_balancing", "Whether memory is moved to the processor that uses it"),
-    known("kernel.sched_autogroup_enabled", "Whether sessions share the processors evenly"),
-    known("net.core.rmem_max", "The largest receive buffer a program may ask for, in bytes"),
-    known("net.core.wmem_max", "The largest send buffer a program may ask for, in bytes"),
-    known("net.core.netdev_max_backlog", "Packets that may wait for a processor"),
-    known("net.core.netdev_budget", "Packets that are handled in one soft interrupt"),
-    known("net.core.busy_poll", "How long poll and select wait for packets, in microseconds"),
-    known("net.core.somaxconn", "Connections that may wait to be accepted"),
-    known("net.core.default_qdisc", "Queueing discipline of interfaces that are made afterwards"),
-    known("net.ipv4.tcp_rmem", "Receive buffer of TCP: least, at first, most, in bytes"),
-    known("net.ipv4.tcp_wmem", "Send buffer of TCP: least, at first, most, in bytes"),
-    known("net.ipv4.tcp_congestion_control", "How new TCP connections find their rate"),
-    known("net.ipv4.tcp_slow_start_after_idle", "Whether an idle connection starts slowly again"),
-    known("net.ipv4.tcp_mtu_probing", "Whether TCP looks for the largest packet by itself"),
-    known("net.ipv4.tcp_notsent_lowat", "Unsent bytes at which a socket is writable again"),
+    known(
+        "vm.watermark_scale_factor",
+        "How early memory is reclaimed, in 1/10,000 of it",
+    ),
+    known(
+        "vm.page-cluster",
+        "Pages that are swapped in at once, as a power of two",
+    ),
+    known(
+        "kernel.numa_balancing",
+        "Whether memory is moved to the processor that uses it",
+    ),
+    known(
+        "kernel.sched_autogroup_enabled",
+        "Whether sessions share the processors evenly",
+    ),
+    known(
+        "net.core.rmem_max",
+        "The largest receive buffer a program may ask for, in bytes",
+    ),
+    known(
+        "net.core.wmem_max",
+        "The largest send buffer a program may ask for, in bytes",
+    ),
+    known(
+        "net.core.netdev_max_backlog",
+        "Packets that may wait for a processor",
+    ),
+    known(
+        "net.core.netdev_budget",
+        "Packets that are handled in one soft interrupt",
+    ),
+    known(
+        "net.core.busy_poll",
+        "How long poll and select wait for packets, in microseconds",
+    ),
+    known(
+        "net.core.somaxconn",
+        "Connections that may wait to be accepted",
+    ),
+    known(
+        "net.core.default_qdisc",
+        "Queueing discipline of interfaces that are made afterwards",
+    ),
+    known(
+        "net.ipv4.tcp_rmem",
+        "Receive buffer of TCP: least, at first, most, in bytes",
+    ),
+    known(
+        "net.ipv4.tcp_wmem",
+        "Send buffer of TCP: least, at first, most, in bytes",
+    ),
+    known(
+        "net.ipv4.tcp_congestion_control",
+        "How new TCP connections find their rate",
+    ),
+    known(
+        "net.ipv4.tcp_slow_start_after_idle",
+        "Whether an idle connection starts slowly again",
+    ),
+    known(
+        "net.ipv4.tcp_mtu_probing",
+        "Whether TCP looks for the largest packet by itself",
+    ),
+    known(
+        "net.ipv4.tcp_notsent_lowat",
+        "Unsent bytes at which a socket is writable again",
+    ),
     known("*", "Another setting of the kernel"),
 ];
 
@@ -84,13 +165,34 @@ const ONE_WAY: &[(&str, &str)] = &[
     ("vm.stat_refresh", "it is an action, not a setting"),
     ("net.ipv4.route.flush", "it is an action, not a setting"),
     ("net.ipv6.route.flush", "it is an action, not a setting"),
-    ("kernel.modules_disabled", "the kernel does not take it back"),
-    ("kernel.kexec_load_disabled", "the kernel does not take it back"),
-    ("kernel.unprivileged_bpf_disabled", "the kernel does not take it back"),
-    ("kernel.yama.ptrace_scope", "the kernel does not take its highest value back"),
-    ("net.ipv4.ip_forward", "it resets other settings of all interfaces"),
-    ("net.ipv4.conf.all.forwarding", "it resets other settings of all interfaces"),
-    ("net.ipv6.conf.all.forwarding", "it resets other settings of all interfaces"),
+    (
+        "kernel.modules_disabled",
+        "the kernel does not take it back",
+    ),
+    (
+        "kernel.kexec_load_disabled",
+        "the kernel does not take it back",
+    ),
+    (
+        "kernel.unprivileged_bpf_disabled",
+        "the kernel does not take it back",
+    ),
+    (
+        "kernel.yama.ptrace_scope",
+        "the kernel does not take its highest value back",
+    ),
+    (
+        "net.ipv4.ip_forward",
+        "it resets other settings of all interfaces",
+    ),
+    (
+        "net.ipv4.conf.all.forwarding",
+        "it resets other settings of all interfaces",
+    ),
+    (
+        "net.ipv6.conf.all.forwarding",
+        "it resets other settings of all interfaces",
+    ),
     ("net.ipv6.conf.*.disable_ipv6", "it removes addresses"),
     ("kernel.ns_last_pid", "it changes with every process"),
     ("fs.binfmt_misc.*", "it is an action, not a setting"),
@@ -157,14 +259,27 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         });
     }
     let dotted = dotted(&below);
-    if let Some((_, why)) = ONE_WAY.iter().find(|(pattern, _)| matches(pattern, &dotted)) {
-        return Err(KnobError::OneWay { name: name.to_owned(), why: (*why).to_owned() });
+    if let Some((_, why)) = ONE_WAY
+        .iter()
+        .find(|(pattern, _)| matches(pattern, &dotted))
+    {
+        return Err(KnobError::OneWay {
+            name: name.to_owned(),
+            why: (*why).to_owned(),
+        });
     }
     let Some(field) = super::field(FIELDS, &dotted) else {
         return Err(super::no_field(name, rest, FIELDS));
     };
-    let spot = Sysctl { path, below, name: dotted };
-    Ok(Opened { field, spot: Arc::new(spot) })
+    let spot = Sysctl {
+        path,
+        below,
+        name: dotted,
+    };
+    Ok(Opened {
+        field,
+        spot: Arc::new(spot),
+    })
 }
 
 fn list(rest: &str) -> Vec<String> {
@@ -209,11 +324,13 @@ struct Sysctl {
 impl Sysctl {
     /// The setting that is this one in another unit.
     fn partner(&self) -> Option<&'static str> {
-        PAIRS.iter().find_map(|(one, other)| match self.name.as_str() {
-            name if name == *one => Some(*other),
-            name if name == *other => Some(*one),
-            _ => None,
-        })
+        PAIRS
+            .iter()
+            .find_map(|(one, other)| match self.name.as_str() {
+                name if name == *one => Some(*other),
+                name if name == *other => Some(*one),
+                _ => None,
+            })
     }
 }
 
@@ -241,7 +358,9 @@ impl Spot for Sysctl {
     }
 
     fn identity(&self) -> Result<Identity, KnobError> {
-        let kind = NAMESPACED.iter().find(|(front, _)| self.below.starts_with(front));
+        let kind = NAMESPACED
+            .iter()
+            .find(|(front, _)| self.below.starts_with(front));
         Ok(match kind {
             Some((_, "net")) => namespace::network().map(|n| (NETWORK_NAMESPACE.to_owned(), n)),
             Some((_, kind)) => namespace::of_kind(kind).map(|n| (format!("{kind} namespace"), n)),
@@ -257,7 +376,9 @@ impl Spot for Sysctl {
             None if self.name == "net.ipv4.tcp_congestion_control" => {
                 let all = "/proc/sys/net/ipv4/tcp_available_congestion_control";
                 let known = kernel_file::read(Path::new(all));
-                known.map_or(Values::Text, |text| Values::Words(kernel_file::choices(&text)))
+                known.map_or(Values::Text, |text| {
+                    Values::Words(kernel_file::choices(&text))
+                })
             }
             None => Values::Text,
         }
@@ -268,11 +389,19 @@ impl Spot for Sysctl {
     }
 
     fn command(&self, value: &str) -> String {
-        kernel_file::command(&self.path, value)
+        match namespace::command_prefix() {
+            inside if self.below.starts_with("net/") && !inside.is_empty() => {
+                format!("{inside}sysctl -w {}={}", quoted(&self.name), quoted(value))
+            }
+            _ => kernel_file::command(&self.path, value),
+        }
     }
 
     fn companions(&self) -> Vec<String> {
-        self.partner().map(|p| format!("sysctl:{p}")).into_iter().collect()
+        self.partner()
+            .map(|p| format!("sysctl:{p}"))
+            .into_iter()
+            .collect()
     }
 }
 
@@ -283,15 +412,30 @@ mod tests {
     #[test]
     fn names_are_paths_either_way() {
         assert_eq!(below("vm.dirty_ratio"), "vm/dirty_ratio");
-        assert_eq!(below("net.ipv4.conf.eth0/100.arp_ignore"), "net/ipv4/conf/eth0.100/arp_ignore");
-        assert_eq!(below("net/ipv4/conf/eth0.100/arp_ignore"), "net/ipv4/conf/eth0.100/arp_ignore");
-        assert_eq!(dotted("net/ipv4/conf/eth0.100/x"), "net.ipv4.conf.eth0/100.x");
+        assert_eq!(
+            below("net.ipv4.conf.eth0/100.arp_ignore"),
+            "net/ipv4/conf/eth0.100/arp_ignore"
+        );
+        assert_eq!(
+            below("net/ipv4/conf/eth0.100/arp_ignore"),
+            "net/ipv4/conf/eth0.100/arp_ignore"
+        );
+        assert_eq!(
+            dotted("net/ipv4/conf/eth0.100/x"),
+            "net.ipv4.conf.eth0/100.x"
+        );
     }
 
     #[test]
     fn patterns_of_what_is_not_put_back() {
-        assert!(matches("net.ipv6.conf.*.disable_ipv6", "net.ipv6.conf.eth0.disable_ipv6"));
-        assert!(!matches("net.ipv6.conf.*.disable_ipv6", "net.ipv6.conf.eth0.mtu"));
+        assert!(matches(
+            "net.ipv6.conf.*.disable_ipv6",
+            "net.ipv6.conf.eth0.disable_ipv6"
+        ));
+        assert!(!matches(
+            "net.ipv6.conf.*.disable_ipv6",
+            "net.ipv6.conf.eth0.mtu"
+        ));
         assert!(matches("vm.drop_caches", "vm.drop_caches"));
     }
 }

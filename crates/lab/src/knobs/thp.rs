@@ -66,7 +66,10 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         more: Identity::new(),
         companions: Vec::new(),
     };
-    Ok(Opened { field: found, spot: Arc::new(spot) })
+    Ok(Opened {
+        field: found,
+        spot: Arc::new(spot),
+    })
 }
 
 fn list(rest: &str) -> Vec<String> {

@@ -36,12 +36,16 @@ const STEP: Duration = Duration::from_millis(10);
 /// experiment's id. Returns what it put back, if it had to.
 pub fn guard(arguments: &[OsString]) -> io::Result<Option<Restored>> {
     let [state, id] = arguments else {
-        return Err(io::Error::other("the guardian is started by experiments only"));
+        return Err(io::Error::other(
+            "the guardian is started by experiments only",
+        ));
     };
     // Fails only for who leads a group already: then it is not in the terminal's session.
     let _ = rustix::process::setsid();
     std::env::set_current_dir("/")?;
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2] {
+    for signal in [
+        SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2,
+    ] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     let mut parent = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -122,7 +126,11 @@ impl Guardian {
     pub(super) fn dismiss(mut self) {
         self.shared.closing.store(true, Ordering::SeqCst);
         {
-            let now = self.shared.now.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = self
+                .shared
+                .now
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let _ = pidfd_send_signal(&now.pidfd, Signal::KILL);
         }
         if let Some(watch) = self.watch.take() {
@@ -157,7 +165,10 @@ fn watch(mut child: Child, shared: &Shared) {
 /// Starts a guardian and waits until it is ready.
 fn spawn(state: &Path, id: &str) -> io::Result<(Child, Started)> {
     let (mut ours, theirs) = UnixStream::pair()?;
-    #[expect(clippy::disallowed_methods, reason = "the guardian is this program itself")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the guardian is this program itself"
+    )]
     let mut command = std::process::Command::new("/proc/self/exe");
     command.arg(GUARDIAN).arg(state).arg(id);
     command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
@@ -171,7 +182,13 @@ fn spawn(state: &Path, id: &str) -> io::Result<(Child, Started)> {
         Ok(pidfd_open(pid, PidfdFlags::empty())?)
     })();
     match ready {
-        Ok(pidfd) => Ok((child, Started { _alive: ours, pidfd })),
+        Ok(pidfd) => Ok((
+            child,
+            Started {
+                _alive: ours,
+                pidfd,
+            },
+        )),
         Err(e) => {
             let _ = child.kill();
             let _ = child.wait();

@@ -95,7 +95,11 @@ impl Journal {
         let mut options = OpenOptions::new();
         let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let path = journal_path(state);
-        let file = match options.read(true).custom_flags(flags.bits() as i32).open(path) {
+        let file = match options
+            .read(true)
+            .custom_flags(flags.bits() as i32)
+            .open(path)
+        {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other?,
         };
@@ -110,7 +114,10 @@ impl Journal {
         file.take(LONGEST).read_to_end(&mut bytes)?;
         let journal: Journal = serde_json::from_slice(&bytes)?;
         if journal.version != VERSION {
-            let text = format!("its format is {}, this program knows {VERSION}", journal.version);
+            let text = format!(
+                "its format is {}, this program knows {VERSION}",
+                journal.version
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         Ok(Some(journal))
@@ -139,7 +146,11 @@ impl Journal {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o644).open(path)?;
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(path)?;
         file.write_all(&text)?;
         file.sync_all()
     }

@@ -27,7 +27,9 @@ pub enum BeginError {
     Unrestored(Restored),
     #[error(transparent)]
     Recover(#[from] RecoverError),
-    #[error("cannot write the undo journal {path}: {why}; nothing was changed\nhint: SONDE_STATE=DIR names another place")]
+    #[error(
+        "cannot write the undo journal {path}: {why}; nothing was changed\nhint: SONDE_STATE=DIR names another place"
+    )]
     Journal {
         /// The journal.
         path: PathBuf,
@@ -41,7 +43,9 @@ pub enum BeginError {
 }
 
 fn of(live: Option<&(u32, String)>) -> String {
-    live.map_or_else(String::new, |(pid, what)| format!(": {what} (process {pid})"))
+    live.map_or_else(String::new, |(pid, what)| {
+        format!(": {what} (process {pid})")
+    })
 }
 
 /// Why a setting was not set.
@@ -51,7 +55,9 @@ pub enum SetError {
     NotJournaled(String),
     #[error(transparent)]
     Knob(#[from] KnobError),
-    #[error("{knob} = {wanted}: the kernel keeps `{kept}`\nhint: ask for a value that it keeps as it is")]
+    #[error(
+        "{knob} = {wanted}: the kernel keeps `{kept}`\nhint: ask for a value that it keeps as it is"
+    )]
     Kept {
         /// The knob.
         knob: String,
@@ -123,7 +129,9 @@ impl Experiment {
         for (knob, value) in &ordered {
             self.set(knob, value)?;
         }
-        ordered.iter().try_for_each(|(knob, value)| kept(knob, value))
+        ordered
+            .iter()
+            .try_for_each(|(knob, value)| kept(knob, value))
     }
 
     /// Sets every value that will be asked for once and puts it back: what the kernel refuses

@@ -11,14 +11,18 @@ use super::state::{Lock, SYSTEM, journal_path};
 /// Why nothing was recovered.
 #[derive(Debug, thiserror::Error)]
 pub enum RecoverError {
-    #[error("an experiment is under way: {what} (process {pid})\nhint: end it, and it puts its settings back")]
+    #[error(
+        "an experiment is under way: {what} (process {pid})\nhint: end it, and it puts its settings back"
+    )]
     Live {
         /// Its process.
         pid: u32,
         /// What it does.
         what: String,
     },
-    #[error("settings changed by an experiment may not be back: cannot use {path}: {why}\nhint: {remedy}")]
+    #[error(
+        "settings changed by an experiment may not be back: cannot use {path}: {why}\nhint: {remedy}"
+    )]
     Journal {
         /// The journal.
         path: PathBuf,
@@ -113,7 +117,9 @@ fn locked(state: &Path) -> Result<Option<Lock>, RecoverError> {
 pub(super) fn is_alive(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // `PID (NAME) STATE ...`; the name may hold anything.
-    let state = status.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    let state = status
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
     state.is_some_and(|s| !"ZXx".contains(s))
 }
 

@@ -67,7 +67,10 @@ impl Restored {
     pub fn complaint(&self) -> String {
         let mut text = String::new();
         for lost in &self.failed {
-            let is = lost.is.as_deref().map_or("not readable".into(), |v| format!("`{v}`"));
+            let is = lost
+                .is
+                .as_deref()
+                .map_or("not readable".into(), |v| format!("`{v}`"));
             text += &format!(
                 "NOT PUT BACK: {} is {is} and was `{}`: {}\n",
                 lost.knob, lost.wanted, lost.why
@@ -101,7 +104,9 @@ pub(super) fn put_back(entries: &[Entry]) -> Restored {
     restored.join(put_back_here(&near));
     let mut far: Vec<&Entry> = entries.iter().filter(|e| !here(e)).collect();
     while let Some(namespace) = far.first().and_then(|e| place(e)) {
-        let (inside, rest) = far.into_iter().partition(|e| place(e).as_ref() == Some(&namespace));
+        let (inside, rest): (Vec<_>, Vec<_>) = far
+            .into_iter()
+            .partition(|e| place(e).as_ref() == Some(&namespace));
         restored.join(put_back_inside(&namespace, &inside));
         far = rest;
     }
@@ -135,7 +140,12 @@ fn put_back_here(entries: &[&Entry]) -> Restored {
     let mut work = Vec::new();
     for entry in entries {
         match recognised(entry) {
-            Ok(knob) => work.push(Work { entry, knob, written: false, refused: None }),
+            Ok(knob) => work.push(Work {
+                entry,
+                knob,
+                written: false,
+                refused: None,
+            }),
             Err(lost) => restored.failed.push(lost),
         }
     }
@@ -156,11 +166,17 @@ fn put_back_here(entries: &[&Entry]) -> Restored {
                 written: w.written,
             }),
             Ok(is) => {
-                let why = w.refused.map_or("the kernel keeps another value".into(), |e| e.to_string());
-                restored.failed.push(not_restored(w.entry, Some(is), &why, false));
+                let why = w
+                    .refused
+                    .map_or("the kernel keeps another value".into(), |e| e.to_string());
+                restored
+                    .failed
+                    .push(not_restored(w.entry, Some(is), &why, false));
             }
             Err(e) => {
-                restored.failed.push(not_restored(w.entry, None, &e.to_string(), e.is_gone()));
+                restored
+                    .failed
+                    .push(not_restored(w.entry, None, &e.to_string(), e.is_gone()));
             }
         }
     }
@@ -222,14 +238,23 @@ mod tests {
     #[test]
     fn an_identity_is_all_its_fields() {
         let of = |pairs: &[(&str, &str)]| -> Identity {
-            pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+            pairs
+                .iter()
+                .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
+                .collect()
         };
         let then = of(&[("node", "7"), ("serial", "a")]);
         assert_eq!(difference(&then, &then), None);
         // What is known only now says nothing.
-        assert_eq!(difference(&then, &of(&[("node", "7"), ("serial", "a"), ("wwid", "w")])), None);
+        assert_eq!(
+            difference(&then, &of(&[("node", "7"), ("serial", "a"), ("wwid", "w")])),
+            None
+        );
         let other = difference(&then, &of(&[("node", "8"), ("serial", "a")]));
         assert_eq!(other.unwrap(), "node was 7, is 8");
-        assert_eq!(difference(&then, &of(&[("node", "7")])).unwrap(), "serial was a, is none");
+        assert_eq!(
+            difference(&then, &of(&[("node", "7")])).unwrap(),
+            "serial was a, is none"
+        );
     }
 }

@@ -13,7 +13,11 @@ pub(crate) const SYSTEM: &str = "/var/lib/sonde";
 /// The directory of the undo journal: `$SONDE_STATE`; for root `/var/lib/sonde`; for others
 /// `$XDG_STATE_HOME/sonde` or `~/.local/state/sonde`. It may not exist yet.
 pub fn state_dir() -> PathBuf {
-    let given = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let given = |name| {
+        std::env::var_os(name)
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    };
     if let Some(dir) = given("SONDE_STATE") {
         return dir;
     }
@@ -21,7 +25,9 @@ pub fn state_dir() -> PathBuf {
         return SYSTEM.into();
     }
     let home = || given("HOME").map(|h| h.join(".local/state"));
-    let base = given("XDG_STATE_HOME").filter(|d| d.is_absolute()).or_else(home);
+    let base = given("XDG_STATE_HOME")
+        .filter(|d| d.is_absolute())
+        .or_else(home);
     base.map_or_else(|| SYSTEM.into(), |dir| dir.join("sonde"))
 }
 
@@ -32,7 +38,10 @@ pub(crate) fn journal_path(state: &Path) -> PathBuf {
 
 /// Makes the directory, and those above it.
 pub(crate) fn make(state: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(state)
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(state)
 }
 
 /// Held by the one process that may change settings now. The kernel lets go of it when the
@@ -48,7 +57,10 @@ impl Lock {
         // Not for writing: so a user can see whether root's experiment lives.
         let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC).bits() as i32;
         let path = state.join("lock");
-        let existing = OpenOptions::new().read(true).custom_flags(flags).open(&path);
+        let existing = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(&path);
         let file = match existing {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let mut options = OpenOptions::new();

@@ -4,24 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use rustix::net::netlink;
+use netlink::ethtool::{FEATURES_GET, bits};
+use netlink::{attribute, number_of};
 use serde_json::Value;
 
 use super::leaf::Fields;
-use super::netlink::{
-    Ask, Socket, attribute, attributes, number_of, push_attribute, text_of, u16_of,
-};
-
-const CONTROLLER: u16 = 0x10;
-const GET_FAMILY: u8 = 3;
-const FAMILY_ID: u16 = 1;
-const FAMILY_NAME: u16 = 2;
-const NESTED: u16 = 0x8000;
-/// Command, version and two spare bytes lead a generic netlink message.
-const GENERIC: usize = 4;
 
 const LINKMODES_GET: u8 = 4;
-const FEATURES_GET: u8 = 11;
 
 /// How an attribute's number is told.
 #[derive(Clone, Copy, Debug)]
@@ -86,27 +75,12 @@ const QUERIES: &[Query] = &[
 ];
 
 /// The family, open.
-pub(super) struct Ethtool {
-    socket: Socket,
-    family: u16,
-}
+pub(super) struct Ethtool(netlink::ethtool::Ethtool);
 
 impl Ethtool {
     /// `None` where the kernel does not have it or does not let us.
     pub(super) fn open() -> Option<Ethtool> {
-        let mut socket = Socket::open(Some(netlink::GENERIC)).ok()?;
-        let mut payload = vec![GET_FAMILY, 1, 0, 0];
-        push_attribute(&mut payload, FAMILY_NAME, b"ethtool\0");
-        let mut family = None;
-        let answered = socket.ask(CONTROLLER, Ask::One, &payload, |answer| {
-            let id = answer.get(GENERIC..).and_then(|a| attribute(a, FAMILY_ID));
-            family = id.and_then(u16_of);
-        });
-        answered.ok()?;
-        Some(Ethtool {
-            socket,
-            family: family?,
-        })
+        netlink::ethtool::Ethtool::open().ok().map(Ethtool)
     }
 
     /// Adds what `interface` is set to. With `carrier` its driver is asked too; without,
@@ -132,18 +106,7 @@ impl Ethtool {
 
     /// The attributes of the answer to a reading command.
     fn get(&mut self, interface: &str, command: u8) -> Option<Vec<u8>> {
-        let mut payload = vec![command, 1, 0, 0];
-        let mut header = Vec::new();
-        let mut name = interface.as_bytes().to_vec();
-        name.push(0);
-        push_attribute(&mut header, 2, &name);
-        push_attribute(&mut payload, 1 | NESTED, &header);
-        let mut found = None;
-        let answered = self.socket.ask(self.family, Ask::One, &payload, |answer| {
-            found = answer.get(GENERIC..).map(<[u8]>::to_vec);
-        });
-        answered.ok()?;
-        found
+        self.0.get(interface, command).ok()
     }
 }
 
@@ -181,18 +144,6 @@ fn features(answer: &[u8]) -> Fields {
     fields
 }
 
-/// Name and value of each bit of a bitset in its long form. A set without a mask lists only
-/// the bits that are set, and gives them no value.
-fn bits(set: &[u8]) -> impl Iterator<Item = (String, bool)> {
-    const BITS: u16 = 3;
-    const NAME: u16 = 2;
-    const VALUE: u16 = 3;
-    attributes(attribute(set, BITS).unwrap_or_default()).filter_map(|(_, bit)| {
-        let name = text_of(attribute(bit, NAME)?);
-        Some((name, attribute(bit, VALUE).is_some()))
-    })
-}
-
 /// The names of all objects and fields this module makes, for the documentation's test.
 #[cfg(test)]
 pub(super) fn names() -> Vec<&'static str> {
@@ -223,7 +174,7 @@ mod tests {
         let digits = line.unwrap().trim();
         let bytes = (0..digits.len()).step_by(2);
         let bytes = bytes.map(|n| u8::from_str_radix(&digits[n..n + 2], 16).unwrap());
-        bytes.skip(GENERIC).collect()
+        bytes.skip(netlink::ethtool::GENERIC).collect()
     }
 
     #[test]

@@ -19,7 +19,6 @@ mod leaf;
 mod memory;
 mod modules;
 mod net;
-mod netlink;
 mod processes;
 mod routes;
 mod rtnetlink;

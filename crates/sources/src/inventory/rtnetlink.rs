@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use netlink::{Ask, Socket, attribute, number_of, push_attribute, text_of, u32_of};
+
 use super::leaf::Fields;
-use super::netlink::{Ask, Socket, attribute, number_of, push_attribute, text_of, u32_of};
 
 const GET_LINK: u16 = 18;
 const GET_ADDRESS: u16 = 22;

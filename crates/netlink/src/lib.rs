@@ -1,9 +1,11 @@
 //! Questions to the kernel over netlink, and its answers as attributes.
 //!
-//! Only reading requests are sent. Every length in an answer is checked against what was
+//! Every length in an answer is checked against what was
 //! received: a short or odd message ends its iteration, it never panics.
 //!
 //! <https://docs.kernel.org/userspace-api/netlink/intro.html>
+
+pub mod ethtool;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,21 +28,24 @@ const LARGEST: usize = 1 << 15;
 
 /// Whether one thing is asked for, or all there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub enum Ask {
+    /// One; the kernel ends with an acknowledgement.
     One,
+    /// All; the kernel ends with a mark.
     All,
 }
 
 /// A netlink socket.
-pub(super) struct Socket {
+#[derive(Debug)]
+pub struct Socket {
     fd: OwnedFd,
     sequence: u32,
     buffer: Vec<u8>,
 }
 
 impl Socket {
-    /// `None` as protocol is rtnetlink.
-    pub(super) fn open(protocol: Option<Protocol>) -> io::Result<Socket> {
+    /// Opens one; `None` as protocol is rtnetlink. Errors: the kernel's, where it is refused.
+    pub fn open(protocol: Option<Protocol>) -> io::Result<Socket> {
         let flags = SocketFlags::CLOEXEC;
         let fd = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, protocol)?;
         // The kernel answers within the request; the limit is for what nobody foresaw.
@@ -52,8 +57,9 @@ impl Socket {
         })
     }
 
-    /// Sends a request and gives each answer's payload (behind its header) to `each`.
-    pub(super) fn ask(
+    /// Sends a request that reads and gives each answer's payload (behind its header) to
+    /// `each`. Errors: the kernel's refusal by its number.
+    pub fn ask(
         &mut self,
         kind: u16,
         ask: Ask,
@@ -88,11 +94,16 @@ impl Socket {
             }
         }
     }
+
+    /// Sends a request that changes something. Only the crate `lab` may: it journals first.
+    pub fn change(&mut self, kind: u16, payload: &[u8]) -> io::Result<()> {
+        self.ask(kind, Ask::One, payload, |_| {})
+    }
 }
 
 /// One message of a datagram.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Message<'m> {
+struct Message<'m> {
     kind: u16,
     sequence: u32,
     payload: &'m [u8],
@@ -110,7 +121,7 @@ impl Message<'_> {
 }
 
 /// The messages of a datagram, as far as they are whole.
-pub(super) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
+fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
         let length = u32_of(rest)? as usize;
@@ -127,7 +138,7 @@ pub(super) fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
 
 /// Type and payload of each attribute, as far as they are whole. The flags in the type
 /// (nested, byte order) are cleared.
-pub(super) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let length = usize::from(u16_of(rest)?);
@@ -139,12 +150,12 @@ pub(super) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// The payload of the first attribute of a type.
-pub(super) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     attributes(bytes).find(|(k, _)| *k == kind).map(|(_, p)| p)
 }
 
 /// Appends an attribute.
-pub(super) fn push_attribute(to: &mut Vec<u8>, kind: u16, payload: &[u8]) {
+pub fn push_attribute(to: &mut Vec<u8>, kind: u16, payload: &[u8]) {
     to.extend(((payload.len() + 4) as u16).to_ne_bytes());
     to.extend(kind.to_ne_bytes());
     to.extend(payload);
@@ -152,23 +163,23 @@ pub(super) fn push_attribute(to: &mut Vec<u8>, kind: u16, payload: &[u8]) {
 }
 
 /// Text up to its zero byte.
-pub(super) fn text_of(payload: &[u8]) -> String {
+pub fn text_of(payload: &[u8]) -> String {
     let end = payload.iter().position(|&b| b == 0);
-    crate::read::text(&payload[..end.unwrap_or(payload.len())]).into_owned()
+    String::from_utf8_lossy(&payload[..end.unwrap_or(payload.len())]).into_owned()
 }
 
 /// The first four bytes as a number.
-pub(super) fn u32_of(bytes: &[u8]) -> Option<u32> {
+pub fn u32_of(bytes: &[u8]) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?))
 }
 
 /// The first two bytes as a number.
-pub(super) fn u16_of(bytes: &[u8]) -> Option<u16> {
+pub fn u16_of(bytes: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?))
 }
 
 /// A number of one, two or four bytes.
-pub(super) fn number_of(payload: &[u8]) -> Option<u64> {
+pub fn number_of(payload: &[u8]) -> Option<u64> {
     match *payload {
         [byte] => Some(byte.into()),
         [_, _] => u16_of(payload).map(u64::from),
