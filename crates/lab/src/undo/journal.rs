@@ -24,7 +24,8 @@ const LONGEST: u64 = 64 << 20;
 /// All that is to be put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
-    version: u32,
+    /// Of the format.
+    pub(crate) version: u32,
     /// Tells this experiment from all others.
     pub(crate) id: String,
     /// The boot in which the values were read.
