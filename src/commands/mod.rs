@@ -11,6 +11,7 @@ mod import;
 mod list;
 mod man;
 mod mark;
+mod picture;
 mod plot;
 mod record;
 mod show;

@@ -1,15 +1,12 @@
 //! `sonde plot RUN EXPR`: an expression as a picture: terminal, PNG, SVG.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::{Answer, evaluate};
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 use surfaces::from_answer::{Look, chart};
-use surfaces::terminal::Colour;
-use surfaces::{Chart, png, svg, terminal};
 
-use super::{Entry, duration, flag, open_run, option, run_argument};
+use super::{Entry, duration, flag, open_run, option, picture, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
@@ -20,12 +17,6 @@ pub(crate) const ENTRY: Entry = Entry {
     arguments,
     run,
 };
-
-/// Pixels of a picture when nothing else is asked for.
-const PICTURE: (u32, u32) = (1200, 600);
-
-/// Columns and rows of a picture in a pipe.
-const PIPE: (u16, u16) = (80, 24);
 
 /// Without a length, `--smooth` averages over this share of the time shown.
 const SMOOTH: f64 = 1.0 / 40.0;
@@ -44,15 +35,9 @@ fn arguments(command: Command) -> Command {
             "EXPR",
             "A second expression, on the right axis",
         ))
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .value_hint(clap::ValueHint::FilePath)
-                .help("Write FILE.png or FILE.svg instead of drawing in the terminal"),
-        )
+        .arg(picture::file_argument(
+            "Write FILE.png or FILE.svg instead of drawing in the terminal",
+        ))
         .arg(flag("log", "Logarithmic left axis").conflicts_with("linear"))
         .args(of_numbers())
         .arg(flag("stack", "Areas on top of each other").conflicts_with("log"))
@@ -68,22 +53,9 @@ fn arguments(command: Command) -> Command {
         )
         .arg(option("from", "TIME", "Start there, since the run's start"))
         .arg(option("to", "TIME", "End there"))
-        .arg(option(
-            "size",
-            "WIDTHxHEIGHT",
-            "Pixels of the picture [default: 1200x600]",
-        ))
+        .arg(picture::size_argument())
         .arg(option("title", "TEXT", "Title instead of the expression"))
-        .arg(
-            option(
-                "colour",
-                "WHEN",
-                "Colours in the terminal: auto, true, 256, none",
-            )
-            .alias("color")
-            .value_parser(["auto", "true", "256", "none"])
-            .default_value("auto"),
-        )
+        .arg(picture::colour_argument())
         .after_help(
             "Examples:\n  sonde plot RUN 'cpu.utilisation by mode' --stack\n  \
              sonde plot RUN 'disk.bytes by op' --right disk.utilisation -o disk.png\n  \
@@ -113,11 +85,7 @@ fn of_numbers() -> [Arg; 3] {
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     // What can be wrong with the arguments is told before anything is read.
-    let format = matches
-        .get_one::<PathBuf>("output")
-        .map(|p| format_of(p))
-        .transpose()?;
-    let size = size(matches)?;
+    let file = picture::File::of(matches)?;
     let outliers = outliers(matches)?;
     let smooth = smooth(matches)?;
     let (from, to) = (duration(matches, "from")?, duration(matches, "to")?);
@@ -147,9 +115,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         outliers,
     };
     let chart = chart(&run, &left, right.as_ref(), &look).map_err(Failure::input)?;
-    match (matches.get_one::<PathBuf>("output"), format) {
-        (Some(path), Some(format)) => output::file(path, &format(&chart, size)?)?,
-        _ => output::data(&in_terminal(&chart, matches)),
+    match file {
+        Some(file) => file.write(&chart)?,
+        None => output::data(&picture::in_terminal(&chart, matches)),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -178,37 +146,6 @@ fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, Failure> {
         "and"
     };
     Ok(format!("{expression} {word} time in {from}s..{to}s"))
-}
-
-type Format = fn(&Chart, (u32, u32)) -> Result<Vec<u8>, Failure>;
-
-/// How to make the bytes of `path`, told by its ending.
-fn format_of(path: &Path) -> Result<Format, Failure> {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => Ok(|chart, (w, h)| {
-            png::picture(chart, w, h).map_err(|e| Failure::work(format!("drawing: {e}")))
-        }),
-        Some("svg") => Ok(|chart, (w, h)| Ok(svg::picture(chart, w, h).into_bytes())),
-        _ => Err(Failure::input(format!(
-            "{}: pictures are written as .png or .svg\nhint: for example -o disk.png",
-            path.display()
-        ))),
-    }
-}
-
-fn size(matches: &ArgMatches) -> Result<(u32, u32), Failure> {
-    let Some(text) = matches.get_one::<String>("size") else {
-        return Ok(PICTURE);
-    };
-    let pair = text
-        .split_once('x')
-        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    match pair {
-        Some((w, h)) if (64..=8192).contains(&w) && (64..=8192).contains(&h) => Ok((w, h)),
-        _ => Err(Failure::input(format!(
-            "--size {text}: expected WIDTHxHEIGHT, each 64 to 8192\nhint: for example 1200x600"
-        ))),
-    }
 }
 
 fn outliers(matches: &ArgMatches) -> Result<f64, Failure> {
@@ -254,31 +191,5 @@ fn smooth(matches: &ArgMatches) -> Result<Option<Smooth>, Failure> {
             Err(Failure::input("--smooth must be longer than nothing"))
         }
         seconds => Ok(seconds.map(Smooth::Seconds)),
-    }
-}
-
-fn in_terminal(chart: &Chart, matches: &ArgMatches) -> String {
-    let colour = match matches.get_one::<String>("colour").map(String::as_str) {
-        Some("true") => Colour::True,
-        Some("256") => Colour::Palette256,
-        Some("none") => Colour::None,
-        _ => colour_here(),
-    };
-    // A row stays free for the prompt that follows.
-    let (width, height) = output::terminal_size().map_or(PIPE, |(w, h)| (w, h.saturating_sub(1)));
-    terminal::picture(chart, width, height, colour)
-}
-
-/// What the terminal on stdout can show (<https://no-color.org>).
-pub(crate) fn colour_here() -> Colour {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    if output::terminal_size().is_none() || !variable("NO_COLOR").is_empty() {
-        Colour::None
-    } else if ["truecolor", "24bit"].contains(&variable("COLORTERM").as_str()) {
-        Colour::True
-    } else if variable("TERM").contains("256color") {
-        Colour::Palette256
-    } else {
-        Colour::None
     }
 }

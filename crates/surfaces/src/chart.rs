@@ -4,7 +4,7 @@
 
 use run::{Nanos, Unit};
 
-/// One picture: lines, stacked areas or a heat map over time.
+/// One picture: lines, stacked areas or a heat map over time; a distribution; or ranges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
     /// The expression, or what the reader should call this.
@@ -25,6 +25,8 @@ pub struct Chart {
     pub heat: Option<Heat>,
     /// The heat map is folded: one distribution over the whole time, instead of time.
     pub fold: Option<Fold>,
+    /// Instead of all this: named values with their ranges, on the left axis.
+    pub ranges: Option<Ranges>,
     /// Phases, and times in which something was lost.
     pub bands: Vec<Band>,
     /// Small print under the picture.
@@ -123,6 +125,33 @@ pub struct Heat {
     /// Share of the whole amount, 0 to 0.05, that may lie above the axis. The picture says
     /// how much does.
     pub outliers: f64,
+}
+
+/// Named values, one below the other, each with the range in which it may lie; the axis runs
+/// from left to right.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranges {
+    /// From the top.
+    pub rows: Vec<Range>,
+    /// The value that means no difference: a line.
+    pub even: Option<f64>,
+    /// From and to of what is too small to matter: shaded.
+    pub small: Option<(f64, f64)>,
+}
+
+/// A named value with its range.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Range {
+    /// Any text.
+    pub name: String,
+    /// In the unit of [`Chart::left`].
+    pub value: f64,
+    /// Lower end of the range; infinite if it has none, NaN if it is not known.
+    pub low: f64,
+    /// Upper end, likewise.
+    pub high: f64,
+    /// Value and range for a person.
+    pub text: String,
 }
 
 /// What is told of a distribution beside its bars.

@@ -14,6 +14,7 @@ mod plan;
 pub mod png;
 #[cfg(test)]
 mod random;
+mod ranges;
 mod scale;
 pub mod scatter;
 mod sparkline;
@@ -25,5 +26,5 @@ mod text;
 mod time;
 mod trace;
 
-pub use chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point};
+pub use chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point, Range, Ranges};
 pub use sparkline::sparkline;

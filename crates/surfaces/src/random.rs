@@ -2,7 +2,7 @@
 
 use run::Unit;
 
-use crate::chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point};
+use crate::chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point, Range, Ranges};
 
 /// A linear congruential generator (Knuth, MMIX).
 pub(crate) struct Random(pub(crate) u64);
@@ -158,6 +158,22 @@ impl Random {
         }
     }
 
+    fn ranges(&mut self) -> Ranges {
+        Ranges {
+            rows: (0..self.below(9))
+                .map(|_| Range {
+                    name: self.text(),
+                    value: self.value(),
+                    low: self.value(),
+                    high: self.value(),
+                    text: self.text(),
+                })
+                .collect(),
+            even: (self.below(2) == 0).then(|| self.value()),
+            small: (self.below(2) == 0).then(|| self.span()),
+        }
+    }
+
     /// Any chart, sane in most parts.
     pub(crate) fn chart(&mut self) -> Chart {
         Chart {
@@ -174,6 +190,7 @@ impl Random {
             stacked: self.below(3) == 0,
             heat: (self.below(3) == 0).then(|| self.heat()),
             fold: (self.below(3) == 0).then(|| self.fold()),
+            ranges: (self.below(4) == 0).then(|| self.ranges()),
             bands: (0..self.below(5))
                 .map(|_| {
                     let (from, to) = self.span();

@@ -1,16 +1,22 @@
 //! `sonde compare A... --vs B...`: did it change?
 
 mod comparable;
+mod doubts;
+mod json;
+mod shown;
 mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use analysis::compare::{Compared, MACHINE, Metric, WORKLOAD, compare};
+use analysis::compare::{
+    Compared, Drawing, MACHINE, Metric, Shift, WORKLOAD, compare, compare_in_blocks, shifts,
+};
+use analysis::stats::bootstrap::DRAWS;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use run::Run;
 
-use super::{Entry, flag};
+use super::{Entry, experiment, flag, picture};
 use crate::failure::Failure;
 use crate::output;
 
@@ -32,7 +38,7 @@ fn arguments(command: Command) -> Command {
             .help(help)
     };
     command
-        .arg(runs("a", "Runs before the change").value_name("A"))
+        .arg(runs("a", "Runs before the change; of an experiment its baseline, or DIR:ARM").value_name("A"))
         .arg(runs("b", "Runs after it").value_name("B").long("vs"))
         .arg(
             Arg::new("metric")
@@ -43,6 +49,10 @@ fn arguments(command: Command) -> Command {
                 .help("What to compare, and which way is better; may be given again [default: the workload's own throughput and latency, else disks, networks and processors]"),
         )
         .arg(flag("json", "As JSON"))
+        .arg(picture::file_argument(
+            "Also draw all ratios with their intervals, as FILE.png or FILE.svg",
+        ))
+        .arg(picture::size_argument())
         .after_help(
             "A run is one number: what is measured inside it is correlated, and more\n\
              seconds are not more runs. Four runs a side are the least that can decide one\n\
@@ -50,14 +60,20 @@ fn arguments(command: Command) -> Command {
              sonde compare old-* --vs new-*\n  \
              sonde compare a1 a2 a3 a4 --vs b1 b2 b3 b4 -m disk.bytes \\\n    \
              -m 'p99 disk.ios by latency where op = read'\n  \
+             sonde compare DIR --vs DIR:mq-deadline   (arms of an experiment)\n  \
              sonde compare old --vs new -m 'cpu.utilisation where phase = steady:lower'",
         )
 }
+
+/// Where chance decides, it decides the same each time.
+pub(super) const SEED: u64 = 1;
 
 /// The runs of one side.
 pub(super) struct Side {
     pub(super) name: &'static str,
     pub(super) runs: Vec<Run>,
+    /// The experiment whose arm they are, and the block of each.
+    blocks: Option<(PathBuf, Vec<usize>)>,
 }
 
 impl Side {
@@ -70,33 +86,108 @@ impl Side {
             }
             Ok(run)
         };
-        Ok(Side {
-            name,
-            runs: paths.map(open).collect::<Result<_, _>>()?,
-        })
+        let mut runs = Vec::new();
+        let mut blocks = None;
+        for path in paths {
+            let given = experiment::given(path)?;
+            blocks = given.blocks.filter(|_| runs.is_empty());
+            for path in &given.runs {
+                runs.push(open(path)?);
+            }
+        }
+        Ok(Side { name, runs, blocks })
+    }
+
+    /// Keeps the runs of those blocks.
+    fn keep(&mut self, wanted: &[usize]) {
+        if let Some((_, blocks)) = &self.blocks {
+            let runs = std::mem::take(&mut self.runs).into_iter().zip(blocks);
+            let kept = runs.filter(|(_, block)| wanted.contains(block));
+            self.runs = kept.map(|(run, _)| run).collect();
+        }
     }
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let a = Side::open("A", matches, "a")?;
-    let b = Side::open("B", matches, "b")?;
+    let file = picture::File::of(matches)?;
+    let mut a = Side::open("A", matches, "a")?;
+    let mut b = Side::open("B", matches, "b")?;
     if let Some(path) = twice(&a, &b) {
         return Err(Failure::input(format!(
             "{} is given twice: a run counts once",
             path.display()
         )));
     }
+    let blocks = in_blocks(&mut a, &mut b);
     let metrics = metrics(matches, &a, &b)?;
-    let all = compare(&a.runs, &b.runs, &metrics);
-    let all = known(all, matches.contains_id("metric"), a.runs.first())?;
-    let notes = comparable::notes(&a, &b);
-    let differences = comparable::differences(&a, &b);
-    if matches.get_flag("json") {
-        output::data(&told::json(&a, &b, &all, &notes, &differences));
+    let all = if blocks {
+        compare_in_blocks(&a.runs, &b.runs, &metrics)
     } else {
-        output::data(&told::text(&a, &b, &all, &notes, &differences));
+        compare(&a.runs, &b.runs, &metrics)
+    };
+    let all = known(all, matches.contains_id("metric"), a.runs.first())?;
+    let told = Comparison::of(a, b, all, blocks);
+    if let Some(file) = file {
+        file.write(&shown::all(&told.all, &told.shifts))?;
     }
+    output::data(&if matches.get_flag("json") {
+        json::json(&told)
+    } else {
+        told::text(&told, picture::colour_here())
+    });
     Ok(ExitCode::SUCCESS)
+}
+
+/// All there is to tell.
+pub(super) struct Comparison {
+    pub(super) a: Side,
+    pub(super) b: Side,
+    pub(super) all: Vec<Compared>,
+    pub(super) shifts: Vec<Shift>,
+    pub(super) doubts: doubts::Doubts,
+    pub(super) notes: Vec<String>,
+    /// Path in the inventory, value in A, value in B.
+    pub(super) differences: Vec<[String; 3]>,
+}
+
+impl Comparison {
+    fn of(a: Side, b: Side, all: Vec<Compared>, blocks: bool) -> Comparison {
+        let metrics: Vec<Metric> = all.iter().map(|c| c.metric.clone()).collect();
+        let drawing = Drawing {
+            seed: SEED,
+            draws: DRAWS,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let doubts = doubts::Doubts::of(&a, &b, &all);
+        let mut notes = comparable::notes(&a, &b);
+        notes.extend(doubts.notes(&a, &b, &all));
+        if blocks {
+            notes.push("two arms of one experiment: compared block by block".to_owned());
+        }
+        Comparison {
+            shifts: shifts(&a.runs, &b.runs, blocks, &metrics, drawing),
+            differences: comparable::differences(&a, &b),
+            doubts,
+            notes,
+            a,
+            b,
+            all,
+        }
+    }
+}
+
+/// Whether both are arms of one experiment; then only blocks that both ran are kept.
+fn in_blocks(a: &mut Side, b: &mut Side) -> bool {
+    let (Some((dir, one)), Some((other_dir, other))) = (&a.blocks, &b.blocks) else {
+        return false;
+    };
+    if dir != other_dir {
+        return false;
+    }
+    let both: Vec<usize> = one.iter().copied().filter(|n| other.contains(n)).collect();
+    a.keep(&both);
+    b.keep(&both);
+    true
 }
 
 fn twice<'s>(a: &'s Side, b: &'s Side) -> Option<&'s Path> {
@@ -121,7 +212,7 @@ fn metrics(matches: &ArgMatches, a: &Side, b: &Side) -> Result<Vec<Metric>, Fail
     for metric in given.map(parse) {
         let metric = metric?;
         // What cannot be asked of any run is told with the place of the fault.
-        analysis::parse(&metric.expression).map_err(analysis::Error::from)?;
+        metric.check()?;
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }

@@ -1,15 +1,16 @@
-//! What a comparison is told as: text of 80 columns, or JSON.
+//! What a comparison is told as in a terminal: text of 80 columns.
 
 use std::fmt::Write;
 
 use analysis::compare::{Compared, Joint, joint, side};
-use analysis::stats::{Aim, Interval, Verdict, median};
+use analysis::stats::planning::{LEVEL, least_runs, smallest_of_runs};
+use analysis::stats::{Interval, Verdict, median};
 use run::Unit;
 use run::unit::{amount, digits};
-use serde_json::{Value, json};
 use surfaces::table::{shortened, wrapped};
+use surfaces::terminal::{self, Colour};
 
-use super::Side;
+use super::{Comparison, Side, shown};
 use crate::output::{counted, one_line};
 
 const WIDTH: usize = 80;
@@ -18,15 +19,9 @@ const WIDTH: usize = 80;
 const SHOWN: usize = 12;
 
 /// The whole text.
-pub(super) fn text(
-    a: &Side,
-    b: &Side,
-    all: &[Compared],
-    notes: &[String],
-    differences: &[[String; 3]],
-) -> String {
+pub(super) fn text(told: &Comparison, colour: Colour) -> String {
     let mut out = String::new();
-    for side in [a, b] {
+    for side in [&told.a, &told.b] {
         let names: Vec<String> = side
             .runs
             .iter()
@@ -40,14 +35,21 @@ pub(super) fn text(
         );
     }
     out.push('\n');
-    for compared in all {
+    for compared in &told.all {
         out += &metric(compared);
     }
-    out += &wrapped("", &conclusion(a, b, all), WIDTH);
-    for note in notes {
+    for shift in &told.shifts {
+        let chart = shown::shift(shift);
+        // Title, axis and numbers, beside a line a quantile and the notes.
+        let height = 3 + shift.at.len() + chart.notes.len();
+        out += &terminal::picture(&chart, WIDTH as u16, height as u16, colour);
+        out.push('\n');
+    }
+    out += &wrapped("", &conclusion(&told.a, &told.b, &told.all), WIDTH);
+    for note in &told.notes {
         out += &wrapped("note      ", note, WIDTH);
     }
-    out += &causes(differences);
+    out += &causes(&told.differences);
     out
 }
 
@@ -57,17 +59,7 @@ fn metric(c: &Compared) -> String {
         let known: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
         value_text(median(&known), c.unit)
     };
-    let ratio = |r: f64| match r {
-        r if r.is_nan() => "-".to_owned(),
-        r if r < 10.0 => format!("{r:.3}"),
-        r => format!("{r:.1}"),
-    };
-    let interval = c.estimate.interval;
-    let interval = if interval.is_bounded() {
-        format!("({} to {})", ratio(interval.low), ratio(interval.high))
-    } else {
-        String::new()
-    };
+    let interval = interval_text(c.estimate.interval);
     let chance = if c.adjusted.is_nan() {
         String::new()
     } else {
@@ -78,7 +70,7 @@ fn metric(c: &Compared) -> String {
         "  A {:<12} B {:<12} B/A {} {interval:<17} {chance:<8} {}",
         known(&c.a),
         known(&c.b),
-        ratio(c.estimate.ratio),
+        ratio_text(c.estimate.ratio),
         verdict_word(&c.verdict),
     );
     out += line.trim_end();
@@ -98,6 +90,25 @@ fn value_text(value: f64, unit: Option<(Unit, bool)>) -> String {
     }
 }
 
+/// A ratio with the digits that few runs earn.
+pub(super) fn ratio_text(ratio: f64) -> String {
+    match ratio {
+        r if r.is_nan() => "-".to_owned(),
+        r if r < 10.0 => format!("{r:.3}"),
+        r => format!("{r:.1}"),
+    }
+}
+
+/// An interval of ratios in brackets; nothing where it has no ends.
+pub(super) fn interval_text(interval: Interval) -> String {
+    if interval.is_bounded() {
+        let [low, high] = [interval.low, interval.high].map(ratio_text);
+        format!("({low} to {high})")
+    } else {
+        String::new()
+    }
+}
+
 fn chance_text(chance: f64) -> String {
     if chance < 0.001 {
         "<0.001".into()
@@ -106,7 +117,7 @@ fn chance_text(chance: f64) -> String {
     }
 }
 
-fn verdict_word(verdict: &Verdict) -> &'static str {
+pub(super) fn verdict_word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
@@ -150,16 +161,32 @@ fn conclusion(a: &Side, b: &Side, all: &[Compared]) -> String {
              too, and nobody has seen by how much. Four runs of each are the least that can decide."
         );
     }
-    if least < 4 {
+    let smallest = smallest_of_runs(a.runs.len(), b.runs.len());
+    let asked = all.iter().filter(|c| !c.adjusted.is_nan()).count();
+    if smallest > LEVEL {
         let mut text = format!(
-            "{} of a side can never decide at 5 %: four are the least for one metric.",
-            counted(least as u64, "run")
+            "{} and {} can never decide at 5 %: {} of each are the least for one metric.",
+            counted(a.runs.len() as u64, "run"),
+            counted(b.runs.len() as u64, "run"),
+            least_runs(1),
         );
         if all.iter().any(|c| c.verdict == Verdict::Equivalent) {
             text += " What is called equivalent is so by its interval.";
         }
         return text;
     }
+    let together = together(all);
+    if smallest * asked as f64 > LEVEL {
+        return format!(
+            "{together} With {asked} metrics at once so few runs cannot show a difference: {} of \
+             each are the least.",
+            least_runs(asked),
+        );
+    }
+    together.to_owned()
+}
+
+fn together(all: &[Compared]) -> &'static str {
     match joint(all) {
         Joint::Better => "Together: B is better.",
         Joint::Worse => "Together: B is worse.",
@@ -170,7 +197,6 @@ fn conclusion(a: &Side, b: &Side, all: &[Compared]) -> String {
         Joint::Undecided => "Together: undecided.",
         Joint::Descriptive => "Together: nothing can be concluded.",
     }
-    .to_owned()
 }
 
 /// What differs between the machines: the likely causes.
@@ -195,84 +221,4 @@ fn causes(differences: &[[String; 3]]) -> String {
         let _ = writeln!(out, "  and {more} more (--json has all)");
     }
     out
-}
-
-/// The whole as JSON.
-pub(super) fn json(
-    a: &Side,
-    b: &Side,
-    all: &[Compared],
-    notes: &[String],
-    differences: &[[String; 3]],
-) -> String {
-    let paths = |side: &Side| {
-        side.runs
-            .iter()
-            .map(|r| json!(r.path()))
-            .collect::<Vec<_>>()
-    };
-    let number = |v: f64| if v.is_finite() { json!(v) } else { Value::Null };
-    // Half open says nothing: with too few runs both ends are.
-    let ends = |i: &Interval| {
-        let known = |v: f64| {
-            if i.is_bounded() {
-                json!(v)
-            } else {
-                Value::Null
-            }
-        };
-        [known(i.low), known(i.high)]
-    };
-    let numbers = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>();
-    let metrics: Vec<Value> = all
-        .iter()
-        .map(|c| {
-            let e = &c.estimate;
-            let unit = c
-                .unit
-                .map(|(unit, rate)| if rate { unit.per_second() } else { unit.name() });
-            json!({
-                "metric": c.metric.text,
-                "better": if c.metric.aim == Aim::Higher { "higher" } else { "lower" },
-                "unit": unit,
-                "a": numbers(&c.a),
-                "b": numbers(&c.b),
-                "ratio": number(e.ratio),
-                "interval": ends(&e.interval),
-                "interval_90": ends(&e.inner),
-                "margin": c.metric.margin.0,
-                "p": number(e.chance),
-                "p_adjusted": number(c.adjusted),
-                "verdict": match c.verdict {
-                    Verdict::Descriptive => "descriptive",
-                    ref other => verdict_word(other),
-                },
-                "runs_to_decide": match c.verdict {
-                    Verdict::Undecided(runs) => json!(runs),
-                    _ => Value::Null,
-                },
-                "missing": c.missing,
-            })
-        })
-        .collect();
-    let together = match joint(all) {
-        Joint::Better => "better",
-        Joint::Worse => "worse",
-        Joint::Mixed => "mixed",
-        Joint::Equivalent => "equivalent",
-        Joint::Undecided => "undecided",
-        Joint::Descriptive => "descriptive",
-    };
-    let differing = differences
-        .iter()
-        .map(|[path, one, other]| json!({"path": path, "a": one, "b": other}));
-    let all = json!({
-        "a": paths(a),
-        "b": paths(b),
-        "metrics": metrics,
-        "joint": together,
-        "notes": notes,
-        "differences": differing.collect::<Vec<_>>(),
-    });
-    format!("{all:#}\n")
 }

@@ -3,8 +3,9 @@
 //! `sonde try` tells its result from here, and so do `show` and `compare` later: the same
 //! directory gives the same text.
 
+mod drawing;
 mod json;
-mod picture;
+mod runs;
 mod scaling;
 mod told;
 
@@ -16,8 +17,9 @@ use analysis::stats::looks::LOOKS;
 use lab::experiment::{Blocks, Logbook, Role, Stage, State};
 use run::Run;
 
+pub(crate) use drawing::write as write_picture;
 pub(crate) use json::json;
-pub(crate) use picture::write as write_picture;
+pub(crate) use runs::{Given, given};
 
 use crate::commands::record::WARM_UP;
 
@@ -27,7 +29,7 @@ pub(crate) const CPU: &str = "cpu.time";
 /// The whole as text, the picture in it.
 pub(crate) fn shown(e: &Experiment<'_>) -> String {
     let width = crate::output::terminal_size().map_or(80, |s| s.0.min(100));
-    told::text(e, &picture::in_terminal(e, width, super::plot::colour_here()))
+    told::text(e, &drawing::in_terminal(e, width, super::picture::colour_here()))
 }
 
 /// Blocks that run at most.

@@ -8,11 +8,6 @@ use crate::error::Error;
 use crate::quantiles;
 use crate::stats::{Aim, Margin};
 
-/// A difference of throughput or cost that is too small to matter.
-const SMALL: Margin = Margin(0.02);
-/// The same of a quantile beyond the middle.
-const SMALL_TAIL: Margin = Margin(0.05);
-
 /// A statistic that is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
@@ -101,9 +96,9 @@ impl Metric {
             quantile,
             aim: told.unwrap_or(if less { Aim::Lower } else { Aim::Higher }),
             margin: if quantile.is_some_and(|q| q > 0.5) {
-                SMALL_TAIL
+                Margin::TAIL
             } else {
-                SMALL
+                Margin::THROUGHPUT
             },
         })
     }

@@ -146,9 +146,10 @@ fn interval(logs: &Paired, level: f64) -> Interval {
     }
 }
 
-/// What of `level` may be spent until the share `time` of the blocks.
+/// What of `level` may be spent until the share `time` of the blocks: on each side half of it,
+/// as 2 − 2Φ(z / √time), with the z that spends all at the end.
 fn spent(level: f64, time: f64) -> f64 {
-    2.0 * normal_above(normal(level / 2.0) / time.sqrt())
+    4.0 * normal_above(normal(level / 4.0) / time.sqrt())
 }
 
 /// Bounds of a standard normal statistic at each of the times (shares of the blocks), so that

@@ -3,20 +3,27 @@
 //! The unit is one run: what is measured inside a run is correlated, and counting it would find
 //! differences that are not there. Pure functions of numbers; nothing here knows what they are.
 
+pub mod bootstrap;
 mod distributions;
 mod holm;
 pub mod looks;
+mod outliers;
 mod paired;
 pub mod planning;
 mod random;
 pub mod scaling;
 pub mod search;
+pub mod shift;
+pub mod steady;
+mod trend;
 mod unpaired;
 mod verdict;
 
 pub use holm::holm;
+pub use outliers::outliers;
 pub use paired::Paired;
 pub use random::Random;
+pub use trend::{Trend, trend};
 pub use unpaired::Unpaired;
 pub use verdict::{Aim, Estimate, Margin, Verdict, judge};
 

@@ -15,6 +15,9 @@ use fit::Face;
 /// Fewer numbers of workers say too little to extrapolate from.
 const FEW: usize = 6;
 
+/// Residuals above this share of the mean work say that the law does not hold.
+const POOR: f64 = 0.15;
+
 /// Work that N workers did in a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -141,7 +144,7 @@ pub enum Doubt {
     PeakBeyond(f64, f64),
     /// More workers do more than in proportion: the law does not hold.
     MoreThanLinear,
-    /// The law is off by that share at some step: it does not hold.
+    /// Residuals are typically that share of the work: the law does not hold.
     PoorFit(f64),
 }
 
@@ -171,7 +174,7 @@ impl std::fmt::Display for Doubt {
             ),
             Doubt::PoorFit(share) => write!(
                 f,
-                "the law is off by {:.0} % at a step: it does not describe these data",
+                "the law is typically off by {:.0} %: it does not describe these data",
                 share * 100.0
             ),
         }
@@ -237,12 +240,13 @@ pub fn scaling(points: &[Point], draws: usize, seed: u64) -> Result<Scaling, NoL
     let free = points.len().saturating_sub(3).max(1) as f64;
     let bounds =
         (steps.len() > 3 && draws > 0).then(|| bootstrap(&points, &usl, &residuals, draws, seed));
+    let residual = (squares / free).sqrt();
     Ok(Scaling {
-        doubts: doubts(&steps, &usl, bounds.as_ref()),
+        doubts: doubts(&steps, &usl, bounds.as_ref(), residual),
         usl,
         amdahl,
         bounds,
-        residual: (squares / free).sqrt(),
+        residual,
     })
 }
 
@@ -288,7 +292,7 @@ fn bootstrap(points: &[Point], law: &Law, residuals: &[f64], draws: usize, seed:
     }
 }
 
-fn doubts(steps: &[Step], law: &Law, bounds: Option<&Bounds>) -> Vec<Doubt> {
+fn doubts(steps: &[Step], law: &Law, bounds: Option<&Bounds>, residual: f64) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let [first, .., last] = steps else {
         return doubts;
@@ -300,8 +304,8 @@ fn doubts(steps: &[Step], law: &Law, bounds: Option<&Bounds>) -> Vec<Doubt> {
     if span < 4.0 {
         doubts.push(Doubt::NarrowRange(span));
     }
-    // Less than a thousandth of what all pairs of the largest step would need to lose a tenth.
-    let nothing = 1e-3 * 0.1 / last.workers.powi(2);
+    // What costs the largest step less than a ten-thousandth of its work is none.
+    let nothing = 1e-4 / last.workers.powi(2);
     if bounds.is_none_or(|b| b.beta.low <= nothing) {
         doubts.push(Doubt::CoherencyUnknown);
     }
@@ -311,12 +315,10 @@ fn doubts(steps: &[Step], law: &Law, bounds: Option<&Bounds>) -> Vec<Doubt> {
     if law.alpha == 0.0 && law.beta == 0.0 && last.efficiency > 1.05 {
         doubts.push(Doubt::MoreThanLinear);
     }
-    let off = steps
-        .iter()
-        .map(|s| (law.work(s.workers) / s.work - 1.0).abs());
-    let worst = off.fold(0.0, f64::max);
-    if worst > 0.25 {
-        doubts.push(Doubt::PoorFit(worst));
+    let work = steps.iter().map(|s| s.work).sum::<f64>() / steps.len() as f64;
+    let off = residual / work;
+    if off > POOR {
+        doubts.push(Doubt::PoorFit(off));
     }
     doubts
 }

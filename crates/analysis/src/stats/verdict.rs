@@ -15,6 +15,13 @@ pub enum Aim {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin(pub f64);
 
+impl Margin {
+    /// A difference of throughput or cost that is too small to matter.
+    pub const THROUGHPUT: Margin = Margin(0.02);
+    /// The same of a quantile beyond the middle.
+    pub const TAIL: Margin = Margin(0.05);
+}
+
 /// What may be said of B against A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {

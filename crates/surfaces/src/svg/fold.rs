@@ -59,7 +59,7 @@ pub(super) fn draw(svg: &mut Svg, chart: &Chart, fold: &Fold, (width, height): (
     marks(svg, &places, &labels);
     numbers(svg, &places, fold);
     let lines = (places.notes, places.note_lines);
-    super::notes(svg, (width, em), &plan, lines);
+    super::notes(svg, (width, em), &plan.notes, lines);
 }
 
 impl Places {

@@ -6,6 +6,7 @@ mod frame;
 mod heat;
 mod legend;
 mod marks;
+mod ranges;
 pub(crate) mod write;
 
 use crate::chart::Chart;
@@ -28,6 +29,12 @@ const ALARM: Rgb = Rgb(0xB8, 0x3A, 0x00);
 pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
     let (width, height) = held(width, height);
     let (w, h) = (f64::from(width), f64::from(height));
+    if let Some(shown) = &chart.ranges {
+        let mut svg = Svg::new(width, height, &chart.title);
+        title(&mut svg, (w, frame::text_size(w, h)), chart);
+        ranges::draw(&mut svg, chart, shown, (w, h));
+        return svg.finish();
+    }
     if let Some(fold) = &chart.fold {
         let mut svg = Svg::new(width, height, &chart.title);
         title(&mut svg, (w, frame::text_size(w, h)), chart);
@@ -59,7 +66,7 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
     }
     legend::draw(&mut svg, &frame, chart, &plan);
     let lines = (frame.notes, frame.note_lines);
-    notes(&mut svg, (w, frame.em), &plan, lines);
+    notes(&mut svg, (w, frame.em), &plan.notes, lines);
     if plan.empty {
         let at = (
             frame.left.midpoint(frame.right),
@@ -236,12 +243,12 @@ fn times(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) {
 }
 
 /// The notes that have room, from the baseline `top` on.
-fn notes(svg: &mut Svg, (width, e): (f64, f64), plan: &Plan, (top, lines): (f64, usize)) {
+fn notes(svg: &mut Svg, (width, e): (f64, f64), notes: &[String], (top, lines): (f64, usize)) {
     let small = style(e * 0.9, FAINT);
     let room = (width - 2.0 * e) / small.size;
     for i in 0..lines {
-        let mut note = plan.notes[i].clone();
-        let more = plan.notes.len() - lines;
+        let mut note = notes[i].clone();
+        let more = notes.len() - lines;
         if i + 1 == lines && more > 0 {
             note = format!("{} (and {more} more)", fit(&note, room - 8.0));
         }

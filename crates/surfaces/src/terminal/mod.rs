@@ -6,6 +6,7 @@ mod fields;
 mod fold;
 mod frame;
 mod legend;
+mod ranges;
 
 use crate::chart::Chart;
 use crate::palette::Rgb;
@@ -36,6 +37,11 @@ pub fn picture(chart: &Chart, width: u16, height: u16, colour: Colour) -> String
         usize::from(width.clamp(8, 1000)),
         usize::from(height.clamp(5, 500)),
     );
+    if let Some(shown) = &chart.ranges {
+        let mut canvas = Canvas::new(width, height);
+        ranges::draw(&mut canvas, chart, shown, (width, height));
+        return canvas.print(colour).trim_end_matches('\n').to_owned() + "\n";
+    }
     if let Some(fold) = &chart.fold {
         let mut canvas = Canvas::new(width, height);
         fold::draw(&mut canvas, chart, fold, (width, height));

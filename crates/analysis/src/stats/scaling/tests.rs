@@ -54,10 +54,11 @@ fn the_ray_tracer_has_no_coherency() {
     let found = scaling(&ray_tracer(), 2000, 1).unwrap();
     assert_eq!(found.usl.beta, 0.0);
     near(found.usl.alpha, 0.058, 0.0005);
-    near(found.usl.gamma, 21.9, 0.05);
+    // Published with alpha rounded up to 0.058; the least squares are at 0.05777 and 21.849.
+    near(found.usl.gamma, 21.9, 0.06);
     assert_eq!(found.usl.peak(), None);
     assert_eq!(found.usl, found.amdahl);
-    near(found.usl.limit().unwrap(), 21.9 / 0.058, 5.0);
+    near(found.usl.limit().unwrap(), 21.9 / 0.058, 1.0);
     assert_eq!(found.doubts, [Doubt::CoherencyUnknown]);
 }
 

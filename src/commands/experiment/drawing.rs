@@ -1,19 +1,14 @@
 //! An experiment as a picture: the arms by two metrics, or by one; or how work grows.
 
-use std::path::Path;
-
 use analysis::experiment::{Measured, level};
 use analysis::stats::Interval;
 use surfaces::scatter::{Curve, Dot, Scatter, Value};
 use surfaces::terminal::Colour;
-use surfaces::{Axis, png, scatter};
+use surfaces::{Axis, scatter};
 
 use super::{Experiment, scaling};
+use crate::commands::picture::File;
 use crate::failure::Failure;
-use crate::output;
-
-/// Pixels of a picture.
-const PICTURE: (u32, u32) = (1000, 600);
 
 /// Points of a curve.
 const SMOOTH: usize = 120;
@@ -112,21 +107,8 @@ pub(crate) fn in_terminal(e: &Experiment<'_>, width: u16, colour: Colour) -> Str
 }
 
 /// Writes the picture as PNG or SVG.
-pub(crate) fn write(e: &Experiment<'_>, path: &Path) -> Result<(), Failure> {
+pub(crate) fn write(e: &Experiment<'_>, file: &File<'_>) -> Result<(), Failure> {
     let scatter = scatter_of(e)
         .ok_or_else(|| Failure::input("the experiment has nothing to draw: no trial counts"))?;
-    let (width, height) = PICTURE;
-    let svg = scatter::svg(&scatter, width, height);
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => output::file(path, svg.as_bytes()),
-        Some("png") => {
-            let bytes = png::of_svg(&svg, width, height)
-                .map_err(|e| Failure::work(format!("drawing: {e}")))?;
-            output::file(path, &bytes)
-        }
-        _ => Err(Failure::input(format!(
-            "{}: pictures are written as .png or .svg\nhint: for example -o arms.png",
-            path.display()
-        ))),
-    }
+    file.write_drawn(|width, height| scatter::svg(&scatter, width, height))
 }
