@@ -6,10 +6,15 @@ mod commands;
 mod failure;
 mod memory;
 mod output;
+mod recovery;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == lab::GUARDIAN) {
+        return recovery::guard(&arguments.collect::<Vec<_>>());
+    }
     let matches = match cli::command().try_get_matches() {
         Ok(matches) => matches,
         Err(e) => return cli::complain(&e),
@@ -20,6 +25,7 @@ fn main() -> ExitCode {
     let Some(command) = commands::COMMANDS.iter().find(|c| c.name == name) else {
         return ExitCode::from(2);
     };
+    recovery::at_start();
     match (command.run)(arguments) {
         Ok(code) => code,
         Err(failure) => {

@@ -8,6 +8,7 @@ mod experiment;
 mod formats;
 mod get;
 mod import;
+mod knobs;
 mod list;
 mod man;
 mod mark;
@@ -48,6 +49,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     list::ENTRY,
     catalog::ENTRY,
     formats::ENTRY,
+    knobs::ENTRY,
     doctor::ENTRY,
     man::ENTRY,
     completion::ENTRY,

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum KnobError {
     #[error("there is no knob `{name}`: {why}\nhint: {hint}")]
+    /// The name is none of a knob.
     Unknown {
         /// As it was given.
         name: String,
@@ -17,6 +18,7 @@ pub enum KnobError {
         hint: String,
     },
     #[error("{name}: there is no {path}\nhint: {hint}")]
+    /// What would carry the setting is not there.
     Missing {
         /// The knob.
         name: String,
@@ -26,6 +28,7 @@ pub enum KnobError {
         hint: String,
     },
     #[error("{name} = {value}: not a value that it can have\nhint: {allowed}")]
+    /// The knob cannot have that value.
     Value {
         /// The knob.
         name: String,
@@ -35,6 +38,7 @@ pub enum KnobError {
         allowed: String,
     },
     #[error("{name} is not set by an experiment: {why}")]
+    /// It could not be put back.
     OneWay {
         /// The knob.
         name: String,
@@ -42,6 +46,7 @@ pub enum KnobError {
         why: String,
     },
     #[error("cannot {doing} {place}: {why}\nhint: {remedy}")]
+    /// The kernel refused it.
     Refused {
         /// `read`, or ``write `8` to``.
         doing: String,

@@ -136,11 +136,8 @@ pub(crate) fn number(text: &str) -> Option<i128> {
         text
     };
     let digits = digits.strip_prefix('+').unwrap_or(digits);
-    let whole: i64 = digits.parse().ok().or_else(|| {
-        // Above the range of i64 nothing is multiplied, only compared.
-        None
-    })?;
-    i128::from(whole).checked_mul(1 << shift)
+    let whole: i128 = digits.parse().ok()?;
+    whole.checked_mul(1 << shift)
 }
 
 fn flag(text: &str) -> Option<bool> {

@@ -22,14 +22,18 @@ use crate::knobs::{Allow, Knob};
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
     #[error("another experiment is under way{}\nhint: wait for its end, or end it", of(.0.as_ref()))]
+    /// Another experiment is at it: its process, and what it does.
     Open(Option<(u32, String)>),
     #[error("settings of an earlier experiment could not be put back:\n{}\nhint: put them back, then: sonde try --recover", .0.complaint())]
+    /// An earlier one could not be undone.
     Unrestored(Restored),
     #[error(transparent)]
+    /// Whether an earlier one was undone is not known.
     Recover(#[from] RecoverError),
     #[error(
         "cannot write the undo journal {path}: {why}; nothing was changed\nhint: SONDE_STATE=DIR names another place"
     )]
+    /// The values could not be made durable.
     Journal {
         /// The journal.
         path: PathBuf,
@@ -37,8 +41,10 @@ pub enum BeginError {
         why: io::Error,
     },
     #[error("cannot start the guardian that would put settings back: {0}; nothing was changed")]
+    /// There would be nobody to put settings back.
     Guardian(io::Error),
     #[error(transparent)]
+    /// A knob cannot be read.
     Knob(#[from] KnobError),
 }
 
@@ -52,12 +58,15 @@ fn of(live: Option<&(u32, String)>) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     #[error("{0} is not of this experiment")]
+    /// It was not named when the experiment began.
     NotJournaled(String),
     #[error(transparent)]
+    /// It cannot be written.
     Knob(#[from] KnobError),
     #[error(
         "{knob} = {wanted}: the kernel keeps `{kept}`\nhint: ask for a value that it keeps as it is"
     )]
+    /// The kernel made another value of it.
     Kept {
         /// The knob.
         knob: String,

@@ -14,6 +14,7 @@ pub enum RecoverError {
     #[error(
         "an experiment is under way: {what} (process {pid})\nhint: end it, and it puts its settings back"
     )]
+    /// There is nothing to recover from.
     Live {
         /// Its process.
         pid: u32,
@@ -23,6 +24,7 @@ pub enum RecoverError {
     #[error(
         "settings changed by an experiment may not be back: cannot use {path}: {why}\nhint: {remedy}"
     )]
+    /// The journal cannot be used.
     Journal {
         /// The journal.
         path: PathBuf,

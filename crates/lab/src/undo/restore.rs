@@ -146,7 +146,7 @@ fn put_back_here(entries: &[&Entry]) -> Restored {
                 written: false,
                 refused: None,
             }),
-            Err(lost) => restored.failed.push(lost),
+            Err(lost) => restored.failed.push(*lost),
         }
     }
     work.sort_by_key(|w| w.entry.rank);
@@ -199,15 +199,16 @@ fn one_pass(work: &mut [Work]) -> bool {
 }
 
 /// The knob of an entry, if what carries it is the same thing.
-fn recognised(entry: &Entry) -> Result<Knob, NotRestored> {
-    let lost = |e: &KnobError| not_restored(entry, None, &e.to_string(), e.is_gone());
+fn recognised(entry: &Entry) -> Result<Knob, Box<NotRestored>> {
+    let lost = |e: &KnobError| Box::new(not_restored(entry, None, &e.to_string(), e.is_gone()));
     let knob = entry.open().map_err(|e| lost(&e))?;
     let now = knob.identity().map_err(|e| lost(&e))?;
     match difference(&entry.identity, &now) {
         None => Ok(knob),
         Some(what) => {
             let why = format!("it is another one of the same name ({what}), and is not written to");
-            Err(not_restored(entry, knob.read().ok(), &why, true))
+            let lost = not_restored(entry, knob.read().ok(), &why, true);
+            Err(Box::new(lost))
         }
     }
 }

@@ -48,7 +48,7 @@ impl Link {
         let mut found = None;
         let asked = Socket::open(None).and_then(|mut socket| {
             socket.ask(GET_LINK, Ask::One, &payload, |answer| {
-                found = Link::parsed(answer)
+                found = Link::parsed(answer);
             })
         });
         match asked {
