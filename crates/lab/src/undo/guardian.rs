@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,7 +171,7 @@ fn spawn(state: &Path, id: &str) -> io::Result<(Child, Started)> {
         reason = "the guardian is this program itself"
     )]
     let mut command = std::process::Command::new("/proc/self/exe");
-    command.arg(GUARDIAN).arg(state).arg(id);
+    command.arg0("sonde").arg(GUARDIAN).arg(state).arg(id);
     command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
     let mut child = command.spawn()?;
     // Our copy of its end goes with the command.

@@ -1,0 +1,601 @@
+//! Putting back where it is hard: settings that disturb each other, things that vanish, full
+//! disks, files that cannot be written, restarts.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files, read clocks and tell why they skip"
+)]
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use support::{
+    Disk, Group, Net, Scratch, assert_same, begun, can_run, guardian_of, put, run, said, text,
+    turn, turned, wait,
+};
+
+/// Kills the experiment and its guardian, so that what it set stays.
+fn left_changed(
+    scratch: &Scratch,
+    net: Option<&Net>,
+    knobs: &[String],
+    changed: impl Fn() -> bool,
+) {
+    let mut child = turn(net, &scratch.state(), 3, 0, knobs)
+        .spawn()
+        .expect("it runs");
+    begun(&child, scratch);
+    // The guardian must not come between: it is held, then killed with its experiment.
+    let guardian = guardian_of(child.id()).expect("a guardian");
+    support::signal(guardian, rustix::process::Signal::STOP);
+    wait("a change", &changed);
+    support::signal(child.id(), rustix::process::Signal::STOP);
+    // It may have put everything back just before.
+    while !changed() {
+        support::signal(child.id(), rustix::process::Signal::CONT);
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        support::signal(child.id(), rustix::process::Signal::STOP);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().expect("it runs");
+    support::signal(guardian, rustix::process::Signal::KILL);
+    child.wait().expect("it ends");
+    wait("the guardian's end", || {
+        !Path::new(&format!("/proc/{guardian}/stat")).exists()
+    });
+}
+
+/// Changes the journal by hand.
+fn edit(scratch: &Scratch, change: impl FnOnce(&mut Value)) {
+    let text = std::fs::read(scratch.journal()).expect("a journal");
+    let mut journal: Value = serde_json::from_slice(&text).expect("JSON");
+    change(&mut journal);
+    put(scratch.journal(), &journal.to_string());
+}
+
+#[test]
+fn a_scheduler_resets_its_queue() {
+    if !can_run("schedulers", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("order"), Disk::new("order"));
+    disk.set("scheduler", "mq-deadline");
+    disk.set("nr_requests", "77");
+    disk.set("wbt_lat_usec", "1500");
+    disk.set("iosched/read_expire", "123");
+    let start = disk.settings();
+    // Only the scheduler is named; what it disturbs is journaled with it.
+    let knobs = [format!("disk:{}.scheduler=none,kyber,bfq", disk.name)];
+    let out = turned(None, &scratch.state(), 10, &knobs);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_same(&disk.settings(), &start, "after the experiment");
+}
+
+/// A setting in bytes and one in percent are the same setting: one of them reads 0.
+#[test]
+fn settings_that_exclude_each_other() {
+    if !can_run("vm.dirty_bytes", &["sysctl"]) {
+        return;
+    }
+    let file = |name: &str| Path::new("/proc/sys/vm").join(name);
+    let names = [
+        "dirty_ratio",
+        "dirty_bytes",
+        "dirty_background_ratio",
+        "dirty_background_bytes",
+    ];
+    let before = names.map(|n| text(file(n)));
+    let back = || {
+        for (name, value) in names.iter().zip(&before) {
+            if value != "0" {
+                put(file(name), value);
+            }
+        }
+    };
+    let scratch = Scratch::new("dirty");
+    let knobs = [
+        "sysctl:vm.dirty_bytes=268435456",
+        "sysctl:vm.dirty_background_ratio=7,9",
+    ];
+    let knobs = knobs.map(str::to_owned);
+    let other = [
+        "sysctl:vm.dirty_ratio=15,30",
+        "sysctl:vm.dirty_background_bytes=67108864",
+    ];
+    let other = other.map(str::to_owned);
+    for (ratio, bytes) in [("20", None), ("20", Some("536870912")), ("0", None)] {
+        put(file("dirty_ratio"), "1");
+        put(file("dirty_ratio"), ratio);
+        if let Some(bytes) = bytes {
+            put(file("dirty_bytes"), bytes);
+        }
+        let start = names.map(|n| text(file(n)));
+        for knobs in [&knobs, &other] {
+            let out = turned(None, &scratch.state(), 9, knobs);
+            let now = names.map(|n| text(file(n)));
+            if !out.status.success() || now != start {
+                back();
+            }
+            assert!(out.status.success(), "{}", said(&out));
+            assert_eq!(now, start, "{knobs:?}");
+        }
+    }
+    back();
+    assert_eq!(names.map(|n| text(file(n))), before, "the test's own");
+}
+
+#[test]
+fn another_experiment_is_refused() {
+    if !can_run("two experiments", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("second"), Disk::new("second"));
+    let knobs = [format!("disk:{}.read_ahead_kb=0,4096", disk.name)];
+    let mut child = turn(None, &scratch.state(), 1, 0, &knobs)
+        .spawn()
+        .expect("it runs");
+    begun(&child, &scratch);
+    let out = turned(None, &scratch.state(), 5, &knobs);
+    assert_eq!(out.status.code(), Some(2));
+    let (text, pid) = (said(&out), child.id());
+    assert!(text.contains("another experiment is under way"), "{text}");
+    assert!(text.contains(&format!("process {pid}")), "{text}");
+    let refused = lab::recover(&scratch.state()).expect_err("it lives");
+    assert!(refused.to_string().contains("under way"), "{refused}");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    wait("the guardian's end", || !scratch.journal().exists());
+    let out = turned(None, &scratch.state(), 5, &knobs);
+    assert!(out.status.success(), "{}", said(&out));
+}
+
+/// The next experiment first puts back what the one before left: it must not take a changed
+/// value for the start.
+#[test]
+fn what_was_left_is_put_back_before_the_next_begins() {
+    if !can_run("left changes", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("next"), Disk::new("next"));
+    let start = disk.settings();
+    let knobs = [format!("disk:{}.read_ahead_kb=0,4096", disk.name)];
+    left_changed(&scratch, None, &knobs, || disk.settings() != start);
+    let out = turned(
+        None,
+        &scratch.state(),
+        5,
+        &[format!("disk:{}.nomerges=1", disk.name)],
+    );
+    assert!(out.status.success(), "{}", said(&out));
+    assert_same(&disk.settings(), &start, "after the next");
+}
+
+/// The queue of a loop device outlives its file: so do its settings, and they are put back.
+#[test]
+fn a_detached_loop_device() {
+    if !can_run("a detached device", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("detached"), Disk::new("detached"));
+    let start = disk.settings();
+    let name = &disk.name;
+    let knobs = [
+        format!("disk:{name}.read_ahead_kb=0,4096"),
+        format!("disk:{name}.scheduler=kyber,bfq"),
+    ];
+    left_changed(&scratch, None, &knobs, || {
+        disk.get("read_ahead_kb") != start[&format!("/sys/block/{name}/queue/read_ahead_kb")]
+    });
+    disk.detach();
+    disk.attach();
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(restored.is_whole(), "{}", restored.complaint());
+    assert_same(&disk.settings(), &start, "after the recovery");
+}
+
+#[test]
+fn another_device_of_the_same_name_is_not_written_to() {
+    if !can_run("another device", &["losetup", "ip"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("other"), Disk::new("other"));
+    let before = disk.get("read_ahead_kb");
+    let knobs = [format!("disk:{}.read_ahead_kb=0,4096", disk.name)];
+    left_changed(&scratch, None, &knobs, || {
+        disk.get("read_ahead_kb") != before
+    });
+    edit(&scratch, |j| {
+        j["entries"][0]["identity"]["node"] = "1".into()
+    });
+    let now = disk.get("read_ahead_kb");
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert_eq!(disk.get("read_ahead_kb"), now, "it was written to");
+    let complaint = restored.complaint();
+    assert!(
+        complaint.contains("another one of the same name"),
+        "{complaint}"
+    );
+    assert!(!scratch.journal().exists(), "told once");
+    disk.set("read_ahead_kb", &before);
+
+    // The same with an interface that was removed and made anew.
+    let net = Net::new("other");
+    let mtu = || net.inside("ip -o link show dev v0").contains("mtu 9000");
+    left_changed(&scratch, Some(&net), &["net:v0.mtu=9000".into()], mtu);
+    net.inside("ip link del v0");
+    net.inside("ip link add v0 mtu 9000 type veth peer name v1");
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(
+        restored.complaint().contains("index was"),
+        "{}",
+        restored.complaint()
+    );
+    assert!(mtu(), "the new interface was written to");
+}
+
+/// From outside the namespace, as the next command would be.
+#[test]
+fn a_network_namespace_is_entered() {
+    if !can_run("namespaces", &["ip", "ethtool", "sysctl"]) {
+        return;
+    }
+    let (scratch, net) = (Scratch::new("inside"), Net::new("inside"));
+    let start = net.settings();
+    let knobs = [
+        "net:v0.mtu=1400,9000",
+        "net:v0.gso=off",
+        "sysctl:net.ipv4.tcp_rmem=4096 9000 90000",
+    ];
+    left_changed(&scratch, Some(&net), &knobs.map(str::to_owned), || {
+        net.settings() != start
+    });
+    let own = text("/proc/sys/net/ipv4/tcp_rmem");
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(restored.is_whole(), "{}", restored.complaint());
+    assert_same(&net.settings(), &start, "after the recovery");
+    assert_eq!(
+        text("/proc/sys/net/ipv4/tcp_rmem"),
+        own,
+        "the machine's own"
+    );
+}
+
+#[test]
+fn a_network_namespace_that_is_gone() {
+    if !can_run("namespaces", &["ip"]) {
+        return;
+    }
+    let (scratch, net) = (Scratch::new("gone"), Net::new("gone"));
+    let mtu = || net.inside("ip -o link show dev v0").contains("mtu 9000");
+    left_changed(&scratch, Some(&net), &["net:v0.mtu=9000".into()], mtu);
+    drop(net);
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(
+        restored.failed.iter().all(|f| f.gone),
+        "{}",
+        restored.complaint()
+    );
+    assert!(
+        restored.complaint().contains("it was removed"),
+        "{}",
+        restored.complaint()
+    );
+    assert!(!scratch.journal().exists());
+}
+
+#[test]
+fn a_group_that_is_gone_and_lines_that_come_and_go() {
+    if !can_run("control groups", &["losetup"]) {
+        return;
+    }
+    let Some(group) = Group::new("blkio", "lines") else {
+        println!("no version 1 hierarchy of blkio: not tried");
+        return;
+    };
+    let (scratch, disk) = (Scratch::new("lines"), Disk::new("lines"));
+    let number = text(disk.queue().join("../dev"));
+    let file = group.0.join("blkio.throttle.read_bps_device");
+    let knobs = [format!(
+        "{}={number} 1048576",
+        group.knob("blkio.throttle.read_bps_device")
+    )];
+    let out = turned(None, &scratch.state(), 6, &knobs);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(text(&file), "", "no line was there");
+    left_changed(&scratch, None, &knobs, || !text(&file).is_empty());
+    drop(group);
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(
+        restored.failed.iter().all(|f| f.gone),
+        "{}",
+        restored.complaint()
+    );
+    assert!(!scratch.journal().exists());
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    if !can_run("a full disk", &["losetup", "mount", "umount"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("full"), Disk::new("full"));
+    let start = disk.settings();
+    let small = scratch.0.join("small");
+    std::fs::create_dir(&small).expect("a directory");
+    run(&format!(
+        "mount -t tmpfs -o size=16k tmpfs {}",
+        small.display()
+    ));
+    let filled = std::fs::write(small.join("filler"), vec![0; 64 << 10]);
+    assert!(filled.is_err(), "the disk is full");
+    let knobs = [format!("disk:{}.scheduler=kyber,bfq", disk.name)];
+    let out = turned(None, &small, 5, &knobs);
+    let left: Vec<_> = std::fs::read_dir(&small)
+        .expect("it is there")
+        .flatten()
+        .collect();
+    run(&format!("umount {}", small.display()));
+    assert_eq!(out.status.code(), Some(2));
+    let text = said(&out);
+    assert!(text.contains("cannot write the undo journal"), "{text}");
+    assert!(text.contains("nothing was changed"), "{text}");
+    assert!(
+        left.iter().all(|e| e.file_name() != "undo.json.new"),
+        "nothing is left over"
+    );
+    assert_same(&disk.settings(), &start, "after it was refused");
+}
+
+#[test]
+fn what_cannot_be_written_is_told_before_the_start() {
+    if !can_run("read-only files", &["losetup"]) {
+        return;
+    }
+    let scratch = Scratch::new("refused");
+    for (knob, told) in [
+        (
+            "module:loop.max_loop=3",
+            "/sys/module/loop/parameters/max_loop",
+        ),
+        ("sysctl:vm.drop_caches=1", "an action"),
+        ("sysctl:no.such_thing=1", "/proc/sys/no/such_thing"),
+        ("disk:nosuchdisk.scheduler=none", "/sys/block/nosuchdisk"),
+        ("disk:../vda.scheduler=none", "there is no"),
+        (
+            "disk:loop0.iosched/../nr_requests=3",
+            "none of its settings",
+        ),
+        ("net:nosuchif.mtu=1400", "interface nosuchif"),
+        ("cgroup:/nosuchgroup.cpu.max=1", "control group"),
+        ("cgroup:/.cgroup.procs=1", "moves processes"),
+        ("nonsense=1", "do not begin with"),
+        ("mount:/.ro=on", "not set by an experiment"),
+        ("irq:x=1", "has a number"),
+    ] {
+        let out = turned(None, &scratch.state(), 5, &[knob.to_owned()]);
+        assert_eq!(out.status.code(), Some(2), "{knob}: {}", said(&out));
+        assert!(said(&out).contains(told), "{knob}: {}", said(&out));
+        assert!(!scratch.journal().exists(), "{knob}");
+    }
+}
+
+/// A value that the kernel changes is an error, and what was set before it goes back.
+#[test]
+fn a_value_that_is_kept_differently() {
+    if !can_run("odd values", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("kept"), Disk::new("kept"));
+    disk.set("scheduler", "mq-deadline");
+    let start = disk.settings();
+    // The least is 4.
+    let out = turned(
+        None,
+        &scratch.state(),
+        9,
+        &[format!("disk:{}.nr_requests=1", disk.name)],
+    );
+    assert_eq!(out.status.code(), Some(2));
+    assert!(
+        said(&out).contains("the kernel keeps `4`"),
+        "{}",
+        said(&out)
+    );
+    assert_same(&disk.settings(), &start, "after the error");
+}
+
+#[test]
+fn after_a_restart_only_what_lasts_is_put_back() {
+    if !can_run("a restart", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("restart"), Disk::new("restart"));
+    let before = disk.get("read_ahead_kb");
+    // On a disk, so that it outlives a restart.
+    let setting = Path::new(env!("CARGO_TARGET_TMPDIR")).join("setting");
+    put(&setting, "old\n");
+    let knobs = [
+        format!("disk:{}.read_ahead_kb=512", disk.name),
+        format!("file:{}=new", setting.display()),
+    ];
+    let changed = || disk.get("read_ahead_kb") == "512" && text(&setting) == "new";
+    left_changed(&scratch, None, &knobs, changed);
+    edit(&scratch, |j| j["boot"] = "another".into());
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert_eq!(
+        restored.volatile,
+        [format!("disk:{}.read_ahead_kb", disk.name)]
+    );
+    assert_eq!(disk.get("read_ahead_kb"), "512", "it was not written");
+    assert_eq!(text(&setting), "old");
+    assert!(!scratch.journal().exists());
+    disk.set("read_ahead_kb", &before);
+}
+
+/// Recovering twice, or from half of it, is the same as once.
+#[test]
+fn an_interrupted_restore_is_begun_again() {
+    if !can_run("an interrupted restore", &["losetup"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("again"), Disk::new("again"));
+    disk.set("scheduler", "mq-deadline");
+    disk.set("nr_requests", "77");
+    let start = disk.settings();
+    let knobs = [format!("disk:{}.scheduler=kyber,bfq", disk.name)];
+    left_changed(&scratch, None, &knobs, || {
+        disk.get("scheduler") != "mq-deadline"
+    });
+    // Half of it was done: the scheduler is back, its queue is not.
+    disk.set("scheduler", "mq-deadline");
+    assert_ne!(disk.get("nr_requests"), "77");
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(restored.is_whole(), "{}", restored.complaint());
+    assert_same(&disk.settings(), &start, "after the recovery");
+    assert_eq!(lab::recover(&scratch.state()).expect("no journal"), None);
+}
+
+/// What cannot be put back is told with what to type, stays in the journal, and stops the next
+/// experiment.
+#[test]
+fn what_cannot_be_put_back_is_told() {
+    if !can_run(
+        "a lost setting",
+        &["losetup", "mount", "umount", "mkfs.ext4"],
+    ) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("lost"), Disk::new("lost"));
+    let before = disk.get("read_ahead_kb");
+    let knobs = [format!("disk:{}.read_ahead_kb=4096", disk.name)];
+    left_changed(&scratch, None, &knobs, || {
+        disk.get("read_ahead_kb") == "4096"
+    });
+    let name = disk.name.clone();
+    // The kernel refuses this text.
+    edit(&scratch, |j| j["entries"][0]["was"] = "nonsense".into());
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    let complaint = restored.complaint();
+    let command = format!("echo {before} > /sys/block/{name}/queue/read_ahead_kb");
+    assert!(complaint.contains("NOT PUT BACK"), "{complaint}");
+    assert!(complaint.contains(&command), "{complaint}");
+    assert!(complaint.contains("EINVAL"), "{complaint}");
+    assert!(scratch.journal().exists(), "it is tried again");
+    let out = turned(
+        None,
+        &scratch.state(),
+        5,
+        &[format!("disk:{name}.nomerges=1")],
+    );
+    assert_eq!(out.status.code(), Some(2));
+    assert!(
+        said(&out).contains("could not be put back"),
+        "{}",
+        said(&out)
+    );
+    // A person follows the advice.
+    let typed = Command::new("sh")
+        .args(["-c", &command])
+        .status()
+        .expect("a shell");
+    assert!(typed.success());
+    assert_eq!(disk.get("read_ahead_kb"), before);
+    edit(&scratch, |j| j["entries"][0]["was"] = before.clone().into());
+    let restored = lab::recover(&scratch.state())
+        .expect("a journal")
+        .expect("something to do");
+    assert!(restored.is_whole());
+    assert!(!scratch.journal().exists());
+}
+
+/// A journal that is damaged is not followed, and says where it is.
+#[test]
+fn a_damaged_journal() {
+    let scratch = Scratch::new("damaged");
+    std::fs::create_dir_all(scratch.state()).expect("a directory");
+    let whole = r#"{"version":1,"id":"a","boot":"b","pid":1,"what":"","entries":[]}"#;
+    for end in 0..whole.len() {
+        put(scratch.journal(), &whole[..end]);
+        let refused = lab::recover(&scratch.state()).expect_err("it is damaged");
+        assert!(refused.to_string().contains("undo.json"), "{refused}");
+        assert!(scratch.journal().exists());
+    }
+    put(
+        scratch.journal(),
+        &whole.replace("\"version\":1", "\"version\":2"),
+    );
+    let refused = lab::recover(&scratch.state()).expect_err("it is of another version");
+    assert!(refused.to_string().contains("format is 2"), "{refused}");
+    std::fs::remove_file(scratch.journal()).expect("it is there");
+    std::os::unix::fs::symlink("/etc/passwd", scratch.journal()).expect("a link");
+    lab::recover(&scratch.state()).expect_err("a link is not followed");
+}
+
+#[test]
+fn options_of_a_mount() {
+    if !can_run("mounts", &["losetup", "mount", "umount", "mkfs.ext4"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("mount"), Disk::new("mount"));
+    let point = scratch.0.join("a b.c");
+    std::fs::create_dir(&point).expect("a directory");
+    run(&format!("mkfs.ext4 -q /dev/{}", disk.name));
+    let mounted = Command::new("mount")
+        .args(["-o", "commit=20,nosuid"])
+        .arg(format!("/dev/{}", disk.name))
+        .arg(&point)
+        .status();
+    assert!(mounted.expect("mount").success());
+    let line = || {
+        let table = text("/proc/self/mountinfo");
+        let found = table.lines().find(|l| l.contains(r"a\040b.c"));
+        found.expect("it is mounted").to_owned()
+    };
+    let start = line();
+    let knob = |option: &str| format!("mount:{}.{option}", point.display());
+    let changed = [
+        knob("commit=7,9"),
+        knob("barrier=off,on"),
+        knob("atime=noatime,strictatime"),
+    ];
+    let more = [knob("lazytime=on,off"), knob("discard=on,off")];
+    let out = turned(
+        None,
+        &scratch.state(),
+        20,
+        &[changed.as_slice(), &more].concat(),
+    );
+    let ended = line();
+    // What is not shown could not be put back.
+    let hidden = turned(None, &scratch.state(), 1, &[knob("stripe=4")]);
+    let unmounted = Command::new("umount").arg(&point).status();
+    assert!(unmounted.expect("umount").success());
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(ended, start);
+    assert!(
+        said(&hidden).contains("could not be put back"),
+        "{}",
+        said(&hidden)
+    );
+}
