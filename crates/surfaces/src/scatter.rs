@@ -89,9 +89,10 @@ impl Scatter {
 
     /// Whether there is nothing to draw.
     fn is_empty(&self) -> bool {
-        !self.dots.iter().any(|d| {
-            d.x.middle.is_finite() && d.y.is_none_or(|y| y.middle.is_finite())
-        })
+        !self
+            .dots
+            .iter()
+            .any(|d| d.x.middle.is_finite() && d.y.is_none_or(|y| y.middle.is_finite()))
     }
 }
 

@@ -19,7 +19,7 @@ use run::Run;
 
 pub(crate) use drawing::write as write_picture;
 pub(crate) use json::json;
-pub(crate) use runs::{Given, given};
+pub(crate) use runs::given;
 
 use crate::commands::record::WARM_UP;
 
@@ -29,7 +29,10 @@ pub(crate) const CPU: &str = "cpu.time";
 /// The whole as text, the picture in it.
 pub(crate) fn shown(e: &Experiment<'_>) -> String {
     let width = crate::output::terminal_size().map_or(80, |s| s.0.min(100));
-    told::text(e, &drawing::in_terminal(e, width, super::picture::colour_here()))
+    told::text(
+        e,
+        &drawing::in_terminal(e, width, super::picture::colour_here()),
+    )
 }
 
 /// Blocks that run at most.

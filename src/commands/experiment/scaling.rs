@@ -67,7 +67,11 @@ fn costs(e: &Experiment<'_>, measured: &Measured) -> Vec<f64> {
 /// A table of steps, the laws and their doubts.
 pub(super) fn text(e: &Experiment<'_>) -> String {
     let Some(measured) = grows(e) else {
-        return wrapped("", "How it grows cannot be told: no declared metric is a throughput (of which more is better).", WIDTH);
+        return wrapped(
+            "",
+            "How it grows cannot be told: no declared metric is a throughput (of which more is better).",
+            WIDTH,
+        );
     };
     let mut table = Table::new();
     let per = match measured.unit {
@@ -94,7 +98,11 @@ pub(super) fn text(e: &Experiment<'_>) -> String {
             value_text(work, measured.unit),
             format!("{speed_up:.2}"),
             format!("{:.0} %", efficiency * 100.0),
-            if cost.is_nan() { "-".into() } else { digits(cost) },
+            if cost.is_nan() {
+                "-".into()
+            } else {
+                digits(cost)
+            },
         ]);
     }
     let mut out = table.render(WIDTH);

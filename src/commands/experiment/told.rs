@@ -101,7 +101,12 @@ fn failures(book: &Logbook) -> Vec<String> {
         format!(
             "failed, kept and not counted: {}: {}",
             t.run.display(),
-            t.why.as_deref().unwrap_or_default().lines().next().unwrap_or_default()
+            t.why
+                .as_deref()
+                .unwrap_or_default()
+                .lines()
+                .next()
+                .unwrap_or_default()
         )
     });
     let mut lines: Vec<String> = named.collect();
@@ -228,7 +233,10 @@ fn beside(e: &Experiment<'_>) -> String {
     }
     let mut table = Table::new();
     for (name, align) in [
-        ("  beside: not declared, so nothing is concluded", Align::Left),
+        (
+            "  beside: not declared, so nothing is concluded",
+            Align::Left,
+        ),
         ("arm", Align::Left),
         ("ratio", Align::Right),
         ("95 %", Align::Right),
@@ -311,7 +319,10 @@ fn taken(e: &Experiment<'_>, arm: usize, close: &[usize]) -> String {
         .map(|c| against(&c.compared))
         .collect();
     if !dearer.is_empty() {
-        text += &format!(" It may cost (not tested): {}.", one_line(&dearer.join("; ")));
+        text += &format!(
+            " It may cost (not tested): {}.",
+            one_line(&dearer.join("; "))
+        );
     }
     if !close.is_empty() {
         text += &format!(" As good, as far as can be told: {}.", names(e, close));

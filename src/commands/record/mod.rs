@@ -140,7 +140,8 @@ pub(crate) struct Wanted {
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if matches.get_flag(TRIAL) {
         // It is told to end as by a person: the command is, and the run is sealed.
-        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+        let _ =
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
     }
     recording::record(wanted(matches)?)
 }

@@ -201,7 +201,9 @@ impl Conductor {
         let bad = !status.is_some_and(|s| s.success());
         bad.then(|| {
             let how = status.map_or_else(String::new, |s| s.to_string());
-            let words = self.last_words().map_or_else(String::new, |w| format!(": {w}"));
+            let words = self
+                .last_words()
+                .map_or_else(String::new, |w| format!(": {w}"));
             Became::Failed(format!("--prepare ended with {how}{words}"))
         })
     }

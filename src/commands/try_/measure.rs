@@ -60,7 +60,9 @@ pub(super) fn found(run: &Run) -> Vec<Measure> {
         declared.push(ELAPSED);
     }
     let others = WORKLOAD.iter().chain(&MACHINE).copied();
-    let others = others.filter(|m| !declared.contains(m)).filter(|m| tells(m));
+    let others = others
+        .filter(|m| !declared.contains(m))
+        .filter(|m| tells(m));
     let with = |declared: bool| {
         move |metric: &str| Measure {
             metric: metric.to_owned(),
@@ -103,7 +105,9 @@ pub(super) fn check(run: &Run, book: &Logbook) -> Result<(), Failure> {
         let found = metric.of(run)?.value;
         if !found.is_finite() {
             let why = match metric.quantile {
-                Some(_) => "too few events for that quantile\nhint: let a trial take longer, or ask for a lower quantile",
+                Some(_) => {
+                    "too few events for that quantile\nhint: let a trial take longer, or ask for a lower quantile"
+                }
                 None => "nothing matches it in the rehearsal\nhint: look at it with `sonde get`",
             };
             return Err(Failure::input(format!("{}: {why}", measure.metric)));

@@ -75,6 +75,7 @@ fn arguments(command: Command) -> Command {
                 .conflicts_with_all(["set", "param", "search", "scale", "output", "command", "dry-run"])
                 .help("Go on with an experiment that was interrupted"),
         )
+        .arg(flag("recover", "Only put back what a killed experiment left changed").exclusive(true))
         .arg(flag("json", "The result as JSON"))
         .arg(flag("quiet", "No plan and no progress on stderr").short('q'))
         .arg(
@@ -97,6 +98,9 @@ fn arguments(command: Command) -> Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    if matches.get_flag("recover") {
+        return crate::recovery::recover();
+    }
     let quiet = matches.get_flag("quiet");
     let resumed = matches.get_one::<PathBuf>("resume");
     let mut book = match resumed {

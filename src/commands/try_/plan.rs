@@ -36,7 +36,10 @@ pub(super) fn text(book: &Logbook, dir: &str) -> String {
             |s| format!("{} to {}, searched", digits(s.low), digits(s.high)),
         );
         let base = &factor.base;
-        line(what, &format!("{} = {values} (baseline: {base})", factor.name));
+        line(
+            what,
+            &format!("{} = {values} (baseline: {base})", factor.name),
+        );
     }
     line("arms", &arms(book));
     line("blocks", &blocks(book));
@@ -91,12 +94,12 @@ fn arms_of(book: &Logbook) -> usize {
 
 fn blocks(book: &Logbook) -> String {
     let trials = arms_of(book) * most_blocks(book.blocks);
-    let order = format!("every arm once in each, in random order (seed {})", book.seed);
+    let order = format!(
+        "every arm once in each, in random order (seed {})",
+        book.seed
+    );
     match book.blocks {
-        Blocks::Fixed(blocks) => format!(
-            "{blocks}: {order}; {}",
-            counted(trials as u64, "trial")
-        ),
+        Blocks::Fixed(blocks) => format!("{blocks}: {order}; {}", counted(trials as u64, "trial")),
         Blocks::Auto => format!(
             "until it is decided, looked at after 6, 10, 16 and 24: {order}; {} at most",
             counted(trials as u64, "trial")
@@ -188,7 +191,8 @@ pub(super) fn unknown_time(book: &Logbook) -> String {
         0
     };
     let trials = arms_of(book) * most_blocks(book.blocks) + search + 1;
-    let mut text = format!("{trials} trials at most, one of them a rehearsal, each as long as the command");
+    let mut text =
+        format!("{trials} trials at most, one of them a rehearsal, each as long as the command");
     if book.settle > 0.0 {
         text += &format!(" and {} s to settle", digits(book.settle));
     }

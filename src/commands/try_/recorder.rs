@@ -9,9 +9,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use run::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use run::Nanos;
 
 use crate::clock;
 use crate::commands::record::signals::Signals;
@@ -41,11 +41,7 @@ pub(super) struct Ended {
 pub(super) fn record(options: &[String], command: &[String], said: &Path) -> io::Result<Process> {
     let this = std::env::current_exe()?;
     let mut recorder = new(&this, said)?;
-    recorder
-        .arg("record")
-        .args(options)
-        .arg("--")
-        .args(command);
+    recorder.arg("record").args(options).arg("--").args(command);
     start(recorder)
 }
 

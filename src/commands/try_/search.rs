@@ -96,7 +96,9 @@ impl Conductor {
             search.tell(measured.unwrap_or(f64::NAN));
         }
         let Some((best, _)) = search.best() else {
-            return Err(Failure::work("the search found nothing: no trial of it could tell").into());
+            return Err(
+                Failure::work("the search found nothing: no trial of it could tell").into(),
+            );
         };
         self.found(best, &factor)
     }

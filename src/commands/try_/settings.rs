@@ -13,9 +13,6 @@ pub(super) struct Settings {
     journal: Option<lab::Experiment>,
 }
 
-/// Exit status where a setting could not be put back.
-const NOT_RESTORED: u8 = 3;
-
 impl Settings {
     /// The knobs of those factors that are settings. Their present values become the factors'
     /// baselines; every value is checked.
@@ -47,7 +44,10 @@ impl Settings {
         }
         let begun = lab::Experiment::begin(&lab::state_dir(), what, &self.knobs);
         let journal = self.journal.insert(begun.map_err(Failure::input)?);
-        let all: Vec<_> = arms.iter().map(|a| changes(&self.knobs, &a.values)).collect();
+        let all: Vec<_> = arms
+            .iter()
+            .map(|a| changes(&self.knobs, &a.values))
+            .collect();
         journal.rehearse(&all).map_err(Failure::input)
     }
 
@@ -94,6 +94,6 @@ fn told(restored: &Restored) -> Result<(), Failure> {
     }
     Err(Failure {
         text: restored.complaint(),
-        code: NOT_RESTORED,
+        code: crate::recovery::NOT_PUT_BACK,
     })
 }

@@ -87,9 +87,8 @@ impl Metric {
         }
         let statistic = expression.split_whitespace().next().unwrap_or_default();
         let measure = statistic.split_once('.').map_or("", |(_, m)| m);
-        let less = quantile.is_some()
-            || expression == ELAPSED
-            || LESS.iter().any(|w| measure.contains(w));
+        let less =
+            quantile.is_some() || expression == ELAPSED || LESS.iter().any(|w| measure.contains(w));
         Ok(Metric {
             text: trimmed.to_owned(),
             expression: expression.to_owned(),
@@ -123,7 +122,10 @@ impl Metric {
             return self.clone();
         };
         let own = self.expression.starts_with("workload.");
-        let named = parsed.predicates.iter().any(|p| p.dimension.text == "phase");
+        let named = parsed
+            .predicates
+            .iter()
+            .any(|p| p.dimension.text == "phase");
         if own || named || self.expression == ELAPSED {
             return self.clone();
         }

@@ -91,7 +91,11 @@ pub fn advise(outcome: &Outcome, all: &[Measured], places: Places) -> Advice {
     if joints.iter().all(|j| j.1 == Joint::Descriptive) {
         return Advice::TooFew;
     }
-    if with(Joint::Undecided).chain(with(Joint::Descriptive)).next().is_some() {
+    if with(Joint::Undecided)
+        .chain(with(Joint::Descriptive))
+        .next()
+        .is_some()
+    {
         return Advice::Undecided(needed(outcome));
     }
     Advice::Keep
@@ -121,10 +125,13 @@ fn cannot_be_told(all: &[Measured], one: usize, other: usize) -> bool {
 
 /// Blocks that would likely decide what is open; `None` where one cannot be told.
 fn needed(outcome: &Outcome) -> Option<usize> {
-    let open = outcome.declared.iter().filter_map(|c| match c.compared.verdict {
-        Verdict::Undecided(blocks) => Some(blocks),
-        _ => None,
-    });
+    let open = outcome
+        .declared
+        .iter()
+        .filter_map(|c| match c.compared.verdict {
+            Verdict::Undecided(blocks) => Some(blocks),
+            _ => None,
+        });
     open.collect::<Option<Vec<usize>>>()?.into_iter().max()
 }
 

@@ -12,6 +12,7 @@ pub use advice::{Advice, advise, front};
 
 use crate::compare::{Compared, Metric};
 use crate::stats::looks::{Asked, LOOKS, Looks};
+use crate::stats::planning::least_blocks;
 use crate::stats::{Estimate, Interval, Margin, Paired, Verdict, holm, judge, median};
 
 /// One metric of every trial.
@@ -80,7 +81,8 @@ impl Outcome {
 
     /// Metrics by which the baseline differs from itself.
     pub fn unsound(&self) -> impl Iterator<Item = &Contrast> {
-        let differs = |c: &&Contrast| matches!(c.compared.verdict, Verdict::Better | Verdict::Worse);
+        let differs =
+            |c: &&Contrast| matches!(c.compared.verdict, Verdict::Better | Verdict::Worse);
         self.again.iter().filter(differs)
     }
 
@@ -179,11 +181,19 @@ fn fixed(contrasts: &mut [Contrast]) {
         _ => c.compared.estimate.chance,
     };
     let chances: Vec<f64> = contrasts.iter().map(chance).collect();
+    let least = least_blocks(contrasts.len());
     for (c, adjusted) in contrasts.iter_mut().zip(holm(&chances)) {
         let Compared {
             metric, estimate, ..
         } = &c.compared;
-        c.compared.verdict = judge(estimate, adjusted, metric.aim, metric.margin);
+        let verdict = judge(estimate, adjusted, metric.aim, metric.margin);
+        c.compared.verdict = match verdict {
+            // For one question they may be enough; all of them need more.
+            Verdict::Undecided(blocks) if estimate.runs < least => {
+                Verdict::Undecided(Some(blocks.map_or(least, |n| n.max(least))))
+            }
+            verdict => verdict,
+        };
         c.compared.adjusted = adjusted;
     }
 }
@@ -220,7 +230,8 @@ pub struct Level {
     /// The Hodges-Lehmann estimate of the logarithms, back; zero where all trials are zero; NaN
     /// where there are none.
     pub value: f64,
-    /// The interval of 95 %; that of Student's t where there are too few blocks for ranks.
+    /// The interval of 95 %; that of Student's t where there are too few blocks for ranks, and
+    /// none of fewer than three.
     pub interval: Interval,
     /// Trials that tell.
     pub trials: usize,
@@ -243,10 +254,11 @@ pub fn level(values: &[f64]) -> Level {
     let logs: Vec<f64> = known.iter().map(|v| v.ln()).collect();
     let logs = Paired::new(&logs);
     let ranks = logs.interval(0.95);
-    let interval = if ranks.is_bounded() {
-        ranks
-    } else {
-        logs.t_interval(0.95)
+    let interval = match logs.blocks() {
+        _ if ranks.is_bounded() => ranks,
+        // Of two, it would be wider than anything else in a picture, and say as little.
+        0..3 => ranks,
+        _ => logs.t_interval(0.95),
     };
     Level {
         value: logs.estimate().exp(),

@@ -43,7 +43,13 @@ fn a_large_difference_is_taken_in_spite_of_drift() {
     let found = outcome(&all, PLACES, Plan::Fixed);
     assert_eq!(found.joint(2), Joint::Better);
     assert_eq!(found.joint(3), Joint::Worse);
-    assert_eq!(advice(&all), Advice::Take { arm: 2, close: vec![] });
+    assert_eq!(
+        advice(&all),
+        Advice::Take {
+            arm: 2,
+            close: vec![]
+        }
+    );
     let ratio = found.of(2).next().unwrap().compared.estimate.ratio;
     assert!((ratio - 1.3).abs() < 0.02, "{ratio}");
     let t = found.of(2).next().unwrap().by_t;
@@ -82,11 +88,20 @@ fn better_by_one_needs_the_other_to_be_not_inferior() {
     let wide = |ratio: f64, seed| {
         [
             measured("disk.bytes", &[1.0, 1.0, 1.3], 0.01, 8, seed),
-            measured("p99 disk.ios by latency", &[1.0, 1.0, ratio], 0.2, 8, seed + 1),
+            measured(
+                "p99 disk.ios by latency",
+                &[1.0, 1.0, ratio],
+                0.2,
+                8,
+                seed + 1,
+            ),
         ]
     };
     // Far below, though too noisy to be called better among two: not inferior.
-    assert!(matches!(advice(&wide(0.6, 10)), Advice::Take { arm: 2, .. }));
+    assert!(matches!(
+        advice(&wide(0.6, 10)),
+        Advice::Take { arm: 2, .. }
+    ));
     assert!(matches!(advice(&wide(1.0, 20)), Advice::Undecided(_)));
 }
 
@@ -149,4 +164,26 @@ fn an_arm_has_a_level_with_its_interval() {
     assert!(found.interval.low < 2.0 && found.interval.high > 2.0);
     assert!(level(&[]).value.is_nan());
     assert_eq!(level(&[0.0, 0.0]).value, 0.0);
+}
+
+/// Nobody changed anything: something is taken, or the baseline is said to differ from itself,
+/// in no more than one of twenty experiments each.
+#[test]
+fn equals_are_seldom_told_apart() {
+    let (mut taken, mut unsound) = (0, 0);
+    let all = 1000;
+    for seed in 0..all {
+        let same = [
+            measured("disk.bytes", &[1.0; 4], 0.03, 8, 2 * seed),
+            measured("p99 disk.ios by latency", &[1.0; 4], 0.1, 8, 2 * seed + 1),
+        ];
+        match advice(&same) {
+            Advice::Take { .. } | Advice::Choice(_) => taken += 1,
+            Advice::Unsound => unsound += 1,
+            _ => {}
+        }
+    }
+    // Five in a hundred, and three deviations of that count.
+    let most = all / 20 + 21;
+    assert!(taken <= most && unsound <= most, "{taken}, {unsound}");
 }

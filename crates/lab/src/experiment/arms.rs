@@ -170,7 +170,12 @@ fn change_name(arm: &Arm, factors: &[Factor]) -> String {
     if let [only] = factors {
         return plain(&arm.values[&only.name]);
     }
-    let last = |name: &str| name.rsplit(['.', '/', ':']).next().unwrap_or(name).to_owned();
+    let last = |name: &str| {
+        name.rsplit(['.', '/', ':'])
+            .next()
+            .unwrap_or(name)
+            .to_owned()
+    };
     let parts: Vec<String> = factors
         .iter()
         .filter(|f| f.kind == Kind::Parameter || arm.values[&f.name] != f.base)
@@ -227,7 +232,12 @@ mod tests {
         let all = arms(&both, Design::Combinations, false).unwrap();
         assert_eq!(
             names(&all),
-            ["baseline", "jobs=4", "scheduler=bfq+jobs=1", "scheduler=bfq+jobs=4"]
+            [
+                "baseline",
+                "jobs=4",
+                "scheduler=bfq+jobs=1",
+                "scheduler=bfq+jobs=4"
+            ]
         );
         let one = arms(&both, Design::OneAtATime, false).unwrap();
         assert_eq!(names(&one), ["baseline", "scheduler=bfq+jobs=1", "jobs=4"]);

@@ -403,7 +403,8 @@ pub(crate) mod tests {
     fn what_failed_does_not_count() {
         let mut book = example();
         book.trials.push(trial(1, "baseline", State::Failed, 9.0));
-        book.trials.push(trial(1, "baseline-again", State::Done, 1.0));
+        book.trials
+            .push(trial(1, "baseline-again", State::Done, 1.0));
         book.trials.push(trial(1, "64k", State::Done, f64::NAN));
         assert_eq!(book.whole_blocks(), 1);
         assert!(book.values("disk.bytes", 1)[0][0].is_nan());

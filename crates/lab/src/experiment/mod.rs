@@ -13,8 +13,8 @@ mod substitute;
 
 pub use arms::{Arm, Design, Role, arms, of_winner};
 pub use factor::{Factor, Kind};
-pub use order::{order, seed_of};
 pub use logbook::{Blocks, FILE, FORMAT, Logbook, Measure, OpenError, Range, Stage, State, Trial};
+pub use order::{order, seed_of};
 pub use substitute::{names_in, substitute};
 
 /// Why an experiment cannot be as it was asked for.

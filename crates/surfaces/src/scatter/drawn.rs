@@ -42,7 +42,14 @@ pub fn svg(scatter: &Scatter, width: u32, height: u32) -> String {
     let y = scatter.upwards(((h / e) / 4.0).clamp(2.0, 10.0) as usize);
     let gutter = match &y {
         Some(y) => y.ticks.iter().map(|t| em(&t.text)).fold(1.0, f64::max) + 1.5,
-        None => scatter.dots.iter().map(|d| em(&clean(&d.name))).fold(1.0, f64::max) + 1.5,
+        None => {
+            scatter
+                .dots
+                .iter()
+                .map(|d| em(&clean(&d.name)))
+                .fold(1.0, f64::max)
+                + 1.5
+        }
     };
     let notes = scatter.notes.len() as f64 * 1.4;
     let frame = Frame {
@@ -61,8 +68,17 @@ pub fn svg(scatter: &Scatter, width: u32, height: u32) -> String {
         draw(&mut svg, &frame, (dot, place), &x, y.as_ref(), row);
     }
     if scatter.is_empty() {
-        let at = (frame.left.midpoint(frame.right), frame.top.midpoint(frame.bottom));
-        svg.text(at, Anchor::Middle, plain(e * 1.3, FAINT), "no data", "no data");
+        let at = (
+            frame.left.midpoint(frame.right),
+            frame.top.midpoint(frame.bottom),
+        );
+        svg.text(
+            at,
+            Anchor::Middle,
+            plain(e * 1.3, FAINT),
+            "no data",
+            "no data",
+        );
     }
     for (i, note) in scatter.notes.iter().enumerate() {
         let at = (e, frame.bottom + (4.0 + 1.4 * i as f64) * e);
@@ -97,7 +113,13 @@ fn headings(svg: &mut Svg, frame: &Frame, scatter: &Scatter, y: Option<&Ruler>) 
     svg.text((e, 2.0 * e), Anchor::Start, bold, &short, &title);
     if let Some(y) = y {
         let short = fit(&y.heading, (frame.width - 2.0 * e) / e);
-        svg.text((e, 3.7 * e), Anchor::Start, plain(e, FAINT), &short, &y.heading);
+        svg.text(
+            (e, 3.7 * e),
+            Anchor::Start,
+            plain(e, FAINT),
+            &short,
+            &y.heading,
+        );
     }
 }
 
@@ -112,7 +134,13 @@ fn axes(svg: &mut Svg, frame: &Frame, x: &Ruler, y: Option<&Ruler>) {
         let at = frame.x(x, tick.value);
         svg.line((at, frame.top), (at, frame.bottom), faint);
         let below = (at, frame.bottom + 1.4 * e);
-        svg.text(below, Anchor::Middle, plain(e, FAINT), &tick.text, &tick.text);
+        svg.text(
+            below,
+            Anchor::Middle,
+            plain(e, FAINT),
+            &tick.text,
+            &tick.text,
+        );
     }
     for tick in y.iter().flat_map(|y| &y.ticks) {
         let at = frame.y(y.map_or(0.0, |y| y.share(tick.value)));
@@ -136,12 +164,20 @@ fn curves(svg: &mut Svg, frame: &Frame, scatter: &Scatter, x: &Ruler, y: Option<
     let Some(y) = y else { return };
     let e = frame.e;
     for (place, curve) in scatter.curves.iter().enumerate() {
-        let known = curve.points.iter().filter(|p| p.0.is_finite() && p.1.is_finite());
+        let known = curve
+            .points
+            .iter()
+            .filter(|p| p.0.is_finite() && p.1.is_finite());
         let mut path = String::new();
         let mut last = None;
         for (i, (across, up)) in known.enumerate() {
             let at = (frame.x(x, *across), frame.y(y.share(*up)));
-            path += &format!("{}{} {}", if i == 0 { "M" } else { "L" }, number(at.0), number(at.1));
+            path += &format!(
+                "{}{} {}",
+                if i == 0 { "M" } else { "L" },
+                number(at.0),
+                number(at.1)
+            );
             last = Some(at);
         }
         let Some(last) = last else { continue };
@@ -218,7 +254,13 @@ fn draw(
         } else {
             (Anchor::End, across - 0.7 * e)
         };
-        svg.text((at, up - 0.6 * e), anchor, plain(e * 0.95, INK), &name, &name);
+        svg.text(
+            (at, up - 0.6 * e),
+            anchor,
+            plain(e * 0.95, INK),
+            &name,
+            &name,
+        );
     }
 }
 

@@ -30,7 +30,10 @@ fn example(two: bool) -> Scatter {
             rate: false,
             log: false,
         }),
-        dots: vec![dot("baseline", 100e6, 1e-3), dot("mq-deadline", 140e6, 4e-3)],
+        dots: vec![
+            dot("baseline", 100e6, 1e-3),
+            dot("mq-deadline", 140e6, 4e-3),
+        ],
         curves: vec![],
         notes: vec!["a note".into()],
     }
@@ -39,7 +42,10 @@ fn example(two: bool) -> Scatter {
 #[test]
 fn points_lie_where_they_belong() {
     let text = text(&example(true), 80, 18, Colour::None);
-    let row = |mark: char| text.lines().position(|l| l.contains(mark) && l.contains('│'));
+    let row = |mark: char| {
+        text.lines()
+            .position(|l| l.contains(mark) && l.contains('│'))
+    };
     let find = |mark: &str| text.lines().find_map(|l| l.split_once(&format!("─{mark}")));
     // The second one is further right and higher up.
     let (a, b) = (find("a").unwrap().0, find("b").unwrap().0);
@@ -52,8 +58,16 @@ fn points_lie_where_they_belong() {
 #[test]
 fn one_number_has_a_row_an_arm() {
     let text = text(&example(false), 60, 18, Colour::None);
-    let of = |name: &str| text.lines().find(|l| l.starts_with(name)).unwrap().to_owned();
-    assert!(of("mq-deadline").contains('●') && of("baseline").contains('─'), "{text}");
+    let of = |name: &str| {
+        text.lines()
+            .find(|l| l.starts_with(name))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(
+        of("mq-deadline").contains('●') && of("baseline").contains('─'),
+        "{text}"
+    );
     assert!(text.lines().all(|l| columns(l) <= 60), "{text}");
 }
 
@@ -61,7 +75,10 @@ fn one_number_has_a_row_an_arm() {
 fn the_drawing_escapes_and_names() {
     for two in [true, false] {
         let drawn = svg(&example(two), 800, 400);
-        assert!(drawn.contains("fio &lt;job&gt;") && drawn.contains("mq-deadline"), "{drawn}");
+        assert!(
+            drawn.contains("fio &lt;job&gt;") && drawn.contains("mq-deadline"),
+            "{drawn}"
+        );
         assert!(drawn.ends_with("</svg>\n"));
     }
 }
@@ -95,6 +112,9 @@ fn anything_fits() {
             assert!(columns(line) <= usize::from(width.max(20)), "{line}");
         }
         let drawn = svg(&scatter, 200, 100);
-        assert!(!drawn.contains("NaN") && !drawn.contains("inf\""), "{drawn}");
+        assert!(
+            !drawn.contains("NaN") && !drawn.contains("inf\""),
+            "{drawn}"
+        );
     }
 }

@@ -84,10 +84,16 @@ fn two(scatter: &Scatter, width: usize, height: usize, colour: Colour) -> String
     across(&mut canvas, &frame, &x);
     curves(&mut canvas, &frame, scatter, (&x, &y));
     for (place, dot) in scatter.dots.iter().enumerate() {
-        let Some(up) = dot.y.filter(|v| v.middle.is_finite() && dot.x.middle.is_finite()) else {
+        let Some(up) = dot
+            .y
+            .filter(|v| v.middle.is_finite() && dot.x.middle.is_finite())
+        else {
             continue;
         };
-        let (column, row) = (frame.column(&x, dot.x.middle), frame.row(y.share(up.middle)));
+        let (column, row) = (
+            frame.column(&x, dot.x.middle),
+            frame.row(y.share(up.middle)),
+        );
         if dot.x.low.is_finite() && dot.x.high.is_finite() {
             for c in frame.column(&x, dot.x.low)..=frame.column(&x, dot.x.high) {
                 canvas.put((c, row), '─', ink(place));
@@ -101,8 +107,14 @@ fn two(scatter: &Scatter, width: usize, height: usize, colour: Colour) -> String
     }
     // Letters last: an interval must not hide a point.
     for (place, dot) in scatter.dots.iter().enumerate() {
-        if let Some(up) = dot.y.filter(|v| v.middle.is_finite() && dot.x.middle.is_finite()) {
-            let at = (frame.column(&x, dot.x.middle), frame.row(y.share(up.middle)));
+        if let Some(up) = dot
+            .y
+            .filter(|v| v.middle.is_finite() && dot.x.middle.is_finite())
+        {
+            let at = (
+                frame.column(&x, dot.x.middle),
+                frame.row(y.share(up.middle)),
+            );
             canvas.put(at, mark(place), ink(place));
         }
     }
