@@ -14,7 +14,7 @@ use std::path::Path;
 use analysis::compare::Metric;
 use analysis::experiment::{Measured, Outcome, Places, Plan, outcome};
 use analysis::stats::looks::LOOKS;
-use lab::experiment::{Blocks, Logbook, Role, Stage, State};
+use lab::experiment::{Blocks, Logbook, MOST_BLOCKS, Role, Stage, State};
 use run::Run;
 
 pub(crate) use drawing::write as write_picture;
@@ -101,7 +101,7 @@ impl Experiment<'_> {
             .trials
             .iter()
             .filter(|t| t.stage == Stage::Block)
-            .map(|t| t.block)
+            .map(|t| t.block.min(MOST_BLOCKS))
             .max()
             .unwrap_or(0);
         let one = dir.and_then(|dir| any_run(book, dir));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analysis::stats::Aim;
 use clap::ArgMatches;
 use lab::experiment::{
-    Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, Range, arms, names_in, seed_of,
+    Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, MOST_BLOCKS, Range, arms, names_in, seed_of,
 };
 
 use super::measure;
@@ -15,9 +15,6 @@ use crate::failure::Failure;
 
 /// Blocks of a scaling experiment, if nothing is said: a law is fitted, no verdict asked.
 const SCALE_BLOCKS: usize = 3;
-
-/// More blocks than anybody waits for.
-const MOST_BLOCKS: usize = 1000;
 
 /// The logbook of a new experiment, without its arms.
 pub(super) fn book(matches: &ArgMatches) -> Result<Logbook, Failure> {

@@ -15,6 +15,9 @@ use super::{Arm, Design, Factor};
 /// Name of the file in the experiment's directory.
 pub const FILE: &str = "experiment.json";
 
+/// More blocks than this nobody waits for.
+pub const MOST_BLOCKS: usize = 1000;
+
 /// Version of the file's form.
 pub const FORMAT: u32 = 1;
 
