@@ -5,42 +5,19 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use run::rows::TableId;
-use run::write::Making;
-use run::{Manifest, Sink};
 use serde_json::Value;
+use support::disk_runs::{Second, seconds};
 use support::{output, scratch, sonde, succeed};
 
 /// A run of ten seconds that wrote so many bytes, with I/Os of those latencies (seconds, and
 /// how many).
 fn made(dir: &Path, name: &str, bytes: f64, latencies: &[(f64, f64)]) -> PathBuf {
-    let path = dir.join(name);
-    let mut making = Making::begin(&path).expect("a run");
-    let mut sink = Sink::new();
-    let words = ["sda", "disk", "write"].map(|w| sink.word(w));
-    let start = 1_600_000_000_000_000_000 + name.bytes().map(i64::from).sum::<i64>();
-    for second in 1..=10 {
-        sink.at(start + second * 1_000_000_000, 1.0);
-        let values = [
-            bytes / 4096.0 / 10.0,
-            bytes / 10.0,
-            f64::NAN,
-            f64::NAN,
-            f64::NAN,
-        ];
-        sink.row(TableId::of("disk"), &words, &values);
-        for (latency, count) in latencies {
-            let latency = run::grid::floor(*latency, run::Unit::Seconds);
-            let values = [latency, count / 10.0, 0.0];
-            sink.row(TableId::of("disk_latency"), &words, &values);
-        }
-    }
-    making.take(&mut sink).expect("rows");
-    let mut manifest = Manifest::new("box", start, 1.0);
-    manifest.ended = Some(start + 10_000_000_000);
-    manifest.imported = vec![run::manifest::Imported::default()];
-    making.finish(&sink, &manifest).expect("a run");
-    path
+    let second = Second {
+        bytes: bytes / 10.0,
+        latencies: latencies.iter().map(|(l, n)| (*l, n / 10.0)).collect(),
+    };
+    let later = name.bytes().map(i64::from).sum();
+    seconds(dir, name, later, &vec![second; 10])
 }
 
 /// Runs around `bytes`, which differ by up to 1 % as noise does.

@@ -9,7 +9,6 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use run::catalog::{self, Column, Detail, Kind, Subject, Table};
 use run::manifest::Manifest;
@@ -27,63 +26,8 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A Python with the pinned packages; `None`, said on stderr, where it cannot be made. It is
-/// kept below the target directory, by its packages.
 fn python() -> Option<PathBuf> {
-    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match PYTHON.get_or_init(make_python) {
-        Ok(python) => Some(python.clone()),
-        Err(why) => {
-            assert!(
-                std::env::var_os("CI").is_none(),
-                "no Python packages: {why}: in CI every test must run"
-            );
-            eprintln!("skipped: no Python packages: {why}");
-            None
-        }
-    }
-}
-
-fn make_python() -> Result<PathBuf, String> {
-    let key = fingerprint(REQUIREMENTS);
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python-{key:08x}"));
-    let python = dir.join("bin/python");
-    let ready = dir.join("ready");
-    if ready.exists() {
-        return Ok(python);
-    }
-    let step = |command: &mut Command| match command.output() {
-        Ok(out) if out.status.success() => Ok(()),
-        Ok(out) => Err(format!(
-            "{command:?}: {}",
-            String::from_utf8_lossy(&out.stderr).trim()
-        )),
-        Err(e) => Err(format!("{command:?}: {e}")),
-    };
-    let _ = std::fs::remove_dir_all(&dir);
-    step(Command::new("python3").args(["-m", "venv"]).arg(&dir))?;
-    let pip = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "-r",
-    ];
-    step(
-        Command::new(&python)
-            .args(pip)
-            .arg(script("requirements.txt")),
-    )?;
-    std::fs::write(&ready, "").map_err(|e| e.to_string())?;
-    Ok(python)
-}
-
-/// Tells lists of packages apart (FNV-1a).
-fn fingerprint(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |h, b| {
-        (h ^ u32::from(b)).wrapping_mul(0x0100_0193)
-    })
+    support::python::python(REQUIREMENTS, &script("requirements.txt"))
 }
 
 /// Four seconds with reads, writes and computing, in two phases.

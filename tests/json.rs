@@ -10,10 +10,12 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use analysis::stats::Random;
 use run::manifest::Manifest;
 use run::rows::TableId;
 use run::{Sink, write::Writer};
 use serde_json::Value;
+use support::disk_runs::{Second, failing};
 use support::{AtEnd, scratch, sonde, succeed};
 
 /// Fields of a section of the page, by path, with their types.
@@ -232,6 +234,7 @@ fn doctor_prints_what_the_page_says() {
     );
 }
 
+<<<<<<< HEAD
 #[test]
 fn an_experiment_prints_what_the_page_says() {
     let dir = scratch("json-try");
@@ -254,6 +257,58 @@ fn an_experiment_prints_what_the_page_says() {
     other["advice"]["close"] = serde_json::json!(["2"]);
     answers.push(other);
     compare("try", &answers);
+=======
+/// Twelve runs in turns, each slower than the one before, on machines that differ; one is far
+/// off, and one more of each side failed.
+fn sides(dir: &Path) -> [Vec<PathBuf>; 2] {
+    let mut random = Random::new(3);
+    let mut run = |name: String, place: usize, status: i32| {
+        let level = 0.95_f64.powi(place as i32) * if place == 6 { 9.0 } else { 1.0 };
+        let second = |random: &mut Random| {
+            let bytes = 1e8 * level * (1.0 + 0.01 * random.normal());
+            let latency = |_| (1e-4 * (0.1 * random.normal()).exp(), 1.0);
+            let latencies = (0..100).map(latency).collect();
+            Second { bytes, latencies }
+        };
+        let all: Vec<Second> = (0..24).map(|_| second(&mut random)).collect();
+        let path = failing(dir, &name, place as i64 * 100, &all, Some(status));
+        let facts = format!("{{\"kernel\": {{\"release\": \"{}\"}}}}", place % 2);
+        std::fs::write(path.join("inventory.json"), facts).unwrap();
+        path
+    };
+    [0, 1].map(|side| {
+        let mut runs: Vec<PathBuf> = (0..6)
+            .map(|i| run(format!("{side}-{i}"), 2 * i + side, 0))
+            .collect();
+        runs.push(run(format!("{side}-failed"), side, 1));
+        runs
+    })
+}
+
+#[test]
+fn compare_prints_what_the_page_says() {
+    let dir = scratch("json-compare");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let [a, b] = sides(&dir);
+    let ask = |a: &[PathBuf], b: &[PathBuf], metrics: &[&str]| {
+        let mut command = sonde();
+        command
+            .arg("compare")
+            .args(a)
+            .arg("--vs")
+            .args(b)
+            .arg("--json");
+        for metric in metrics {
+            command.args(["-m", metric]);
+        }
+        parse(&succeed(&mut command))
+    };
+    let mut answers = ask(&a, &b, &["disk.bytes", "p50 disk.ios by latency"]);
+    let differing = answers[0]["differences"].as_array().map(Vec::len);
+    assert!(differing > Some(0), "{}", answers[0]);
+    answers.extend(ask(&b, &a, &["disk.bytes"]));
+    compare("compare", &answers);
+>>>>>>> w-stats
 }
 
 /// Names of all fields in `value`, but for those that are data.

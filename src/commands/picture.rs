@@ -28,12 +28,8 @@ pub(super) fn file_argument(help: &'static str) -> Arg {
 }
 
 /// `--size`, in pixels.
-pub(super) fn size_argument() -> Arg {
-    option(
-        "size",
-        "WIDTHxHEIGHT",
-        "Pixels of the picture [default: 1200x600]",
-    )
+pub(super) fn size_argument(help: &'static str) -> Arg {
+    option("size", "WIDTHxHEIGHT", help)
 }
 
 /// `--colour`, of the terminal.
@@ -65,15 +61,15 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
     }
 }
 
-fn size(matches: &ArgMatches) -> Result<(u32, u32), Failure> {
+fn size(matches: &ArgMatches) -> Result<Option<(u32, u32)>, Failure> {
     let Some(text) = matches.get_one::<String>("size") else {
-        return Ok(PICTURE);
+        return Ok(None);
     };
     let pair = text
         .split_once('x')
         .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match pair {
-        Some((w, h)) if (64..=8192).contains(&w) && (64..=8192).contains(&h) => Ok((w, h)),
+        Some((w, h)) if (64..=8192).contains(&w) && (64..=8192).contains(&h) => Ok(Some((w, h))),
         _ => Err(Failure::input(format!(
             "--size {text}: expected WIDTHxHEIGHT, each 64 to 8192\nhint: for example 1200x600"
         ))),
@@ -84,7 +80,8 @@ fn size(matches: &ArgMatches) -> Result<(u32, u32), Failure> {
 pub(super) struct File<'m> {
     path: &'m Path,
     format: Format,
-    size: (u32, u32),
+    /// Pixels, where they are asked for.
+    size: Option<(u32, u32)>,
 }
 
 impl File<'_> {
@@ -100,7 +97,13 @@ impl File<'_> {
 
     /// Draws and writes it.
     pub(super) fn write(&self, chart: &Chart) -> Result<(), Failure> {
-        output::file(self.path, &(self.format)(chart, self.size)?)
+        let usual = match &chart.ranges {
+            // Their number says how high it is.
+            Some(ranges) => (PICTURE.0, 180 + 60 * ranges.rows.len().min(60) as u32),
+            None => PICTURE,
+        };
+        let size = self.size.unwrap_or(usual);
+        output::file(self.path, &(self.format)(chart, size)?)
     }
 
     /// Writes what `draw` draws as SVG in a size.

@@ -53,7 +53,9 @@ fn arguments(command: Command) -> Command {
         )
         .arg(option("from", "TIME", "Start there, since the run's start"))
         .arg(option("to", "TIME", "End there"))
-        .arg(picture::size_argument())
+        .arg(picture::size_argument(
+            "Pixels of the picture [default: 1200x600]",
+        ))
         .arg(option("title", "TEXT", "Title instead of the expression"))
         .arg(picture::colour_argument())
         .after_help(

@@ -7,6 +7,9 @@
     reason = "tests run programs, write files and tell why they skip"
 )]
 
+pub(crate) mod disk_runs;
+pub(crate) mod python;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -123,6 +123,8 @@ pub(super) fn notes(a: &Side, b: &Side) -> Vec<String> {
     });
     for side in [a, b] {
         notes.extend(side.runs.iter().filter_map(|r| ended(side, r)));
+        let failed = side.failed.iter().filter_map(|r| ended(side, r));
+        notes.extend(failed.map(|note| format!("{note}: it does not count")));
     }
     notes.extend(lengths(a, b));
     notes.extend(costs(a, b));
@@ -130,25 +132,23 @@ pub(super) fn notes(a: &Side, b: &Side) -> Vec<String> {
     notes
 }
 
+/// How a run's command failed, if it did.
+pub(super) fn failure(run: &Run) -> Option<String> {
+    let command = run.manifest.command.as_ref()?;
+    match (command.status, command.signal) {
+        (Some(status), _) if status != 0 => Some(format!("its command ended with status {status}")),
+        (_, Some(signal)) => Some(format!("its command was killed by signal {signal}")),
+        _ => None,
+    }
+}
+
 /// A run that did not end as it should.
 fn ended(side: &Side, run: &Run) -> Option<String> {
     let m = &run.manifest;
     let path = run.path().display();
     let name = side.name;
-    if let Some(status) = m
-        .command
-        .as_ref()
-        .and_then(|c| c.status)
-        .filter(|s| *s != 0)
-    {
-        return Some(format!(
-            "{path} ({name}): its command ended with status {status}"
-        ));
-    }
-    if let Some(signal) = m.command.as_ref().and_then(|c| c.signal) {
-        return Some(format!(
-            "{path} ({name}): its command was killed by signal {signal}"
-        ));
+    if let Some(how) = failure(run) {
+        return Some(format!("{path} ({name}): {how}"));
     }
     if !m.loss.is_empty() {
         return Some(format!(

@@ -3,10 +3,11 @@
 use analysis::compare::{Compared, Inside, Joint, Shift, far_off, joint};
 use analysis::stats::steady::Steady;
 use analysis::stats::{Aim, Interval, Verdict};
+use run::Run;
 use serde_json::{Value, json};
 
 use super::told::verdict_word;
-use super::{Comparison, SEED, Side};
+use super::{Comparison, SEED};
 
 /// The whole as JSON.
 pub(super) fn json(told: &Comparison) -> String {
@@ -30,8 +31,9 @@ pub(super) fn json(told: &Comparison) -> String {
         })
     });
     let all = json!({
-        "a": paths(&told.a),
-        "b": paths(&told.b),
+        "a": paths(&told.a.runs),
+        "b": paths(&told.b.runs),
+        "failed": {"a": paths(&told.a.failed), "b": paths(&told.b.failed)},
         "metrics": told.all.iter().enumerate().map(|(i, c)| metric(told, i, c)).collect::<Vec<_>>(),
         "shifts": told.shifts.iter().map(shift).collect::<Vec<_>>(),
         "joint": together,
@@ -42,8 +44,8 @@ pub(super) fn json(told: &Comparison) -> String {
     format!("{all:#}\n")
 }
 
-fn paths(side: &Side) -> Vec<Value> {
-    side.runs.iter().map(|r| json!(r.path())).collect()
+fn paths(runs: &[Run]) -> Vec<Value> {
+    runs.iter().map(|r| json!(r.path())).collect()
 }
 
 fn number(value: f64) -> Value {

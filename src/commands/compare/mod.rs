@@ -48,11 +48,17 @@ fn arguments(command: Command) -> Command {
                 .action(ArgAction::Append)
                 .help("What to compare, and which way is better; may be given again [default: the workload's own throughput and latency, else disks, networks and processors]"),
         )
+        .arg(
+            flag("with-failed", "Count runs whose command failed, too")
+                .id("with_failed"),
+        )
         .arg(flag("json", "As JSON"))
         .arg(picture::file_argument(
             "Also draw all ratios with their intervals, as FILE.png or FILE.svg",
         ))
-        .arg(picture::size_argument())
+        .arg(picture::size_argument(
+            "Pixels of the picture [default: 1200 wide, as high as needed]",
+        ))
         .after_help(
             "A run is one number: what is measured inside it is correlated, and more\n\
              seconds are not more runs. Four runs a side are the least that can decide one\n\
@@ -66,14 +72,20 @@ fn arguments(command: Command) -> Command {
 }
 
 /// Where chance decides, it decides the same each time.
-pub(super) const SEED: u64 = 1;
+const SEED: u64 = 1;
 
 /// The runs of one side.
 pub(super) struct Side {
     pub(super) name: &'static str,
+    /// Those that count.
     pub(super) runs: Vec<Run>,
+<<<<<<< HEAD
     /// The experiment whose arm they are, and the block of each.
     blocks: Option<(PathBuf, Vec<usize>)>,
+=======
+    /// Those that do not, since their command failed.
+    pub(super) failed: Vec<Run>,
+>>>>>>> w-stats
 }
 
 impl Side {
@@ -86,6 +98,7 @@ impl Side {
             }
             Ok(run)
         };
+<<<<<<< HEAD
         let mut runs = Vec::new();
         let mut blocks = None;
         for path in paths {
@@ -105,6 +118,20 @@ impl Side {
             let kept = runs.filter(|(_, block)| wanted.contains(block));
             self.runs = kept.map(|(run, _)| run).collect();
         }
+=======
+        let all: Vec<Run> = paths.map(open).collect::<Result<_, _>>()?;
+        // What a crash left unfinished is no number of the setting.
+        let counts =
+            |run: &Run| matches.get_flag("with_failed") || comparable::failure(run).is_none();
+        let (runs, failed): (Vec<Run>, Vec<Run>) = all.into_iter().partition(counts);
+        if runs.is_empty() {
+            return Err(Failure::input(format!(
+                "the commands of all runs of {name} failed, so none counts\n\
+                 hint: --with-failed counts them"
+            )));
+        }
+        Ok(Side { name, runs, failed })
+>>>>>>> w-stats
     }
 }
 
@@ -139,15 +166,15 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 /// All there is to tell.
-pub(super) struct Comparison {
-    pub(super) a: Side,
-    pub(super) b: Side,
-    pub(super) all: Vec<Compared>,
-    pub(super) shifts: Vec<Shift>,
-    pub(super) doubts: doubts::Doubts,
-    pub(super) notes: Vec<String>,
+struct Comparison {
+    a: Side,
+    b: Side,
+    all: Vec<Compared>,
+    shifts: Vec<Shift>,
+    doubts: doubts::Doubts,
+    notes: Vec<String>,
     /// Path in the inventory, value in A, value in B.
-    pub(super) differences: Vec<[String; 3]>,
+    differences: Vec<[String; 3]>,
 }
 
 impl Comparison {
@@ -192,7 +219,10 @@ fn in_blocks(a: &mut Side, b: &mut Side) -> bool {
 
 fn twice<'s>(a: &'s Side, b: &'s Side) -> Option<&'s Path> {
     let mut seen = std::collections::HashSet::new();
-    let paths = a.runs.iter().chain(&b.runs).map(Run::path);
+    let sides = [a, b].into_iter();
+    let paths = sides
+        .flat_map(|s| s.runs.iter().chain(&s.failed))
+        .map(Run::path);
     let mut paths =
         paths.filter(|p| !seen.insert(p.canonicalize().unwrap_or_else(|_| p.to_path_buf())));
     paths.next()

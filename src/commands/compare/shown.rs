@@ -12,6 +12,9 @@ use crate::output::one_line;
 /// Beyond this a name of a picture's row says no more.
 const NAME: usize = 44;
 
+/// What the shade says.
+const SHADED: &str = "shaded: less than 2 % either way";
+
 /// How a distribution moved, quantile by quantile.
 pub(super) fn shift(shift: &Shift) -> Chart {
     let title = format!("Shift of {}", one_line(&shift.expression));
@@ -23,7 +26,7 @@ pub(super) fn shift(shift: &Shift) -> Chart {
     } else {
         "too few runs for a band that holds all quantiles together"
     };
-    chart.notes.push(band.to_owned());
+    chart.notes.insert(0, band.to_owned());
     chart
 }
 
@@ -39,7 +42,7 @@ pub(super) fn all(all: &[Compared], shifts: &[Shift]) -> Chart {
     if !shifts.is_empty() {
         let text = "quantiles of a distribution: a band of 95 % that holds them together; \
                     others: an interval of 95 % each";
-        chart.notes.push(text.into());
+        chart.notes.insert(0, text.into());
     }
     chart
 }
@@ -58,6 +61,7 @@ fn chart(title: String, rows: Vec<Range>) -> Chart {
             even: Some(1.0),
             small: Some(within(Margin::THROUGHPUT)),
         }),
+        notes: vec![SHADED.into()],
         ..Chart::default()
     }
 }

@@ -65,8 +65,24 @@ fn one(a: &[Run], b: &[Run], blocks: bool, text: &str, drawing: Drawing) -> Opti
         b: sides[1].iter().map(Seen::quantiles).collect(),
         blocks,
     };
+    let known = |run: &Vec<f64>, place: usize| run.get(place).is_some_and(|v| v.is_finite());
+    let both = |place: &usize| {
+        let any = |side: &[Vec<f64>]| side.iter().any(|run| known(run, *place));
+        any(&told.a) && any(&told.b)
+    };
+    let places: Vec<usize> = (0..SHOWN.len()).filter(both).collect();
+    let kept = |side: &[Vec<f64>]| -> Vec<Vec<f64>> {
+        let of = |run: &Vec<f64>| places.iter().map(|p| run[*p]).collect();
+        side.iter().map(of).collect()
+    };
+    let told = Told {
+        a: kept(&told.a),
+        b: kept(&told.b),
+        blocks,
+    };
     let draws = if enough {
-        draws(&sides, &told, drawing)
+        let quantiles: Vec<f64> = places.iter().map(|p| SHOWN[*p].1).collect();
+        draws(&sides, &told, &quantiles, drawing)
     } else {
         None
     };
@@ -74,7 +90,7 @@ fn one(a: &[Run], b: &[Run], blocks: bool, text: &str, drawing: Drawing) -> Opti
     (!at.is_empty()).then(|| Shift {
         expression: text.to_owned(),
         unit,
-        names: SHOWN.iter().map(|s| s.0).collect(),
+        names: places.iter().map(|p| SHOWN[*p].0).collect(),
         drawn: draws.is_some(),
         at,
     })
@@ -147,7 +163,12 @@ fn batched(spread: &Spread, answer: &Answer) -> Option<Spreads> {
 }
 
 /// A bootstrap, where every run tells every quantile and has batches.
-fn draws(sides: &[Vec<Seen>; 2], told: &Told, drawing: Drawing) -> Option<Draws> {
+fn draws(
+    sides: &[Vec<Seen>; 2],
+    told: &Told,
+    quantiles: &[f64],
+    drawing: Drawing,
+) -> Option<Draws> {
     let known = |run: &Vec<f64>| run.iter().all(|v| v.is_finite());
     if !told.a.iter().chain(&told.b).all(known) {
         return None;
@@ -161,10 +182,9 @@ fn draws(sides: &[Vec<Seen>; 2], told: &Told, drawing: Drawing) -> Option<Draws>
     } else {
         Runs::Sides([a, b])
     };
-    let quantiles = SHOWN.map(|s| s.1);
     bootstrap::bootstrap(
         &runs,
-        &quantiles,
+        quantiles,
         drawing.draws,
         drawing.seed,
         drawing.threads,

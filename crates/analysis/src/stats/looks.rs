@@ -13,8 +13,8 @@ use super::{Interval, Paired};
 /// After how many blocks an experiment of unknown length is looked at.
 pub const LOOKS: [usize; 4] = [6, 10, 16, 24];
 
-/// Points of the grid on which chances are integrated; errors are below 1e-6.
-const POINTS: usize = 400;
+/// Steps of the grid on which chances are integrated; errors of the bounds are below 1e-4.
+const POINTS: usize = 160;
 
 /// The looks of an experiment.
 ///
@@ -28,6 +28,8 @@ pub struct Looks {
     at: Vec<usize>,
     /// Blocks at the last planned look.
     planned: usize,
+    /// Levels of one question, for differences and for equivalence.
+    alone: [Vec<f64>; 2],
 }
 
 /// What is asked of the blocks: a metric of an arm against the baseline.
@@ -65,9 +67,14 @@ impl Looks {
     pub fn until(at: &[usize], planned: usize) -> Option<Looks> {
         let rising = at.windows(2).all(|w| w[0] < w[1]);
         let sound = rising && *at.first()? >= 2 && *at.last()? <= planned;
-        sound.then(|| Looks {
-            at: at.to_vec(),
-            planned,
+        sound.then(|| {
+            let mut looks = Looks {
+                at: at.to_vec(),
+                planned,
+                alone: Default::default(),
+            };
+            looks.alone = [LEVEL, 2.0 * LEVEL].map(|level| looks.levels(level));
+            looks
         })
     }
 
@@ -97,7 +104,7 @@ impl Looks {
             return Vec::new();
         }
         let sure = self.sure(look, asked);
-        let levels = [LEVEL, 2.0 * LEVEL].map(|level| self.levels(level)[look]);
+        let levels = [self.alone[0][look], self.alone[1][look]];
         let looked = asked.iter().zip(sure).map(|(a, sure)| {
             let [outer, inner] = levels.map(|level| interval(a.logs, level));
             let estimate = Estimate::with(a.logs, outer, inner, a.margin);
@@ -119,8 +126,11 @@ impl Looks {
         order.sort_by(|a, b| least(a).total_cmp(&least(b)));
         let mut sure = vec![false; asked.len()];
         for (rank, place) in order.into_iter().enumerate() {
-            let open = (asked.len() - rank) as f64;
-            if !reaches(asked[place].logs, self.levels(LEVEL / open)[look]) {
+            let level = match asked.len() - rank {
+                1 => self.alone[0][look],
+                open => self.levels(LEVEL / open as f64)[look],
+            };
+            if !reaches(asked[place].logs, level) {
                 break;
             }
             sure[place] = true;

@@ -101,10 +101,10 @@ mod tests {
 
     #[test]
     fn other_braces_are_the_commands_own() {
-        let command = texts(&["sh", "{} {1..3} ${x} {{a}} {\"k\": {a}} {", "é{a}é}"]);
+        let command = texts(&["sh", "{} {1..3} ${x} {{a}} {\"k\": {a}} {", "é{a}é{b}"]);
         let found = substitute(&command, &values(&[("a", "V")]));
         assert_eq!(found[1], "{} {1..3} ${x} {a} {\"k\": V} {");
-        assert_eq!(found[2], "éVé{{b}");
+        assert_eq!(found[2], "éVé{b}");
         let names: Vec<String> = names_in(&command).into_iter().collect();
         assert_eq!(names, ["a", "b"]);
     }

@@ -30,7 +30,7 @@ pub(super) fn draw(
     // Title, axis and its numbers stay.
     measured.rows.truncate(height.saturating_sub(3).max(1));
     let widest = |of: fn(&Row) -> &str| measured.rows.iter().map(|r| columns(of(r))).max();
-    let left = widest(|r| &r.name).unwrap_or(0).min(width / 4) + 1;
+    let left = widest(|r| &r.name).unwrap_or(0).min(width * 3 / 10) + 1;
     let texts = widest(|r| &r.text).unwrap_or(0).min(width * 2 / 5);
     let places = Places {
         left,
