@@ -28,14 +28,27 @@ fn signal(child: &Child, signal: Signal) {
 fn interrupted(bench: &Bench, device: &LoopDevice, how: Signal) -> (Option<i32>, String) {
     let set = format!("disk:{}.read_ahead_kb=64,256", device.name());
     let words = [
-        "--set", &set, "--blocks", "3", "-m", "elapsed", "-o", "experiment", "--json", "--",
-        "sleep", "0.3",
+        "--set",
+        &set,
+        "--blocks",
+        "3",
+        "-m",
+        "elapsed",
+        "-o",
+        "experiment",
+        "--json",
+        "--",
+        "sleep",
+        "0.3",
     ];
     let child = bench.start(&words);
     until("a second block", || bench.in_state("done") >= 5);
     signal(&child, how);
     let out = child.wait_with_output().expect("it ends");
-    (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned())
+    (
+        out.status.code(),
+        String::from_utf8_lossy(&out.stdout).into_owned(),
+    )
 }
 
 fn resume(bench: &Bench) -> Value {
@@ -50,7 +63,9 @@ fn goes_on(name: &str, how: Signal, status: Option<i32>) {
         return;
     }
     let device = LoopDevice::new(name, 1 << 20);
-    let ahead = Path::new("/sys/block").join(device.name()).join("queue/read_ahead_kb");
+    let ahead = Path::new("/sys/block")
+        .join(device.name())
+        .join("queue/read_ahead_kb");
     std::fs::write(&ahead, "32").expect("root may set it");
     let bench = Bench::new(name);
     let (code, told) = interrupted(&bench, &device, how);
@@ -60,19 +75,30 @@ fn goes_on(name: &str, how: Signal, status: Option<i32>) {
     if code.is_some() {
         let told: Value = serde_json::from_str(&told).expect("JSON");
         assert!(told["trials_done"].as_u64() >= Some(4), "{told}");
-        assert!(told["ended"].as_str().is_some_and(|e| e.contains("interrupted")), "{told}");
+        assert!(
+            told["ended"]
+                .as_str()
+                .is_some_and(|e| e.contains("interrupted")),
+            "{told}"
+        );
     }
     // A recorder that outlives a killed experiment for a moment is still in its directory.
     until("the recorder's end", || !is_recorded(&bench));
     let result = resume(&bench);
     assert_eq!(file(&ahead), "32");
-    assert_eq!((&result["blocks"], &result["trials_done"]), (&3.into(), &12.into()));
+    assert_eq!(
+        (&result["blocks"], &result["trials_done"]),
+        (&3.into(), &12.into())
+    );
     assert!(result["ended"].is_null());
     let trials = result["trials"].as_array().expect("trials");
     let cut = |t: &&Value| t["state"] == "interrupted" || t["state"] == "aside";
     assert!(trials.iter().filter(cut).count() >= 1, "{trials:?}");
     // Complete: there is nothing left to do.
-    assert_eq!(resume(&bench)["trials"].as_array().map(Vec::len), Some(trials.len()));
+    assert_eq!(
+        resume(&bench)["trials"].as_array().map(Vec::len),
+        Some(trials.len())
+    );
 }
 
 /// Whether some process works in the bench's directory.
@@ -108,11 +134,16 @@ fn another_start_is_no_resume() {
         return;
     }
     let device = LoopDevice::new("try-other", 1 << 20);
-    let ahead = Path::new("/sys/block").join(device.name()).join("queue/read_ahead_kb");
+    let ahead = Path::new("/sys/block")
+        .join(device.name())
+        .join("queue/read_ahead_kb");
     std::fs::write(&ahead, "32").expect("root may set it");
     let bench = Bench::new("try-other");
     interrupted(&bench, &device, Signal::TERM);
     std::fs::write(&ahead, "48").expect("root may set it");
-    bench.refused(&["--resume", "experiment"], "was 32 when the experiment began, and is 48 now");
+    bench.refused(
+        &["--resume", "experiment"],
+        "was 32 when the experiment began, and is 48 now",
+    );
     assert_eq!(file(&ahead), "48");
 }

@@ -6,13 +6,13 @@
     reason = "tests run programs, write files and tell why they skip"
 )]
 
-mod support;
-#[path = "support/trying.rs"]
-mod trying;
 #[path = "support/space.rs"]
 mod space;
+mod support;
 #[path = "truth/mod.rs"]
 mod truth;
+#[path = "support/trying.rs"]
+mod trying;
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,10 @@ use trying::{Bench, against, file};
 const LOOP: &[Need] = &[Need::Root, Need::Program("losetup")];
 
 fn queue(device: &LoopDevice, name: &str) -> PathBuf {
-    Path::new("/sys/block").join(device.name()).join("queue").join(name)
+    Path::new("/sys/block")
+        .join(device.name())
+        .join("queue")
+        .join(name)
 }
 
 /// The setting of a device in the inventory of each trial that counts, by arm.
@@ -36,7 +39,9 @@ fn during(bench: &Bench, result: &Value, device: &str, setting: &str) -> Vec<(St
             let text = std::fs::read(run.join("inventory.json")).expect("an inventory");
             let inventory: Value = serde_json::from_slice(&text).expect("JSON");
             let found = &inventory["block"][device][setting];
-            let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+            let found = found
+                .as_str()
+                .map_or_else(|| found.to_string(), str::to_owned);
             (t["arm"].as_str().expect("a name").to_owned(), found)
         })
         .collect()
@@ -44,7 +49,10 @@ fn during(bench: &Bench, result: &Value, device: &str, setting: &str) -> Vec<(St
 
 #[test]
 fn schedulers_and_depths_are_set_for_each_trial_and_put_back() {
-    if !can_run("schedulers_and_depths_are_set_for_each_trial_and_put_back", LOOP) {
+    if !can_run(
+        "schedulers_and_depths_are_set_for_each_trial_and_put_back",
+        LOOP,
+    ) {
         return;
     }
     let device = LoopDevice::new("try-depth", 8 << 20);
@@ -52,11 +60,27 @@ fn schedulers_and_depths_are_set_for_each_trial_and_put_back() {
     let names = ["scheduler", "nr_requests"].map(|n| queue(&device, n));
     let before = names.each_ref().map(|n| file(n));
     let set = |name: &str, values: &str| format!("disk:{}.{name}={values}", device.name());
-    let (scheduler, depth) = (set("scheduler", "none,mq-deadline"), set("nr_requests", "4,32,256"));
+    let (scheduler, depth) = (
+        set("scheduler", "none,mq-deadline"),
+        set("nr_requests", "4,32,256"),
+    );
     let read = format!("if={}", device.path.display());
     let words = [
-        "--set", &scheduler, "--set", &depth, "--blocks", "1", "--no-aa", "-m", "elapsed", "--",
-        "dd", &read, "of=/dev/null", "bs=64k", "iflag=direct",
+        "--set",
+        &scheduler,
+        "--set",
+        &depth,
+        "--blocks",
+        "1",
+        "--no-aa",
+        "-m",
+        "elapsed",
+        "--",
+        "dd",
+        &read,
+        "of=/dev/null",
+        "bs=64k",
+        "iflag=direct",
     ];
     let result = bench.conduct(&words, 0);
     assert_eq!(names.each_ref().map(|n| file(n)), before);
@@ -64,7 +88,11 @@ fn schedulers_and_depths_are_set_for_each_trial_and_put_back() {
     let depths = during(&bench, &result, &device.name(), "nr_requests");
     assert_eq!(schedulers.len(), 7, "{schedulers:?}");
     for ((arm, scheduler), (_, depth)) in schedulers.iter().zip(&depths) {
-        let wanted = if arm.contains("mq-deadline") { "mq-deadline" } else { "none" };
+        let wanted = if arm.contains("mq-deadline") {
+            "mq-deadline"
+        } else {
+            "none"
+        };
         assert!(scheduler.contains(wanted), "{arm}: {scheduler}");
         for wanted in ["4", "32", "256"] {
             if arm.ends_with(&format!("nr_requests={wanted}")) {
@@ -88,8 +116,20 @@ fn reading_ahead_is_found_to_be_much_better() {
     let flush = format!("blockdev --flushbufs {}", device.path.display());
     let read = format!("if={}", device.path.display());
     let words = [
-        "--set", &set, "--blocks", "6", "--no-aa", "--prepare", &flush, "-m",
-        "elapsed", "--", "dd", &read, "of=/dev/null", "bs=4k",
+        "--set",
+        &set,
+        "--blocks",
+        "6",
+        "--no-aa",
+        "--prepare",
+        &flush,
+        "-m",
+        "elapsed",
+        "--",
+        "dd",
+        &read,
+        "of=/dev/null",
+        "bs=4k",
     ];
     let result = bench.conduct(&words, 0);
     let found = against(&result, 0, "4096");
@@ -111,7 +151,11 @@ fn a_throttled_group_is_found_to_be_slower() {
         (v1.join(&name), "cpu.cfs_quota_us", "20000")
     } else {
         assert!(v2.exists(), "no control groups");
-        (Path::new("/sys/fs/cgroup").join(&name), "cpu.max", "20000 100000")
+        (
+            Path::new("/sys/fs/cgroup").join(&name),
+            "cpu.max",
+            "20000 100000",
+        )
     };
     std::fs::create_dir(&group).expect("root makes groups");
     let _gone = AtEnd(|| {
@@ -147,15 +191,28 @@ fn packets_follow_gso_and_the_mtu() {
     let spaces = space::pair("try");
     spaces[1].run("iperf3 -s -D >/dev/null 2>&1; sleep 0.2");
     let _ended = AtEnd(|| {
-        spaces[1].run("for p in $(ip netns pids $(ip netns identify $$)); do \
-                       grep -qx iperf3 /proc/$p/comm && kill $p; done; true");
+        spaces[1].run(
+            "for p in $(ip netns pids $(ip netns identify $$)); do \
+                       grep -qx iperf3 /proc/$p/comm && kill $p; done; true",
+        );
     });
     let conduct = |set: &str, more: &[&str]| -> Value {
         let bench = Bench::new(&format!("try-net-{}", set.len()));
         let exe = env!("CARGO_BIN_EXE_sonde");
         let words = [
-            exe, "try", "--json", "-q", "-o", "experiment", "--record=--detail=samples", "--set",
-            set, "--blocks", "6", "--no-aa", "-m",
+            exe,
+            "try",
+            "--json",
+            "-q",
+            "-o",
+            "experiment",
+            "--record=--detail=samples",
+            "--set",
+            set,
+            "--blocks",
+            "6",
+            "--no-aa",
+            "-m",
             "net.mean_packet where interface = veth0 and direction = transmit:higher",
         ];
         let command = ["--", "iperf3", "-c", "10.9.8.2", "-n", "20M"];

@@ -23,13 +23,26 @@ use trying::{Bench, against};
 fn a_large_difference_is_found_and_recommended() {
     let bench = Bench::new("try-large");
     let words = [
-        "--param", "s=0.5,0.05", "--blocks", "6", "--no-aa", "-m", "elapsed", "--every", "100ms",
-        "--", "sleep", "{s}",
+        "--param",
+        "s=0.5,0.05",
+        "--blocks",
+        "6",
+        "--no-aa",
+        "-m",
+        "elapsed",
+        "--every",
+        "100ms",
+        "--",
+        "sleep",
+        "{s}",
     ];
     let result = bench.conduct(&words, 0);
     let found = against(&result, 0, "0.05");
     assert_eq!(found["verdict"], "better", "{found}");
-    assert_eq!((&result["advice"]["what"], &result["advice"]["arm"]), (&"take".into(), &"0.05".into()));
+    assert_eq!(
+        (&result["advice"]["what"], &result["advice"]["arm"]),
+        (&"take".into(), &"0.05".into())
+    );
     let ratio = found["ratio"].as_f64().expect("a ratio");
     assert!(ratio > 0.05 && ratio < 0.6, "{ratio}");
     // Show and compare read the same directory.
@@ -37,7 +50,10 @@ fn a_large_difference_is_found_and_recommended() {
     let dir = bench.experiment();
     let arm = format!("{}:0.05", dir.display());
     let compared = succeed(
-        sonde().arg("compare").arg(&dir).args(["--vs", &arm, "-m", "elapsed", "--json"]),
+        sonde()
+            .arg("compare")
+            .arg(&dir)
+            .args(["--vs", &arm, "-m", "elapsed", "--json"]),
     );
     let compared: serde_json::Value = serde_json::from_str(&compared).expect("JSON");
     assert_eq!(compared["metrics"][0]["verdict"], "better");
@@ -45,7 +61,10 @@ fn a_large_difference_is_found_and_recommended() {
     assert_eq!(compared["metrics"][0]["p"], 0.03125);
     let unknown = format!("{}:0.06", dir.display());
     let out = output(sonde().arg("compare").arg(&dir).args(["--vs", &unknown]));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("0.05"), "{out:?}");
+    assert!(
+        String::from_utf8_lossy(&out.stderr).contains("0.05"),
+        "{out:?}"
+    );
     pictures(&dir);
 }
 
@@ -65,8 +84,22 @@ fn pictures(dir: &Path) {
 fn the_same_against_the_same_claims_nothing() {
     let bench = Bench::new("try-same");
     let words = [
-        "--param", "n=1,2", "--blocks", "6", "-m", "elapsed", "-m", "cpu.utilisation", "-m",
-        "system.context_switches", "--every", "100ms", "--", "sh", "-c", "sleep 0.2 # {n}",
+        "--param",
+        "n=1,2",
+        "--blocks",
+        "6",
+        "-m",
+        "elapsed",
+        "-m",
+        "cpu.utilisation",
+        "-m",
+        "system.context_switches",
+        "--every",
+        "100ms",
+        "--",
+        "sh",
+        "-c",
+        "sleep 0.2 # {n}",
     ];
     let result = bench.conduct(&words, 0);
     for metric in 0..3 {
@@ -87,14 +120,36 @@ fn a_warm_up_does_not_count() {
     let script = "t=$(($(date +%s%N) + 600000000)); while [ $(date +%s%N) -lt $t ]; do :; done; \
                   sleep 0.4 # {n}";
     let words = [
-        "--param", "n=1,2", "--blocks", "1", "--no-aa", "--warmup", "650ms", "--every", "100ms",
-        "-m", "process.time where process ~ sh", "-m", "elapsed", "--", "sh", "-c", script,
+        "--param",
+        "n=1,2",
+        "--blocks",
+        "1",
+        "--no-aa",
+        "--warmup",
+        "650ms",
+        "--every",
+        "100ms",
+        "-m",
+        "process.time where process ~ sh",
+        "-m",
+        "elapsed",
+        "--",
+        "sh",
+        "-c",
+        script,
     ];
     let result = bench.conduct(&words, 0);
-    let run = bench.dir.join(result["trials"][0]["run"].as_str().expect("a path"));
+    let run = bench
+        .dir
+        .join(result["trials"][0]["run"].as_str().expect("a path"));
     let book = std::fs::read_to_string(run.join("run.json")).expect("a manifest");
-    assert!(book.contains("warm-up") && book.contains("steady"), "{book}");
-    let whole = result["metrics"][1]["arms"][0]["middle"].as_f64().expect("seconds");
+    assert!(
+        book.contains("warm-up") && book.contains("steady"),
+        "{book}"
+    );
+    let whole = result["metrics"][1]["arms"][0]["middle"]
+        .as_f64()
+        .expect("seconds");
     assert!(whole > 0.9, "{whole}");
     let of = |expression: &str| {
         let got = succeed(sonde().arg("get").arg(&run).args([expression, "--json"]));
@@ -124,7 +179,10 @@ fn a_search_proposes_and_blocks_decide() {
     let searched = searched.iter().filter(|t| t["stage"] == "search").count();
     assert!((3..=20).contains(&searched), "{searched}");
     assert_eq!(result["trials_done"], 12);
-    assert_eq!(against(&result, 0, &format!("{found}"))["verdict"], "better");
+    assert_eq!(
+        against(&result, 0, &format!("{found}"))["verdict"],
+        "better"
+    );
 }
 
 #[test]
@@ -133,7 +191,15 @@ fn how_work_grows_is_told_with_its_doubt() {
     let script = "for i in $(seq {n}); do dd if=/dev/zero of=/dev/null bs=64k count=2000 2>&1 & done; \
                   wait; echo";
     let words = [
-        "--scale", "n=1,2,4", "--blocks", "2", "-m", "system.forks:higher", "--", "sh", "-c",
+        "--scale",
+        "n=1,2,4",
+        "--blocks",
+        "2",
+        "-m",
+        "system.forks:higher",
+        "--",
+        "sh",
+        "-c",
         script,
     ];
     let result = bench.conduct(&words, 0);
@@ -141,12 +207,18 @@ fn how_work_grows_is_told_with_its_doubt() {
     let steps = scaling["steps"].as_array().expect("steps");
     assert_eq!(steps.len(), 3);
     assert_eq!(steps[0]["speed_up"], 1.0);
-    assert!(steps.iter().all(|s| s["cpu_seconds_per_unit"].is_number()), "{scaling}");
+    assert!(
+        steps.iter().all(|s| s["cpu_seconds_per_unit"].is_number()),
+        "{scaling}"
+    );
     assert!(scaling["usl"]["alpha"].is_number());
     let doubts = scaling["doubts"].to_string();
     assert!(doubts.contains("too few to extrapolate"), "{doubts}");
     let text = succeed(sonde().arg("show").arg(bench.experiment()));
-    assert!(text.contains("efficiency") && text.contains("DOUBT"), "{text}");
+    assert!(
+        text.contains("efficiency") && text.contains("DOUBT"),
+        "{text}"
+    );
 }
 
 /// A logbook of 100 trials, without their runs.
@@ -213,11 +285,21 @@ fn a_hundred_trials_are_planned_and_told_in_two_seconds() {
     let plan = output(
         sonde()
             .current_dir(&dir)
-            .args(["try", "--param", "n=1,2,3,4,5,6,7,8,9", "--blocks", "10", "--dry-run"])
+            .args([
+                "try",
+                "--param",
+                "n=1,2,3,4,5,6,7,8,9",
+                "--blocks",
+                "10",
+                "--dry-run",
+            ])
             .args(["--", "work", "{n}"]),
     );
     let took = began.elapsed();
-    assert!(plan.status.success() && text.contains("100 trials that count"), "{text}");
+    assert!(
+        plan.status.success() && text.contains("100 trials that count"),
+        "{text}"
+    );
     assert!(took < Duration::from_secs(2), "{took:?}");
     assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
 }
@@ -228,7 +310,10 @@ fn a_damaged_logbook_is_told_and_nothing_panics() {
     hundred().save(&dir).expect("a logbook");
     let path = dir.join("experiment.json");
     let text = std::fs::read_to_string(&path).expect("a file");
-    let mut odd: Vec<String> = (0..text.len()).step_by(text.len() / 20).map(|n| text[..n].to_owned()).collect();
+    let mut odd: Vec<String> = (0..text.len())
+        .step_by(text.len() / 20)
+        .map(|n| text[..n].to_owned())
+        .collect();
     odd.push(text.replace("\"format\": 1", "\"format\": 99"));
     odd.push(text.replace("disk.bytes", "..."));
     odd.push(text.replace("\"baseline\"", "\"other\""));

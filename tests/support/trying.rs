@@ -45,7 +45,13 @@ impl Bench {
     /// A new experiment, of which the result is answered; it must end with `status`.
     pub(crate) fn conduct(&self, words: &[&str], status: i32) -> Value {
         let (options, command) = split(words);
-        let all = [&["--json", "-q", "-o", "experiment"], options, &["--"], command].concat();
+        let all = [
+            &["--json", "-q", "-o", "experiment"],
+            options,
+            &["--"],
+            command,
+        ]
+        .concat();
         let out = output(&mut self.command(&all));
         let said = String::from_utf8_lossy(&out.stderr);
         assert_eq!(out.status.code(), Some(status), "{words:?}: {said}");
@@ -103,7 +109,10 @@ pub(crate) fn against<'r>(result: &'r Value, place: usize, arm: &str) -> &'r Val
 pub(crate) fn until(what: &str, done: impl Fn() -> bool) {
     let began = Instant::now();
     while !done() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not come");
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "{what} did not come"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

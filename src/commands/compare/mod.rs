@@ -79,13 +79,10 @@ pub(super) struct Side {
     pub(super) name: &'static str,
     /// Those that count.
     pub(super) runs: Vec<Run>,
-<<<<<<< HEAD
-    /// The experiment whose arm they are, and the block of each.
-    blocks: Option<(PathBuf, Vec<usize>)>,
-=======
     /// Those that do not, since their command failed.
     pub(super) failed: Vec<Run>,
->>>>>>> w-stats
+    /// The experiment whose arm they are, and the block of each.
+    blocks: Option<(PathBuf, Vec<usize>)>,
 }
 
 impl Side {
@@ -98,28 +95,15 @@ impl Side {
             }
             Ok(run)
         };
-<<<<<<< HEAD
-        let mut runs = Vec::new();
+        let mut all: Vec<Run> = Vec::new();
         let mut blocks = None;
         for path in paths {
             let given = experiment::given(path)?;
-            blocks = given.blocks.filter(|_| runs.is_empty());
+            blocks = given.blocks.filter(|_| all.is_empty());
             for path in &given.runs {
-                runs.push(open(path)?);
+                all.push(open(path)?);
             }
         }
-        Ok(Side { name, runs, blocks })
-    }
-
-    /// Keeps the runs of those blocks.
-    fn keep(&mut self, wanted: &[usize]) {
-        if let Some((_, blocks)) = &self.blocks {
-            let runs = std::mem::take(&mut self.runs).into_iter().zip(blocks);
-            let kept = runs.filter(|(_, block)| wanted.contains(block));
-            self.runs = kept.map(|(run, _)| run).collect();
-        }
-=======
-        let all: Vec<Run> = paths.map(open).collect::<Result<_, _>>()?;
         // What a crash left unfinished is no number of the setting.
         let counts =
             |run: &Run| matches.get_flag("with_failed") || comparable::failure(run).is_none();
@@ -130,8 +114,22 @@ impl Side {
                  hint: --with-failed counts them"
             )));
         }
-        Ok(Side { name, runs, failed })
->>>>>>> w-stats
+        let blocks = blocks.filter(|_| failed.is_empty());
+        Ok(Side {
+            name,
+            runs,
+            failed,
+            blocks,
+        })
+    }
+
+    /// Keeps the runs of those blocks.
+    fn keep(&mut self, wanted: &[usize]) {
+        if let Some((_, blocks)) = &self.blocks {
+            let runs = std::mem::take(&mut self.runs).into_iter().zip(blocks);
+            let kept = runs.filter(|(_, block)| wanted.contains(block));
+            self.runs = kept.map(|(run, _)| run).collect();
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use analysis::stats::Aim;
 use clap::ArgMatches;
 use lab::experiment::{
-    Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, MOST_BLOCKS, Range, arms, names_in, seed_of,
+    Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, MOST_BLOCKS, Range, arms, names_in,
+    seed_of,
 };
 
 use super::measure;
