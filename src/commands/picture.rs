@@ -108,7 +108,7 @@ impl File<'_> {
 
     /// Writes what `draw` draws as SVG in a size.
     pub(super) fn write_drawn(&self, draw: impl FnOnce(u32, u32) -> String) -> Result<(), Failure> {
-        let (w, h) = self.size;
+        let (w, h) = self.size.unwrap_or(PICTURE);
         let svg = draw(w, h);
         if self.path.extension().is_some_and(|e| e == "svg") {
             return output::file(self.path, svg.as_bytes());

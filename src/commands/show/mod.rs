@@ -31,7 +31,9 @@ fn arguments(command: Command) -> Command {
         .arg(picture::file_argument(
             "Of an experiment: write its picture as FILE.png or FILE.svg",
         ))
-        .arg(picture::size_argument())
+        .arg(picture::size_argument(
+            "Pixels of the picture [default: 1200x600]",
+        ))
         .arg(flag("all", "All findings, not only those that matter most"))
 }
 
