@@ -96,7 +96,7 @@ impl Conductor {
         let blocks = experiment::next_look(self.book.blocks, block);
         let over = |arm: &&Arm| self.book.is_over(block, &arm.name);
         let here = self.book.arms.iter().filter(over).count();
-        (blocks + 1 - block) * self.book.arms.len() - here
+        ((blocks + 1).saturating_sub(block) * self.book.arms.len()).saturating_sub(here)
     }
 
     /// One trial, from setting the arm to what it measured; answers with its place among the

@@ -125,7 +125,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     if matches.get_flag("dry-run") {
         let text = plan::text(&book, &dir.display().to_string());
-        let time = format!("  time      {}\n", plan::unknown_time(&book));
+        let time = plan::unknown_time(&book);
         output::data(&(text + &time));
         return Ok(ExitCode::SUCCESS);
     }
@@ -234,7 +234,7 @@ fn conduct(c: &mut Conductor, arms: &[Arm], quiet: bool) -> Result<(), Stop> {
     }
     if let (Some(seconds), false) = (c.live.estimate(1), quiet) {
         c.live.clear();
-        output::aside(&format!("  time      {}\n", plan::time(&c.book, seconds)));
+        output::aside(&plan::time(&c.book, seconds));
     }
     if c.search()? {
         c.blocks()?;

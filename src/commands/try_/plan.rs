@@ -63,7 +63,7 @@ fn arms(book: &Logbook) -> String {
     if book.arms.is_empty() {
         let again = if book.again { ", again" } else { "" };
         return format!(
-            "the baseline{again}, and what the search proposes after {}",
+            "the baseline{again}, and what the search proposes after about {}",
             counted(search::trials(book) as u64, "trial")
         );
     }
@@ -172,7 +172,7 @@ pub(super) fn time(book: &Logbook, seconds: f64) -> String {
     };
     let of = |blocks: usize| clock_text((blocks * arms_of(book) + search) as f64 * seconds);
     let each = digits(seconds);
-    if soonest == most {
+    let text = if soonest == most {
         format!("a trial takes {each} s: about {} in all", of(most))
     } else {
         format!(
@@ -180,7 +180,8 @@ pub(super) fn time(book: &Logbook, seconds: f64) -> String {
             of(soonest),
             of(most)
         )
-    }
+    };
+    wrapped("  time      ", &text, WIDTH)
 }
 
 /// The same where no trial ran.
@@ -196,5 +197,5 @@ pub(super) fn unknown_time(book: &Logbook) -> String {
     if book.settle > 0.0 {
         text += &format!(" and {} s to settle", digits(book.settle));
     }
-    text
+    wrapped("  time      ", &text, WIDTH)
 }

@@ -14,12 +14,12 @@ use crate::output;
 /// A search ends when what is left spans less than this share of the range.
 const SHARE: f64 = 0.05;
 
-/// Trials that a search takes at most, for the plan.
+/// About how many trials a search takes, for the plan.
 pub(super) fn trials(book: &Logbook) -> usize {
     let Ok(mut search) = golden(book) else {
         return 0;
     };
-    // Whatever comes of it, each trial leaves the same share.
+    // Each trial leaves about the same share, whatever comes of it.
     std::iter::from_fn(|| {
         let value = search.next()?;
         search.tell(value);
@@ -79,8 +79,10 @@ impl Conductor {
             let place = match known {
                 Some(trial) => self.book.trials.iter().position(|t| t == trial),
                 None => {
+                    // How many there will be depends on what they find.
+                    let most = most.max(number);
                     self.live.now = format!("search {number} of {most}: {}={name}", factor.name);
-                    self.live.left = most + 1 - number;
+                    self.live.left = most - number + 1;
                     let arm = Arm {
                         name: name.clone(),
                         role: Role::Change,
