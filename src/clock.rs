@@ -20,6 +20,11 @@ pub(crate) fn wall() -> Nanos {
     read(ClockId::Realtime)
 }
 
+/// Time since the machine started, asleep too: for lengths, as it does not step.
+pub(crate) fn since_boot() -> Nanos {
+    read(ClockId::Boottime)
+}
+
 /// Processor time of this process so far, in seconds.
 pub(crate) fn own_cpu() -> f64 {
     read(ClockId::ProcessCPUTime) as f64 / 1e9

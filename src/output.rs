@@ -37,6 +37,12 @@ pub(crate) fn paragraph(text: &str) {
     message(&lines.trim_end().replace('\n', "\n       "));
 }
 
+/// Several lines beside the data, on stderr: a plan.
+pub(crate) fn aside(text: &str) {
+    let safe = text.replace(|c: char| c != '\n' && is_unsafe(c), "\u{fffd}");
+    let _ = write!(io::stderr().lock(), "{safe}");
+}
+
 /// Control characters, and those that reorder or break a line.
 fn is_unsafe(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

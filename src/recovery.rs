@@ -26,7 +26,6 @@ pub(crate) fn at_start() {
 }
 
 /// `sonde try --recover`: does only that.
-#[allow(dead_code, reason = "the command `try` calls it")]
 pub(crate) fn recover() -> Result<ExitCode, Failure> {
     let own = lab::state_dir();
     let mut status = ExitCode::SUCCESS;

@@ -239,6 +239,46 @@ fn doctor_prints_what_the_page_says() {
     );
 }
 
+#[test]
+fn an_experiment_prints_what_the_page_says() {
+    let dir = scratch("json-try");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let conduct = |name: &str, words: &[&str]| {
+        let place = dir.join(name);
+        let mut command = sonde();
+        command.args([
+            "try",
+            "-q",
+            "--json",
+            "--record=--detail=samples",
+            "-m",
+            "cpu.time:higher",
+        ]);
+        command.arg("-o").arg(&place).args(words);
+        succeed(&mut command);
+        parse(&succeed(sonde().arg("show").arg(&place).arg("--json")))
+    };
+    let sleep = ["--", "sleep", "0.05{n}"];
+    let mut answers = conduct(
+        "a",
+        &[&["--param", "n=1,2", "--blocks", "2"], &sleep[..]].concat(),
+    );
+    answers.extend(conduct(
+        "b",
+        &[&["--scale", "n=1,2,3,4", "--blocks", "1"], &sleep[..]].concat(),
+    ));
+    answers.extend(conduct(
+        "c",
+        &[&["--search", "n=1..3", "--blocks", "1"], &sleep[..]].concat(),
+    ));
+    // What takes chance or time to come about.
+    let mut other = answers[0].clone();
+    other["front"] = serde_json::json!(["baseline"]);
+    other["advice"]["close"] = serde_json::json!(["2"]);
+    answers.push(other);
+    compare("try", &answers);
+}
+
 /// Twelve runs in turns, each slower than the one before, on machines that differ; one is far
 /// off, and one more of each side failed.
 fn sides(dir: &Path) -> [Vec<PathBuf>; 2] {

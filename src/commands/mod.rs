@@ -4,6 +4,7 @@ mod catalog;
 mod compare;
 mod completion;
 mod doctor;
+mod experiment;
 mod formats;
 mod get;
 mod import;
@@ -15,6 +16,7 @@ mod picture;
 mod plot;
 mod record;
 mod show;
+mod try_;
 mod view;
 
 use std::process::ExitCode;
@@ -45,6 +47,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     plot::ENTRY,
     view::ENTRY,
     compare::ENTRY,
+    try_::ENTRY,
     list::ENTRY,
     catalog::ENTRY,
     formats::ENTRY,

@@ -105,6 +105,17 @@ impl File<'_> {
         let size = self.size.unwrap_or(usual);
         output::file(self.path, &(self.format)(chart, size)?)
     }
+
+    /// Writes what `draw` draws as SVG in a size.
+    pub(super) fn write_drawn(&self, draw: impl FnOnce(u32, u32) -> String) -> Result<(), Failure> {
+        let (w, h) = self.size.unwrap_or(PICTURE);
+        let svg = draw(w, h);
+        if self.path.extension().is_some_and(|e| e == "svg") {
+            return output::file(self.path, svg.as_bytes());
+        }
+        let bytes = png::of_svg(&svg, w, h).map_err(|e| Failure::work(format!("drawing: {e}")))?;
+        output::file(self.path, &bytes)
+    }
 }
 
 /// The picture for the terminal, as large as that is.

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod bounds;
 pub mod compare;
 pub mod error;
+pub mod experiment;
 pub mod findings;
 mod fold;
 pub mod gather;

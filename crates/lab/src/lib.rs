@@ -7,6 +7,7 @@
 
 mod capability;
 mod error;
+pub mod experiment;
 mod kernel_file;
 pub mod knobs;
 mod namespace;

@@ -16,6 +16,7 @@ pub mod png;
 mod random;
 mod ranges;
 mod scale;
+pub mod scatter;
 pub mod server;
 mod sparkline;
 mod stack;

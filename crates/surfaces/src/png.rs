@@ -27,6 +27,12 @@ pub enum PngError {
 /// The chart as a PNG of this size in pixels (held between 64 and 8192).
 pub fn picture(chart: &Chart, width: u32, height: u32) -> Result<Vec<u8>, PngError> {
     let (width, height) = svg::held(width, height);
+    of_svg(&svg::picture(chart, width, height), width, height)
+}
+
+/// The pixels of an SVG that was made for this size.
+pub fn of_svg(drawing: &str, width: u32, height: u32) -> Result<Vec<u8>, PngError> {
+    let (width, height) = svg::held(width, height);
     let mut fonts = fontdb::Database::new();
     fonts.load_font_source(fontdb::Source::Binary(Arc::new(UBUNTU_LIGHT)));
     let family = fonts.faces().next().and_then(|f| f.families.first());
@@ -37,7 +43,7 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> Result<Vec<u8>, PngErr
         fontdb: Arc::new(fonts),
         ..usvg::Options::default()
     };
-    let tree = usvg::Tree::from_str(&svg::picture(chart, width, height), &options)?;
+    let tree = usvg::Tree::from_str(drawing, &options)?;
     let mut pixels = Pixmap::new(width, height).ok_or(PngError::Memory(width, height))?;
     resvg::render(&tree, Transform::identity(), &mut pixels.as_mut());
     pixels

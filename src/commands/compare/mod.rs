@@ -9,12 +9,14 @@ mod told;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use analysis::compare::{Compared, Drawing, MACHINE, Metric, Shift, WORKLOAD, compare, shifts};
+use analysis::compare::{
+    Compared, Drawing, MACHINE, Metric, Shift, WORKLOAD, compare, compare_in_blocks, shifts,
+};
 use analysis::stats::bootstrap::DRAWS;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use run::Run;
 
-use super::{Entry, flag, picture};
+use super::{Entry, experiment, flag, picture};
 use crate::failure::Failure;
 use crate::output;
 
@@ -36,7 +38,7 @@ fn arguments(command: Command) -> Command {
             .help(help)
     };
     command
-        .arg(runs("a", "Runs before the change").value_name("A"))
+        .arg(runs("a", "Runs before the change; of an experiment its baseline, or DIR:ARM").value_name("A"))
         .arg(runs("b", "Runs after it").value_name("B").long("vs"))
         .arg(
             Arg::new("metric")
@@ -64,6 +66,7 @@ fn arguments(command: Command) -> Command {
              sonde compare old-* --vs new-*\n  \
              sonde compare a1 a2 a3 a4 --vs b1 b2 b3 b4 -m disk.bytes \\\n    \
              -m 'p99 disk.ios by latency where op = read'\n  \
+             sonde compare DIR --vs DIR:mq-deadline   (arms of an experiment)\n  \
              sonde compare old --vs new -m 'cpu.utilisation where phase = steady:lower'",
         )
 }
@@ -78,6 +81,8 @@ pub(super) struct Side {
     pub(super) runs: Vec<Run>,
     /// Those that do not, since their command failed.
     pub(super) failed: Vec<Run>,
+    /// The experiment whose arm they are, and the block of each.
+    blocks: Option<(PathBuf, Vec<usize>)>,
 }
 
 impl Side {
@@ -90,7 +95,15 @@ impl Side {
             }
             Ok(run)
         };
-        let all: Vec<Run> = paths.map(open).collect::<Result<_, _>>()?;
+        let mut all: Vec<Run> = Vec::new();
+        let mut blocks = None;
+        for path in paths {
+            let given = experiment::given(path)?;
+            blocks = given.blocks.filter(|_| all.is_empty());
+            for path in &given.runs {
+                all.push(open(path)?);
+            }
+        }
         // What a crash left unfinished is no number of the setting.
         let counts =
             |run: &Run| matches.get_flag("with_failed") || comparable::failure(run).is_none();
@@ -101,24 +114,44 @@ impl Side {
                  hint: --with-failed counts them"
             )));
         }
-        Ok(Side { name, runs, failed })
+        let blocks = blocks.filter(|_| failed.is_empty());
+        Ok(Side {
+            name,
+            runs,
+            failed,
+            blocks,
+        })
+    }
+
+    /// Keeps the runs of those blocks.
+    fn keep(&mut self, wanted: &[usize]) {
+        if let Some((_, blocks)) = &self.blocks {
+            let runs = std::mem::take(&mut self.runs).into_iter().zip(blocks);
+            let kept = runs.filter(|(_, block)| wanted.contains(block));
+            self.runs = kept.map(|(run, _)| run).collect();
+        }
     }
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let file = picture::File::of(matches)?;
-    let a = Side::open("A", matches, "a")?;
-    let b = Side::open("B", matches, "b")?;
+    let mut a = Side::open("A", matches, "a")?;
+    let mut b = Side::open("B", matches, "b")?;
     if let Some(path) = twice(&a, &b) {
         return Err(Failure::input(format!(
             "{} is given twice: a run counts once",
             path.display()
         )));
     }
+    let blocks = in_blocks(&mut a, &mut b);
     let metrics = metrics(matches, &a, &b)?;
-    let all = compare(&a.runs, &b.runs, &metrics);
+    let all = if blocks {
+        compare_in_blocks(&a.runs, &b.runs, &metrics)
+    } else {
+        compare(&a.runs, &b.runs, &metrics)
+    };
     let all = known(all, matches.contains_id("metric"), a.runs.first())?;
-    let told = Comparison::of(a, b, all);
+    let told = Comparison::of(a, b, all, blocks);
     if let Some(file) = file {
         file.write(&shown::all(&told.all, &told.shifts))?;
     }
@@ -143,7 +176,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn of(a: Side, b: Side, all: Vec<Compared>) -> Comparison {
+    fn of(a: Side, b: Side, all: Vec<Compared>, blocks: bool) -> Comparison {
         let metrics: Vec<Metric> = all.iter().map(|c| c.metric.clone()).collect();
         let drawing = Drawing {
             seed: SEED,
@@ -153,8 +186,11 @@ impl Comparison {
         let doubts = doubts::Doubts::of(&a, &b, &all);
         let mut notes = comparable::notes(&a, &b);
         notes.extend(doubts.notes(&a, &b, &all));
+        if blocks {
+            notes.push("two arms of one experiment: compared block by block".to_owned());
+        }
         Comparison {
-            shifts: shifts(&a.runs, &b.runs, false, &metrics, drawing),
+            shifts: shifts(&a.runs, &b.runs, blocks, &metrics, drawing),
             differences: comparable::differences(&a, &b),
             doubts,
             notes,
@@ -163,6 +199,20 @@ impl Comparison {
             all,
         }
     }
+}
+
+/// Whether both are arms of one experiment; then only blocks that both ran are kept.
+fn in_blocks(a: &mut Side, b: &mut Side) -> bool {
+    let (Some((dir, one)), Some((other_dir, other))) = (&a.blocks, &b.blocks) else {
+        return false;
+    };
+    if dir != other_dir {
+        return false;
+    }
+    let both: Vec<usize> = one.iter().copied().filter(|n| other.contains(n)).collect();
+    a.keep(&both);
+    b.keep(&both);
+    true
 }
 
 fn twice<'s>(a: &'s Side, b: &'s Side) -> Option<&'s Path> {
@@ -190,7 +240,7 @@ fn metrics(matches: &ArgMatches, a: &Side, b: &Side) -> Result<Vec<Metric>, Fail
     for metric in given.map(parse) {
         let metric = metric?;
         // What cannot be asked of any run is told with the place of the fault.
-        analysis::parse(&metric.expression).map_err(analysis::Error::from)?;
+        metric.check()?;
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }

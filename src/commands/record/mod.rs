@@ -44,6 +44,7 @@ fn arguments(command: Command) -> Command {
         )
         .arg(option("every", "TIME", "Interval of the samples, 10ms to 1h").default_value("1s"))
         .arg(option("for", "TIME", "Stop recording after this time; a command goes on"))
+        .arg(option("warmup", "TIME", "Name this much of the beginning the phase warm-up, and what follows steady"))
         .arg(option("name", "NAME", "Title of the run"))
         .arg(
             Arg::new("note")
@@ -86,6 +87,7 @@ fn arguments(command: Command) -> Command {
         .arg(
             flag("quiet", "No progress line and no closing words on stderr").short('q'),
         )
+        .arg(flag(TRIAL, "End when the program ends that started this one").hide(true))
         .arg(
             Arg::new("command")
                 .value_name("CMD")
@@ -102,6 +104,15 @@ fn arguments(command: Command) -> Command {
         )
 }
 
+/// Hidden option of a recording that is a trial of an experiment: it does not outlive it.
+pub(crate) const TRIAL: &str = "trial";
+
+/// Phase of the beginning, with `--warmup`.
+pub(crate) const WARM_UP: &str = "warm-up";
+
+/// Phase of what follows it.
+pub(crate) const STEADY: &str = "steady";
+
 /// What was asked for.
 pub(crate) struct Wanted {
     /// Directory to record into.
@@ -110,6 +121,8 @@ pub(crate) struct Wanted {
     every: f64,
     /// Seconds after which the recording stops.
     length: Option<f64>,
+    /// Seconds of the beginning that are a phase of their own.
+    warmup: Option<f64>,
     /// Title.
     name: Option<String>,
     /// Notes.
@@ -125,6 +138,11 @@ pub(crate) struct Wanted {
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    if matches.get_flag(TRIAL) {
+        // It is told to end as by a person: the command is, and the run is sealed.
+        let _ =
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+    }
     recording::record(wanted(matches)?)
 }
 
@@ -140,6 +158,12 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
     if length.is_some_and(|l| !(l > 0.0 && l <= LONGEST)) {
         return Err(Failure::input(
             "--for must be longer than nothing and at most 10000d",
+        ));
+    }
+    let warmup = super::duration(matches, "warmup")?;
+    if warmup.is_some_and(|w| !(w > 0.0 && w <= LONGEST)) {
+        return Err(Failure::input(
+            "--warmup must be longer than nothing and at most 10000d",
         ));
     }
     let command: Vec<OsString> = matches
@@ -170,6 +194,7 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         path: path.unwrap_or_else(|| default_path(&command)),
         every,
         length,
+        warmup,
         name: matches.get_one::<String>("name").cloned(),
         notes,
         sources,

@@ -15,7 +15,7 @@ const PACE: f64 = 0.5;
 
 /// What is on the terminal.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(crate) struct Screen {
     state: Mutex<State>,
     terminal: bool,
 }
@@ -29,7 +29,7 @@ pub(super) struct State {
 
 impl Screen {
     /// Draws only if stderr is a terminal and `wanted`.
-    pub(super) fn new(wanted: bool) -> Screen {
+    pub(crate) fn new(wanted: bool) -> Screen {
         let state = State {
             drawn: false,
             at_line_start: true,
@@ -61,7 +61,7 @@ impl Screen {
     }
 
     /// Draws `parts`, if the terminal is free.
-    fn draw(&self, parts: &[String]) {
+    pub(crate) fn draw(&self, parts: &[String]) {
         if !self.terminal {
             return;
         }
@@ -76,7 +76,7 @@ impl Screen {
     }
 
     /// Takes the line away for good.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.lock().clear();
     }
 }

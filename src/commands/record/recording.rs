@@ -1,5 +1,7 @@
 //! One recording, from the first reading to the sealed run.
 
+mod phases;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -11,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use run::Nanos;
-use run::manifest::{self, Change, ClockStep, Manifest, Phase};
+use run::manifest::{self, Change, ClockStep, Manifest};
 use run::write::{CreateError, Finished, Writer, write_durably};
 use rustix::process::Signal;
 use sources::Host;
@@ -69,6 +71,7 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
         progress: Progress::new(),
         counts: Counts::default(),
         status: None,
+        warm_at: None,
         kept: None,
     };
     recording.run()
@@ -114,6 +117,8 @@ struct Recording {
     progress: Progress,
     counts: Counts,
     status: Option<ExitStatus>,
+    /// When the warm-up ends, if it has not.
+    warm_at: Option<Nanos>,
     /// What keeps the command's output.
     kept: Option<[File; 2]>,
 }
@@ -143,6 +148,7 @@ impl Recording {
             }
         }
         self.manifest.sources = self.sampler.states();
+        self.begin_warmup();
         self.writer.update(&self.manifest);
         let ended = self.observe(running.as_ref());
         self.last_sample();
@@ -206,7 +212,7 @@ impl Recording {
         // Whole multiples of the interval, so that hosts line up.
         let mut next = (self.manifest.started / every + 1) * every;
         loop {
-            let until = end.map_or(next, |e| e.min(next));
+            let until = end.map_or(next, |e| e.min(next)).min(self.warm_at());
             let due = self.sampler.due();
             let woken = self.wait_until(until.min(due), running);
             if woken {
@@ -225,6 +231,7 @@ impl Recording {
             if end.is_some_and(|e| now >= e) {
                 return Ended::Time;
             }
+            self.end_warmup(now);
             if now < next {
                 continue;
             }
@@ -261,24 +268,6 @@ impl Recording {
             }
         }
         end
-    }
-
-    /// Starts the phases that were asked for, each with a sample at its moment.
-    fn new_phases(&mut self) {
-        let mut requests = Vec::new();
-        while let Some(request) = self.marks.as_ref().and_then(Marks::accept) {
-            requests.push(request);
-        }
-        for request in requests {
-            let now = self.clock.now();
-            self.sample(now, true);
-            self.manifest.phases.push(Phase {
-                name: request.name.clone(),
-                from: now,
-            });
-            self.writer.update(&self.manifest);
-            request.done();
-        }
     }
 
     /// Takes a sample; `whole` reads also the sources that are read less often.

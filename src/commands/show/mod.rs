@@ -1,14 +1,17 @@
-//! `sonde show RUN`: one screen on what happened and what stands out.
+//! `sonde show RUN`: one screen on what happened and what stands out; or what an experiment
+//! says.
 
 mod found;
 mod gather;
 mod screen;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
+use lab::experiment::Logbook;
 
-use super::{Entry, flag, open_run, run_argument};
+use super::{Entry, experiment, flag, open_run, picture, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
@@ -22,12 +25,27 @@ pub(crate) const ENTRY: Entry = Entry {
 
 fn arguments(command: Command) -> Command {
     command
-        .arg(run_argument())
+        .arg(run_argument().help("Directory of the run, or of an experiment (`sonde try`)"))
         .arg(flag("json", "As JSON"))
+        .arg(picture::file_argument(
+            "Of an experiment: write its picture as FILE.png or FILE.svg",
+        ))
+        .arg(picture::size_argument(
+            "Pixels of the picture [default: 1200x600]",
+        ))
         .arg(flag("all", "All findings, not only those that matter most"))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let path = matches.get_one::<PathBuf>("run").expect("required");
+    if Logbook::is_in(path) {
+        return show_experiment(path, matches);
+    }
+    if matches.contains_id("output") {
+        return Err(Failure::input(
+            "-o is for the picture of an experiment\nhint: a run is drawn by `sonde plot RUN EXPR -o FILE`",
+        ));
+    }
     let run = open_run(matches)?;
     let summary = gather::summary(&run);
     if matches.get_flag("json") {
@@ -39,4 +57,19 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         output::message(problem);
     }
     Ok(ExitCode::from(u8::from(!summary.problems.is_empty())))
+}
+
+/// What an experiment says, as at its end.
+fn show_experiment(dir: &Path, matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let file = picture::File::of(matches)?;
+    let book = Logbook::open(dir).map_err(Failure::input)?;
+    let result = experiment::Experiment::of(&book, Some(dir));
+    if let Some(file) = file {
+        experiment::write_picture(&result, &file)?;
+    } else if matches.get_flag("json") {
+        output::data(&experiment::json(&result, dir));
+    } else {
+        output::data(&experiment::shown(&result));
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -34,6 +34,9 @@ pub struct Value {
     pub per_second: bool,
 }
 
+/// In the place of an expression: how long the run took, in seconds.
+pub const ELAPSED: &str = "elapsed";
+
 /// Words in a statistic of which less is better.
 const LESS: [&str; 14] = [
     "latency",
@@ -84,7 +87,8 @@ impl Metric {
         }
         let statistic = expression.split_whitespace().next().unwrap_or_default();
         let measure = statistic.split_once('.').map_or("", |(_, m)| m);
-        let less = quantile.is_some() || LESS.iter().any(|w| measure.contains(w));
+        let less =
+            quantile.is_some() || expression == ELAPSED || LESS.iter().any(|w| measure.contains(w));
         Ok(Metric {
             text: trimmed.to_owned(),
             expression: expression.to_owned(),
@@ -98,11 +102,56 @@ impl Metric {
         })
     }
 
+    /// Whether some run could be asked for it.
+    ///
+    /// # Errors
+    /// The place of the fault in the expression.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.expression == ELAPSED && self.quantile.is_none() {
+            return Ok(());
+        }
+        crate::parse(&self.expression)?;
+        Ok(())
+    }
+
+    /// The same without what was measured in the phase `name`. What a benchmark says of its own
+    /// work is of its whole life, and stays; so does an expression that names phases itself.
+    #[must_use]
+    pub fn without_phase(&self, name: &str) -> Metric {
+        let Ok(parsed) = crate::parse(&self.expression) else {
+            return self.clone();
+        };
+        let own = self.expression.starts_with("workload.");
+        let named = parsed
+            .predicates
+            .iter()
+            .any(|p| p.dimension.text == "phase");
+        if own || named || self.expression == ELAPSED {
+            return self.clone();
+        }
+        let word = if parsed.predicates.is_empty() {
+            "where"
+        } else {
+            "and"
+        };
+        Metric {
+            expression: format!("{} {word} phase != {name}", self.expression),
+            ..self.clone()
+        }
+    }
+
     /// The metric of a run.
     ///
     /// # Errors
     /// Where the run cannot answer the expression.
     pub fn of(&self, run: &Run) -> Result<Value, Error> {
+        if self.expression == ELAPSED && self.quantile.is_none() {
+            return Ok(Value {
+                value: (run.ended() - run.manifest.started) as f64 / 1e9,
+                unit: Unit::Seconds,
+                per_second: false,
+            });
+        }
         let answer = summarise(run, &self.expression)?;
         let Some(q) = self.quantile else {
             return Ok(whole(&answer));
@@ -192,6 +241,10 @@ mod tests {
         // A value with a colon is no side.
         let other = Metric::parse("net.bytes where interface = a:b").unwrap();
         assert_eq!(other.expression, "net.bytes where interface = a:b");
+        let elapsed = Metric::parse("elapsed").unwrap();
+        assert_eq!(elapsed.aim, Aim::Lower);
+        elapsed.check().unwrap();
+        assert!(Metric::parse("disk..").unwrap().check().is_err());
         for wrong in [
             "",
             ":lower",
@@ -200,6 +253,20 @@ mod tests {
             "p9x9 a.b",
         ] {
             assert!(Metric::parse(wrong).is_err(), "{wrong}");
+        }
+        for (whole, wanted) in [
+            ("disk.bytes", "disk.bytes where phase != warm-up"),
+            (
+                "disk.ios by op where op = read",
+                "disk.ios by op where op = read and phase != warm-up",
+            ),
+            ("workload.ops", "workload.ops"),
+            ("elapsed", "elapsed"),
+            ("cpu.time where phase = b", "cpu.time where phase = b"),
+        ] {
+            let metric = Metric::parse(whole).unwrap().without_phase("warm-up");
+            assert_eq!(metric.expression, wanted);
+            metric.check().unwrap();
         }
         for default in WORKLOAD.iter().chain(&MACHINE) {
             let metric = Metric::parse(default).unwrap();

@@ -11,11 +11,12 @@ mod shift;
 use run::Run;
 
 use crate::error::Error;
+use crate::experiment::differences;
 use crate::stats::planning::least_runs;
-use crate::stats::{Aim, Estimate, Margin, Unpaired, Verdict, holm, judge};
+use crate::stats::{Aim, Estimate, Margin, Paired, Unpaired, Verdict, holm, judge};
 
 pub use doubts::{Drift, Inside, drifts, far_off, inside};
-pub use metric::{MACHINE, Metric, Value, WORKLOAD};
+pub use metric::{ELAPSED, MACHINE, Metric, Value, WORKLOAD};
 pub use shift::{Drawing, Shift, shifts};
 
 /// A metric of both.
@@ -59,8 +60,25 @@ pub enum Joint {
 /// Compares `a` and `b` by those metrics. One that no run can tell is in the answer, with the
 /// reason.
 pub fn compare(a: &[Run], b: &[Run], metrics: &[Metric]) -> Vec<Compared> {
+    compared(a, b, metrics, estimate)
+}
+
+/// The same where run i of A and run i of B ran in one block: what both met alike (drift,
+/// neighbours) cancels.
+pub fn compare_in_blocks(a: &[Run], b: &[Run], metrics: &[Metric]) -> Vec<Compared> {
+    compared(a, b, metrics, |a, b, margin| {
+        Estimate::paired(&Paired::new(&differences(a, b)), margin)
+    })
+}
+
+fn compared(
+    a: &[Run],
+    b: &[Run],
+    metrics: &[Metric],
+    estimate: impl Fn(&[f64], &[f64], Margin) -> Estimate,
+) -> Vec<Compared> {
     let values = metrics.iter().map(|m| Values::of(a, b, m));
-    let mut all: Vec<Compared> = values.map(Values::compared).collect();
+    let mut all: Vec<Compared> = values.map(|v| v.compared(&estimate)).collect();
     let chances: Vec<f64> = all
         .iter()
         .map(|c| match c.estimate.runs {
@@ -133,7 +151,7 @@ impl Values {
         values
     }
 
-    fn compared(self) -> Compared {
+    fn compared(self, estimate: impl Fn(&[f64], &[f64], Margin) -> Estimate) -> Compared {
         let estimate = estimate(&self.a, &self.b, self.metric.margin);
         Compared {
             metric: self.metric,

@@ -7,7 +7,7 @@ mod heat;
 mod legend;
 mod marks;
 mod ranges;
-mod write;
+pub(crate) mod write;
 
 use crate::chart::Chart;
 use crate::palette::Rgb;

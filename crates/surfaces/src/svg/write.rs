@@ -7,36 +7,36 @@ use crate::text::clean;
 
 /// Where a text is anchored.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 /// An SVG in the making.
-pub(super) struct Svg {
+pub(crate) struct Svg {
     out: String,
 }
 
 /// How a text looks.
 #[derive(Clone, Copy)]
-pub(super) struct Type {
-    pub(super) size: f64,
-    pub(super) fill: Rgb,
-    pub(super) bold: bool,
+pub(crate) struct Type {
+    pub(crate) size: f64,
+    pub(crate) fill: Rgb,
+    pub(crate) bold: bool,
 }
 
 /// A thing's outline.
 #[derive(Clone, Copy)]
-pub(super) struct Pen {
-    pub(super) colour: Rgb,
-    pub(super) width: f64,
+pub(crate) struct Pen {
+    pub(crate) colour: Rgb,
+    pub(crate) width: f64,
     /// Length of dashes; 0 for a solid line.
-    pub(super) dash: f64,
+    pub(crate) dash: f64,
 }
 
 impl Svg {
-    pub(super) fn new(width: u32, height: u32, title: &str) -> Svg {
+    pub(crate) fn new(width: u32, height: u32, title: &str) -> Svg {
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" font-family=\"Ubuntu, 'Noto Sans', \
@@ -50,19 +50,19 @@ impl Svg {
         Svg { out }
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.out.push_str("</svg>\n");
         self.out
     }
 
     /// Fixed markup, never text from outside.
-    pub(super) fn raw(&mut self, markup: &str) {
+    pub(crate) fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);
         self.out.push('\n');
     }
 
     /// A rectangle; `fill` is a colour or `url(#…)`.
-    pub(super) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str) {
+    pub(crate) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str) {
         let _ = writeln!(
             self.out,
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{fill}\"/>",
@@ -73,7 +73,7 @@ impl Svg {
         );
     }
 
-    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), pen: Pen) {
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), pen: Pen) {
         let d = format!(
             "M{} {}L{} {}",
             number(from.0),
@@ -85,7 +85,7 @@ impl Svg {
     }
 
     /// A path drawn as a line.
-    pub(super) fn stroke(&mut self, d: &str, pen: Pen) {
+    pub(crate) fn stroke(&mut self, d: &str, pen: Pen) {
         let _ = write!(
             self.out,
             "<path d=\"{d}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"",
@@ -100,7 +100,7 @@ impl Svg {
     }
 
     /// A path drawn as an area.
-    pub(super) fn fill(&mut self, d: &str, colour: Rgb, crisp: bool) {
+    pub(crate) fn fill(&mut self, d: &str, colour: Rgb, crisp: bool) {
         let edges = if crisp {
             " shape-rendering=\"crispEdges\""
         } else {
@@ -114,7 +114,7 @@ impl Svg {
     }
 
     /// Text on a baseline; `whole` is shown where the pointer rests, if the text is shortened.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         (x, y): (f64, f64),
         anchor: Anchor,
@@ -148,7 +148,7 @@ impl Svg {
 }
 
 /// Text for XML: no markup, no characters XML 1.0 forbids, one line.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {
@@ -164,7 +164,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// A coordinate with at most one decimal; anything odd is 0.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() || value.abs() > 1e6 {
         return "0".into();
     }
@@ -178,7 +178,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// `#rrggbb`.
-pub(super) fn hex(colour: Rgb) -> String {
+pub(crate) fn hex(colour: Rgb) -> String {
     format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2)
 }
 

@@ -24,13 +24,13 @@ const BLANK: Cell = Cell {
 /// What follows a glyph two columns wide.
 const COVERED: char = '\0';
 
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     width: usize,
     cells: Vec<Cell>,
 }
 
 impl Canvas {
-    pub(super) fn new(width: usize, height: usize) -> Canvas {
+    pub(crate) fn new(width: usize, height: usize) -> Canvas {
         Canvas {
             width,
             cells: vec![BLANK; width * height],
@@ -38,16 +38,16 @@ impl Canvas {
     }
 
     /// Whether nothing is there yet.
-    pub(super) fn is_blank(&self, (x, y): (usize, usize)) -> bool {
+    pub(crate) fn is_blank(&self, (x, y): (usize, usize)) -> bool {
         x < self.width && self.cells.get(y * self.width + x) == Some(&BLANK)
     }
 
     /// Sets a place; outside the canvas nothing happens.
-    pub(super) fn put(&mut self, (x, y): (usize, usize), glyph: char, ink: Option<Rgb>) {
+    pub(crate) fn put(&mut self, (x, y): (usize, usize), glyph: char, ink: Option<Rgb>) {
         self.paint((x, y), glyph, ink, None);
     }
 
-    pub(super) fn paint(
+    pub(crate) fn paint(
         &mut self,
         (x, y): (usize, usize),
         glyph: char,
@@ -62,7 +62,7 @@ impl Canvas {
     }
 
     /// Writes clean text from `x` on, as far as there is room; returns where it ended.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         (mut x, y): (usize, usize),
         text: &str,
@@ -86,7 +86,7 @@ impl Canvas {
     }
 
     /// The lines, without blanks at their ends, each with a newline.
-    pub(super) fn print(&self, colour: Colour) -> String {
+    pub(crate) fn print(&self, colour: Colour) -> String {
         let mut out = String::new();
         for row in self.cells.chunks(self.width.max(1)) {
             let used = row
@@ -125,7 +125,7 @@ fn switch(out: &mut String, (ink, paper): (Option<Rgb>, Option<Rgb>), colour: Co
 }
 
 /// Dots of 2 x 4 to a character (Unicode block 2800: braille patterns).
-pub(super) struct Dots {
+pub(crate) struct Dots {
     width: usize,
     height: usize,
     cells: Vec<(u8, Option<Rgb>)>,
@@ -133,7 +133,7 @@ pub(super) struct Dots {
 
 impl Dots {
     /// A field of so many characters.
-    pub(super) fn new(width: usize, height: usize) -> Dots {
+    pub(crate) fn new(width: usize, height: usize) -> Dots {
         Dots {
             width,
             height,
@@ -142,7 +142,7 @@ impl Dots {
     }
 
     /// Sets the dot at `x` from the left and `y` from the top, in dots.
-    pub(super) fn set(&mut self, x: i64, y: i64, ink: Option<Rgb>) {
+    pub(crate) fn set(&mut self, x: i64, y: i64, ink: Option<Rgb>) {
         // The bit of each dot, by column and row: the numbering is from six-dot braille.
         const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
         let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else {
@@ -156,7 +156,7 @@ impl Dots {
     }
 
     /// The characters that have a dot.
-    pub(super) fn characters(&self) -> impl Iterator<Item = ((usize, usize), char, Option<Rgb>)> {
+    pub(crate) fn characters(&self) -> impl Iterator<Item = ((usize, usize), char, Option<Rgb>)> {
         let filled = self.cells.iter().enumerate().filter(|(_, c)| c.0 != 0);
         filled.map(|(i, (bits, ink))| {
             let glyph = char::from_u32(0x2800 + u32::from(*bits)).unwrap_or(' ');
@@ -166,7 +166,7 @@ impl Dots {
 }
 
 /// The points of a straight line between two points, both included (Bresenham).
-pub(super) fn straight(from: (i64, i64), to: (i64, i64), mut visit: impl FnMut(i64, i64)) {
+pub(crate) fn straight(from: (i64, i64), to: (i64, i64), mut visit: impl FnMut(i64, i64)) {
     let (dx, dy) = ((to.0 - from.0).abs(), -(to.1 - from.1).abs());
     let (step_x, step_y) = ((to.0 - from.0).signum(), (to.1 - from.1).signum());
     let (mut x, mut y) = from;

@@ -1,7 +1,7 @@
 //! Pictures as lines of text: braille dots for lines, blocks for areas and heat maps, with
 //! colours or, in a pipe, with a mark for each line.
 
-mod canvas;
+pub(crate) mod canvas;
 mod fields;
 mod fold;
 mod frame;
@@ -61,7 +61,7 @@ pub fn picture(chart: &Chart, width: u16, height: u16, colour: Colour) -> String
 }
 
 /// Black and white are the terminal's own colour, whatever its background is.
-fn ink_of(colour: Rgb) -> Option<Rgb> {
+pub(crate) fn ink_of(colour: Rgb) -> Option<Rgb> {
     (colour != Rgb(0, 0, 0)).then_some(colour)
 }
 

@@ -1,0 +1,200 @@
+//! How work grows with parallelism: `sonde try --scale`.
+
+use analysis::experiment::{Measured, level};
+use analysis::stats::Aim;
+use analysis::stats::scaling::{Law, Point, Scaling, Step, scaling, steps};
+use run::unit::digits;
+use serde_json::{Value, json};
+use surfaces::table::{Align, Table, wrapped};
+
+use super::Experiment;
+use super::json::{ends, number};
+use super::told::value_text;
+
+/// Draws of the bootstrap.
+const DRAWS: usize = 2000;
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+/// Of which of the metrics it is asked how they grow: the first that grows with what is done.
+pub(super) fn grows<'e>(e: &'e Experiment<'_>) -> Option<&'e Measured> {
+    let mut declared = e.measured.iter().filter(|m| m.declared);
+    declared.find(|m| m.metric.aim == Aim::Higher && m.metric.quantile.is_none())
+}
+
+/// Number at once by arm.
+pub(super) fn workers(e: &Experiment<'_>) -> Vec<f64> {
+    let Some(factor) = e.book.factors.first() else {
+        return vec![];
+    };
+    let of = |arm: &lab::experiment::Arm| arm.values.get(&factor.name)?.parse().ok();
+    let arms = e.book.arms.iter();
+    arms.map(|arm| of(arm).unwrap_or(f64::NAN)).collect()
+}
+
+/// What was measured: a point a trial.
+pub(super) fn points(e: &Experiment<'_>, measured: &Measured) -> Vec<Point> {
+    let arms = workers(e).into_iter().zip(&measured.values);
+    arms.flat_map(|(workers, values)| {
+        let known = values.iter().filter(|v| !v.is_nan());
+        known.map(move |work| Point {
+            workers,
+            work: *work,
+        })
+    })
+    .collect()
+}
+
+/// The laws, or why there are none.
+pub(super) fn laws(e: &Experiment<'_>, measured: &Measured) -> Result<Scaling, String> {
+    scaling(&points(e, measured), DRAWS, e.book.seed).map_err(|why| why.to_string())
+}
+
+/// Processor seconds for a unit of work, by arm; NaN where it is not known.
+fn costs(e: &Experiment<'_>, measured: &Measured) -> Vec<f64> {
+    let Some(cpu) = e.measured.iter().find(|m| m.metric.text == super::CPU) else {
+        return vec![f64::NAN; measured.values.len()];
+    };
+    let of = |(work, cpu): (&Vec<f64>, &Vec<f64>)| {
+        let each: Vec<f64> = work.iter().zip(cpu).map(|(w, c)| c / w).collect();
+        let each: Vec<f64> = each.into_iter().filter(|v| v.is_finite()).collect();
+        level(&each).value
+    };
+    measured.values.iter().zip(&cpu.values).map(of).collect()
+}
+
+/// A table of steps, the laws and their doubts.
+pub(super) fn text(e: &Experiment<'_>) -> String {
+    let Some(measured) = grows(e) else {
+        return wrapped(
+            "",
+            "How it grows cannot be told: no declared metric is a throughput (of which more is better).",
+            WIDTH,
+        );
+    };
+    let mut table = Table::new();
+    let per = match measured.unit {
+        Some((run::Unit::Bytes, _)) => "cpu s/GB",
+        _ => "cpu s/unit",
+    };
+    table.column("  at once", Align::Right);
+    for name in ["work", "speed-up", "efficiency", per] {
+        table.column(name, Align::Right);
+    }
+    let scale = if per == "cpu s/GB" { 1e9 } else { 1.0 };
+    let (workers, costs) = (workers(e), costs(e, measured));
+    for Step {
+        workers: n,
+        work,
+        speed_up,
+        efficiency,
+    } in steps(&points(e, measured))
+    {
+        let place = workers.iter().position(|w| *w == n);
+        let cost = place.map_or(f64::NAN, |p| costs[p] * scale);
+        table.row(vec![
+            digits(n),
+            value_text(work, measured.unit),
+            format!("{speed_up:.2}"),
+            format!("{:.0} %", efficiency * 100.0),
+            if cost.is_nan() {
+                "-".into()
+            } else {
+                digits(cost)
+            },
+        ]);
+    }
+    let mut out = table.render(WIDTH);
+    match laws(e, measured) {
+        Ok(laws) => out += &told(&laws, measured),
+        Err(why) => out += &wrapped("", &why, WIDTH),
+    }
+    out
+}
+
+fn told(laws: &Scaling, measured: &Measured) -> String {
+    let within = |interval: Option<analysis::stats::Interval>| match interval {
+        Some(i) if i.is_bounded() => format!(" ({} to {})", digits(i.low), digits(i.high)),
+        Some(i) if i.low.is_finite() => format!(" ({} or more)", digits(i.low)),
+        _ => String::new(),
+    };
+    let bounds = laws.bounds.as_ref();
+    let usl = &laws.usl;
+    let mut text = format!(
+        "contention (alpha) {}{}, coherency (beta) {}{}, alone (gamma) {}.",
+        digits(usl.alpha),
+        within(bounds.map(|b| b.alpha)),
+        digits(usl.beta),
+        within(bounds.map(|b| b.beta)),
+        value_text(usl.gamma, measured.unit),
+    );
+    if let Some(knee) = usl.knee() {
+        let bound = within(bounds.map(|b| b.knee));
+        text += &format!(
+            " Knee at {}{bound}: beyond it each more adds more waiting than work.",
+            digits(knee.round().max(1.0))
+        );
+    }
+    text += &match usl.peak() {
+        Some(peak) => format!(
+            " Peak at {}{}, with {}.",
+            digits(peak.round().max(1.0)),
+            within(bounds.map(|b| b.peak)),
+            value_text(usl.work(peak), measured.unit)
+        ),
+        None => " No peak.".to_owned(),
+    };
+    let mut out = wrapped("USL     ", &text, WIDTH);
+    let amdahl = &laws.amdahl;
+    let limit = amdahl.limit().map_or_else(
+        || "no limit".to_owned(),
+        |l| format!("at most {}, however many", value_text(l, measured.unit)),
+    );
+    let text = format!("serial share {}: {limit}.", digits(amdahl.alpha));
+    out += &wrapped("Amdahl  ", &text, WIDTH);
+    for doubt in &laws.doubts {
+        out += &wrapped("DOUBT   ", &format!("{doubt}."), WIDTH);
+    }
+    out
+}
+
+/// The same as JSON.
+pub(super) fn json(e: &Experiment<'_>) -> Value {
+    let Some(measured) = grows(e) else {
+        return Value::Null;
+    };
+    let (workers, costs) = (workers(e), costs(e, measured));
+    let steps: Vec<Value> = steps(&points(e, measured))
+        .into_iter()
+        .map(|s| {
+            let place = workers.iter().position(|w| *w == s.workers);
+            json!({
+                "workers": s.workers, "work": number(s.work), "speed_up": number(s.speed_up),
+                "efficiency": number(s.efficiency),
+                "cpu_seconds_per_unit": number(place.map_or(f64::NAN, |p| costs[p])),
+            })
+        })
+        .collect();
+    let law = |law: &Law| {
+        json!({
+            "alpha": number(law.alpha), "beta": number(law.beta), "gamma": number(law.gamma),
+            "peak": law.peak(), "knee": law.knee(), "limit": law.limit(),
+        })
+    };
+    let (laws, why) = match laws(e, measured) {
+        Ok(laws) => (Some(laws), None),
+        Err(why) => (None, Some(why)),
+    };
+    let bounds = laws.as_ref().and_then(|l| l.bounds);
+    json!({
+        "metric": measured.metric.text,
+        "steps": steps,
+        "usl": laws.as_ref().map(|l| law(&l.usl)),
+        "amdahl": laws.as_ref().map(|l| law(&l.amdahl)),
+        "alpha_interval": bounds.map(|b| ends(b.alpha)),
+        "beta_interval": bounds.map(|b| ends(b.beta)),
+        "doubts": laws.map_or_else(Vec::new, |l| l.doubts.iter().map(ToString::to_string).collect()),
+        "missing": why,
+    })
+}

@@ -1,0 +1,201 @@
+//! The plan, as it is told before anything runs.
+
+use analysis::compare::Metric;
+use analysis::stats::planning::{LEVEL, least_blocks, smallest_of_blocks};
+use lab::experiment::{Blocks, Design, Kind, Logbook, Role};
+use run::unit::digits;
+use surfaces::table::wrapped;
+
+use super::{search, wanted};
+use crate::commands::experiment::{most_blocks, next_look};
+use crate::commands::record::progress::clock_text;
+use crate::output::{counted, one_line};
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+/// Arms that are listed by name.
+const LISTED: usize = 12;
+
+/// Metrics that are declared if none is named: a throughput and a latency.
+const USUAL: usize = 2;
+
+/// The whole plan.
+pub(super) fn text(book: &Logbook, dir: &str) -> String {
+    let mut out = wrapped("experiment  ", &one_line(&book.command.join(" ")), WIDTH);
+    let mut line = |head: &str, text: &str| {
+        out += &wrapped(&format!("  {head:<10}"), &one_line(text), WIDTH);
+    };
+    for factor in &book.factors {
+        let what = match factor.kind {
+            Kind::Setting => "set",
+            Kind::Parameter => "vary",
+        };
+        let values = book.search.map_or_else(
+            || factor.values.join(", "),
+            |s| format!("{} to {}, searched", digits(s.low), digits(s.high)),
+        );
+        let base = &factor.base;
+        line(
+            what,
+            &format!("{} = {values} (baseline: {base})", factor.name),
+        );
+    }
+    line("arms", &arms(book));
+    line("blocks", &blocks(book));
+    line("measure", &measures(book));
+    if !book.scale {
+        line("decide", &can_decide(book));
+    }
+    for (head, seconds) in [("settle", book.settle), ("warm-up", book.warmup)] {
+        if seconds > 0.0 {
+            line(head, &format!("{} s of each trial", digits(seconds)));
+        }
+    }
+    if let Some(prepare) = &book.prepare {
+        line("prepare", prepare);
+    }
+    line("into", dir);
+    out
+}
+
+fn arms(book: &Logbook) -> String {
+    if book.arms.is_empty() {
+        let again = if book.again { ", again" } else { "" };
+        return format!(
+            "the baseline{again}, and what the search proposes after about {}",
+            counted(search::trials(book) as u64, "trial")
+        );
+    }
+    let names = book.arms.iter().take(LISTED).map(|a| match a.role {
+        Role::Again => format!("{} (A/A)", a.name),
+        _ => a.name.clone(),
+    });
+    let mut text = format!(
+        "{}: {}",
+        book.arms.len(),
+        names.collect::<Vec<_>>().join(", ")
+    );
+    if book.arms.len() > LISTED {
+        text += &format!(" and {} more", book.arms.len() - LISTED);
+    }
+    if book.factors.len() > 1 && book.design == Design::OneAtATime {
+        text += "; one factor at a time";
+    }
+    text
+}
+
+fn arms_of(book: &Logbook) -> usize {
+    match book.arms.len() {
+        0 => 2 + usize::from(book.again),
+        arms => arms,
+    }
+}
+
+fn blocks(book: &Logbook) -> String {
+    let trials = arms_of(book) * most_blocks(book.blocks);
+    let order = format!(
+        "every arm once in each, in random order (seed {})",
+        book.seed
+    );
+    match book.blocks {
+        Blocks::Fixed(blocks) => format!("{blocks}: {order}; {}", counted(trials as u64, "trial")),
+        Blocks::Auto => format!(
+            "until it is decided, looked at after 6, 10, 16 and 24: {order}; {} at most",
+            counted(trials as u64, "trial")
+        ),
+    }
+}
+
+fn measures(book: &Logbook) -> String {
+    let declared = book.measures.iter().filter(|m| m.declared);
+    let texts: Vec<String> = declared
+        .filter_map(|m| {
+            let metric = Metric::parse(&m.metric).ok()?;
+            Some(format!("{} ({})", metric.text, wanted::aim(metric.aim)))
+        })
+        .collect();
+    if texts.is_empty() {
+        return "what the rehearsal shows: throughput and latency of the command itself if it \
+                tells them, else of disks or networks, else how long it takes"
+            .to_owned();
+    }
+    texts.join(", ")
+}
+
+/// Questions that are asked at once: each change by each declared metric.
+fn questions(book: &Logbook) -> usize {
+    let changes = arms_of(book) - 1 - usize::from(book.again);
+    let metrics = match book.measures.iter().filter(|m| m.declared).count() {
+        0 => USUAL,
+        n => n,
+    };
+    changes * metrics
+}
+
+/// Whether so many blocks can decide anything.
+fn can_decide(book: &Logbook) -> String {
+    let questions = questions(book);
+    let most = most_blocks(book.blocks);
+    let least = least_blocks(questions);
+    let chance = smallest_of_blocks(most) * questions as f64;
+    let asked = match questions {
+        1 => "one question".to_owned(),
+        n => format!("{n} questions at once (arms by metrics; Holm)"),
+    };
+    if chance > LEVEL {
+        return format!(
+            "{} CANNOT decide {asked}: the least p is {}; {least} are the least",
+            counted(most as u64, "block"),
+            digits(chance.min(1.0))
+        );
+    }
+    let usual = if book.measures.is_empty() {
+        ", if two metrics are measured"
+    } else {
+        ""
+    };
+    format!(
+        "{asked}{usual}: {least} blocks are the least that can; the least p of {most} is {}",
+        digits(chance)
+    )
+}
+
+/// How long all trials will take, where one takes so many seconds.
+pub(super) fn time(book: &Logbook, seconds: f64) -> String {
+    let over = book.whole_blocks();
+    let soonest = next_look(book.blocks, over + 1).saturating_sub(over);
+    let most = most_blocks(book.blocks).saturating_sub(over);
+    let search = match book.search {
+        Some(range) if range.found.is_none() => search::trials(book),
+        _ => 0,
+    };
+    let of = |blocks: usize| clock_text((blocks * arms_of(book) + search) as f64 * seconds);
+    let each = digits(seconds);
+    let text = if soonest == most {
+        format!("a trial takes {each} s: about {} in all", of(most))
+    } else {
+        format!(
+            "a trial takes {each} s: about {} to the first look, {} at most",
+            of(soonest),
+            of(most)
+        )
+    };
+    wrapped("  time      ", &text, WIDTH)
+}
+
+/// The same where no trial ran.
+pub(super) fn unknown_time(book: &Logbook) -> String {
+    let search = if book.search.is_some() {
+        search::trials(book)
+    } else {
+        0
+    };
+    let trials = arms_of(book) * most_blocks(book.blocks) + search + 1;
+    let mut text =
+        format!("{trials} trials at most, one of them a rehearsal, each as long as the command");
+    if book.settle > 0.0 {
+        text += &format!(" and {} s to settle", digits(book.settle));
+    }
+    wrapped("  time      ", &text, WIDTH)
+}

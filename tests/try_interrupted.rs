@@ -1,0 +1,149 @@
+//! An experiment that is interrupted puts its settings back, tells what is complete, and goes
+//! on where it was.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files and tell why they skip"
+)]
+
+mod support;
+#[path = "support/trying.rs"]
+mod trying;
+
+use std::path::Path;
+use std::process::Child;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use support::{LoopDevice, Need, can_run, output};
+use trying::{Bench, file, until};
+
+const LOOP: &[Need] = &[Need::Root, Need::Program("losetup")];
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("it runs");
+}
+
+/// An experiment over the read-ahead of a device, interrupted in its second block.
+fn interrupted(bench: &Bench, device: &LoopDevice, how: Signal) -> (Option<i32>, String) {
+    let set = format!("disk:{}.read_ahead_kb=64,256", device.name());
+    let words = [
+        "--set",
+        &set,
+        "--blocks",
+        "3",
+        "-m",
+        "elapsed",
+        "-o",
+        "experiment",
+        "--json",
+        "--",
+        "sleep",
+        "0.3",
+    ];
+    let child = bench.start(&words);
+    until("a second block", || bench.in_state("done") >= 5);
+    signal(&child, how);
+    let out = child.wait_with_output().expect("it ends");
+    (
+        out.status.code(),
+        String::from_utf8_lossy(&out.stdout).into_owned(),
+    )
+}
+
+fn resume(bench: &Bench) -> Value {
+    let out = output(&mut bench.command(&["--resume", "experiment", "--json", "-q"]));
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+fn goes_on(name: &str, how: Signal, status: Option<i32>) {
+    if !can_run(name, LOOP) {
+        return;
+    }
+    let device = LoopDevice::new(name, 1 << 20);
+    let ahead = Path::new("/sys/block")
+        .join(device.name())
+        .join("queue/read_ahead_kb");
+    std::fs::write(&ahead, "32").expect("root may set it");
+    let bench = Bench::new(name);
+    let (code, told) = interrupted(&bench, &device, how);
+    assert_eq!(code, status, "{told}");
+    // The guardian is another process: of a killed experiment it needs a moment.
+    until("what it was", || file(&ahead) == "32");
+    if code.is_some() {
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        assert!(told["trials_done"].as_u64() >= Some(4), "{told}");
+        assert!(
+            told["ended"]
+                .as_str()
+                .is_some_and(|e| e.contains("interrupted")),
+            "{told}"
+        );
+    }
+    // A recorder that outlives a killed experiment for a moment is still in its directory.
+    until("the recorder's end", || !is_recorded(&bench));
+    let result = resume(&bench);
+    assert_eq!(file(&ahead), "32");
+    assert_eq!(
+        (&result["blocks"], &result["trials_done"]),
+        (&3.into(), &12.into())
+    );
+    assert!(result["ended"].is_null());
+    let trials = result["trials"].as_array().expect("trials");
+    let cut = |t: &&Value| t["state"] == "interrupted" || t["state"] == "aside";
+    assert!(trials.iter().filter(cut).count() >= 1, "{trials:?}");
+    // Complete: there is nothing left to do.
+    assert_eq!(
+        resume(&bench)["trials"].as_array().map(Vec::len),
+        Some(trials.len())
+    );
+}
+
+/// Whether some process works in the bench's directory.
+fn is_recorded(bench: &Bench) -> bool {
+    let place = bench.dir.to_string_lossy().into_owned();
+    let processes = std::fs::read_dir("/proc").expect("proc").flatten();
+    let lines = processes.filter_map(|p| {
+        let cwd = std::fs::read_link(p.path().join("cwd")).ok()?;
+        let command = std::fs::read_to_string(p.path().join("cmdline")).ok()?;
+        (cwd.to_string_lossy() == place && command.contains("record")).then_some(())
+    });
+    lines.count() > 0
+}
+
+#[test]
+fn sigint() {
+    goes_on("try-sigint", Signal::INT, Some(130));
+}
+
+#[test]
+fn sigterm() {
+    goes_on("try-sigterm", Signal::TERM, Some(143));
+}
+
+#[test]
+fn sigkill() {
+    goes_on("try-sigkill", Signal::KILL, None);
+}
+
+#[test]
+fn another_start_is_no_resume() {
+    if !can_run("another_start_is_no_resume", LOOP) {
+        return;
+    }
+    let device = LoopDevice::new("try-other", 1 << 20);
+    let ahead = Path::new("/sys/block")
+        .join(device.name())
+        .join("queue/read_ahead_kb");
+    std::fs::write(&ahead, "32").expect("root may set it");
+    let bench = Bench::new("try-other");
+    interrupted(&bench, &device, Signal::TERM);
+    std::fs::write(&ahead, "48").expect("root may set it");
+    bench.refused(
+        &["--resume", "experiment"],
+        "was 32 when the experiment began, and is 48 now",
+    );
+    assert_eq!(file(&ahead), "48");
+}

@@ -1,0 +1,241 @@
+//! `sonde try` with real settings of loop devices, interfaces and groups of this test's own:
+//! they are what the arm says while a trial runs, and what they were when it is over.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run programs, write files and tell why they skip"
+)]
+
+#[path = "support/space.rs"]
+mod space;
+mod support;
+#[path = "truth/mod.rs"]
+mod truth;
+#[path = "support/trying.rs"]
+mod trying;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::{AtEnd, LoopDevice, Need, can_run};
+use trying::{Bench, against, file};
+
+const LOOP: &[Need] = &[Need::Root, Need::Program("losetup")];
+
+fn queue(device: &LoopDevice, name: &str) -> PathBuf {
+    Path::new("/sys/block")
+        .join(device.name())
+        .join("queue")
+        .join(name)
+}
+
+/// The setting of a device in the inventory of each trial that counts, by arm.
+fn during(bench: &Bench, result: &Value, device: &str, setting: &str) -> Vec<(String, String)> {
+    let trials = result["trials"].as_array().expect("trials").iter();
+    trials
+        .filter(|t| t["stage"] == "block" && t["state"] == "done")
+        .map(|t| {
+            let run = bench.dir.join(t["run"].as_str().expect("a path"));
+            let text = std::fs::read(run.join("inventory.json")).expect("an inventory");
+            let inventory: Value = serde_json::from_slice(&text).expect("JSON");
+            let found = &inventory["block"][device][setting];
+            let found = found
+                .as_str()
+                .map_or_else(|| found.to_string(), str::to_owned);
+            (t["arm"].as_str().expect("a name").to_owned(), found)
+        })
+        .collect()
+}
+
+#[test]
+fn schedulers_and_depths_are_set_for_each_trial_and_put_back() {
+    if !can_run(
+        "schedulers_and_depths_are_set_for_each_trial_and_put_back",
+        LOOP,
+    ) {
+        return;
+    }
+    let device = LoopDevice::new("try-depth", 8 << 20);
+    let bench = Bench::new("try-depth");
+    let names = ["scheduler", "nr_requests"].map(|n| queue(&device, n));
+    let before = names.each_ref().map(|n| file(n));
+    let set = |name: &str, values: &str| format!("disk:{}.{name}={values}", device.name());
+    let (scheduler, depth) = (
+        set("scheduler", "none,mq-deadline"),
+        set("nr_requests", "4,32,100"),
+    );
+    let read = format!("if={}", device.path.display());
+    let words = [
+        "--set",
+        &scheduler,
+        "--set",
+        &depth,
+        "--blocks",
+        "1",
+        "--no-aa",
+        "-m",
+        "elapsed",
+        "--",
+        "dd",
+        &read,
+        "of=/dev/null",
+        "bs=64k",
+        "iflag=direct",
+    ];
+    let result = bench.conduct(&words, 0);
+    assert_eq!(names.each_ref().map(|n| file(n)), before);
+    let schedulers = during(&bench, &result, &device.name(), "scheduler");
+    let depths = during(&bench, &result, &device.name(), "nr_requests");
+    assert_eq!(schedulers.len(), 7, "{schedulers:?}");
+    for ((arm, scheduler), (_, depth)) in schedulers.iter().zip(&depths) {
+        let wanted = if arm.contains("mq-deadline") {
+            "mq-deadline"
+        } else {
+            "none"
+        };
+        assert!(scheduler.contains(wanted), "{arm}: {scheduler}");
+        for wanted in ["4", "32", "100"] {
+            if arm.ends_with(&format!("nr_requests={wanted}")) {
+                assert_eq!(depth, wanted, "{arm}");
+            }
+        }
+    }
+    assert!(!bench.dir.join("state/undo.json").exists());
+}
+
+#[test]
+fn reading_ahead_is_found_to_be_much_better() {
+    if !can_run("reading_ahead_is_found_to_be_much_better", LOOP) {
+        return;
+    }
+    let device = LoopDevice::new("try-ahead", 64 << 20);
+    let bench = Bench::new("try-ahead");
+    let ahead = queue(&device, "read_ahead_kb");
+    std::fs::write(&ahead, "0").expect("root may set it");
+    let set = format!("disk:{}.read_ahead_kb=0,4096", device.name());
+    let flush = format!("blockdev --flushbufs {}", device.path.display());
+    let read = format!("if={}", device.path.display());
+    let words = [
+        "--set",
+        &set,
+        "--blocks",
+        "6",
+        "--no-aa",
+        "--prepare",
+        &flush,
+        "-m",
+        "elapsed",
+        "--",
+        "dd",
+        &read,
+        "of=/dev/null",
+        "bs=4k",
+    ];
+    let result = bench.conduct(&words, 0);
+    let found = against(&result, 0, "4096");
+    assert_eq!(found["verdict"], "better", "{found}");
+    assert_eq!(result["advice"]["arm"], "4096");
+    assert_eq!(file(&ahead), "0");
+}
+
+/// Fixed work of a processor, in a group that may use a twentieth of one or all of it.
+#[test]
+fn a_throttled_group_is_found_to_be_slower() {
+    let v1 = Path::new("/sys/fs/cgroup/cpu");
+    let v2 = Path::new("/sys/fs/cgroup/cgroup.controllers");
+    if !can_run("a_throttled_group_is_found_to_be_slower", &[Need::Root]) {
+        return;
+    }
+    let name = format!("sonde-test-{}-try", std::process::id());
+    let (group, limit, value) = if v1.exists() {
+        (v1.join(&name), "cpu.cfs_quota_us", "5000")
+    } else {
+        assert!(v2.exists(), "no control groups");
+        (
+            Path::new("/sys/fs/cgroup").join(&name),
+            "cpu.max",
+            "5000 100000",
+        )
+    };
+    std::fs::create_dir(&group).expect("root makes groups");
+    let _gone = AtEnd(|| {
+        let _ = std::fs::remove_dir(&group);
+    });
+    let before = file(&group.join(limit));
+    let bench = Bench::new("try-throttled");
+    let set = format!("cgroup:{}.{limit}={value}", group.display());
+    let script = format!(
+        "echo $$ > {}/cgroup.procs; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done",
+        group.display()
+    );
+    let words = [
+        "--set", &set, "--blocks", "6", "--no-aa", "-m", "elapsed", "--", "sh", "-c", &script,
+    ];
+    let result = bench.conduct(&words, 0);
+    assert_eq!(file(&group.join(limit)), before);
+    let arms = result["arms"].as_array().expect("arms");
+    let slower = arms[1]["name"].as_str().expect("a name");
+    let found = against(&result, 0, slower);
+    assert_eq!(found["verdict"], "worse", "{found}");
+    assert!(found["ratio"].as_f64().expect("a ratio") > 1.5, "{found}");
+    assert_eq!(result["advice"]["what"], "keep");
+}
+
+/// How large packets are follows from whether the interface takes joined ones (TSO; GSO alone
+/// takes them apart before they are counted) and from the MTU, whatever else the machine does.
+#[test]
+fn packets_follow_joining_and_the_mtu() {
+    let needs = [space::NEEDS, &[Need::Program("iperf3")]].concat();
+    if !can_run("packets_follow_joining_and_the_mtu", &needs) {
+        return;
+    }
+    let spaces = space::pair("try");
+    spaces[1].run("iperf3 -s -D >/dev/null 2>&1; sleep 0.2");
+    let _ended = AtEnd(|| {
+        spaces[1].run(
+            "for p in $(ip netns pids $(ip netns identify $$)); do \
+                       grep -qx iperf3 /proc/$p/comm && kill $p; done; true",
+        );
+    });
+    let conduct = |set: &str, more: &[&str]| -> Value {
+        let bench = Bench::new(&format!("try-net-{}", set.len()));
+        let exe = env!("CARGO_BIN_EXE_sonde");
+        let words = [
+            exe,
+            "try",
+            "--json",
+            "-q",
+            "-o",
+            "experiment",
+            "--record=--detail=samples",
+            "--set",
+            set,
+            "--blocks",
+            "6",
+            "--no-aa",
+            "-m",
+            "net.mean_packet where interface = veth0 and direction = transmit:higher",
+        ];
+        let command = ["--", "iperf3", "-c", "10.9.8.2", "-n", "20M"];
+        let quoted: Vec<String> = [&words[..], more, &command]
+            .concat()
+            .iter()
+            .map(|w| format!("'{w}'"))
+            .collect();
+        let place = bench.dir.display();
+        let script = format!("cd {place}; SONDE_STATE={place}/state {}", quoted.join(" "));
+        let text = spaces[0].run(&script);
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    };
+    spaces[0].run("ethtool -K veth0 gso on tso on >/dev/null");
+    let tso = conduct("net:veth0.tso=on,off", &[]);
+    let found = against(&tso, 0, "off");
+    assert_eq!(found["verdict"], "worse", "{found}");
+    spaces[0].run("ethtool -K veth0 gso off tso off >/dev/null");
+    spaces[1].run("ip link set veth0 mtu 9000");
+    let mtu = conduct("net:veth0.mtu=1500,9000", &[]);
+    let found = against(&mtu, 0, "9000");
+    assert_eq!(found["verdict"], "better", "{found}");
+    assert!(found["ratio"].as_f64().expect("a ratio") > 3.0, "{found}");
+    assert!(spaces[0].run("ip link show veth0").contains("mtu 1500"));
+}
