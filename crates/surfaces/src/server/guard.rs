@@ -197,10 +197,9 @@ async fn admitted(
         busy.hint = Some("wait a second".into());
         return Err(busy);
     }
-    if request.method() == Method::GET && request.uri().path() == "/" {
-        if let Some(token) = token(request.uri()) {
-            return enter(serving, &token, known, request.headers());
-        }
+    let opens = request.method() == Method::GET && request.uri().path() == "/";
+    if opens && let Some(token) = token(request.uri()) {
+        return enter(serving, &token, known, request.headers());
     }
     if !known {
         let text = "this needs the address that `sonde view` printed: its token opens the page \
@@ -212,8 +211,8 @@ async fn admitted(
 
 /// The token in an address.
 fn token(uri: &Uri) -> Option<String> {
-    let pairs = uri.query()?.split('&');
-    let found = pairs.filter_map(|pair| pair.strip_prefix("token=")).next();
+    let mut pairs = uri.query()?.split('&');
+    let found = pairs.find_map(|pair| pair.strip_prefix("token="));
     found.map(str::to_owned)
 }
 
