@@ -57,7 +57,7 @@ fn lines_have_the_numbers_of_get_and_their_parts_sum_to_the_whole() {
                 assert_eq!(a["series"][series].as_array().unwrap().len(), columns);
             }
         }
-        assert_eq!(shown["unit"].as_str().is_some(), true);
+        assert!(shown["unit"].is_string());
         assert_eq!(shown["value_unit"], answer["unit"]);
     }
     // Six devices, of which two are told: the rest is the rest.

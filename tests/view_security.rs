@@ -81,7 +81,25 @@ fn a_token_opens_once_and_nothing_opens_without() {
         other.contains("HttpOnly") && other.contains("SameSite=Strict"),
         "{other}"
     );
-    let wrong = format!("{}x", cookie);
+    // A link from elsewhere is loaded again from here; without a session that ends.
+    let led = with(
+        &view,
+        "GET",
+        "/",
+        &host,
+        &[("Sec-Fetch-Site", "cross-site")],
+    );
+    assert_eq!(led.status, 200);
+    assert!(String::from_utf8_lossy(&led.body).contains("content=\"0\""));
+    let again = with(
+        &view,
+        "GET",
+        "/",
+        &host,
+        &[("Sec-Fetch-Site", "same-origin")],
+    );
+    assert_eq!(again.status, 401);
+    let wrong = format!("{cookie}x");
     assert_eq!(
         with(&view, "GET", "/api/v1/runs", &host, &[("Cookie", &wrong)]).status,
         401

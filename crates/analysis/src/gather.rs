@@ -316,7 +316,7 @@ impl Gather for Totals {
         self.weighted += later.weighted;
         self.under += later.under;
         self.long += later.long;
-        self.columns.join(later.columns);
+        self.columns.join(&later.columns);
         for (mine, theirs) in self.extremes.iter_mut().zip(later.extremes) {
             *mine = [mine[0].min(theirs[0]), mine[1].max(theirs[1])];
         }

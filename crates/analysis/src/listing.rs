@@ -87,7 +87,7 @@ fn of_predicates(mut problem: Problem, predicates: &str, prefix: usize) -> Probl
         moved(problem.span.0),
         moved(problem.span.1).min(predicates.len()),
     );
-    problem.text = predicates.to_owned();
+    predicates.clone_into(&mut problem.text);
     problem
 }
 

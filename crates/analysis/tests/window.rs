@@ -13,19 +13,30 @@ use support::{Runs, Script, at, runs};
 
 const SECONDS: i64 = 600;
 
+/// A run of so many seconds.
+fn whole(seconds: f64, phases: &[(&str, f64)], script: impl FnOnce(&mut Script)) -> Runs {
+    let mut made = runs(phases, script);
+    made.sealed.manifest.ended = Some(at(seconds));
+    made
+}
+
 /// Ten minutes of two disks, with a gap, a mark within a second, and events.
 fn observed() -> Runs {
-    runs(&[("warm", 0.0), ("steady", 300.5)], |s| {
-        for second in 1..=SECONDS {
-            // Nothing was sampled for a while.
-            if (200..=229).contains(&second) {
-                continue;
+    whole(
+        SECONDS as f64 + 0.0002,
+        &[("warm", 0.0), ("steady", 300.5)],
+        |s| {
+            for second in 1..=SECONDS {
+                // Nothing was sampled for a while.
+                if (200..=229).contains(&second) {
+                    continue;
+                }
+                let length = if second == 230 { 31.0 } else { 1.0 };
+                // As a recorder does: a little late.
+                sample(s, second as f64 + 0.0002, length, second);
             }
-            let length = if second == 230 { 31.0 } else { 1.0 };
-            // As a recorder does: a little late.
-            sample(s, second as f64 + 0.0002, length, second);
-        }
-    })
+        },
+    )
 }
 
 fn sample(s: &mut Script, end: f64, length: f64, second: i64) {
@@ -162,7 +173,7 @@ fn parts_sum_to_the_whole_and_columns_to_the_total() {
 #[test]
 fn a_gap_is_a_gap_and_a_long_interval_is_spread() {
     // Here the recorder stood still and said so: nothing was sampled.
-    let made = runs(&[], |s| {
+    let made = whole(100.0, &[], |s| {
         for second in (1..=100).filter(|n| !(40..60).contains(n)) {
             sample(s, f64::from(second), 1.0, i64::from(second));
         }
@@ -291,7 +302,7 @@ fn events_are_listed_in_order() {
 #[test]
 fn many_groups_are_bounded_and_their_rest_is_honest() {
     let files = 30_000;
-    let made = runs(&[], |s| {
+    let made = whole(10.0, &[], |s| {
         for second in 1..=10 {
             s.at(f64::from(second), 1.0).own();
             for file in (0..files).filter(|f| f % 10 == second - 1) {

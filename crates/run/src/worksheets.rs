@@ -103,7 +103,8 @@ pub fn keep(dir: &Path, name: &str, content: &[u8]) -> Result<PathBuf, KeepError
             "`worksheets` leads out of the run",
         )));
     }
-    let mut text = serde_json::to_string_pretty(&parsed).expect("JSON is JSON");
+    let text = serde_json::to_string_pretty(&parsed);
+    let mut text = text.map_err(|e| KeepError::NotJson(e.to_string()))?;
     text.push('\n');
     write_durably(&path, text.as_bytes()).map_err(failed)?;
     Ok(path)

@@ -65,10 +65,10 @@ fn leading_to(address: &str) -> std::io::Result<PathBuf> {
         .mode(0o600)
         .open(&path)?;
     // The address is made of numbers and hexadecimal digits: nothing in it is special.
-    write!(
+    writeln!(
         file,
         "<!doctype html><meta charset=utf-8><title>Sonde</title>\
-         <meta http-equiv=refresh content=\"0;url={address}\"><a href=\"{address}\">Sonde</a>\n"
+         <meta http-equiv=refresh content=\"0;url={address}\"><a href=\"{address}\">Sonde</a>"
     )?;
     Ok(path)
 }

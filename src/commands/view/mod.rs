@@ -106,7 +106,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         (Showing::Runs(paths), None)
     };
     // Each browser uses an address up.
-    let entered = |next: &str| output::data(&format!("{next}\n"));
+    let entered = |next: &str| output::data_if_read(&format!("{next}\n"));
     let server = Server::new(&settings, &showing, entered).map_err(|e| match e {
         ServeError::System(_) => Failure::work(e),
         ServeError::Listen { .. } | ServeError::Read(_) | ServeError::Tls(_) => Failure::input(e),

@@ -83,7 +83,12 @@ pub fn fields(subject: &Subject, table: &Table) -> Vec<Field> {
 
 /// The first `most` events in `order` that pass the tests of `plan`, which is of a table of
 /// events.
-pub fn list(run: &Run, plan: &ScanPlan, order: Order, most: usize) -> Result<Listing, ReadError> {
+pub(crate) fn list(
+    run: &Run,
+    plan: &ScanPlan,
+    order: Order,
+    most: usize,
+) -> Result<Listing, ReadError> {
     let fields = catalog::table(plan.table.name).map_or(vec![], |(s, t)| fields(s, t));
     let mut listing = Listing {
         table: plan.table.name,
@@ -115,9 +120,13 @@ pub fn list(run: &Run, plan: &ScanPlan, order: Order, most: usize) -> Result<Lis
             table.read(part, &columns, |batch| first.batch(batch))?;
         }
         first.cut();
-        Ok((first.kept, first.matched, first.stands_for))
+        Ok(Found {
+            events: first.kept,
+            matched: first.matched,
+            stands_for: first.stands_for,
+        })
     };
-    let results: Vec<Result<(Vec<Event>, u64, f64), ReadError>> = std::thread::scope(|scope| {
+    let results: Vec<Result<Found, ReadError>> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads.min(parts.len()))
             .map(|_| scope.spawn(work))
             .collect();
@@ -129,15 +138,22 @@ pub fn list(run: &Run, plan: &ScanPlan, order: Order, most: usize) -> Result<Lis
     });
     let mut events = Vec::new();
     for result in results {
-        let (kept, matched, stands_for) = result?;
-        events.extend(kept);
-        listing.matched += matched;
-        listing.stands_for += stands_for;
+        let found = result?;
+        events.extend(found.events);
+        listing.matched += found.matched;
+        listing.stands_for += found.stands_for;
     }
     events.sort_by(in_order);
     events.truncate(most);
     listing.events = events;
     Ok(listing)
+}
+
+/// What one thread found.
+struct Found {
+    events: Vec<Event>,
+    matched: u64,
+    stands_for: f64,
 }
 
 /// By key, then by time; what is not known comes last.

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 /// Finds the group of the values of a row, level by level, by their places.
 pub(super) struct Tree {
-    /// By level, by group of the level above: group by place of the value.
-    below: Vec<Vec<Vec<u32>>>,
+    /// By level, by group of the level above.
+    below: Vec<Vec<Children>>,
     /// By level, groups whose value's place is far above those of the group's others: a row of
     /// places for each process, up to that of the last file of all, would fill the memory.
     far: Vec<HashMap<(u32, u32), u32>>,
@@ -16,13 +16,22 @@ pub(super) struct Tree {
     keys: Vec<Vec<Vec<u32>>>,
 }
 
-/// Places that a group may leave empty.
+/// The groups below one.
+#[derive(Clone, Default)]
+struct Children {
+    /// Group by place of the value.
+    groups: Vec<u32>,
+    /// How many there are.
+    used: usize,
+}
+
+/// Places that a group may leave empty, beside three for each that it has.
 const MOST_EMPTY: usize = 1024;
 
 impl Tree {
     pub(super) fn new(levels: usize) -> Tree {
         Tree {
-            below: vec![vec![Vec::new()]; levels],
+            below: vec![vec![Children::default()]; levels],
             far: vec![HashMap::new(); levels],
             keys: vec![Vec::new(); levels],
         }
@@ -48,7 +57,7 @@ impl Tree {
     pub(super) fn descend(&mut self, level: usize, group: u32, place: u32) -> u32 {
         // No word (a column of another version): the place before all others.
         let at = place.wrapping_add(1) as usize;
-        match self.below[level][group as usize].get(at) {
+        match self.below[level][group as usize].groups.get(at) {
             Some(&known) if known != UNKNOWN => known,
             _ => self.new_group(level, group, place, at),
         }
@@ -73,15 +82,16 @@ impl Tree {
     fn new_group(&mut self, level: usize, group: u32, place: u32, at: usize) -> u32 {
         let new = self.keys[level].len();
         let children = &mut self.below[level][group as usize];
-        if at <= 2 * children.len() + MOST_EMPTY {
-            if children.len() <= at {
-                children.resize(at + 1, UNKNOWN);
+        if at < children.groups.len().max(4 * children.used + MOST_EMPTY) {
+            if children.groups.len() <= at {
+                children.groups.resize(at + 1, UNKNOWN);
             }
             // It may have been far before the others came near.
             let known = self.far[level].get(&(group, place));
-            children[at] = known.copied().unwrap_or(new as u32);
+            children.groups[at] = known.copied().unwrap_or(new as u32);
+            children.used += 1;
             if known.is_some() {
-                return children[at];
+                return children.groups[at];
             }
         } else if let Some(known) = self.far[level].get(&(group, place)) {
             return *known;
@@ -97,7 +107,7 @@ impl Tree {
         if let Some(below) = self.below.get_mut(level + 1)
             && below.len() <= new
         {
-            below.push(Vec::new());
+            below.push(Children::default());
         }
         new as u32
     }
@@ -123,7 +133,7 @@ mod tests {
         let unknown = tree.descend(0, 0, UNKNOWN);
         assert_eq!(tree.descend(0, 0, UNKNOWN), unknown);
         // One far place does not take the room of all before it.
-        let room: usize = tree.below[1].iter().map(Vec::len).sum();
-        assert!(room < 300 * 40_000 / 4, "{room}");
+        let room: usize = tree.below[1].iter().map(|c| c.groups.len()).sum();
+        assert!(room < 300 * 4_000, "{room}");
     }
 }

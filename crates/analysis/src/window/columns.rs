@@ -92,7 +92,7 @@ impl Columns {
     }
 
     /// Takes what another has. Most of it comes later.
-    pub(crate) fn join(&mut self, other: Columns) {
+    pub(crate) fn join(&mut self, other: &Columns) {
         for (column, value) in &other.0 {
             self.put(*column, value);
         }

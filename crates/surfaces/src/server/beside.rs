@@ -25,6 +25,9 @@ use super::runs::since;
 /// Bytes of output in one answer.
 const MOST_OUTPUT: usize = 1 << 20;
 
+/// Samples after which findings of a live observation are looked for again.
+const LIVE_FINDINGS: u64 = 30;
+
 /// What the run was bound by, and what stands out.
 pub(super) async fn found(
     State(serving): State<Arc<Serving>>,
@@ -32,10 +35,13 @@ pub(super) async fn found(
 ) -> Result<axum::response::Response, Refused> {
     let (run, version) = serving.run(&asked)?;
     let inventory = serving.inventory(&asked)?;
-    let key = format!(
-        "findings {} {version}",
-        asked.text("run").unwrap_or_default()
-    );
+    // They ask some hundred questions: of a live observation not with every sample.
+    let state = match serving.shown(&asked)?.of_live() {
+        Some(_) => version / LIVE_FINDINGS,
+        None => version,
+    };
+    let id = asked.text("run").unwrap_or_default();
+    let key = format!("findings {id} {state}");
     let work = move |_: &Arc<_>| Ok(findings_of(&run, &inventory).to_string().into_bytes());
     let bytes = serving.answers.kept(key, work).await?;
     let kind = [(axum::http::header::CONTENT_TYPE, "application/json")];

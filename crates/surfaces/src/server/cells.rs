@@ -44,7 +44,8 @@ pub(super) struct Cells {
     pub(super) edges: Vec<Number>,
     log: bool,
     /// Row by row from the lowest. 0: nothing; null: not observed.
-    cells: Vec<Number>,
+    #[serde(rename = "cells")]
+    amounts: Vec<Number>,
     hidden: Hidden,
     total: Number,
     greatest: Number,
@@ -54,7 +55,7 @@ impl Cells {
     /// The cells of each row, from the lowest.
     pub(super) fn rows(&self) -> impl Iterator<Item = &[Number]> {
         let columns = self.times.len().saturating_sub(1).max(1);
-        self.cells.chunks(columns)
+        self.amounts.chunks(columns)
     }
 }
 
@@ -101,7 +102,7 @@ pub(super) fn cells(run: &Run, pictured: &Pictured, wanted: &Wanted) -> Cells {
         times: edges_of_time.collect(),
         edges: edges.into_iter().map(Number).collect(),
         log: span.scale != Scale::Linear,
-        cells: amounts.into_iter().map(Number).collect(),
+        amounts: amounts.into_iter().map(Number).collect(),
         hidden: Hidden {
             amount: Number(above),
             share: Number(if total > 0.0 { above / total } else { 0.0 }),

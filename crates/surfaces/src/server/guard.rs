@@ -197,10 +197,15 @@ async fn admitted(
         busy.hint = Some("wait a second".into());
         return Err(busy);
     }
-    if request.method() == Method::GET && request.uri().path() == "/" {
-        if let Some(token) = token(request.uri()) {
-            return enter(serving, &token, known, request.headers());
-        }
+    let opens = request.method() == Method::GET && request.uri().path() == "/";
+    if opens && let Some(token) = token(request.uri()) {
+        return enter(serving, &token, known, request.headers());
+    }
+    if !known && opens && is_foreign(request.headers()) {
+        // Somebody followed a link to a worksheet: our own page may have a session, which the
+        // browser did not send along. Loaded again from here, it does; what is behind the # of
+        // the address stays.
+        return Ok(leading_on(""));
     }
     if !known {
         let text = "this needs the address that `sonde view` printed: its token opens the page \
@@ -212,8 +217,8 @@ async fn admitted(
 
 /// The token in an address.
 fn token(uri: &Uri) -> Option<String> {
-    let pairs = uri.query()?.split('&');
-    let found = pairs.filter_map(|pair| pair.strip_prefix("token=")).next();
+    let mut pairs = uri.query()?.split('&');
+    let found = pairs.find_map(|pair| pair.strip_prefix("token="));
     found.map(str::to_owned)
 }
 
@@ -238,19 +243,32 @@ fn enter(
     let secure = if serving.guard.tls { "; Secure" } else { "" };
     let value = session.text();
     let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}");
-    let site = headers.get("sec-fetch-site").and_then(|v| v.to_str().ok());
-    if site.is_some_and(|s| s != "none" && s != "same-origin") {
+    if is_foreign(headers) {
         // A browser does not send a strict cookie along a redirection that began elsewhere;
         // it does when a page of ours leads on.
-        let page = "<!doctype html><meta charset=utf-8><title>Sonde</title>\
-                    <meta http-equiv=refresh content=\"0;url=/\"><a href=\"/\">continue</a>";
-        let mut response = Response::new(Body::from(page));
-        let html = HeaderValue::from_static("text/html; charset=utf-8");
-        response.headers_mut().insert(header::CONTENT_TYPE, html);
+        let mut response = leading_on(";url=/");
         set_cookie(&mut response, &cookie);
         return Ok(response);
     }
     Ok(moved(Some(&cookie)))
+}
+
+/// Whether a browser says that a page of another site led here.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").and_then(|v| v.to_str().ok());
+    site.is_some_and(|s| s != "none" && s != "same-origin")
+}
+
+/// A page that leads on at once: to `to`, or without it to itself.
+fn leading_on(to: &str) -> Response {
+    let page = format!(
+        "<!doctype html><meta charset=utf-8><title>Sonde</title>\
+         <meta http-equiv=refresh content=\"0{to}\"><a href=\"/\">continue</a>"
+    );
+    let mut response = Response::new(Body::from(page));
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, html);
+    response
 }
 
 fn moved(cookie: Option<&str>) -> Response {
