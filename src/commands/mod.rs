@@ -14,6 +14,7 @@ mod mark;
 mod picture;
 mod plot;
 mod record;
+mod report;
 mod show;
 mod view;
 
@@ -44,6 +45,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     get::ENTRY,
     plot::ENTRY,
     view::ENTRY,
+    report::ENTRY,
     compare::ENTRY,
     list::ENTRY,
     catalog::ENTRY,
