@@ -600,7 +600,7 @@ fn without_being_asked_it_tells_what_is_worth_a_look() {
     let answers = found["answers"].as_array().unwrap();
     let has = |expr: &str| answers.iter().any(|a| a["expr"] == expr);
     assert!(
-        has("cpu.utilisation by mode") && has("process.time by process"),
+        has("cpu.time by mode") && has("process.time by process"),
         "{found}"
     );
     assert!(!has("nfs.ops by op"), "this machine serves none");

@@ -13,7 +13,7 @@ use crate::output;
 /// What is looked at where nothing is asked for; what the run does not have, or where nothing
 /// happened, is left out.
 const WORTH: &[(&str, Kind)] = &[
-    ("cpu.utilisation by mode", Kind::Stack),
+    ("cpu.time by mode", Kind::Stack),
     ("disk.bytes by device, op", Kind::Lines),
     ("disk.utilisation by device", Kind::Lines),
     ("disk.mean_latency by device, op", Kind::Lines),
@@ -29,8 +29,10 @@ const WORTH: &[(&str, Kind)] = &[
     ("process.time by process", Kind::Lines),
     ("cgroup.time by cgroup", Kind::Lines),
     ("memory.bytes by kind", Kind::Stack),
-    ("other.value by tool, column", Kind::Table),
 ];
+
+/// What there is where nothing of that is: numbers that belong to no other statistic.
+pub(super) const REST: &str = "other.value by tool, column";
 
 /// Findings whose expressions are shown.
 const MOST_FINDINGS: usize = 6;

@@ -4,6 +4,7 @@ use analysis::findings::Finding;
 use analysis::{Answer, Error, evaluate, quantiles};
 use run::Run;
 use surfaces::from_answer::chart;
+use surfaces::part::Part;
 use surfaces::report::{Panel, Report};
 use surfaces::worksheet::{self, Kind, Worksheet};
 
@@ -13,6 +14,7 @@ use crate::commands::get::shown::{self, NOTHING};
 use crate::commands::plot;
 use crate::commands::show::{Summary, parts};
 use crate::failure::Failure;
+use crate::output::counted;
 
 /// Rows of a table; the picture and the values have the rest.
 const MOST_ROWS: usize = 20;
@@ -41,11 +43,24 @@ pub(super) fn report(
             }
         }
     }
+    if panels.is_empty() && !chosen.asked {
+        // In many units: a picture has one.
+        let rest = worksheet::Panel {
+            kind: Kind::Table,
+            ..worksheet::Panel::of(chosen::REST)
+        };
+        panels.extend(panel(run, &Worksheet::of(vec![]), &rest).ok());
+    }
     let manifest = &run.manifest;
     let relative = |i: &run::manifest::Imported| i.times == "relative";
+    let mut parts = parts(run, summary, true);
+    if matches!(parts.first(), Some(Part::Line(_))) {
+        // The name, shortened for a terminal.
+        parts.remove(0);
+    }
     Ok(Report {
         title: manifest.name.clone(),
-        summary: parts(run, summary, true),
+        summary: parts,
         panels,
         started: manifest.started,
         dated: manifest.imported.is_empty() || !manifest.imported.iter().all(relative),
@@ -85,7 +100,8 @@ fn panel(run: &Run, sheet: &Worksheet, panel: &worksheet::Panel) -> Result<Panel
     let mut table = shown.table;
     let rest = table.keep(MOST_ROWS);
     if rest > 0 {
-        notes.push(format!("{rest} smaller groups are not in this table"));
+        let groups = counted(rest as u64, "smaller group");
+        notes.push(format!("not in this table: {groups}"));
     }
     if answer.groups.is_empty() {
         notes.push(NOTHING.into());

@@ -77,7 +77,7 @@ const FORMS: &[Form] = &[
     Form {
         ending: "json",
         about: "what `show` and `get` print as JSON",
-        files: |made| Ok(made.only(format!("{:#}\n", made.json()).into_bytes())),
+        files: |made| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
     },
 ];
 

@@ -11,6 +11,7 @@ use super::hyper::{escaped, parts, table};
 use super::{PICTURE, Panel, Report};
 use crate::part::{render, untied};
 use crate::png::{self, PngError};
+use crate::table::wrapped;
 use crate::text::clean;
 
 /// Columns of the text alternative.
@@ -62,9 +63,11 @@ fn cid(place: usize) -> String {
 }
 
 fn plain(report: &Report) -> String {
-    let mut out = render(&report.summary, WIDTH);
+    let mut out = format!("{}\n", clean(&report.title));
+    out += &render(&report.summary, WIDTH);
     for panel in &report.panels {
-        out += &format!("\n\n{}\n{}\n\n", panel.answer.text, panel.answer.help);
+        let help = wrapped("", panel.answer.help, WIDTH);
+        out += &format!("\n\n{}\n{help}\n", panel.answer.text);
         out += &panel
             .head
             .iter()
@@ -72,7 +75,7 @@ fn plain(report: &Report) -> String {
             .collect::<String>();
         out += &panel.table.render(WIDTH);
         for note in &panel.notes {
-            out += &format!("note: {note}\n");
+            out += &wrapped("note: ", note, WIDTH);
         }
     }
     untied(&out)
@@ -82,6 +85,7 @@ fn html(report: &Report) -> String {
     let mut out = String::from("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>");
     out += &escaped(&subject(report));
     out += "</title></head>\n<body>\n";
+    out += &format!("<p><b>{}</b></p>\n", escaped(&subject(report)));
     out += &parts(&report.summary);
     for (place, panel) in report.panels.iter().enumerate() {
         out += &self::panel(place, panel);

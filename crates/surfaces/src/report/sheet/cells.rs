@@ -1,5 +1,7 @@
 //! What all sheets have in common: formats of cells, headings, times.
 
+use std::collections::BTreeMap;
+
 use analysis::Answer;
 use analysis::scan::{KeyValue, Slot};
 use run::unit::{Scale, column_scale};
@@ -76,41 +78,100 @@ pub(super) fn held(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// Writes a text, never a formula.
-pub(super) fn text(
-    sheet: &mut Worksheet,
-    (row, column): (u32, u16),
-    text: &str,
-    format: &Format,
-) -> Result<(), XlsxError> {
-    let text = held(&clean(text), LONGEST);
-    if !text.is_empty() {
-        sheet.write_string_with_format(row, column, text, format)?;
-    }
-    Ok(())
+/// A sheet that is being filled. Columns get as wide as their headings.
+pub(super) struct Page<'w> {
+    pub(super) sheet: &'w mut Worksheet,
+    pub(super) formats: &'w Formats,
+    widths: BTreeMap<u16, usize>,
 }
 
-/// Writes a number; what is not known stays empty.
-pub(super) fn number(
-    sheet: &mut Worksheet,
-    (row, column): (u32, u16),
-    value: f64,
-    formats: &Formats,
-) -> Result<(), XlsxError> {
-    if value.is_finite() {
-        let whole = value.fract() == 0.0;
-        let format = if whole {
-            &formats.whole
-        } else {
-            &formats.number
-        };
-        sheet.write_number_with_format(row, column, value, format)?;
+/// Characters of a column whose heading is shorter.
+const LEAST_WIDTH: usize = 10;
+
+/// Characters of a column whose heading is longer.
+const MOST_WIDTH: usize = 40;
+
+impl<'w> Page<'w> {
+    pub(super) fn new(sheet: &'w mut Worksheet, formats: &'w Formats) -> Page<'w> {
+        Page {
+            sheet,
+            formats,
+            widths: BTreeMap::new(),
+        }
     }
-    Ok(())
+
+    /// Makes a column at least so many characters wide.
+    pub(super) fn widen(&mut self, column: u16, width: usize) -> Result<(), XlsxError> {
+        let known = self.widths.entry(column).or_default();
+        let width = width.clamp(LEAST_WIDTH, MOST_WIDTH);
+        if width > *known {
+            *known = width;
+            self.sheet.set_column_width(column, width as f64)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a text, never a formula.
+    pub(super) fn text_as(
+        &mut self,
+        (row, column): (u32, u16),
+        text: &str,
+        format: &Format,
+    ) -> Result<(), XlsxError> {
+        let text = held(&clean(text), LONGEST);
+        if !text.is_empty() {
+            self.sheet
+                .write_string_with_format(row, column, text, format)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a text as it comes.
+    pub(super) fn text(&mut self, at: (u32, u16), text: &str) -> Result<(), XlsxError> {
+        self.text_as(at, text, &self.formats.plain)
+    }
+
+    /// Writes the heading of a column of names (to the left) or numbers (to the right).
+    pub(super) fn heading(
+        &mut self,
+        at: (u32, u16),
+        text: &str,
+        right: bool,
+    ) -> Result<(), XlsxError> {
+        self.widen(at.1, text.chars().count() + 2)?;
+        self.text_as(at, text, self.formats.heading(right))
+    }
+
+    /// Writes a number; what is not known stays empty.
+    pub(super) fn number(
+        &mut self,
+        (row, column): (u32, u16),
+        value: f64,
+    ) -> Result<(), XlsxError> {
+        if value.is_finite() {
+            let whole = value.fract() == 0.0;
+            let format = if whole {
+                &self.formats.whole
+            } else {
+                &self.formats.number
+            };
+            self.sheet
+                .write_number_with_format(row, column, value, format)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a time in UTC.
+    pub(super) fn time(&mut self, (row, column): (u32, u16), time: Nanos) -> Result<(), XlsxError> {
+        self.widen(column, 23)?;
+        self.sheet
+            .write_number_with_format(row, column, date(time), &self.formats.time)?;
+        Ok(())
+    }
 }
 
 /// A time as spreadsheets count it: days since the end of 1899, in UTC.
-pub(super) fn date(time: Nanos) -> f64 {
+fn date(time: Nanos) -> f64 {
     /// 1970-01-01.
     const EPOCH: f64 = 25_569.0;
     time as f64 / 1e9 / 86_400.0 + EPOCH
@@ -153,9 +214,9 @@ pub(super) fn rows(slots: &[Slot]) -> Vec<(Nanos, Option<usize>)> {
     let mut rows = Vec::with_capacity(slots.len());
     for (place, slot) in slots.iter().enumerate() {
         let before = place.checked_sub(1).map(|p| slots[p].time);
-        // Intervals of one sample differ by less than a tenth.
+        // Sources are read a little before or after the sample's time.
         if let Some(before) = before
-            && (slot.from() - before) as f64 / 1e9 > slot.interval / 10.0
+            && (slot.from() - before) as f64 / 1e9 > slot.interval / 2.0
         {
             rows.push((before, None));
         }
@@ -169,26 +230,40 @@ pub(super) const TIMES: u16 = 3;
 
 /// Writes the columns of times of `rows` from `top` on.
 pub(super) fn times(
-    sheet: &mut Worksheet,
+    page: &mut Page<'_>,
     report: &Report,
     slots: &[Slot],
     (top, rows): (u32, &[(Nanos, Option<usize>)]),
-    formats: &Formats,
 ) -> Result<(), XlsxError> {
     for (column, name) in (0..).zip(["time (UTC)", "seconds", "interval s"]) {
-        text(sheet, (top, column), name, formats.heading(true))?;
+        page.heading((top, column), name, true)?;
     }
-    sheet.set_column_width(0, 23)?;
     for (row, (time, place)) in (top + 1..).zip(rows) {
         if report.dated {
-            sheet.write_number_with_format(row, 0, date(*time), &formats.time)?;
+            page.time((row, 0), *time)?;
         }
-        number(sheet, (row, 1), report.since(*time), formats)?;
+        page.number((row, 1), report.since(*time))?;
         if let Some(place) = place {
-            number(sheet, (row, 2), slots[*place].interval, formats)?;
+            page.number((row, 2), slots[*place].interval)?;
         }
     }
     Ok(())
+}
+
+/// Seconds between two marks of an axis of times.
+const STEPS: [f64; 16] = [
+    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
+    21_600.0, 43_200.0,
+];
+
+/// Marks of an axis of times, at most.
+const MOST_MARKS: f64 = 8.0;
+
+/// The least of [`STEPS`] that gives few enough marks; whole days beyond.
+fn step(seconds: f64) -> f64 {
+    let fits = STEPS.iter().find(|s| seconds / **s <= MOST_MARKS);
+    fits.copied()
+        .unwrap_or_else(|| (seconds / MOST_MARKS / 86_400.0).ceil() * 86_400.0)
 }
 
 /// An empty chart with its titles, over the time of `rows`.
@@ -199,18 +274,22 @@ pub(super) fn over_time(
     unit: &str,
 ) -> Chart {
     let mut chart = Chart::new(rust_xlsxwriter::ChartType::ScatterStraight);
-    let ends = [rows.first(), rows.last()].map(|r| r.map_or(report.started, |r| r.0));
+    let [from, to] = [rows.first(), rows.last()].map(|r| r.map_or(report.started, |r| r.0));
+    let step = step((to - from) as f64 / 1e9);
+    let axis = chart.x_axis();
     if report.dated {
-        let [from, to] = ends.map(date);
-        let long = to - from > 1.0;
-        let format = if long { "mm-dd hh:mm" } else { "hh:mm:ss" };
-        let axis = chart.x_axis();
+        let days = step / 86_400.0;
+        let format = if step >= 21_600.0 {
+            "mm-dd hh:mm"
+        } else {
+            "hh:mm:ss"
+        };
         axis.set_name("time (UTC)").set_num_format(format);
-        if from < to {
-            axis.set_min(from).set_max(to);
-        }
+        axis.set_min((date(from) / days).floor() * days);
+        axis.set_max((date(to) / days).ceil() * days);
+        axis.set_major_unit(days);
     } else {
-        chart.x_axis().set_name("seconds");
+        axis.set_name("seconds").set_major_unit(step);
     }
     dress(&mut chart, sheet, unit);
     chart

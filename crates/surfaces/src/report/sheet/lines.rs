@@ -1,9 +1,9 @@
 //! The sheet of a statistic by words: a row a group, a chart, and below a row an interval.
 
 use analysis::Answer;
-use rust_xlsxwriter::{Worksheet, XlsxError};
+use rust_xlsxwriter::XlsxError;
 
-use super::cells::{self, CHART_ROWS, Formats, LINES, TIMES, TOP};
+use super::cells::{self, CHART_ROWS, LINES, Page, TIMES, TOP};
 use crate::report::{Panel, Report};
 
 /// Groups that have a row.
@@ -16,14 +16,9 @@ const MOST_VALUES: usize = 1_000_000;
 const MOST_ROWS: usize = 1_048_000;
 
 /// Fills the sheet below its heading.
-pub(super) fn fill(
-    sheet: &mut Worksheet,
-    report: &Report,
-    panel: &Panel,
-    formats: &Formats,
-) -> Result<(), XlsxError> {
+pub(super) fn fill(page: &mut Page<'_>, report: &Report, panel: &Panel) -> Result<(), XlsxError> {
     let answer = &panel.answer;
-    let (columns, groups) = groups(sheet, answer, formats)?;
+    let (columns, groups) = groups(page, answer)?;
     let top = (TOP + groups + 2).max(TOP + CHART_ROWS + 1);
     let mut rows = cells::rows(&answer.slots);
     let cut = rows.len().saturating_sub(MOST_ROWS);
@@ -35,9 +30,9 @@ pub(super) fn fill(
             "Not on this sheet: {left_out} smaller groups, {cut} later intervals. \
              A report as .csv has all."
         );
-        cells::text(sheet, (top - 1, 0), &text, &formats.plain)?;
+        page.text((top - 1, 0), &text)?;
     }
-    cells::times(sheet, report, &answer.slots, (top, &rows), formats)?;
+    cells::times(page, report, &answer.slots, (top, &rows))?;
     let values = answer
         .groups
         .iter()
@@ -57,18 +52,18 @@ pub(super) fn fill(
             name => name,
         };
         let name = cells::with_unit(&name, scale);
-        cells::text(sheet, (top, column), &name, formats.heading(true))?;
+        page.heading((top, column), &name, true)?;
         for (place, value) in &group.series {
             let row = row_of[*place as usize];
             if row > 0 {
-                cells::number(sheet, (row, column), value / scale.by, formats)?;
+                page.number((row, column), value / scale.by)?;
             }
         }
     }
     if rows.is_empty() || answer.groups.is_empty() {
         return Ok(());
     }
-    let name = sheet.name();
+    let name = page.sheet.name();
     let mut chart = cells::over_time(report, &rows, &name, scale.suffix);
     let x = u16::from(!report.dated);
     let lines = answer.groups.len().min(most).min(LINES);
@@ -77,16 +72,12 @@ pub(super) fn fill(
         let columns = (x, TIMES + place as u16);
         cells::line(&mut chart, &name, (range, columns), place);
     }
-    sheet.insert_chart(TOP, columns + 1, &chart)?;
+    page.sheet.insert_chart(TOP, columns + 1, &chart)?;
     Ok(())
 }
 
 /// A row a group with its total, mean, least and greatest: how many columns and rows.
-fn groups(
-    sheet: &mut Worksheet,
-    answer: &Answer,
-    formats: &Formats,
-) -> Result<(u16, u32), XlsxError> {
+fn groups(page: &mut Page<'_>, answer: &Answer) -> Result<(u16, u32), XlsxError> {
     let rate = answer.is_rate();
     let groups = || answer.groups.iter().take(MOST_GROUPS);
     let values: Vec<f64> = groups().flat_map(|g| [g.mean, g.max]).collect();
@@ -97,7 +88,7 @@ fn groups(
     );
     let keys = answer.by.len() as u16;
     for (column, by) in (0..).zip(&answer.by) {
-        cells::text(sheet, (TOP, column), &by.name, &formats.bold)?;
+        page.heading((TOP, column), &by.name, false)?;
     }
     let mut names = vec![];
     if rate {
@@ -106,12 +97,12 @@ fn groups(
     names.extend(["mean", "min", "max"].map(|n| cells::with_unit(n, values)));
     names.push("intervals".into());
     for (column, name) in (keys..).zip(&names) {
-        cells::text(sheet, (TOP, column), name, formats.heading(true))?;
+        page.heading((TOP, column), name, true)?;
     }
     for (row, group) in (TOP + 1..).zip(groups()) {
         for (column, key) in (0..).zip(&group.key) {
             let name = cells::key_name(std::slice::from_ref(key));
-            cells::text(sheet, (row, column), &name, &formats.plain)?;
+            page.text((row, column), &name)?;
         }
         let mut numbers = vec![];
         if rate {
@@ -120,7 +111,7 @@ fn groups(
         numbers.extend([group.mean, group.min, group.max].map(|v| v / values.by));
         numbers.push(group.intervals as f64);
         for (column, value) in (keys..).zip(numbers) {
-            cells::number(sheet, (row, column), value, formats)?;
+            page.number((row, column), value)?;
         }
     }
     Ok((keys + names.len() as u16, groups().count() as u32))

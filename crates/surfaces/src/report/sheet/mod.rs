@@ -8,14 +8,14 @@ mod spread;
 
 use std::collections::BTreeSet;
 
-use rust_xlsxwriter::{DocProperties, ExcelDateTime, Url, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Url, Workbook, XlsxError};
 
 use super::{Panel, Report};
 use crate::part::{Part, untied};
 use crate::png::PngError;
 use crate::table::Align;
 use crate::text::clean;
-use cells::Formats;
+use cells::{Formats, Page};
 
 /// Why a spreadsheet could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -37,14 +37,19 @@ pub fn bytes(report: &Report) -> Result<Vec<u8>, SheetError> {
     book.set_properties(&properties.set_creation_datetime(&made));
     let names = names(report);
     let formats = Formats::new();
-    summary(book.add_worksheet(), report, &names, &formats)?;
+    summary(
+        &mut Page::new(book.add_worksheet(), &formats),
+        report,
+        &names,
+    )?;
     for (panel, name) in report.panels.iter().zip(&names) {
         let sheet = book.add_worksheet();
         sheet.set_name(name)?;
-        head(sheet, panel, &formats)?;
+        let mut page = Page::new(sheet, &formats);
+        head(&mut page, panel)?;
         match &panel.spreads {
-            Some(spreads) => spread::fill(sheet, report, panel, spreads, &formats)?,
-            None => lines::fill(sheet, report, panel, &formats)?,
+            Some(spreads) => spread::fill(&mut page, report, panel, spreads)?,
+            None => lines::fill(&mut page, report, panel)?,
         }
     }
     Ok(book.save_to_buffer()?)
@@ -65,71 +70,56 @@ fn names(report: &Report) -> Vec<String> {
 }
 
 /// Columns of the summary's labels and texts, in characters.
-const WIDTHS: [f64; 2] = [14.0, 28.0];
+const WIDTHS: [usize; 2] = [14, 28];
 
-fn summary(
-    sheet: &mut Worksheet,
-    report: &Report,
-    names: &[String],
-    formats: &Formats,
-) -> Result<(), SheetError> {
-    sheet.set_name("Summary")?;
+fn summary(page: &mut Page<'_>, report: &Report, names: &[String]) -> Result<(), SheetError> {
+    page.sheet.set_name("Summary")?;
     for (column, width) in (0..).zip(WIDTHS) {
-        sheet.set_column_width(column, width)?;
+        page.widen(column, width)?;
     }
-    let mut row = 0;
-    cells::text(sheet, (row, 0), &report.title, &formats.title)?;
-    row += 1;
+    page.text_as((0, 0), &report.title, &page.formats.title)?;
+    let mut row = 1;
     if report.dated {
-        cells::text(sheet, (row, 0), "started (UTC)", &formats.bold)?;
-        sheet.write_number_with_format(row, 1, cells::date(report.started), &formats.time)?;
+        page.heading((row, 0), "started (UTC)", false)?;
+        page.time((row, 1), report.started)?;
         row += 1;
     }
     for part in &report.summary {
-        row = self::part(sheet, row, part, formats)?;
+        row = self::part(page, row, part)?;
     }
     row += 1;
-    cells::text(sheet, (row, 0), "sheet", &formats.bold)?;
-    cells::text(sheet, (row, 1), "statistic", &formats.bold)?;
+    page.heading((row, 0), "sheet", false)?;
+    page.heading((row, 1), "statistic", false)?;
     for (panel, name) in report.panels.iter().zip(names) {
         row += 1;
         let link = Url::new(format!("internal:'{name}'!A1"));
-        sheet.write_url(row, 0, link.set_text(name.as_str()))?;
-        cells::text(sheet, (row, 1), &panel.answer.text, &formats.plain)?;
+        page.sheet.write_url(row, 0, link.set_text(name.as_str()))?;
+        page.text((row, 1), &panel.answer.text)?;
     }
     Ok(())
 }
 
 /// Writes a part of the summary at `row`; the row that follows.
-fn part(
-    sheet: &mut Worksheet,
-    mut row: u32,
-    part: &Part,
-    formats: &Formats,
-) -> Result<u32, SheetError> {
+fn part(page: &mut Page<'_>, mut row: u32, part: &Part) -> Result<u32, SheetError> {
     match part {
-        Part::Line(line) => cells::text(sheet, (row, 0), line, &formats.plain)?,
+        Part::Line(line) => page.text((row, 0), line)?,
         Part::Entry { label, text } => {
-            cells::text(sheet, (row, 0), label, &formats.bold)?;
-            cells::text(sheet, (row, 1), &untied(text), &formats.plain)?;
+            page.heading((row, 0), label, false)?;
+            page.text((row, 1), &untied(text))?;
         }
         Part::Gap => {}
         Part::Table(table) => {
             // Beside the labels' column, as its texts are.
             let columns = || table.columns().iter().zip(1..);
             for ((name, align), column) in columns() {
-                cells::text(
-                    sheet,
-                    (row, column),
-                    name,
-                    formats.heading(*align == Align::Right),
-                )?;
+                page.heading((row, column), name, *align == Align::Right)?;
             }
             for line in table.rows() {
                 row += 1;
                 for (text, ((_, align), column)) in line.iter().zip(columns()) {
-                    let format = formats.of_text(*align == Align::Right);
-                    cells::text(sheet, (row, column), text, format)?;
+                    let format = page.formats.of_text(*align == Align::Right);
+                    page.widen(column, text.chars().count() + 1)?;
+                    page.text_as((row, column), text, format)?;
                 }
             }
         }
@@ -138,9 +128,9 @@ fn part(
 }
 
 /// The rows above a panel's numbers.
-fn head(sheet: &mut Worksheet, panel: &Panel, formats: &Formats) -> Result<(), SheetError> {
-    cells::text(sheet, (0, 0), &panel.answer.text, &formats.title)?;
-    cells::text(sheet, (1, 0), panel.answer.help, &formats.plain)?;
-    cells::text(sheet, (2, 0), &panel.notes.join("; "), &formats.plain)?;
+fn head(page: &mut Page<'_>, panel: &Panel) -> Result<(), SheetError> {
+    page.text_as((0, 0), &panel.answer.text, &page.formats.title)?;
+    page.text((1, 0), panel.answer.help)?;
+    page.text((2, 0), &panel.notes.join("; "))?;
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! The sheet of a statistic by a number: quantiles of each group, their course over time, the
 //! distribution, and the heat map as a picture, which spreadsheets cannot draw themselves.
 
-use analysis::quantiles::{Distribution, SHOWN, Spread, Spreads};
+use analysis::quantiles::{Bucket, Distribution, SHOWN, Spread, Spreads};
+use run::Unit;
 use run::unit::Scale;
-use rust_xlsxwriter::{Chart, ChartType, Image, Worksheet, XlsxError};
+use rust_xlsxwriter::{Chart, ChartType, Image, XlsxError};
 
 use super::SheetError;
-use super::cells::{self, CHART_ROWS, Formats, TIMES, TOP};
+use super::cells::{self, CHART_ROWS, Page, TIMES, TOP};
 use crate::png;
 use crate::report::{PICTURE, Panel, Report};
 
@@ -21,27 +22,26 @@ const CHART_COLUMNS: u16 = 12;
 
 /// Fills the sheet below its heading.
 pub(super) fn fill(
-    sheet: &mut Worksheet,
+    page: &mut Page<'_>,
     report: &Report,
     panel: &Panel,
     spreads: &Spreads,
-    formats: &Formats,
 ) -> Result<(), SheetError> {
-    let columns = groups(sheet, panel, spreads, formats)?;
+    let columns = groups(page, panel, spreads)?;
     let groups = spreads.groups.len() as u32;
     let top = (TOP + groups + 2).max(TOP + CHART_ROWS + 1);
     let Some(first) = spreads.groups.first() else {
         return Ok(());
     };
-    let last = course(sheet, (report, panel), spreads, top, formats)?;
+    let last = course(page, (report, panel), spreads, top)?;
     let mut column = columns + 1;
     if let Some(chart) = last.chart {
-        sheet.insert_chart(TOP, column, &chart)?;
+        page.sheet.insert_chart(TOP, column, &chart)?;
         column += CHART_COLUMNS;
     }
-    let chart = distribution(sheet, panel, spreads, (top, last.columns + 1), formats)?;
+    let chart = distribution(page, panel, spreads, (top, last.columns + 1))?;
     if !first.whole.buckets.is_empty() {
-        sheet.insert_chart(TOP, column, &chart)?;
+        page.sheet.insert_chart(TOP, column, &chart)?;
         column += CHART_COLUMNS;
     }
     if let Some(chart) = &panel.chart {
@@ -49,7 +49,7 @@ pub(super) fn fill(
         let image = Image::new_from_buffer(&picture)?;
         let image = image.set_scale_width(0.8).set_scale_height(0.8);
         let image = image.set_alt_text(cells::held(&panel.answer.text, cells::SHORT));
-        sheet.insert_image(TOP, column, &image)?;
+        page.sheet.insert_image(TOP, column, &image)?;
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ fn scale(spreads: &Spreads) -> Scale {
 fn amount(panel: &Panel, spreads: &Spreads) -> (String, Scale) {
     let totals: Vec<f64> = spreads.groups.iter().map(|s| s.whole.total).collect();
     let scale = cells::scale(&panel.answer, &totals, false);
-    let name = if panel.answer.unit == run::Unit::Count {
+    let name = if panel.answer.unit == Unit::Count {
         "count"
     } else {
         "total"
@@ -89,31 +89,26 @@ fn amount(panel: &Panel, spreads: &Spreads) -> (String, Scale) {
 }
 
 /// A row a group: how many columns.
-fn groups(
-    sheet: &mut Worksheet,
-    panel: &Panel,
-    spreads: &Spreads,
-    formats: &Formats,
-) -> Result<u16, XlsxError> {
+fn groups(page: &mut Page<'_>, panel: &Panel, spreads: &Spreads) -> Result<u16, XlsxError> {
     let words = panel.answer.by.iter().filter(|b| b.number.is_none());
     let words: Vec<&str> = words.map(|b| b.name.as_str()).collect();
     let (what, total) = amount(panel, spreads);
     let scale = scale(spreads);
     for (column, name) in (0..).zip(&words) {
-        cells::text(sheet, (TOP, column), name, &formats.bold)?;
+        page.heading((TOP, column), name, false)?;
     }
     let keys = words.len() as u16;
-    cells::text(sheet, (TOP, keys), &what, formats.heading(true))?;
+    page.heading((TOP, keys), &what, true)?;
     for (column, name) in (keys + 1..).zip(names(scale)) {
-        cells::text(sheet, (TOP, column), &name, formats.heading(true))?;
+        page.heading((TOP, column), &name, true)?;
     }
     for (row, spread) in (TOP + 1..).zip(&spreads.groups) {
         for (column, word) in (0..).zip(&spread.key) {
-            cells::text(sheet, (row, column), word, &formats.plain)?;
+            page.text((row, column), word)?;
         }
-        cells::number(sheet, (row, keys), spread.whole.total / total.by, formats)?;
+        page.number((row, keys), spread.whole.total / total.by)?;
         for (column, value) in (keys + 1..).zip(numbers(spreads, &spread.whole)) {
-            cells::number(sheet, (row, column), value / scale.by, formats)?;
+            page.number((row, column), value / scale.by)?;
         }
     }
     Ok(keys + 1 + NUMBERS as u16)
@@ -127,20 +122,19 @@ struct Course {
 
 /// Amount and quantiles of each interval; the chart shows those of the largest group.
 fn course(
-    sheet: &mut Worksheet,
+    page: &mut Page<'_>,
     (report, panel): (&Report, &Panel),
     spreads: &Spreads,
     top: u32,
-    formats: &Formats,
 ) -> Result<Course, XlsxError> {
     let slots = &panel.answer.slots;
     let rows = cells::rows(slots);
-    cells::times(sheet, report, slots, (top, &rows), formats)?;
+    cells::times(page, report, slots, (top, &rows))?;
     let scale = scale(spreads);
     let total = amount(panel, spreads).1;
     let mut column = TIMES;
     for spread in spreads.groups.iter().take(MOST_GROUPS) {
-        headings(sheet, panel, spreads, spread, (top, column), formats)?;
+        headings(page, panel, spreads, spread, (top, column))?;
         for (row, (_, place)) in (top + 1..).zip(&rows) {
             let Some(place) = place else { continue };
             let at = spread
@@ -148,17 +142,20 @@ fn course(
                 .binary_search_by_key(&(*place as u32), |i| i.0);
             let Ok(at) = at else { continue };
             let one = &spread.intervals[at].1;
-            cells::number(sheet, (row, column), one.total / total.by, formats)?;
+            page.number((row, column), one.total / total.by)?;
             for (column, value) in (column + 1..).zip(numbers(spreads, one)) {
-                cells::number(sheet, (row, column), value / scale.by, formats)?;
+                page.number((row, column), value / scale.by)?;
             }
         }
         column += 1 + NUMBERS as u16;
     }
-    let name = sheet.name();
+    let name = page.sheet.name();
     let range = (top + 1, top + rows.len() as u32);
     let unit = cells::with_unit(&spreads.name, scale);
     let mut chart = cells::over_time(report, &rows, &name, &unit);
+    if spreads.unit == Unit::Seconds {
+        chart.y_axis().set_log_base(10);
+    }
     let x = u16::from(!report.dated);
     for place in 0..SHOWN.len() {
         // After the amount and the mean.
@@ -172,18 +169,17 @@ fn course(
 }
 
 fn headings(
-    sheet: &mut Worksheet,
+    page: &mut Page<'_>,
     panel: &Panel,
     spreads: &Spreads,
     spread: &Spread,
     (row, mut column): (u32, u16),
-    formats: &Formats,
 ) -> Result<(), XlsxError> {
     let key = spread.key.join(", ");
     let what = amount(panel, spreads).0;
     for name in std::iter::once(what).chain(names(scale(spreads))) {
         let name = format!("{key} {name}");
-        cells::text(sheet, (row, column), name.trim(), formats.heading(true))?;
+        page.heading((row, column), name.trim(), true)?;
         column += 1;
     }
     Ok(())
@@ -191,15 +187,14 @@ fn headings(
 
 /// The buckets with something in them, and how much; the chart shows the largest group.
 fn distribution(
-    sheet: &mut Worksheet,
+    page: &mut Page<'_>,
     panel: &Panel,
     spreads: &Spreads,
     (top, left): (u32, u16),
-    formats: &Formats,
 ) -> Result<Chart, XlsxError> {
     let scale = scale(spreads);
     let (what, total) = amount(panel, spreads);
-    let name = sheet.name();
+    let name = page.sheet.name();
     let mut chart = Chart::new(ChartType::Column);
     let mut column = left;
     for (place, spread) in spreads.groups.iter().take(MOST_GROUPS).enumerate() {
@@ -208,21 +203,18 @@ fn distribution(
         let names = ["from", "to"]
             .map(|end| of(&cells::with_unit(&format!("{} {end}", spreads.name), scale)));
         for (column, name) in (column..).zip(names.into_iter().chain([of(&what)])) {
-            cells::text(sheet, (top, column), &name, formats.heading(true))?;
+            page.heading((top, column), &name, true)?;
         }
-        for (row, bucket) in (top + 1..).zip(&spread.whole.buckets) {
-            let values = [
-                bucket.least / scale.by,
-                bucket.most / scale.by,
-                bucket.cell.amount / total.by,
-            ];
+        let buckets = tiled(&spread.whole.buckets, spreads.unit);
+        for (row, (least, most, amount)) in (top + 1..).zip(&buckets) {
+            let values = [least / scale.by, most / scale.by, amount / total.by];
             for (column, value) in (column..).zip(values) {
-                cells::number(sheet, (row, column), value, formats)?;
+                page.number((row, column), value)?;
             }
         }
-        let buckets = spread.whole.buckets.len() as u32;
-        if place == 0 && buckets > 0 {
+        if place == 0 && !buckets.is_empty() {
             let columns = (column, column + 2);
+            let buckets = buckets.len() as u32;
             cells::bars(&mut chart, &name, ((top + 1, top + buckets), columns));
         }
         column += 4;
@@ -232,4 +224,29 @@ fn distribution(
         .x_axis()
         .set_name(cells::with_unit(&format!("{}, from", spreads.name), scale).as_str());
     Ok(chart)
+}
+
+/// Rows of empty buckets between two that are not.
+const MOST_EMPTY: usize = 500;
+
+/// Least, most and amount of each bucket, with the empty ones between them: bars stand as far
+/// apart as their buckets do.
+fn tiled(buckets: &[Bucket], unit: Unit) -> Vec<(f64, f64, f64)> {
+    let mut rows: Vec<(f64, f64, f64)> = Vec::with_capacity(buckets.len());
+    let mut next = f64::INFINITY;
+    for bucket in buckets {
+        let key = bucket.cell.key;
+        for _ in 0..MOST_EMPTY {
+            // The bounds of whole numbers of nanoseconds, in seconds.
+            if next >= key - key.abs() * 1e-12 || next < 0.0 {
+                break;
+            }
+            let upper = run::grid::bounds(next, unit).1;
+            rows.push((next, upper, 0.0));
+            next = upper;
+        }
+        rows.push((bucket.least, bucket.most, bucket.cell.amount));
+        next = run::grid::bounds(key, unit).1;
+    }
+    rows
 }
