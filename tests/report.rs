@@ -258,10 +258,8 @@ fn markdown_has_the_tables_of_get_and_its_pictures() {
         text.contains("no picture: a heat map has one dimension"),
         "{text}"
     );
-    assert!(
-        !text.contains("<img") && !text.contains("</script"),
-        "{text}"
-    );
+    let markup = text.replace("\\<", "").replace("](<my%20report", "");
+    assert!(!markup.contains('<'), "{text}");
 }
 
 #[test]
@@ -335,11 +333,12 @@ fn a_mail_is_read_and_its_pictures_decoded() {
             .replace(['\u{202e}', '\u{7}'], "\u{fffd}");
         let same =
             |row: &&Vec<String>| row[0].replace('\u{fffd}', "") == cell.replace('\u{fffd}', "");
-        let row = rows
+        // In the summary, and with its numbers below.
+        let found: Vec<_> = rows.iter().filter(same).collect();
+        let told = found
             .iter()
-            .find(same)
-            .unwrap_or_else(|| panic!("{name}: {rows:?}"));
-        assert_eq!(row.last().map(String::as_str), Some("11"));
+            .any(|row| row.last().is_some_and(|c| c == "11"));
+        assert!(told, "{name}: {found:?}");
         assert!(
             mail["text"].as_str().unwrap().contains(&cell[..8]),
             "{}",

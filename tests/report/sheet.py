@@ -31,7 +31,7 @@ def chart(one):
             }
             for s in one.series
         ],
-        "time": one.x_axis.number_format,
+        "time": one.x_axis.numFmt.formatCode,
     }
 
 
