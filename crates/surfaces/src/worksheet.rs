@@ -1,7 +1,7 @@
 //! A worksheet: panels over one time axis, each an expression and how it is to look. The page
 //! of `sonde view` saves them as JSON; fields that this program does not know are passed over.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::from_answer::Look;
 
@@ -9,7 +9,7 @@ use crate::from_answer::Look;
 const VERSION: u32 = 1;
 
 /// Panels over one time axis.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Worksheet {
     /// Version of the form.
     pub v: u32,
@@ -27,7 +27,7 @@ pub struct Worksheet {
 }
 
 /// One expression, and how it is to look.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Panel {
     /// What to show.
     pub expr: String,
@@ -52,7 +52,7 @@ pub struct Panel {
 }
 
 /// How a panel is drawn.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// As suits the expression.
@@ -129,12 +129,17 @@ impl Worksheet {
             from: self.from,
             to: self.to,
             fold: panel.kind == Kind::Fold,
-            outliers: panel.outliers.unwrap_or(0.001).clamp(0.0, 0.05),
+            outliers: panel.outliers(),
         }
     }
 }
 
 impl Panel {
+    /// The share that may lie above its heat map.
+    pub fn outliers(&self) -> f64 {
+        self.outliers.unwrap_or(0.001).clamp(0.0, 0.05)
+    }
+
     /// Of one expression, drawn as suits it.
     pub fn of(expr: &str) -> Panel {
         Panel {

@@ -95,6 +95,9 @@ pub(super) fn asked(
         output::message(&format!("left out, as {why}: {}", panel.expr));
         false
     });
+    for panel in &mut sheet.panels {
+        panel.run = None;
+    }
     if sheet.panels.is_empty() {
         return Err(Failure::input("the worksheet has no panel of this run"));
     }

@@ -19,23 +19,28 @@ use crate::output::counted;
 /// Rows of a table; the picture and the values have the rest.
 const MOST_ROWS: usize = 20;
 
-/// Everything that is told of `run`; what could not be read is added to `problems`.
+/// Everything that is told of `run`, and the worksheet of just that; what could not be read is
+/// added to `problems`.
 pub(super) fn report(
     run: &Run,
     summary: &Summary,
     asked: Option<Chosen>,
     problems: &mut Vec<String>,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Worksheet), Failure> {
     let chosen = asked.unwrap_or_else(|| chosen::worth(&summary.findings));
     let mut panels = Vec::new();
+    let mut told = Vec::new();
     for panel in &chosen.sheet.panels {
         match self::panel(run, &chosen.sheet, panel) {
-            Ok(one) if chosen.asked || happened(&one.answer, &summary.findings) => panels.push(one),
+            Ok(one) if chosen.asked || happened(&one.answer, &summary.findings) => {
+                panels.push(one);
+                told.push(panel.clone());
+            }
             Ok(_) => {}
             Err(e) if chosen.asked => return Err(e.into()),
             // Of what is worth a look, a run has only some.
             Err(Error::Problem(_)) => {}
-            Err(Error::Read(e)) => {
+            Err(e) => {
                 let text = e.to_string();
                 if !problems.contains(&text) {
                     problems.push(text);
@@ -50,6 +55,7 @@ pub(super) fn report(
             ..worksheet::Panel::of(chosen::REST)
         };
         panels.extend(panel(run, &Worksheet::of(vec![]), &rest).ok());
+        told.push(rest);
     }
     let manifest = &run.manifest;
     let relative = |i: &run::manifest::Imported| i.times == "relative";
@@ -58,14 +64,19 @@ pub(super) fn report(
         // The name, shortened for a terminal.
         parts.remove(0);
     }
-    Ok(Report {
+    let report = Report {
         title: manifest.name.clone(),
         summary: parts,
         panels,
         started: manifest.started,
         dated: manifest.imported.is_empty() || !manifest.imported.iter().all(relative),
         made: clock::wall(),
-    })
+    };
+    let sheet = Worksheet {
+        panels: told,
+        ..chosen.sheet
+    };
+    Ok((report, sheet))
 }
 
 /// Whether there is anything to see. What was found is shown in any case.

@@ -10,7 +10,8 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use run::Run;
 use serde_json::{Value, json};
 use surfaces::png;
-use surfaces::report::{PICTURE, Report, csv, mail, markdown, sheet};
+use surfaces::report::{PICTURE, Report, csv, mail, markdown, page, sheet};
+use surfaces::worksheet::Worksheet;
 
 use super::get::json_of;
 use super::show::{Summary, summary, summary_json};
@@ -21,7 +22,7 @@ use crate::output;
 /// The command.
 pub(crate) const ENTRY: Entry = Entry {
     name: "report",
-    about: "A run to hand on: mail, spreadsheet, Markdown, CSV, JSON",
+    about: "A run to hand on: HTML page, mail, spreadsheet, Markdown, CSV, JSON",
     arguments,
     run,
 };
@@ -31,6 +32,7 @@ struct Made<'r> {
     run: &'r Run,
     summary: &'r Summary,
     report: &'r Report,
+    sheet: &'r Worksheet,
     path: &'r Path,
 }
 
@@ -48,6 +50,14 @@ struct Form {
 
 /// Every form.
 const FORMS: &[Form] = &[
+    Form {
+        ending: "html",
+        about: "the page of `sonde view`, in one file that needs no server",
+        files: |made| {
+            let text = page::text(made.run, made.sheet).map_err(Failure::input)?;
+            Ok(made.only(text.into_bytes()))
+        },
+    },
     Form {
         ending: "eml",
         about: "a mail with tables and pictures, as a draft",
@@ -142,11 +152,12 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let asked = chosen::asked(&run, matches.get_one("worksheet"), &expressions)?;
     let summary = summary(&run);
     let mut problems = summary.problems.clone();
-    let report = gather::report(&run, &summary, asked, &mut problems)?;
+    let (report, sheet) = gather::report(&run, &summary, asked, &mut problems)?;
     let made = Made {
         run: &run,
         summary: &summary,
         report: &report,
+        sheet: &sheet,
         path,
     };
     for (path, bytes) in (form.files)(&made)? {

@@ -1,10 +1,11 @@
-//! A run to hand on: its summary and some of its statistics as Markdown, mail, spreadsheet and
-//! comma-separated values. All texts from outside are escaped as each form needs it.
+//! A run to hand on: its summary and some of its statistics as a page of its own, Markdown,
+//! mail, spreadsheet and comma-separated values. All texts from outside are escaped as each form needs it.
 
 pub mod csv;
 mod hyper;
 pub mod mail;
 pub mod markdown;
+pub mod page;
 pub mod sheet;
 
 use analysis::Answer;
