@@ -84,18 +84,30 @@ fn answer(run: &Run, panel: &Panel, expr: &str, width: u32) -> Result<Value, Ref
     };
     let picture = picture(run, expr, &pictured, &look)?;
     let mut value = serde_json::to_value(picture).map_err(Refused::bad)?;
+    // Columns are of a round length and reach over the run's ends; the numbers are of all of it.
+    value["from"] = json!(0.0);
+    value["to"] = json!(whole.to);
     let groups = value.get_mut("groups").and_then(Value::as_array_mut);
     for group in groups.into_iter().flatten() {
         brief(&mut group["series"]);
+    }
+    if let Some(others) = value.pointer_mut("/others/series") {
+        brief(others);
     }
     Ok(value)
 }
 
 /// Leaves least and greatest out where they are the mean: where no column has two intervals.
 fn brief(series: &mut Value) {
+    let Some(fields) = series.as_object_mut() else {
+        return;
+    };
     for name in ["min", "max"] {
-        if series.get(name) == series.get("mean") {
-            series[name] = json!([]);
+        if fields
+            .get(name)
+            .is_none_or(|values| fields.get("mean") == Some(values))
+        {
+            fields.insert(name.to_owned(), json!([]));
         }
     }
 }
