@@ -48,6 +48,8 @@ wanted() {
     need mkfs.ext4 e2fsprogs "file systems of tests"
     need losetup mount "loop devices, for tests of disks"
     need setpriv util-linux "tests without privileges"
+    need unshare util-linux "tests without a network"
+    need chromium chromium "tests of pages in a real browser"
     need script bsdutils "tests in a terminal"
     need sadf sysstat "tests of the import of its recordings"
     need bzip2 bzip2 "tests of compressed files"

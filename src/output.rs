@@ -64,14 +64,43 @@ pub(crate) fn shell_word(text: &str) -> String {
     }
 }
 
-/// Writes a picture or a report where the user asked for it.
+/// Writes a picture or a report where the user asked for it: whole, or not at all. A file that
+/// is there is replaced; a device or pipe is written to.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place for files that are not runs"
-    )]
-    std::fs::write(path, bytes)
-        .map_err(|e| Failure::input(format!("cannot write {}: {e}", path.display())))
+    whole(path, bytes).map_err(|e| Failure::input(format!("cannot write {}: {e}", path.display())))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place for files that are not runs"
+)]
+fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let old = std::fs::metadata(path).ok();
+    if old.as_ref().is_some_and(|m| !m.is_file()) {
+        return std::fs::write(path, bytes);
+    }
+    // A link stays; what it leads to is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let name = format!(".{name}.{}.part", std::process::id());
+    let part = target.with_file_name(name);
+    let written = (|| {
+        std::fs::write(&part, bytes)?;
+        if let Some(old) = old {
+            std::fs::set_permissions(&part, old.permissions())?;
+        }
+        std::fs::rename(&part, &target)
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+/// Makes the directory for what belongs to a report, unless it is there.
+pub(crate) fn directory(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path)
+        .map_err(|e| Failure::input(format!("cannot make the directory {}: {e}", path.display())))
 }
 
 /// Columns and rows of the terminal on stdout, if it is one.

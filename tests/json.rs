@@ -53,8 +53,8 @@ fn check(page: &BTreeMap<String, String>, path: &str, value: &Value, seen: &mut 
         seen.insert(path.to_owned());
     }
     match value {
-        // Described on a page of its own.
-        Value::Object(_) if path == "manifest" => {}
+        // Described on a page or in a section of their own.
+        Value::Object(_) if ["manifest", "summary", "answers[]"].contains(&path) => {}
         Value::Object(fields) => {
             for (name, value) in fields {
                 let gap = if path.is_empty() { "" } else { "." };
@@ -167,6 +167,17 @@ fn get_prints_what_the_page_says() {
     // Without `--series` there is none.
     let plain = &ask(&run, false, &["self.samples"])[0];
     assert!(plain.get("series").is_none() && plain.get("started").is_none());
+}
+
+#[test]
+fn report_writes_what_the_page_says() {
+    let dir = scratch("json-report");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = dir.join("run");
+    record(&run);
+    let file = dir.join("report.json");
+    succeed(sonde().arg("report").arg(&run).arg("-o").arg(&file));
+    compare("report", &parse(&std::fs::read_to_string(&file).unwrap()));
 }
 
 /// The same run with a group that its limit holds back: a finding.

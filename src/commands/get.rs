@@ -1,6 +1,7 @@
 //! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
 
-mod spread;
+pub(crate) mod shown;
+pub(crate) mod spread;
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -10,10 +11,12 @@ use analysis::scan::KeyValue;
 use analysis::{Answer, Group, evaluate, summarise};
 use clap::{Arg, ArgMatches, Command};
 use run::Run;
-use run::unit::{Scale, column_digits, column_scale};
+use run::unit::{Scale, column_digits};
 use serde_json::{Map, Value, json};
+use surfaces::csv;
 use surfaces::table::{Align, Table};
 
+use self::shown::{NOTHING, key_text, with_unit};
 use super::{Entry, flag, open_run, run_argument};
 use crate::failure::Failure;
 use crate::output;
@@ -106,86 +109,27 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A group's key for a person: `vda, read`.
-pub(crate) fn key_text(answer: &Answer, group: &Group) -> Vec<String> {
-    let text = |(key, by): (&KeyValue, &analysis::plan::ByDimension)| match key {
-        KeyValue::Word(word) => output::one_line(word),
-        KeyValue::Number(lower) => {
-            let unit = by.number.unwrap_or(run::Unit::Count);
-            let (from, to) = run::grid::bounds(*lower, unit);
-            let amount = |v| run::unit::amount(v, unit, false);
-            format!("{} .. {}", amount(from), amount(to))
-        }
-    };
-    group.key.iter().zip(&answer.by).map(text).collect()
-}
-
-/// A column's name with its unit.
-fn with_unit(name: &str, suffix: &str) -> String {
-    format!("{name} {suffix}").trim_end().to_owned()
-}
-
 fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> String {
-    let mut text = format!("{}\n", output::one_line(&answer.text));
+    let text = format!("{}\n", output::one_line(&answer.text));
     if answer.groups.is_empty() {
         return text + &no_rows(run, &answer.text) + "\n";
     }
     if let Some(spreads) = spreads {
         return text + &spread::text(run, answer, spreads, series);
     }
-    let rate = answer.is_rate();
-    let groups = answer.groups.iter();
-    let of_values: Vec<f64> = groups.clone().flat_map(|g| [g.mean, g.max]).collect();
-    let of_totals: Vec<f64> = groups.filter_map(|g| g.total).collect();
-    // Numbers of many units have none in common.
-    let mixed = ["other", "since_boot"].contains(&answer.table);
-    let values = if mixed {
-        column_scale(&[], answer.unit, rate)
+    let (shown, values) = shown::totals(run, answer);
+    let series = if series {
+        series_tables(run, answer, values)
     } else {
-        column_scale(&of_values, answer.unit, rate)
+        String::new()
     };
-    let totals = column_scale(&of_totals, answer.unit, false);
-    let mut table = Table::new();
-    for by in &answer.by {
-        table.column(&by.name, Align::Left);
-    }
-    if rate {
-        table.column(&with_unit("total", totals.suffix), Align::Right);
-    }
-    for name in ["mean", "min", "max"] {
-        table.column(&with_unit(name, values.suffix), Align::Right);
-    }
-    table.column("intervals", Align::Right);
-    let shown = |value: f64, scale: Scale| column_digits(value, scale, answer.unit);
-    for group in &answer.groups {
-        let mut row = key_text(answer, group);
-        if rate {
-            row.push(shown(group.total.unwrap_or(f64::NAN), totals));
-        }
-        row.extend([group.mean, group.min, group.max].map(|v| shown(v, values)));
-        row.push(group.intervals.to_string());
-        table.row(row);
-    }
-    text += &table.render(usize::from(output::terminal_size().map_or(200, |s| s.0)));
-    if let Some(caveat) = answer.caveat {
-        text += &format!("note: {caveat}\n");
-    }
-    if let Ok(heaviest) = analysis::quantiles::heaviest(run, answer.table)
-        && heaviest > 1.0
-    {
-        text +=
-            &format!("note: some events stand for up to {heaviest:.0}: amounts are estimates\n");
-    }
-    if series {
-        text += &series_tables(run, answer, values);
-    }
-    text
+    text + &shown.text() + &series
 }
 
 /// That an expression has no rows, and how to see which values the dimensions of its `where`
 /// have.
 pub(crate) fn no_rows(run: &Run, text: &str) -> String {
-    let mut hints = "no rows: nothing matches, or nothing was observed".to_owned();
+    let mut hints = NOTHING.to_owned();
     let Ok(expression) = analysis::parse(text) else {
         return hints;
     };
@@ -281,7 +225,12 @@ fn key_json(answer: &Answer, group: &Group) -> Value {
 }
 
 /// The documented form (`docs/reference/json.md`).
-fn json_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> Value {
+pub(crate) fn json_of(
+    run: &Run,
+    answer: &Answer,
+    spreads: Option<&Spreads>,
+    series: bool,
+) -> Value {
     let group = |g: &Group| {
         json!({
             "key": key_json(answer, g), "total": g.total, "mean": g.mean, "min": g.min,
@@ -327,26 +276,9 @@ fn json_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) 
     object
 }
 
-/// A field as RFC 4180 has it.
-fn csv_field(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-fn csv_number(value: f64) -> String {
-    if value.is_nan() {
-        String::new()
-    } else {
-        value.to_string()
-    }
-}
-
 fn csv_key(group: &Group) -> impl Iterator<Item = String> {
     group.key.iter().map(|key| match key {
-        KeyValue::Word(word) => csv_field(word),
+        KeyValue::Word(word) => csv::field(word),
         KeyValue::Number(lower) => lower.to_string(),
     })
 }
@@ -360,8 +292,8 @@ fn csv_of(answer: &Answer) -> String {
     let mut text = names.join(",") + "\n";
     for group in &answer.groups {
         let mut fields: Vec<String> = csv_key(group).collect();
-        fields.push(group.total.map_or(String::new(), csv_number));
-        fields.extend([group.mean, group.min, group.max].map(csv_number));
+        fields.push(group.total.map_or(String::new(), csv::number));
+        fields.extend([group.mean, group.min, group.max].map(csv::number));
         fields.push(group.intervals.to_string());
         text += &(fields.join(",") + "\n");
     }
@@ -388,7 +320,7 @@ fn series_csv(run: &Run, answer: &Answer) -> String {
                 slot.interval.to_string(),
             ];
             fields.extend(key.iter().cloned());
-            fields.push(csv_number(*value));
+            fields.push(csv::number(*value));
             text += &(fields.join(",") + "\n");
         }
     }

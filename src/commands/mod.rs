@@ -15,6 +15,7 @@ mod mark;
 mod picture;
 mod plot;
 mod record;
+mod report;
 mod show;
 mod try_;
 mod view;
@@ -46,6 +47,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     get::ENTRY,
     plot::ENTRY,
     view::ENTRY,
+    report::ENTRY,
     compare::ENTRY,
     try_::ENTRY,
     list::ENTRY,

@@ -145,8 +145,8 @@ fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Resul
 }
 
 /// `expression` in a part of the time, from second to second.
-fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, Failure> {
-    let parsed = analysis::parse(expression).map_err(analysis::Error::from)?;
+pub(super) fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, analysis::Error> {
+    let parsed = analysis::parse(expression)?;
     let word = if parsed.predicates.is_empty() {
         "where"
     } else {

@@ -5,16 +5,19 @@
 
 mod axis;
 pub mod chart;
+pub mod csv;
 mod fold;
 pub mod from_answer;
 mod from_numbers;
 mod heat;
 pub mod palette;
+pub mod part;
 mod plan;
 pub mod png;
 #[cfg(test)]
 mod random;
 mod ranges;
+pub mod report;
 mod scale;
 pub mod scatter;
 pub mod server;
@@ -26,6 +29,7 @@ pub mod terminal;
 mod text;
 mod time;
 mod trace;
+pub mod worksheet;
 
 pub use chart::{Axis, Band, BandKind, Chart, Fold, Heat, Line, Mark, Point, Range, Ranges};
 pub use sparkline::sparkline;

@@ -35,6 +35,23 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Names of the columns and where their texts stand.
+    pub fn columns(&self) -> &[(String, Align)] {
+        &self.columns
+    }
+
+    /// The rows, a text a column.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
+    /// Keeps the first `most` rows; how many went.
+    pub fn keep(&mut self, most: usize) -> usize {
+        let gone = self.rows.len().saturating_sub(most);
+        self.rows.truncate(most);
+        gone
+    }
+
     /// The table, each line ended; names are shortened to fit `width`.
     pub fn render(&self, width: usize) -> String {
         let mut widths: Vec<usize> = self

@@ -7,17 +7,12 @@ use run::{Nanos, Run};
 use serde_json::{Map, Value, json};
 use surfaces::table::{Align, Table};
 
-use super::with_unit;
+use super::shown::{Shown, with_unit};
 use crate::output;
 
 /// The table of `answer`, and with `series` one more a group, a line an interval.
 pub(super) fn text(run: &Run, answer: &Answer, spreads: &Spreads, series: bool) -> String {
-    let words = answer.by.iter().filter(|b| b.number.is_none());
-    let lead: Vec<_> = words.map(|b| (b.name.clone(), Align::Left)).collect();
-    let groups = spreads.groups.iter();
-    let rows = groups.map(|s| (words_of(s), &s.whole)).collect();
-    let mut refused = false;
-    let mut text = table(answer, spreads, &lead, rows, &mut refused);
+    let (mut shown, mut refused) = whole(answer, spreads);
     let mut below = String::new();
     if series {
         let lead = ["seconds", "interval"].map(|name| (name.to_owned(), Align::Right));
@@ -32,11 +27,29 @@ pub(super) fn text(run: &Run, answer: &Answer, spreads: &Spreads, series: bool) 
                 })
                 .collect();
             below += &format!("\n{}\n", words_of(group).join(", ")).replace("\n\n", "\n");
-            below += &table(answer, spreads, &lead, rows, &mut refused);
+            below += &table(answer, spreads, &lead, rows, &mut refused).text();
         }
     }
-    text += &notes(answer, spreads, refused);
-    text + &below
+    shown.notes = notes(answer, spreads, refused);
+    shown.text() + &below
+}
+
+/// The table of `answer`, a row a group.
+pub(crate) fn shown(answer: &Answer, spreads: &Spreads) -> Shown {
+    let (shown, refused) = whole(answer, spreads);
+    let notes = notes(answer, spreads, refused);
+    Shown { notes, ..shown }
+}
+
+/// The same without its notes, and whether a quantile had too few events.
+fn whole(answer: &Answer, spreads: &Spreads) -> (Shown, bool) {
+    let words = answer.by.iter().filter(|b| b.number.is_none());
+    let lead: Vec<_> = words.map(|b| (b.name.clone(), Align::Left)).collect();
+    let groups = spreads.groups.iter();
+    let rows = groups.map(|s| (words_of(s), &s.whole)).collect();
+    let mut refused = false;
+    let shown = table(answer, spreads, &lead, rows, &mut refused);
+    (shown, refused)
 }
 
 fn seconds(run: &Run, time: Nanos) -> f64 {
@@ -93,7 +106,7 @@ fn table(
     lead: &[(String, Align)],
     rows: Vec<(Vec<String>, &Distribution)>,
     refused: &mut bool,
-) -> String {
+) -> Shown {
     let columns = columns(spreads.has_mean(), &rows);
     let values: Vec<Vec<Option<f64>>> = rows
         .iter()
@@ -129,13 +142,17 @@ fn table(
         }
         table.row(cells);
     }
-    let unit = match scales.first() {
+    let head = match scales.first() {
         Some(scale) if same && !scale.suffix.is_empty() => {
-            format!("{} in {}\n", spreads.name, scale.suffix)
+            Some(format!("{} in {}", spreads.name, scale.suffix))
         }
-        _ => String::new(),
+        _ => None,
     };
-    unit + &table.render(usize::from(output::terminal_size().map_or(200, |s| s.0)))
+    Shown {
+        head,
+        table,
+        notes: vec![],
+    }
 }
 
 /// One unit for all columns, which are to be compared; where small numbers would lose their
@@ -156,26 +173,26 @@ fn scales(rows: &[Vec<Option<f64>>], columns: usize, unit: Unit) -> Vec<Scale> {
 }
 
 /// What a reader has to know about the numbers.
-fn notes(answer: &Answer, spreads: &Spreads, refused: bool) -> String {
-    let mut text = String::new();
+fn notes(answer: &Answer, spreads: &Spreads, refused: bool) -> Vec<String> {
+    let mut notes = vec![];
     if refused {
-        text += &format!("note: `-` where fewer than {LEAST_BEYOND} events lie beyond: too few\n");
+        notes.push(format!(
+            "`-` where fewer than {LEAST_BEYOND} events lie beyond: too few"
+        ));
     }
     let unknown: f64 = spreads.groups.iter().map(|s| s.whole.unknown).sum();
     if unknown > 0.0 {
         let amount = run::unit::amount(unknown, answer.unit, false);
-        text += &format!("note: {amount} more have no known {}\n", spreads.name);
+        notes.push(format!("{amount} more have no known {}", spreads.name));
     }
     if spreads.heaviest > 1.0 {
-        text += &format!(
-            "note: some events stand for up to {:.0}: counts are estimates\n",
+        notes.push(format!(
+            "some events stand for up to {:.0}: counts are estimates",
             spreads.heaviest
-        );
+        ));
     }
-    if let Some(caveat) = answer.caveat {
-        text += &format!("note: {caveat}\n");
-    }
-    text
+    notes.extend(answer.caveat.map(str::to_owned));
+    notes
 }
 
 /// The field `quantiles` (`docs/reference/json.md`).

@@ -3,7 +3,9 @@
 use analysis::findings::Finding;
 use run::{Nanos, Run};
 
-use super::screen::{entry, time_text};
+use surfaces::part::{Part, TIED};
+
+use super::screen::time_text;
 use crate::commands::list::length;
 use crate::output::{counted, one_line};
 
@@ -27,48 +29,50 @@ pub(super) fn bound(findings: &[Finding]) -> String {
 }
 
 /// The others, below a blank line.
-pub(super) fn list(run: &Run, findings: &[Finding], all: bool) -> String {
+pub(super) fn list(run: &Run, findings: &[Finding], all: bool) -> Vec<Part> {
     let others: Vec<&Finding> = findings.iter().filter(|f| f.name != BOUND).collect();
     let shown = if all { others.len() } else { MOST };
-    let mut text = String::new();
+    let mut parts = vec![];
     for finding in others.iter().take(shown) {
-        text.push('\n');
-        text += &one(run, finding, all);
+        parts.push(Part::Gap);
+        parts.extend(one(run, finding, all));
     }
     let rest = others.len().saturating_sub(shown);
     if rest > 0 {
         let more = counted(rest as u64, "finding");
-        text.push('\n');
-        text += &entry("", &format!("{more} more: sonde show --all"));
+        let more = format!("{more} more: sonde show --all");
+        parts.extend([Part::Gap, Part::entry("", more)]);
     }
-    text
+    parts
 }
 
-fn one(run: &Run, f: &Finding, all: bool) -> String {
+fn one(run: &Run, f: &Finding, all: bool) -> Vec<Part> {
     let what = format!("{}{}: {}", f.name, when(run, f), f.sentence);
-    let mut text = paragraph("found", &what);
+    let mut parts = vec![Part::entry("found", tied(&what))];
     let causes = if all { f.causes.len() } else { MOST_CAUSES };
     let causes: Vec<&str> = f.causes.iter().take(causes).copied().collect();
     if !causes.is_empty() {
-        text += &entry("", &format!("known causes: {}", causes.join("; ")));
+        let causes = format!("known causes: {}", causes.join("; "));
+        parts.push(Part::entry("", causes));
     }
-    text + &entry("", &one_line(&format!("look at: {}", f.expression)))
+    let look = format!("look at: {}", f.expression);
+    parts.push(Part::entry("", one_line(&look)));
+    parts
 }
 
-/// An entry in which a number and its unit stay on one line.
-pub(super) fn paragraph(label: &str, text: &str) -> String {
-    const KEPT: &str = "\u{a0}";
+/// One line in which a number and its unit stay together.
+pub(super) fn tied(text: &str) -> String {
     let mut joined = String::new();
     for word in one_line(text).split(' ') {
         let unit =
             UNITS.contains(&word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%'));
         let after_number = joined.ends_with(|c: char| c.is_ascii_digit());
         if !joined.is_empty() {
-            joined += if unit && after_number { KEPT } else { " " };
+            joined.push(if unit && after_number { TIED } else { ' ' });
         }
         joined += word;
     }
-    entry(label, &joined).replace(KEPT, " ")
+    joined
 }
 
 /// `, from 20.0 s to 24.0 s`; nothing where it was most of the run.
@@ -83,13 +87,15 @@ fn when(run: &Run, f: &Finding) -> String {
 
 #[cfg(test)]
 mod tests {
+    use surfaces::part::render;
+
     use super::*;
 
     #[test]
     fn numbers_keep_their_units() {
         // `12.5` would end in column 80.
         let text = format!("{} 12.5 ms, then (40.0 %) more.", "x".repeat(65));
-        let lines: Vec<String> = paragraph("found", &text)
+        let lines: Vec<String> = render(&[Part::entry("found", tied(&text))], 80)
             .lines()
             .map(str::to_owned)
             .collect();

@@ -70,7 +70,7 @@ const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// What the screen shows.
-pub(super) struct Summary {
+pub(crate) struct Summary {
     /// Of [`NUMBERS`]: total (of sums) and mean of the first group.
     numbers: BTreeMap<&'static str, (Option<f64>, f64)>,
     groups: BTreeMap<&'static str, Rc<Answer>>,
@@ -79,9 +79,9 @@ pub(super) struct Summary {
     /// What was full.
     pub(super) limits: Vec<Limit>,
     /// What stands out, what matters most first.
-    pub(super) findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// What is damaged.
-    pub(super) problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 impl Summary {
@@ -139,7 +139,7 @@ fn word(key: &KeyValue) -> &str {
 }
 
 /// Asks everything of the screen.
-pub(super) fn summary(run: &Run) -> Summary {
+pub(crate) fn summary(run: &Run) -> Summary {
     let inventory = Inventory::read(run.path());
     let setting = |path: &[&str]| inventory.setting(path);
     let look = Look::new(run, &setting);
@@ -173,7 +173,7 @@ pub(super) fn summary(run: &Run) -> Summary {
 }
 
 /// The documented form (`docs/reference/json.md`).
-pub(super) fn json(run: &Run, summary: &Summary) -> Value {
+pub(crate) fn json(run: &Run, summary: &Summary) -> Value {
     let numbers: serde_json::Map<String, Value> = NUMBERS
         .iter()
         // Of the processors only their number is meant.

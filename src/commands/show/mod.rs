@@ -15,6 +15,9 @@ use super::{Entry, experiment, flag, open_run, picture, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
+pub(crate) use gather::{Summary, json as summary_json, summary};
+pub(crate) use screen::parts;
+
 /// The command.
 pub(crate) const ENTRY: Entry = Entry {
     name: "show",

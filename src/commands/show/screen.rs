@@ -5,6 +5,7 @@ use std::fmt::Write;
 use run::Run;
 use run::Unit::{self, Bytes, Count, Seconds};
 use run::unit::{amount, digits};
+use surfaces::part::{self, Part};
 use surfaces::table::{Align, Table, shortened};
 
 use super::found;
@@ -23,42 +24,30 @@ const MOST: usize = 5;
 
 /// The whole screen; with `all` every finding.
 pub(super) fn render(run: &Run, s: &Summary, all: bool) -> String {
-    let mut text = head(run);
-    text += &bound_by(run, s);
-    text += &whole_machine(s);
-    text += &found::list(run, &s.findings, all);
-    text += &disks(s);
-    text += &interfaces(s);
-    text += &processes(s);
-    text += &cgroups(s);
-    text += &foot(run);
-    text
+    part::render(&parts(run, s, all), WIDTH)
 }
 
-/// `label` in the first ten columns, `text` wrapped beside it.
-pub(super) fn entry(label: &str, text: &str) -> String {
-    let mut out = String::new();
-    let mut line = format!("{label:<10}");
-    for part in text.split_inclusive(' ') {
-        if line.chars().count() + part.trim_end().chars().count() > WIDTH
-            && line.trim().len() > label.len()
-        {
-            out += line.trim_end();
-            out.push('\n');
-            line = " ".repeat(10);
-        }
-        line += part;
-    }
-    out += line.trim_end();
-    out.push('\n');
-    out
+/// What stands on the screen; with `all` every finding.
+pub(crate) fn parts(run: &Run, s: &Summary, all: bool) -> Vec<Part> {
+    [
+        head(run),
+        bound_by(run, s),
+        whole_machine(s),
+        found::list(run, &s.findings, all),
+        disks(s),
+        interfaces(s),
+        processes(s),
+        cgroups(s),
+        foot(run),
+    ]
+    .concat()
 }
 
-fn head(run: &Run) -> String {
+fn head(run: &Run) -> Vec<Part> {
     let m = &run.manifest;
     let started = run::manifest::rfc3339(m.started).replace('T', " ");
     let started = started.get(..19).unwrap_or(&started);
-    let mut text = format!("{}\n", shortened(&one_line(&m.name), WIDTH));
+    let mut parts = vec![Part::Line(shortened(&one_line(&m.name), WIDTH))];
     let end = match run.ending().as_str() {
         "ok" if m.command.is_some() => "ended with status 0".to_owned(),
         "ok" => "complete".to_owned(),
@@ -78,20 +67,22 @@ fn head(run: &Run) -> String {
         amount(m.every_seconds, Seconds, false),
     );
     let fits = about.chars().count() + 1 + end.chars().count() <= WIDTH;
-    text += &format!("{about}{}{end}\n", if fits { ' ' } else { '\n' });
+    if fits {
+        parts.push(Part::Line(format!("{about} {end}")));
+    } else {
+        parts.extend([Part::Line(about), Part::Line(end)]);
+    }
     if let Some(command) = m
         .command
         .as_ref()
         .filter(|c| c.arguments.join(" ") != m.name)
     {
-        text += &entry(
-            "command",
-            &shortened(&one_line(&command.arguments.join(" ")), 200),
-        );
+        let arguments = one_line(&command.arguments.join(" "));
+        parts.push(Part::entry("command", shortened(&arguments, 200)));
     }
-    text += &imported(&m.imported);
+    parts.extend(imported(&m.imported));
     for (key, value) in &m.notes {
-        text += &entry("note", &one_line(&format!("{key} = {value}")));
+        parts.push(Part::entry("note", one_line(&format!("{key} = {value}"))));
     }
     if !m.phases.is_empty() {
         let phase = |p: &run::manifest::Phase| {
@@ -99,14 +90,14 @@ fn head(run: &Run) -> String {
             format!("{} from {}", one_line(&p.name), time_text(at))
         };
         let list: Vec<String> = m.phases.iter().map(phase).collect();
-        text += &entry("phases", &list.join(", "));
+        parts.push(Part::entry("phases", list.join(", ")));
     }
-    text.push('\n');
-    text
+    parts.push(Part::Gap);
+    parts
 }
 
 /// What it was imported from, by format, and what was not understood of it.
-fn imported(files: &[run::manifest::Imported]) -> String {
+fn imported(files: &[run::manifest::Imported]) -> Vec<Part> {
     let mut formats: Vec<(&str, u64)> = Vec::new();
     for file in files {
         match formats.iter_mut().find(|f| f.0 == file.format) {
@@ -115,19 +106,20 @@ fn imported(files: &[run::manifest::Imported]) -> String {
         }
     }
     if formats.is_empty() {
-        return String::new();
+        return vec![];
     }
     let list = formats.iter().map(|(format, n)| match n {
         1 => (*format).to_owned(),
         n => format!("{format} ({n} files)"),
     });
-    let mut text = entry("imported", &list.collect::<Vec<_>>().join(", "));
+    let list = list.collect::<Vec<_>>().join(", ");
+    let mut parts = vec![Part::entry("imported", list)];
     let unknown: u64 = files.iter().map(|f| f.not_understood).sum();
     if unknown > 0 {
         let lines = counted(unknown, "line");
-        text += &entry("not read", &format!("{lines} not understood"));
+        parts.push(Part::entry("not read", format!("{lines} not understood")));
     }
-    text
+    parts
 }
 
 /// `3.39 s`, `12:34`.
@@ -142,21 +134,21 @@ pub(super) fn time_text(seconds: f64) -> String {
 /// Below this a run has too few clock ticks (10 ms) to tell shares of time.
 const TOO_SHORT: f64 = 0.2;
 
-fn bound_by(run: &Run, s: &Summary) -> String {
-    if length(run) < TOO_SHORT {
-        return entry(
-            "bound by",
-            "too short to say: processor time is told in ticks of 10 ms",
-        );
+fn bound_by(run: &Run, s: &Summary) -> Vec<Part> {
+    let text = if length(run) < TOO_SHORT {
+        "too short to say: processor time is told in ticks of 10 ms".to_owned()
+    } else {
+        found::bound(&s.findings)
+    };
+    if !text.is_empty() {
+        return vec![Part::entry("bound by", found::tied(&text))];
     }
-    let bound = found::bound(&s.findings);
-    if !bound.is_empty() {
-        return found::paragraph("bound by", &bound);
-    }
-    s.limits.first().map_or(String::new(), |most| {
-        let text = format!("nothing that was full; most used: {}", most.text);
-        entry("bound by", &text)
-    })
+    let most = s.limits.first();
+    let nothing = |l: &analysis::limit::Limit| {
+        let text = format!("nothing that was full; most used: {}", l.text);
+        Part::entry("bound by", text)
+    };
+    most.map(nothing).into_iter().collect()
 }
 
 fn percent(share: f64) -> String {
@@ -167,8 +159,8 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn whole_machine(s: &Summary) -> String {
-    let mut text = String::new();
+fn whole_machine(s: &Summary) -> Vec<Part> {
+    let mut parts = vec![];
     if s.mean("cpu").is_finite() {
         // What was imported may be of all as one, or of a mean one.
         let of = match s.processors {
@@ -179,7 +171,7 @@ fn whole_machine(s: &Summary) -> String {
         for (mode, share) in s.list("cpu_modes").into_iter().filter(|m| m.1 >= 0.0005) {
             let _ = write!(line, "  {mode} {}", percent(share));
         }
-        text += &entry("cpu", &line);
+        parts.push(Part::entry("cpu", line));
     }
     if s.mean("memory_available").is_finite() {
         let of = |name: &str| amount(s.mean(name), Bytes, false);
@@ -200,20 +192,18 @@ fn whole_machine(s: &Summary) -> String {
                 let _ = write!(line, ", {} {what}", amount(s.total(name), Count, false));
             }
         }
-        text += &entry("memory", &line);
+        parts.push(Part::entry("memory", line));
     }
     let pressure = s.list("pressure");
     if !pressure.is_empty() {
-        let parts: Vec<String> = pressure
+        let shares: Vec<String> = pressure
             .iter()
             .map(|(name, share)| format!("{name} {}", percent(*share)))
             .collect();
-        text += &entry(
-            "pressure",
-            &format!("time lost waiting:  {}", parts.join("  ")),
-        );
+        let text = format!("time lost waiting:  {}", shares.join("  "));
+        parts.push(Part::entry("pressure", text));
     }
-    text
+    parts
 }
 
 fn value(value: f64, unit: Unit, rate: bool) -> String {
@@ -225,9 +215,9 @@ fn value(value: f64, unit: Unit, rate: bool) -> String {
 }
 
 /// A table below a blank line, its first column the names.
-fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> String {
+fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Vec<Part> {
     if rows.is_empty() {
-        return String::new();
+        return vec![];
     }
     let mut table = Table::new();
     table.column(title, Align::Left);
@@ -235,10 +225,10 @@ fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> String {
         table.column(column, Align::Right);
     }
     rows.into_iter().for_each(|row| table.row(row));
-    format!("\n{}", table.render(WIDTH))
+    vec![Part::Gap, Part::Table(table)]
 }
 
-fn disks(s: &Summary) -> String {
+fn disks(s: &Summary) -> Vec<Part> {
     let mut names = s.list("disk_busy");
     names.retain(|(name, _)| s.of("disk_ios", &[name]) > 0.0);
     names.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -262,7 +252,7 @@ fn disks(s: &Summary) -> String {
     )
 }
 
-fn interfaces(s: &Summary) -> String {
+fn interfaces(s: &Summary) -> Vec<Part> {
     let mut names: Vec<(String, f64)> = s.list("net_packets");
     names.retain(|(_, packets)| *packets > 0.0);
     let row = |(name, packets): &(String, f64)| {
@@ -283,7 +273,7 @@ fn interfaces(s: &Summary) -> String {
     )
 }
 
-fn processes(s: &Summary) -> String {
+fn processes(s: &Summary) -> Vec<Part> {
     let mut names = s.list("process_time");
     let bytes = |name: &str, op: &str| s.of("process_bytes", &[name, op]);
     // A process that only moved bytes stands in the list too.
@@ -313,12 +303,12 @@ fn processes(s: &Summary) -> String {
     table("process", &[ONE_CPU, "read", "written", "memory"], rows)
 }
 
-fn cgroups(s: &Summary) -> String {
+fn cgroups(s: &Summary) -> Vec<Part> {
     let mut names = s.list("cgroup_time");
     names.retain(|(_, time)| *time > 0.0);
     // One group is the whole machine, which stands above.
     if names.len() < 2 {
-        return String::new();
+        return vec![];
     }
     let row = |(name, time): &(String, f64)| {
         let memory = value(s.of("cgroup_memory", &[name]), Bytes, false);
@@ -328,18 +318,16 @@ fn cgroups(s: &Summary) -> String {
     table("cgroup", &[ONE_CPU, "memory"], rows)
 }
 
-fn foot(run: &Run) -> String {
+fn foot(run: &Run) -> Vec<Part> {
     let m = &run.manifest;
-    let mut text = String::from("\n");
+    let mut parts = vec![Part::Gap];
+    let mut tell = |label: &str, text: &str| parts.push(Part::entry(label, one_line(text)));
     let of_state = |state: &str| -> Vec<&run::manifest::SourceState> {
         m.sources.iter().filter(|s| s.state == state).collect()
     };
     for state in ["denied", "failed"] {
         for source in of_state(state) {
-            text += &entry(
-                state,
-                &one_line(&format!("{}: {}", source.name, source.detail)),
-            );
+            tell(state, &format!("{}: {}", source.name, source.detail));
         }
     }
     let absent: Vec<&str> = of_state("unsupported")
@@ -347,52 +335,38 @@ fn foot(run: &Run) -> String {
         .map(|s| s.name.as_str())
         .collect();
     if !absent.is_empty() {
-        text += &entry(
-            "not here",
-            &format!("{} (sonde doctor tells why)", absent.join(", ")),
-        );
+        let names = absent.join(", ");
+        tell("not here", &format!("{names} (sonde doctor tells why)"));
     }
     for change in m.changes.iter().take(8) {
         let shown = |v: &Option<String>| v.as_deref().map_or("(absent)".into(), one_line);
-        let (before, after) = (shown(&change.before), shown(&change.after));
-        let line = format!(
-            "{}: {} -> {}",
-            one_line(&change.path),
-            shortened(&before, 60),
-            shortened(&after, 60)
-        );
-        text += &entry("changed", &line);
+        let [before, after] = [&change.before, &change.after].map(|v| shortened(&shown(v), 60));
+        tell("changed", &format!("{}: {before} -> {after}", change.path));
     }
     if m.changes.len() > 8 {
-        text += &entry(
-            "changed",
-            &format!("and {} more (run.json)", m.changes.len() - 8),
-        );
+        let more = m.changes.len() - 8;
+        tell("changed", &format!("and {more} more (run.json)"));
     }
     for step in &m.clock.steps {
-        text += &entry(
-            "clock",
-            &format!("the wall clock was set by {} s", digits(step.by_seconds)),
-        );
+        let by = digits(step.by_seconds);
+        tell("clock", &format!("the wall clock was set by {by} s"));
     }
     for loss in &m.loss {
         let at = |time| clock_text((time - m.started) as f64 / 1e9);
-        let line = format!(
-            "{} rows from {} to {}: {}",
-            loss.rows,
-            at(loss.from),
-            at(loss.to),
-            one_line(&loss.why)
+        let (from, to) = (at(loss.from), at(loss.to));
+        tell(
+            "lost",
+            &format!("{} rows from {from} to {to}: {}", loss.rows, loss.why),
         );
-        text += &entry("lost", &line);
     }
-    text + &own_cost(run)
+    parts.extend(own_cost(run));
+    parts
 }
 
-fn own_cost(run: &Run) -> String {
+fn own_cost(run: &Run) -> Option<Part> {
     let own = &run.manifest.own;
     if own.samples == 0 {
-        return String::new();
+        return None;
     }
     let in_time = if own.late + own.missed == 0 {
         "all in time".to_owned()
@@ -405,5 +379,5 @@ fn own_cost(run: &Run) -> String {
         amount(own.peak_resident_bytes as f64, Bytes, false),
         counted(own.samples, "sample"),
     );
-    entry("own cost", &line)
+    Some(Part::entry("own cost", line))
 }

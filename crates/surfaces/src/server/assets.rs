@@ -29,6 +29,18 @@ fn find(path: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|a| a.path == path)
 }
 
+fn unpacked(asset: &Asset) -> std::io::Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    let mut from = flate2::read::GzDecoder::new(asset.gzip);
+    std::io::Read::read_to_end(&mut from, &mut plain)?;
+    Ok(plain)
+}
+
+/// The file of the page at `path`, such as `assets/page.js`; `None` if it has none.
+pub fn asset(path: &str) -> Option<Vec<u8>> {
+    unpacked(find(path)?).ok()
+}
+
 /// Types by the end of a name.
 const TYPES: &[(&str, &str)] = &[
     (".html", "text/html; charset=utf-8"),
@@ -76,10 +88,8 @@ pub(super) fn answer(path: &str, headers: &HeaderMap) -> Result<Response<Body>, 
         let response = response.header(CONTENT_ENCODING, "gzip");
         response.body(Body::from(asset.gzip))
     } else {
-        let mut plain = Vec::new();
-        let mut from = flate2::read::GzDecoder::new(asset.gzip);
-        std::io::Read::read_to_end(&mut from, &mut plain)
-            .map_err(|e| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, e))?;
+        let plain =
+            unpacked(asset).map_err(|e| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, e))?;
         response.body(Body::from(plain))
     };
     built.map_err(|e| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, e))

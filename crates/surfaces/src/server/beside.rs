@@ -48,7 +48,7 @@ pub(super) async fn found(
     Ok(axum::response::IntoResponse::into_response((kind, bytes)))
 }
 
-fn findings_of(run: &Run, inventory: &Inventory) -> Value {
+pub(super) fn findings_of(run: &Run, inventory: &Inventory) -> Value {
     let setting = |path: &[&str]| inventory.setting(path);
     let look = Look::new(run, &setting);
     let found = findings::find(&look);
@@ -81,7 +81,12 @@ pub(super) async fn inventory(
     asked: Asked,
 ) -> Result<Json<Value>, Refused> {
     let (run, _) = serving.run(&asked)?;
-    let mut inventory = serving.inventory(&asked)?;
+    let inventory = serving.inventory(&asked)?;
+    Ok(Json(inventory_of(&run, inventory)))
+}
+
+/// The settings at the start, and what changed since.
+pub(super) fn inventory_of(run: &Run, mut inventory: Inventory) -> Value {
     if let Value::Object(sections) = &mut inventory.sections {
         // It stands beside, with before and after.
         sections.remove("changes");
@@ -92,9 +97,7 @@ pub(super) async fn inventory(
         .iter()
         .map(|c| json!({"path": c.path, "before": c.before, "after": c.after}))
         .collect();
-    Ok(Json(json!({
-        "start": inventory.sections, "changed": changed, "problem": inventory.problem,
-    })))
+    json!({"start": inventory.sections, "changed": changed, "problem": inventory.problem})
 }
 
 /// What the command printed.
@@ -118,7 +121,7 @@ pub(super) async fn output(
 }
 
 /// Some of a file from `offset` on, as text: whole characters, what is none replaced.
-fn part_of(path: &Path, offset: u64, limit: usize) -> Result<(String, u64, u64), Refused> {
+pub(super) fn part_of(path: &Path, offset: u64, limit: usize) -> Result<(String, u64, u64), Refused> {
     let failed = |e: std::io::Error| {
         let text = format!("cannot read {}: {e}", path.display());
         Refused::new(StatusCode::INTERNAL_SERVER_ERROR, text)

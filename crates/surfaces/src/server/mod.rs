@@ -8,6 +8,7 @@ mod arrow;
 mod asked;
 mod assets;
 mod beside;
+mod carried;
 mod cells;
 mod eval;
 mod events;
@@ -51,7 +52,8 @@ use runs::Shown;
 use tls::Secured;
 
 pub use answers::Limits;
-pub use assets::{WITHOUT_PAGE, has_page};
+pub use assets::{WITHOUT_PAGE, asset, has_page};
+pub use carried::{answers, beside};
 pub use live::Live;
 pub use tls::{Certificate, TlsError};
 

@@ -123,7 +123,7 @@ fn journal_length(path: &Path) -> u64 {
 }
 
 /// `a` to `z`, then `aa`.
-fn id(place: usize) -> String {
+pub(super) fn id(place: usize) -> String {
     let letter = char::from(b'a' + (place % 26) as u8);
     match place / 26 {
         0 => letter.to_string(),
@@ -145,7 +145,7 @@ pub(super) fn since(run: &Run, time: Nanos) -> f64 {
 }
 
 /// What is told of `run`.
-fn describe(id: &str, run: &Run) -> Value {
+pub(super) fn describe(id: &str, run: &Run) -> Value {
     let m = &run.manifest;
     let ended = run.ended();
     let tables = run.tables();

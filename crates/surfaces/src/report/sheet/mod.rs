@@ -1,0 +1,136 @@
+//! A spreadsheet: a sheet for the summary and one a statistic, with real numbers, units in the
+//! headings, and charts of the spreadsheet's own. Texts are written as texts, so that a name
+//! that begins with `=` stays a name.
+
+mod cells;
+mod lines;
+mod spread;
+
+use std::collections::BTreeSet;
+
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Url, Workbook, XlsxError};
+
+use super::{Panel, Report};
+use crate::part::{Part, untied};
+use crate::png::PngError;
+use crate::table::Align;
+use crate::text::clean;
+use cells::{Formats, Page};
+
+/// Why a spreadsheet could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SheetError {
+    /// Its parts do not fit together: a fault of this program.
+    #[error("the spreadsheet could not be written: {0}")]
+    Writing(#[from] XlsxError),
+    /// A picture in it.
+    #[error(transparent)]
+    Picture(#[from] PngError),
+}
+
+/// The file.
+pub fn bytes(report: &Report) -> Result<Vec<u8>, SheetError> {
+    let mut book = Workbook::new();
+    let made = ExcelDateTime::from_timestamp(report.made.div_euclid(1_000_000_000))?;
+    let title = clean(&report.title);
+    let properties = DocProperties::new().set_title(cells::held(&title, cells::SHORT));
+    book.set_properties(&properties.set_creation_datetime(&made));
+    let names = names(report);
+    let formats = Formats::new();
+    summary(
+        &mut Page::new(book.add_worksheet(), &formats),
+        report,
+        &names,
+    )?;
+    for (panel, name) in report.panels.iter().zip(&names) {
+        let sheet = book.add_worksheet();
+        sheet.set_name(name)?;
+        let mut page = Page::new(sheet, &formats);
+        head(&mut page, panel)?;
+        match &panel.spreads {
+            Some(spreads) => spread::fill(&mut page, report, panel, spreads)?,
+            None => lines::fill(&mut page, report, panel)?,
+        }
+    }
+    Ok(book.save_to_buffer()?)
+}
+
+/// A name a panel, of at most 31 characters, none twice: `2 disk.bytes`.
+fn names(report: &Report) -> Vec<String> {
+    let mut used = BTreeSet::from(["summary".to_owned()]);
+    let name = |(place, panel): (usize, &Panel)| {
+        let statistic = panel.answer.text.split_whitespace().next().unwrap_or("");
+        let kept = |c: &char| c.is_alphanumeric() || "._- ".contains(*c);
+        let statistic: String = statistic.chars().filter(kept).take(24).collect();
+        let name = format!("{} {statistic}", place + 1);
+        used.insert(name.to_lowercase());
+        name
+    };
+    report.panels.iter().enumerate().map(name).collect()
+}
+
+/// Columns of the summary's labels and texts, in characters.
+const WIDTHS: [usize; 2] = [14, 28];
+
+fn summary(page: &mut Page<'_>, report: &Report, names: &[String]) -> Result<(), SheetError> {
+    page.sheet.set_name("Summary")?;
+    for (column, width) in (0..).zip(WIDTHS) {
+        page.widen(column, width)?;
+    }
+    page.text_as((0, 0), &report.title, &page.formats.title)?;
+    let mut row = 1;
+    if report.dated {
+        page.heading((row, 0), "started (UTC)", false)?;
+        page.time((row, 1), report.started)?;
+        row += 1;
+    }
+    for part in &report.summary {
+        row = self::part(page, row, part)?;
+    }
+    row += 1;
+    page.heading((row, 0), "sheet", false)?;
+    page.heading((row, 1), "statistic", false)?;
+    for (panel, name) in report.panels.iter().zip(names) {
+        row += 1;
+        let link = Url::new(format!("internal:'{name}'!A1"));
+        page.sheet.write_url(row, 0, link.set_text(name.as_str()))?;
+        page.text((row, 1), &panel.answer.text)?;
+    }
+    Ok(())
+}
+
+/// Writes a part of the summary at `row`; the row that follows.
+fn part(page: &mut Page<'_>, mut row: u32, part: &Part) -> Result<u32, SheetError> {
+    match part {
+        Part::Line(line) => page.text((row, 0), line)?,
+        Part::Entry { label, text } => {
+            page.heading((row, 0), label, false)?;
+            page.text((row, 1), &untied(text))?;
+        }
+        Part::Gap => {}
+        Part::Table(table) => {
+            // Beside the labels' column, as its texts are.
+            let columns = || table.columns().iter().zip(1..);
+            for ((name, align), column) in columns() {
+                page.heading((row, column), name, *align == Align::Right)?;
+            }
+            for line in table.rows() {
+                row += 1;
+                for (text, ((_, align), column)) in line.iter().zip(columns()) {
+                    let format = page.formats.of_text(*align == Align::Right);
+                    page.widen(column, text.chars().count() + 1)?;
+                    page.text_as((row, column), text, format)?;
+                }
+            }
+        }
+    }
+    Ok(row + 1)
+}
+
+/// The rows above a panel's numbers.
+fn head(page: &mut Page<'_>, panel: &Panel) -> Result<(), SheetError> {
+    page.text_as((0, 0), &panel.answer.text, &page.formats.title)?;
+    page.text((1, 0), panel.answer.help)?;
+    page.text((2, 0), &panel.notes.join("; "))?;
+    Ok(())
+}

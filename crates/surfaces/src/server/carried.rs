@@ -1,0 +1,125 @@
+//! What a report carries so that the page can show a run without a server: the answers that the
+//! server would give, each in as many columns as fit.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use analysis::bounds::Bounds;
+use analysis::window::{Window, window};
+use run::Run;
+use run::inventory::Inventory;
+use serde_json::{Map, Value, json};
+
+use super::Limits;
+use super::beside::{findings_of, inventory_of, part_of};
+use super::cells::Wanted;
+use super::menu;
+use super::picture::{Look, picture};
+use super::refused::Refused;
+use super::runs::{describe, id, since};
+use crate::worksheet::{Panel, Worksheet};
+
+/// Groups with a line of their own, and rows of a heat map.
+const SHOWN: (usize, usize) = (8, 128);
+
+/// Bytes of what the command printed, of each stream.
+const OUTPUT: usize = 128 << 10;
+
+/// Everything but the answers, in the form of the page's static provider. Of the run's path it
+/// has only the last name: who reads a report has no use for the rest.
+pub fn beside(run: &Run, worksheet: &Worksheet) -> Value {
+    let first = id(0);
+    let mut told = describe(&first, run);
+    let name = run.path().file_name().unwrap_or_default();
+    told["path"] = json!(name.to_string_lossy());
+    let inventory = Inventory::read(run.path());
+    let findings = findings_of(run, &inventory);
+    let mut sheet = json!(worksheet);
+    sheet["runs"] = json!([first]);
+    json!({
+        "runs": {"version": env!("CARGO_PKG_VERSION"), "live": false, "runs": [told]},
+        "catalog": menu::catalog(),
+        "findings": findings,
+        "inventory": inventory_of(run, inventory),
+        "output": {"stdout": printed(run, "stdout"), "stderr": printed(run, "stderr")},
+        "worksheet": sheet,
+    })
+}
+
+/// The answers to the worksheet's expressions over the whole run, in at most `width` columns of
+/// time. What cannot be drawn has none: the page says so.
+pub fn answers(run: &Run, worksheet: &Worksheet, width: u32) -> Value {
+    let mut answers = Map::new();
+    for panel in &worksheet.panels {
+        for expr in [Some(&panel.expr), panel.right.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            let answer = answer(run, panel, expr, width);
+            if let Ok(answer) = answer {
+                answers.insert(format!("{}|{expr}", id(0)), answer);
+            }
+        }
+    }
+    Value::Object(answers)
+}
+
+fn answer(run: &Run, panel: &Panel, expr: &str, width: u32) -> Result<Value, Refused> {
+    let whole = Window {
+        from: 0.0,
+        to: since(run, run.ended()),
+        width,
+    };
+    let limits = Limits::default();
+    let bounds = Arc::new(Bounds::new(limits.groups, limits.cells));
+    let pictured = window(run, expr, &whole, &bounds)?;
+    let (top, rows) = SHOWN;
+    let look = Look {
+        top,
+        wanted: Wanted {
+            rows,
+            log: panel.log,
+            outliers: panel.outliers(),
+        },
+    };
+    let picture = picture(run, expr, &pictured, &look)?;
+    let mut value = serde_json::to_value(picture).map_err(Refused::bad)?;
+    // Columns are of a round length and reach over the run's ends; the numbers are of all of it.
+    value["from"] = json!(0.0);
+    value["to"] = json!(whole.to);
+    let groups = value.get_mut("groups").and_then(Value::as_array_mut);
+    for group in groups.into_iter().flatten() {
+        brief(&mut group["series"]);
+    }
+    if let Some(others) = value.pointer_mut("/others/series") {
+        brief(others);
+    }
+    Ok(value)
+}
+
+/// Leaves least and greatest out where they are the mean: where no column has two intervals.
+fn brief(series: &mut Value) {
+    let Some(fields) = series.as_object_mut() else {
+        return;
+    };
+    for name in ["min", "max"] {
+        if fields
+            .get(name)
+            .is_none_or(|values| fields.get("mean") == Some(values))
+        {
+            fields.insert(name.to_owned(), json!([]));
+        }
+    }
+}
+
+/// The beginning of what the command printed.
+fn printed(run: &Run, stream: &str) -> String {
+    let path: &Path = run.path();
+    let Ok((mut text, _, total)) = part_of(&path.join(stream), 0, OUTPUT) else {
+        return String::new();
+    };
+    if total > OUTPUT as u64 {
+        text += &format!("\n(the first {OUTPUT} of {total} bytes)\n");
+    }
+    text
+}

@@ -1,0 +1,120 @@
+//! An answer as a table that a person reads, with what stands around it.
+
+use analysis::quantiles::Spreads;
+use analysis::scan::KeyValue;
+use analysis::{Answer, Group};
+use run::Run;
+use run::unit::{Scale, column_digits, column_scale};
+use surfaces::table::{Align, Table};
+
+use super::spread;
+use crate::output;
+
+/// What stands in place of a table without rows.
+pub(crate) const NOTHING: &str = "no rows: nothing matches, or nothing was observed";
+
+/// A table and what its reader has to know.
+pub(crate) struct Shown {
+    /// A line above the table: the unit that its columns share.
+    pub(crate) head: Option<String>,
+    /// A row a group.
+    pub(crate) table: Table,
+    /// Sentences on the numbers.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Shown {
+    /// As text, as wide as the terminal.
+    pub(super) fn text(&self) -> String {
+        let width = usize::from(output::terminal_size().map_or(200, |s| s.0));
+        let mut text: String = self.head.iter().map(|h| format!("{h}\n")).collect();
+        text += &self.table.render(width);
+        for note in &self.notes {
+            text += &format!("note: {note}\n");
+        }
+        text
+    }
+}
+
+/// The table of `answer`: of a number dimension the quantiles, else totals and means.
+pub(crate) fn of(run: &Run, answer: &Answer, spreads: Option<&Spreads>) -> Shown {
+    match spreads {
+        Some(spreads) => spread::shown(answer, spreads),
+        None => totals(run, answer).0,
+    }
+}
+
+/// A row a group with its total, mean, least and greatest; and the scale of the last three.
+pub(super) fn totals(run: &Run, answer: &Answer) -> (Shown, Scale) {
+    let rate = answer.is_rate();
+    let groups = answer.groups.iter();
+    let of_values: Vec<f64> = groups.clone().flat_map(|g| [g.mean, g.max]).collect();
+    let of_totals: Vec<f64> = groups.filter_map(|g| g.total).collect();
+    // Numbers of many units have none in common.
+    let mixed = ["other", "since_boot"].contains(&answer.table);
+    let values = if mixed {
+        column_scale(&[], answer.unit, rate)
+    } else {
+        column_scale(&of_values, answer.unit, rate)
+    };
+    let totals = column_scale(&of_totals, answer.unit, false);
+    let mut table = Table::new();
+    for by in &answer.by {
+        table.column(&by.name, Align::Left);
+    }
+    if rate {
+        table.column(&with_unit("total", totals.suffix), Align::Right);
+    }
+    for name in ["mean", "min", "max"] {
+        table.column(&with_unit(name, values.suffix), Align::Right);
+    }
+    table.column("intervals", Align::Right);
+    let shown = |value: f64, scale: Scale| column_digits(value, scale, answer.unit);
+    for group in &answer.groups {
+        let mut row = key_text(answer, group);
+        if rate {
+            row.push(shown(group.total.unwrap_or(f64::NAN), totals));
+        }
+        row.extend([group.mean, group.min, group.max].map(|v| shown(v, values)));
+        row.push(group.intervals.to_string());
+        table.row(row);
+    }
+    let notes = notes(run, answer);
+    let shown = Shown {
+        head: None,
+        table,
+        notes,
+    };
+    (shown, values)
+}
+
+fn notes(run: &Run, answer: &Answer) -> Vec<String> {
+    let mut notes: Vec<String> = answer.caveat.iter().map(|c| (*c).to_owned()).collect();
+    if let Ok(heaviest) = analysis::quantiles::heaviest(run, answer.table)
+        && heaviest > 1.0
+    {
+        notes.push(format!(
+            "some events stand for up to {heaviest:.0}: amounts are estimates"
+        ));
+    }
+    notes
+}
+
+/// A group's key for a person: `vda, read`.
+pub(crate) fn key_text(answer: &Answer, group: &Group) -> Vec<String> {
+    let text = |(key, by): (&KeyValue, &analysis::plan::ByDimension)| match key {
+        KeyValue::Word(word) => output::one_line(word),
+        KeyValue::Number(lower) => {
+            let unit = by.number.unwrap_or(run::Unit::Count);
+            let (from, to) = run::grid::bounds(*lower, unit);
+            let amount = |v| run::unit::amount(v, unit, false);
+            format!("{} .. {}", amount(from), amount(to))
+        }
+    };
+    group.key.iter().zip(&answer.by).map(text).collect()
+}
+
+/// A column's name with its unit.
+pub(super) fn with_unit(name: &str, suffix: &str) -> String {
+    format!("{name} {suffix}").trim_end().to_owned()
+}

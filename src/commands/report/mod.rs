@@ -1,0 +1,214 @@
+//! `sonde report RUN -o FILE`: a run to hand on, in the form that the file's ending tells.
+
+mod chosen;
+mod gather;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use run::Run;
+use serde_json::{Value, json};
+use surfaces::png;
+use surfaces::report::{PICTURE, Report, csv, mail, markdown, page, sheet};
+use surfaces::worksheet::Worksheet;
+
+use super::get::json_of;
+use super::show::{Summary, summary, summary_json};
+use super::{Entry, open_run, option, run_argument};
+use crate::failure::Failure;
+use crate::output;
+
+/// The command.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "report",
+    about: "A run to hand on: HTML page, mail, spreadsheet, Markdown, CSV, JSON",
+    arguments,
+    run,
+};
+
+/// What a report is made of.
+struct Made<'r> {
+    run: &'r Run,
+    summary: &'r Summary,
+    report: &'r Report,
+    sheet: &'r Worksheet,
+    path: &'r Path,
+}
+
+/// The files of a report, by their paths. The one that was asked for comes last.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// A form that a report can have.
+struct Form {
+    /// The ending of the file's name.
+    ending: &'static str,
+    /// A few words on it.
+    about: &'static str,
+    files: fn(&Made<'_>) -> Result<Files, Failure>,
+}
+
+/// Every form.
+const FORMS: &[Form] = &[
+    Form {
+        ending: "html",
+        about: "the page of `sonde view`, in one file that needs no server",
+        files: |made| {
+            let text = page::text(made.run, made.sheet).map_err(Failure::input)?;
+            Ok(made.only(text.into_bytes()))
+        },
+    },
+    Form {
+        ending: "eml",
+        about: "a mail with tables and pictures, as a draft",
+        files: |made| {
+            let bytes = mail::bytes(made.report).map_err(drawing)?;
+            Ok(made.only(bytes))
+        },
+    },
+    Form {
+        ending: "xlsx",
+        about: "a spreadsheet with charts, a sheet a statistic",
+        files: |made| {
+            let bytes = sheet::bytes(made.report).map_err(Failure::work)?;
+            Ok(made.only(bytes))
+        },
+    },
+    Form {
+        ending: "md",
+        about: "Markdown, with its pictures in a directory beside it",
+        files: in_markdown,
+    },
+    Form {
+        ending: "csv",
+        about: "every value, a row each",
+        files: |made| Ok(made.only(csv::text(made.report).into_bytes())),
+    },
+    Form {
+        ending: "json",
+        about: "what `show` and `get` print as JSON",
+        files: |made| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
+    },
+];
+
+impl Made<'_> {
+    fn only(&self, bytes: Vec<u8>) -> Files {
+        vec![(self.path.to_owned(), bytes)]
+    }
+
+    /// The documented form (`docs/reference/json.md`).
+    fn json(&self) -> Value {
+        let panels = self.report.panels.iter();
+        let answers: Vec<Value> = panels
+            .map(|p| json_of(self.run, &p.answer, p.spreads.as_ref(), true))
+            .collect();
+        json!({"summary": summary_json(self.run, self.summary), "answers": answers})
+    }
+}
+
+fn arguments(command: Command) -> Command {
+    let forms: Vec<String> = FORMS
+        .iter()
+        .map(|f| format!("  .{:<6}{}", f.ending, f.about))
+        .collect();
+    command
+        .arg(run_argument())
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(clap::ValueHint::FilePath)
+                .help("File to write; its ending tells the form"),
+        )
+        .arg(option(
+            "worksheet",
+            "NAME|FILE",
+            "The statistics of a worksheet, saved in the run or as a file",
+        ))
+        .arg(
+            option("expr", "EXPR", "This statistic; may be given several times")
+                .action(clap::ArgAction::Append),
+        )
+        .after_help(format!(
+            "Forms, by the ending of FILE:\n{}\n\n\
+             Without --worksheet and --expr: what stands out, and how busy processors, disks\n\
+             and networks were.\n\
+             Examples:\n  sonde report RUN -o report.eml\n  \
+             sonde report RUN -o disks.xlsx --expr 'disk.bytes by device, op' \\\n      \
+             --expr 'disk.ios by latency'",
+            forms.join("\n")
+        ))
+}
+
+fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let path = matches.get_one::<PathBuf>("output").expect("required");
+    // What can be wrong with the arguments is told before anything is read.
+    let form = form_of(path)?;
+    let run = open_run(matches)?;
+    let expressions: Vec<&String> = matches.get_many("expr").unwrap_or_default().collect();
+    let asked = chosen::asked(&run, matches.get_one("worksheet"), &expressions)?;
+    let summary = summary(&run);
+    let mut problems = summary.problems.clone();
+    let (report, sheet) = gather::report(&run, &summary, asked, &mut problems)?;
+    let made = Made {
+        run: &run,
+        summary: &summary,
+        report: &report,
+        sheet: &sheet,
+        path,
+    };
+    for (path, bytes) in (form.files)(&made)? {
+        output::file(&path, &bytes)?;
+    }
+    for problem in &problems {
+        output::message(problem);
+    }
+    Ok(ExitCode::from(u8::from(!problems.is_empty())))
+}
+
+/// The form that the ending of `path` tells.
+fn form_of(path: &Path) -> Result<&'static Form, Failure> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    let form = FORMS.iter().find(|f| f.ending == ending);
+    form.ok_or_else(|| {
+        let endings: Vec<String> = FORMS.iter().map(|f| format!(".{}", f.ending)).collect();
+        Failure::input(format!(
+            "{}: the ending tells no form of a report\nhint: there are {}",
+            path.display(),
+            endings.join(", ")
+        ))
+    })
+}
+
+fn drawing(e: png::PngError) -> Failure {
+    Failure::work(format!("drawing: {e}"))
+}
+
+/// The text and, in a directory beside it, its pictures: those who read Markdown show files,
+/// and few of them pictures within the text.
+fn in_markdown(made: &Made<'_>) -> Result<Files, Failure> {
+    let stem = made.path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}-pictures");
+    let dir = made.path.with_file_name(&name);
+    let mut files = Files::new();
+    let panels = made.report.panels.iter().enumerate();
+    for (place, panel) in panels {
+        if let Some(chart) = &panel.chart {
+            let picture = png::picture(chart, PICTURE.0, PICTURE.1).map_err(drawing)?;
+            files.push((dir.join(format!("{}.png", place + 1)), picture));
+        }
+    }
+    if !files.is_empty() {
+        output::directory(&dir)?;
+    }
+    let picture = |place: usize| {
+        made.report.panels[place].chart.as_ref()?;
+        Some(format!("{name}/{}.png", place + 1))
+    };
+    let text = markdown::text(made.report, &picture);
+    files.push((made.path.to_owned(), text.into_bytes()));
+    Ok(files)
+}
