@@ -146,8 +146,8 @@ export function resample(answer: Answer, from: number, to: number, width: number
   }));
   let others = answer.others ?? null;
   if (others?.series) {
-    const { total, mean } = whole ? others : sums(others.series, all, answer.kind);
-    others = { ...others, total, mean, series: mergeSeries(others.series, all) };
+    const known = whole ? {} : sums(others.series, all, answer.kind);
+    others = { ...others, ...known, series: mergeSeries(others.series, all) };
   }
   return { ...answer, from, to, groups, others, times: all.map((bin) => bin.end) };
 }

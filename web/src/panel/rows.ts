@@ -69,16 +69,18 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
     });
     const others = answer.others;
     if (others && others.count > 0) {
+      // Of gauges and ratios the rest has no sum: it is only counted.
+      const series = others.series ?? null;
       rows.push({
         label: `${prefix}other (${others.count})`,
         words: [],
         run,
         other: true,
         count: others.count,
-        total: others.total,
-        mean: others.mean,
-        max: others.series ? greatest(others.series.max) : null,
-        line: make("other", otherColour(dark), i > 0 ? seriesDash(8 * i) : [], others.series),
+        total: others.total ?? null,
+        mean: others.mean ?? null,
+        max: series ? greatest(series.max) : null,
+        line: make("other", otherColour(dark), i > 0 ? seriesDash(8 * i) : [], series),
         right,
         unit,
         bucket: answer.bucket,
