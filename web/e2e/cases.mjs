@@ -165,7 +165,7 @@ async function eventsSortAndSave({ page, server }) {
 async function twoRuns({ page, server }) {
   await page.goto(link(server, { runs: ["a", "b"], panels: [{ expr: "disk.bytes by op" }, { expr: "disk.ios by latency", run: "a-b" }] }));
   await settled(page);
-  assert.equal(await page.locator(".legend .name", { hasText: "read-expire-20 · read" }).count(), 1);
+  assert.equal(await page.locator(".legend .name", { hasText: "b · read" }).count(), 1);
   assert.match(await page.locator(".heat-legend").innerText(), /read-expire-20 less fio random read/);
   await page.selectOption(".runs select", "phase:steady");
   await settled(page);

@@ -24,6 +24,8 @@ import { boundsOf } from "./sheet/clock";
 /** Milliseconds of quiet after which new answers are asked for, and after which a zoom is a step. */
 const ASK_AFTER = 90;
 const STEP_AFTER = 350;
+/** Milliseconds after which findings of a growing run are looked for again. */
+const FIND_AGAIN = 30_000;
 
 export class Workbench {
   readonly column: Column;
@@ -134,6 +136,7 @@ export class Workbench {
     store.change({ from, to });
   }
 
+  /** Finds anew what stands out, and now and then again while a run grows. */
   private async loadFindings(): Promise<void> {
     const { page } = this;
     const run = page.first();
@@ -145,6 +148,7 @@ export class Workbench {
     const strip = findingsStrip(this.findings.findings, (finding) => this.show(finding), () => this.drawer.toggle("findings"));
     this.findingsHost.replaceChildren(strip);
     this.strip.draw(this.findings.findings);
+    if (run.live) setTimeout(() => void this.loadFindings(), FIND_AGAIN);
   }
 
   /** Opens the evidence of a finding. */

@@ -115,7 +115,7 @@ export interface Others {
   count: number;
   total?: Maybe;
   mean?: Maybe;
-  series?: Series | null;
+  series?: Partial<Series> | null;
 }
 
 export interface Heat {
