@@ -158,7 +158,7 @@ async function eventsSortAndSave({ page, server }) {
   const wait = page.waitForEvent("download");
   await page.getByRole("button", { name: "save these rows" }).click();
   const text = await readFile(await (await wait).path(), "utf8");
-  assert.match(text, /^time \(seconds\),device,op,latency \(seconds\)/);
+  assert.match(text, /^time \(seconds\),latency \(seconds\),queue_time \(seconds\)/);
   assert.equal(text.trim().split("\r\n").length, words.length + 1);
 }
 

@@ -11,6 +11,7 @@ import { lastNotAbove } from "../plot/heat";
 import { isDark } from "../plot/theme";
 import type { Dragged, Size } from "../plot/timeplot";
 import type { Page } from "../page";
+import { MOST_GROUPS } from "../sheet/worksheet";
 import type { Panel } from "../sheet/worksheet";
 import { amountUnit, roundest, unitOf } from "../units/amount";
 import { openDrillMenu, zoom } from "./drillmenu";
@@ -114,7 +115,7 @@ export class PanelView {
     if (this.panel.kind === "events") return this.showEvents();
     this.element.classList.add("busy");
     try {
-      const asked = this.panel.kind === "tree" ? { ...this.panel, top: 512 } : this.panel;
+      const asked = this.panel.kind === "tree" ? { ...this.panel, top: MOST_GROUPS } : this.panel;
       const loaded = await this.loader.load(asked, this.page.view.range, this.size(), fresh);
       if (!loaded) return;
       this.loaded = loaded;
@@ -195,7 +196,7 @@ export class PanelView {
           const hidden = this.panel.hidden;
           change({ hidden: hidden.includes(label) ? hidden.filter((l) => l !== label) : [...hidden, label] });
         },
-        open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, 512) }),
+        open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, MOST_GROUPS) }),
         drill: (row, at) => this.drill({ ...NOTHING, words: row.words }, at),
       });
       this.side.replaceChildren(this.legend.element);
