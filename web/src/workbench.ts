@@ -82,6 +82,7 @@ export class Workbench {
     page.view.onMove(() => this.moved());
     page.view.onPoint(() => this.pointed());
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.column.redress());
+    this.printLight();
     this.problems();
     this.changed();
     void this.loadFindings();
@@ -215,6 +216,22 @@ export class Workbench {
   switchTheme(): void {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
     this.column.redress();
+  }
+
+  /** Paper is white: a dark page is printed light, as wide as the paper. */
+  private printLight(): void {
+    const root = document.documentElement;
+    let before: string | undefined;
+    window.addEventListener("beforeprint", () => {
+      before = root.dataset.theme;
+      root.dataset.theme = "light";
+      this.column.redress();
+    });
+    window.addEventListener("afterprint", () => {
+      if (before === undefined) delete root.dataset.theme;
+      else root.dataset.theme = before;
+      this.column.redress();
+    });
   }
 
   drawerToggle(name: DrawerName): void {
