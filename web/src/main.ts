@@ -3,7 +3,11 @@
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import "./style/chrome.css";
+import "./style/overlay.css";
 import "./style/panel.css";
+import "./style/legend.css";
+import "./style/tables.css";
+import "./style/narrow.css";
 
 import { HttpProvider } from "./api/http";
 import { refusalOf } from "./api/provider";

@@ -24,6 +24,8 @@ import { boundsOf } from "./sheet/clock";
 /** Milliseconds of quiet after which new answers are asked for, and after which a zoom is a step. */
 const ASK_AFTER = 90;
 const STEP_AFTER = 350;
+/** Milliseconds after which findings of a growing run are looked for again. */
+const FIND_AGAIN = 30_000;
 
 export class Workbench {
   readonly column: Column;
@@ -80,6 +82,7 @@ export class Workbench {
     page.view.onMove(() => this.moved());
     page.view.onPoint(() => this.pointed());
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.column.redress());
+    this.printLight();
     this.problems();
     this.changed();
     void this.loadFindings();
@@ -134,6 +137,7 @@ export class Workbench {
     store.change({ from, to });
   }
 
+  /** Finds anew what stands out, and now and then again while a run grows. */
   private async loadFindings(): Promise<void> {
     const { page } = this;
     const run = page.first();
@@ -145,6 +149,7 @@ export class Workbench {
     const strip = findingsStrip(this.findings.findings, (finding) => this.show(finding), () => this.drawer.toggle("findings"));
     this.findingsHost.replaceChildren(strip);
     this.strip.draw(this.findings.findings);
+    if (run.live) setTimeout(() => void this.loadFindings(), FIND_AGAIN);
   }
 
   /** Opens the evidence of a finding. */
@@ -211,6 +216,22 @@ export class Workbench {
   switchTheme(): void {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
     this.column.redress();
+  }
+
+  /** Paper is white: a dark page is printed light, as wide as the paper. */
+  private printLight(): void {
+    const root = document.documentElement;
+    let before: string | undefined;
+    window.addEventListener("beforeprint", () => {
+      before = root.dataset.theme;
+      root.dataset.theme = "light";
+      this.column.redress();
+    });
+    window.addEventListener("afterprint", () => {
+      if (before === undefined) delete root.dataset.theme;
+      else root.dataset.theme = before;
+      this.column.redress();
+    });
   }
 
   drawerToggle(name: DrawerName): void {

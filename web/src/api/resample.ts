@@ -145,9 +145,11 @@ export function resample(answer: Answer, from: number, to: number, width: number
     series: mergeSeries(group.series, all),
   }));
   let others = answer.others ?? null;
-  if (others?.series) {
-    const { total, mean } = whole ? others : sums(others.series, all, answer.kind);
-    others = { ...others, total, mean, series: mergeSeries(others.series, all) };
+  const mean = others?.series?.mean;
+  if (others && mean) {
+    const series = { mean, min: others.series?.min ?? mean, max: others.series?.max ?? mean };
+    const known = whole ? {} : sums(series, all, answer.kind);
+    others = { ...others, ...known, series: mergeSeries(series, all) };
   }
   return { ...answer, from, to, groups, others, times: all.map((bin) => bin.end) };
 }

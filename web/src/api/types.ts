@@ -113,9 +113,9 @@ export interface Group {
 /** What is left of the groups, summed where that means something. */
 export interface Others {
   count: number;
-  total: Maybe;
-  mean: Maybe;
-  series: Series | null;
+  total?: Maybe;
+  mean?: Maybe;
+  series?: Partial<Series> | null;
 }
 
 export interface Heat {

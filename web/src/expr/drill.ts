@@ -7,9 +7,9 @@ import { parts, testedDimension, text, value } from "./syntax";
 export interface Selection {
   /**
    * Seconds since the run's start; from the end of the interval before to the end of the last, or,
-   * if they were `typed`, just the bounds themselves.
+   * if `exact`, just the bounds themselves: they were typed, or columns are shorter than intervals.
    */
-  time: { from: number; to: number; typed?: boolean } | null;
+  time: { from: number; to: number; exact?: boolean } | null;
   /** Numbers, from and up to but without. */
   numbers: { dimension: string; unit: string; from: number; to: number } | null;
   /** One word for each of these dimensions. */
@@ -33,16 +33,17 @@ export function roundestBetween(low: number, high: number): number {
   return (low + high) / 2;
 }
 
-/** No two intervals end within this many seconds: taking a sample alone takes longer. */
-const SHORTEST = 5e-5;
+/** Shares of an interval after its due end within which a bound is put. */
+const AFTER = [0.05, 0.12] as const;
 
 /**
  * The predicate of a stretch of time. It takes the intervals that end after `from`, up to the one
- * that ends at `to`: so each bound lies just after an end. Further on a mark may have ended one.
+ * that ends at `to`. Samples are due at those times and taken a little later, so each bound lies
+ * some time after one; not much, for where single events are asked for it is their time that counts.
  */
-export function timePredicate(from: number, to: number): string {
-  const bound = (end: number): number => roundestBetween(end + 1e-9, end + SHORTEST);
-  return timeRange(Math.max(0, bound(from)), bound(to));
+export function timePredicate(from: number, to: number, every: number): string {
+  const bound = (end: number): number => roundestBetween(end + every * AFTER[0], end + every * AFTER[1]);
+  return timeRange(from <= 0 ? 0 : bound(from), bound(to));
 }
 
 function timeRange(from: number, to: number): string {
@@ -54,7 +55,7 @@ function trim(seconds: number): string {
 }
 
 /** The predicates of a selection, in the order time last. */
-export function predicates(s: Selection): string[] {
+export function predicates(s: Selection, every: number | null): string[] {
   const found = s.words.map(({ dimension, word }) => `${dimension} = ${value(word)}`);
   if (s.numbers) {
     const { dimension, unit } = s.numbers;
@@ -65,8 +66,8 @@ export function predicates(s: Selection): string[] {
     }
     if (Number.isFinite(s.numbers.to)) found.push(`${dimension} < ${exactText(s.numbers.to, base)}`);
   }
-  if (s.time?.typed) found.push(timeRange(s.time.from, s.time.to));
-  else if (s.time) found.push(timePredicate(s.time.from, s.time.to));
+  if (s.time && (s.time.exact || !every)) found.push(timeRange(s.time.from, s.time.to));
+  else if (s.time && every) found.push(timePredicate(s.time.from, s.time.to, every));
   return found;
 }
 
@@ -74,19 +75,19 @@ export function predicates(s: Selection): string[] {
  * The expression that breaks just the selection down by `by`. Older predicates stay, but for
  * those that a new one of the same dimension narrows; `null` if `expr` cannot be read.
  */
-export function drill(expr: string, s: Selection, by: string[]): string | null {
+export function drill(expr: string, s: Selection, by: string[], every: number | null): string | null {
   const old = parts(expr);
   if (!old) return null;
-  return text({ ...old, by, where: narrowed(old.where, s) });
+  return text({ ...old, by, where: narrowed(old.where, s, every) });
 }
 
 /** What to keep of `where`, with the selection added. */
-export function narrowed(where: string[], s: Selection): string[] {
+export function narrowed(where: string[], s: Selection, every: number | null): string[] {
   const replaced = new Set<string>(s.words.map((w) => w.dimension));
   if (s.numbers) replaced.add(s.numbers.dimension);
   // A time that was chosen before still holds: both are kept, and both must.
   const kept = where.filter((predicate) => !replaced.has(testedDimension(predicate)));
-  return [...kept, ...predicates(s)];
+  return [...kept, ...predicates(s, every)];
 }
 
 /** Dimensions that the next panel may be broken down by: all but those that are fixed already. */

@@ -59,7 +59,7 @@ export function selectByNumbers(page: Page, view: PanelView): void {
     const whole = timeFrom === Number(from.toFixed(3)) && timeTo === Number(to.toFixed(3)) && page.view.isWhole;
     const hasNumbers = key !== undefined && ((low ?? null) !== null || (high ?? null) !== null);
     view.drillInto({
-      time: whole ? null : { from: timeFrom ?? from, to: timeTo ?? to, typed: true },
+      time: whole ? null : { from: timeFrom ?? from, to: timeTo ?? to, exact: true },
       numbers: hasNumbers ? { dimension: key.dimension, unit: unitOf(key.number).base, from: low ?? -Infinity, to: high ?? Infinity } : null,
       words: [],
     });

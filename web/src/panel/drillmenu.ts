@@ -11,13 +11,14 @@ import { openMenu } from "./menu";
 import type { Item } from "./menu";
 
 /** The predicate of a selection, as the new panels will have it. */
-export function selectionWords(selection: Selection): string {
-  return predicates(selection).join(" and ");
+export function selectionWords(selection: Selection, every: number | null): string {
+  return predicates(selection, every).join(" and ");
 }
 
 /** Opens the menu for a selection in the panel at `index`. */
 export function openDrillMenu(page: Page, panel: Panel, index: number, selection: Selection, at: { x: number; y: number }, closed: () => void): void {
   const run = page.runsOf(panel)[0] ?? page.first();
+  const { every } = run;
   const found = parts(panel.expr);
   if (!found) return;
   const zero = page.zero(run);
@@ -28,7 +29,7 @@ export function openDrillMenu(page: Page, panel: Panel, index: number, selection
   const add = (expr: string | null, more: Partial<Panel> = {}): void => {
     if (expr !== null) page.addPanel(panelOf(expr, { run: panel.run, ...more }), index);
   };
-  const where = narrowed(found.where, shifted);
+  const where = narrowed(found.where, shifted, every);
   const subject = subjectOf(page.catalog, found.subject);
   const dimensions = dimensionsOf(subject);
   const all = choices(panel.expr, shifted, dimensions.map((d) => d.name));
@@ -47,13 +48,13 @@ export function openDrillMenu(page: Page, panel: Panel, index: number, selection
     { label: "Slowest events here", note: "table", act: () => add(text({ ...found, where }), { kind: "events" }) },
     { label: "Only this, on its own", act: () => add(text({ ...found, where })) },
     { label: "Break down by", heading: true },
-    ...can.map((by) => ({ label: `by ${by}`, note: unitOfDimension(by), act: () => add(drill(panel.expr, shifted, [by])) })),
+    ...can.map((by) => ({ label: `by ${by}`, note: unitOfDimension(by), act: () => add(drill(panel.expr, shifted, [by], every)) })),
   );
   if (cannot.length > 0) {
     items.push({ label: "Not in this run; the answer says what to record", heading: true });
-    items.push(...cannot.map((by) => ({ label: `by ${by}`, note: "not recorded", act: () => add(drill(panel.expr, shifted, [by])) })));
+    items.push(...cannot.map((by) => ({ label: `by ${by}`, note: "not recorded", act: () => add(drill(panel.expr, shifted, [by], every)) })));
   }
-  openMenu(selectionWords(shifted) || panel.expr, items, at, closed);
+  openMenu(selectionWords(shifted, every) || panel.expr, items, at, closed);
 }
 
 /** Shows a stretch and makes it a step to undo. */

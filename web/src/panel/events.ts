@@ -53,6 +53,18 @@ export function sorted(rows: Cell[][], column: number, falling: boolean): Cell[]
   });
 }
 
+/** The same events with their time first, then numbers, then words: how long each took is in view. */
+export function numbersFirst(events: Events): Events {
+  const rank = { time: 0, number: 1, word: 2 };
+  const order = events.columns.map((column, at) => ({ column, at }));
+  order.sort((a, b) => rank[a.column.kind] - rank[b.column.kind]);
+  return {
+    ...events,
+    columns: order.map((o) => o.column),
+    rows: events.rows.map((row) => order.map((o) => row[o.at] ?? null)),
+  };
+}
+
 /** A table of events that asks for itself. */
 export class EventsTable {
   readonly element = h("div", { class: "events" });
@@ -72,7 +84,7 @@ export class EventsTable {
       return;
     }
     try {
-      this.events = await this.page.provider.events(question, own.signal);
+      this.events = numbersFirst(await this.page.provider.events(question, own.signal));
       this.draw(question);
     } catch (thrown) {
       if (wasGivenUp(thrown)) return;

@@ -70,9 +70,10 @@ function nameCell(row: Row, shown: boolean, isolated: boolean, events: LegendEve
   const swatch = h("i", { class: "swatch", "aria-hidden": "true" });
   if (row.line) swatch.style.setProperty("--colour", row.line.colour);
   if (row.line?.dash.length) swatch.classList.add("dashed");
+  const full = `${row.label}${row.label.startsWith(`${row.run.id} · `) ? ` (${row.run.name})` : ""}`;
   const tip = row.other
     ? `${row.count} more: show some of them on their own`
-    : `${row.label}: ${isolated ? "show all again" : "show only this"} (with Shift: ${shown ? "hide" : "show"} it)`;
+    : `${full}: ${isolated ? "show all again" : "show only this"} (with Shift: ${shown ? "hide" : "show"} it)`;
   const act = (event: MouseEvent): void => {
     if (row.other && !event.shiftKey) events.open();
     else if (event.shiftKey) events.hide(row.label);

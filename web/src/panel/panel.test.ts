@@ -5,7 +5,7 @@ import { CATALOG } from "../../dev/catalog";
 import type { Answer, Run } from "../api/types";
 import { panelOf } from "../sheet/worksheet";
 import { linesOf } from "../chrome/output";
-import { sorted } from "./events";
+import { numbersFirst, sorted } from "./events";
 import { percent } from "./heatlegend";
 import { numberDimension, questionOf } from "./load";
 import { isShown, isStacked, rowsOf, wholeOf } from "./rows";
@@ -81,6 +81,12 @@ describe("tables", () => {
     const table = bucketTable(evaluate({ ...ask, expr: "disk.ios by latency" }));
     expect(table.rows.reduce((sum, row) => sum + Number(row[3]), 0)).toBeCloseTo(1, 9);
     expect(table.heads[0]).toEqual({ text: "latency from", unit: "seconds" });
+  });
+
+  it("of events have time and numbers first", () => {
+    const column = (name: string, kind: "word" | "number" | "time") => ({ name, kind, unit: null });
+    const events = { columns: [column("op", "word"), column("latency", "number"), column("time", "time")], rows: [["read", 5, 1]], matched: 1, table: "x", sampled: 1 };
+    expect(numbersFirst(events)).toMatchObject({ columns: [{ name: "time" }, { name: "latency" }, { name: "op" }], rows: [[1, 5, "read"]] });
   });
 
   it("are sorted by numbers and by words; what is not known comes last", () => {

@@ -2,7 +2,7 @@
 
 import { Refusal, refusalOf, wasGivenUp } from "../api/provider";
 import { h } from "../dom";
-import { NOTHING } from "../expr/drill";
+import { NOTHING, roundestBetween } from "../expr/drill";
 import type { Selection } from "../expr/drill";
 import { measureOf } from "../expr/complete";
 import { parts } from "../expr/syntax";
@@ -11,6 +11,7 @@ import { lastNotAbove } from "../plot/heat";
 import { isDark } from "../plot/theme";
 import type { Dragged, Size } from "../plot/timeplot";
 import type { Page } from "../page";
+import { MOST_GROUPS } from "../sheet/worksheet";
 import type { Panel } from "../sheet/worksheet";
 import { amountUnit, roundest, unitOf } from "../units/amount";
 import { openDrillMenu, zoom } from "./drillmenu";
@@ -101,6 +102,10 @@ export class PanelView {
     return { width: Math.max(this.plotHost.clientWidth, 120), height: tall };
   }
 
+  private get every(): number | null {
+    return this.page.runsOf(this.panel)[0]?.every ?? null;
+  }
+
   get isHeat(): boolean {
     return this.loaded?.answers[0]?.shape === "heat";
   }
@@ -110,7 +115,7 @@ export class PanelView {
     if (this.panel.kind === "events") return this.showEvents();
     this.element.classList.add("busy");
     try {
-      const asked = this.panel.kind === "tree" ? { ...this.panel, top: 512 } : this.panel;
+      const asked = this.panel.kind === "tree" ? { ...this.panel, top: MOST_GROUPS } : this.panel;
       const loaded = await this.loader.load(asked, this.page.view.range, this.size(), fresh);
       if (!loaded) return;
       this.loaded = loaded;
@@ -191,7 +196,7 @@ export class PanelView {
           const hidden = this.panel.hidden;
           change({ hidden: hidden.includes(label) ? hidden.filter((l) => l !== label) : [...hidden, label] });
         },
-        open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, 512) }),
+        open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, MOST_GROUPS) }),
         drill: (row, at) => this.drill({ ...NOTHING, words: row.words }, at),
       });
       this.side.replaceChildren(this.legend.element);
@@ -250,7 +255,7 @@ export class PanelView {
     const at = { x: area.x, y: area.y };
     const done = (): void => this.picture.unselect();
     if (shown?.image && shown.heat) {
-      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, false), at, done);
+      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, false, this.every), at, done);
     } else if (menu) {
       openDrillMenu(this.page, this.panel, this.index, { ...NOTHING, time: { from: area.from, to: area.to } }, at, done);
     } else {
@@ -268,7 +273,7 @@ export class PanelView {
       if (!cell) return;
       const { times, edges, ruler } = shown.image;
       const area = { ...at, from: times[cell.column]!, to: times[cell.column + 1]!, low: ruler.share(edges[cell.row]!), high: ruler.share(edges[cell.row + 1]!) };
-      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, true), at, () => undefined);
+      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, true, this.every), at, () => undefined);
       return;
     }
     const row = this.picture.rowAt(at.time, at.share, this.panel);
@@ -347,13 +352,27 @@ export function snapped(edges: readonly number[], from: number, to: number): [nu
   return [edges[low]!, high < 0 ? Infinity : edges[Math.max(high, low + 1)]!];
 }
 
+/** The time of a rectangle, in whole columns; none if it takes in all that the run has. */
+function timeSelection(area: Dragged, shown: Shown, every: number | null): Selection["time"] {
+  const { times, columns } = shown.image!;
+  const [from, end] = snapped(times, area.from, area.to);
+  const to = Number.isFinite(end) ? end : times[columns]!;
+  const run = shown.loaded.runs[0]!;
+  const whole = shown.loaded.answers[0]!;
+  if (from <= times[0]! && to >= times[columns]! && whole.from <= 0 && whole.to >= run.seconds) return null;
+  const bucket = whole.bucket;
+  if (every === null || bucket >= every * 0.99) return { from, to };
+  // Columns shorter than intervals hold single events, whose own time counts.
+  const round = (edge: number): number => roundestBetween(edge - bucket / 4, edge + bucket / 4);
+  return { from: Math.max(0, round(from)), to: round(to), exact: true };
+}
+
 /**
  * A rectangle widened to whole cells. One that was dragged to an end of the axis has no limit
  * there: what lies above the picture belongs to it. A single cell (`exact`) always has both.
  */
-function heatSelection(area: Dragged, shown: Shown, exact: boolean): Selection {
+function heatSelection(area: Dragged, shown: Shown, exact: boolean, every: number | null): Selection {
   const image = shown.image!;
-  const [from, to] = snapped(image.times, area.from, area.to);
   const key = shown.loaded.answers[0]!.key.find((k) => k.number !== null);
   const ends = [image.ruler.value(area.low), image.ruler.value(area.high)] as const;
   const unit = key?.number ?? "count";
@@ -361,7 +380,7 @@ function heatSelection(area: Dragged, shown: Shown, exact: boolean): Selection {
     ? snapped(image.edges, ...ends)
     : [roundBound(image.edges, ends[0], unit), roundBound(image.edges, ends[1], unit)];
   return {
-    time: { from, to: Number.isFinite(to) ? to : image.times[image.columns]! },
+    time: timeSelection(area, shown, every),
     numbers: key
       ? {
           dimension: key.dimension,

@@ -44,7 +44,7 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
     const from = Math.max(0, answer.from) - zero(run);
     const at = middles(ends, from, answer.bucket);
     const edges = steps(ends, from, answer.bucket);
-    const prefix = (right ? "→ " : "") + (runs.length > 1 ? `${run.name} · ` : "");
+    const prefix = (right ? "→ " : "") + (runs.length > 1 ? `${run.id} · ` : "");
     const unit = unitOf(answer.value_unit);
     const make = (label: string, colour: string, dash: number[], series: Group["series"] | null): Line | null =>
       series && { label: prefix + label, colour, dash, at, steps: edges, mean: series.mean, min: series.min, max: series.max, right };
@@ -69,16 +69,19 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
     });
     const others = answer.others;
     if (others && others.count > 0) {
+      // Of gauges and ratios the rest has no sum: it is only counted.
+      const mean = others.series?.mean ?? null;
+      const series = mean && { mean, min: others.series?.min ?? mean, max: others.series?.max ?? mean };
       rows.push({
         label: `${prefix}other (${others.count})`,
         words: [],
         run,
         other: true,
         count: others.count,
-        total: others.total,
-        mean: others.mean,
-        max: others.series ? greatest(others.series.max) : null,
-        line: make("other", otherColour(dark), i > 0 ? seriesDash(8 * i) : [], others.series),
+        total: others.total ?? null,
+        mean: others.mean ?? null,
+        max: series ? greatest(series.max) : null,
+        line: make("other", otherColour(dark), i > 0 ? seriesDash(8 * i) : [], series),
         right,
         unit,
         bucket: answer.bucket,
@@ -105,9 +108,10 @@ export function isStacked(panel: Panel, answers: Answer[]): boolean {
   return panel.kind === "auto" && only?.kind === "sum" && only.key.length > 0 && (only.groups?.length ?? 0) > 1;
 }
 
-/** All rows as one: what the parts sum to. `null` where a sum means nothing. */
+/** All rows as one: what the parts sum to. `null` where a sum means nothing, as of two runs. */
 export function wholeOf(rows: Row[], answer: Answer): { total: Maybe; mean: Maybe } | null {
-  if (answer.kind !== "sum" || rows.length < 2) return null;
+  const oneRun = rows.every((row) => row.run === rows[0]?.run);
+  if (answer.kind !== "sum" || rows.length < 2 || !oneRun) return null;
   const add = (values: Maybe[]): Maybe => (values.some((v) => v === null) ? null : values.reduce<number>((a, b) => a + b!, 0));
   return { total: add(rows.map((row) => row.total)), mean: add(rows.map((row) => row.mean)) };
 }

@@ -171,9 +171,13 @@ function alone(plot: uPlot, series: number, show: boolean): number[] {
   const values = plot.data[series] ?? [];
   if (show && values.length < 2) return Array.from({ length: values.length }, (_, i) => i);
   const found: number[] = [];
+  // Where another run has a column, this one has nothing at all, which is no gap.
+  const isGap = (at: number, step: number): boolean => {
+    while (values[at] === undefined && at >= 0 && at < values.length) at += step;
+    return (values[at] ?? null) === null;
+  };
   for (let i = 0; i < values.length; i++) {
-    const none = (at: number): boolean => (values[at] ?? null) === null;
-    if (!none(i) && none(i - 1) && none(i + 1)) found.push(i);
+    if ((values[i] ?? null) !== null && isGap(i - 1, -1) && isGap(i + 1, 1)) found.push(i);
   }
   return found;
 }

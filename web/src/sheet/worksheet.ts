@@ -41,6 +41,8 @@ export interface Worksheet {
 export const OUTLIERS = [0, 0.001, 0.01, 0.05] as const;
 /** A worksheet has no more panels than this. */
 export const MOST_PANELS = 48;
+/** A panel has no more groups of its own than this. */
+export const MOST_GROUPS = 200;
 const KINDS: readonly PanelKind[] = ["auto", "lines", "stack", "heat", "fold", "table", "events", "tree"];
 const PALETTES: readonly Palette[] = ["linear", "log", "rank"];
 
@@ -109,7 +111,7 @@ function readPanel(written: unknown): Panel[] {
       run: text(from.run),
       hidden: texts(from.hidden),
       isolate: text(from.isolate),
-      top: top !== null && top >= 1 ? Math.min(Math.round(top), 512) : null,
+      top: top !== null && top >= 1 ? Math.min(Math.round(top), MOST_GROUPS) : null,
       beside: from.beside === true,
     }),
   ];

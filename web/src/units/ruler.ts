@@ -93,7 +93,8 @@ function linearTicks(lower: number, upper: number, unit: Unit, wanted: number): 
   const scale = scaleOf(Math.max(Math.abs(lower), Math.abs(upper)), unit);
   const binary = unit.base === "bytes" && scale.by === 1 && span > 64;
   let step = roundStep(span / scale.by / Math.max(wanted, 1), binary);
-  if (unit.base === "count" && !unit.rate && scale.by === 1) step = Math.max(step, 1);
+  const whole = unit.base === "bytes" || (unit.base === "count" && !unit.rate);
+  if (whole && scale.by === 1) step = Math.max(step, 1);
   const decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
   const ticks: AxisTick[] = [];
   const first = Math.ceil(lower / scale.by / step - 1e-9);
