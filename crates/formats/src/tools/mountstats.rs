@@ -222,7 +222,7 @@ impl Mountstats {
         let mount = out.word(mount);
         for (column, at) in [("pages read", 6), ("pages written", 7)] {
             if let Some(pages) = n.get(at).filter(|_| !first || out.is_since_boot()) {
-                out.other(column, "pages", mount, *pages);
+                out.other_grown(column, "pages", mount, *pages);
             }
         }
     }
@@ -314,7 +314,7 @@ impl Mountstats {
                 let mount = out.word(&mount);
                 if !first || out.is_since_boot() {
                     for (name, value) in EVENTS.iter().zip(&n) {
-                        out.other(name, "count", mount, *value);
+                        out.other_grown(name, "count", mount, *value);
                     }
                 }
             }

@@ -264,12 +264,11 @@ impl Protocols {
             if taken.contains(name.as_str()) {
                 continue;
             }
-            let value = if names::is_level(name) && !(ever && name.starts_with("tcp connections")) {
-                *value
+            if names::is_level(name) && !(ever && name.starts_with("tcp connections")) {
+                out.other(name, "", none, *value);
             } else {
-                *came
-            };
-            out.other(name, "", none, value);
+                out.other_grown(name, "", none, *came);
+            }
         }
     }
 

@@ -180,7 +180,7 @@ impl Counted {
                 ("carrier errors", 14),
                 ("sent compressed", 15),
             ] {
-                out.other(column, "packets", interface, n[at]);
+                out.other_grown(column, "packets", interface, n[at]);
             }
         }
     }

@@ -115,7 +115,7 @@ impl Keyed {
             out.other(&text, "count", none, value);
         } else if let Some(grown) = self.counters.grown(name, &[value]) {
             let grown = grown.first().copied().unwrap_or(f64::NAN);
-            out.other(&text, "count", none, grown);
+            out.other_grown(&text, "count", none, grown);
         }
     }
 

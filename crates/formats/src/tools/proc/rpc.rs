@@ -148,7 +148,7 @@ impl Rpc {
         let instance = out.word(instance);
         if !first || out.is_since_boot() {
             for (name, value) in names.iter().zip(n.iter().skip(skip)) {
-                out.other(name, "count", instance, *value);
+                out.other_grown(name, "count", instance, *value);
             }
         }
     }
