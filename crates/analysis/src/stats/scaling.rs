@@ -250,20 +250,20 @@ pub fn scaling(points: &[Point], draws: usize, seed: u64) -> Result<Scaling, NoL
     })
 }
 
-/// Refits to the law plus residuals drawn at random (Davison and Hinkley 1997, 7.2), which are
-/// widened for the three parameters that were fitted to them.
+/// Refits to the law plus or minus each point's own residual, by a random sign (the wild
+/// bootstrap: Wu 1986): runs of more work differ by more, and a residual drawn from another
+/// point would not tell that. Residuals are widened for the three parameters that were fitted
+/// to them.
 fn bootstrap(points: &[Point], law: &Law, residuals: &[f64], draws: usize, seed: u64) -> Bounds {
     let n = points.len() as f64;
     let wider = (n / (n - 3.0).max(1.0)).sqrt();
-    let middle = residuals.iter().sum::<f64>() / n;
     let mut random = Random::new(seed);
     let mut again = points.to_vec();
     let mut found: [Vec<f64>; 5] = std::array::from_fn(|_| Vec::with_capacity(draws));
     for _ in 0..draws {
-        for (new, point) in again.iter_mut().zip(points) {
-            let residual = residuals[random.below(residuals.len())] - middle;
-            // Work is not negative, whatever the residual of a larger step.
-            new.work = (law.work(point.workers) + wider * residual).max(0.0);
+        for ((new, point), residual) in again.iter_mut().zip(points).zip(residuals) {
+            let sign = if random.below(2) == 0 { wider } else { -wider };
+            new.work = (law.work(point.workers) + sign * residual).max(0.0);
         }
         let drawn = fit::best(&again, &Face::ALL);
         let none = f64::INFINITY;
