@@ -52,18 +52,12 @@ impl Numbers {
         self.add(bits, at)
     }
 
-    /// Slots for each number: few numbers look for theirs less long where there are more, of many
-    /// the slots would not fit into the cache.
-    fn room(&self) -> usize {
-        if self.slots.len() < MOST { 4 } else { 2 }
-    }
-
     #[cold]
     fn add(&mut self, bits: u64, at: usize) -> u32 {
         let code = self.all.len() as u32;
         self.slots[at] = code;
         self.all.push(bits);
-        if self.all.len() * self.room() > self.slots.len() {
+        if self.all.len() * 2 > self.slots.len() {
             let slots = self.slots.len() * 2;
             self.slots.clear();
             self.slots.resize(slots, FREE);
