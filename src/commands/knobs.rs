@@ -104,7 +104,7 @@ impl Shown {
     }
 
     fn text(&self, width: usize) -> String {
-        let value = output::one_line(&self.value.replace('\n', "; "));
+        let value = output::one_line(&self.value.trim_end().replace('\n', "; "));
         let value = if value.is_empty() {
             "(nothing)".to_owned()
         } else {

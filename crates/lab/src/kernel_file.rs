@@ -13,6 +13,11 @@ const LONGEST: u64 = 64 << 10;
 
 /// The value in `path`, without the line's end.
 pub(crate) fn read(path: &Path) -> Result<String, KnobError> {
+    read_whole(path).map(|text| text.trim_end_matches('\n').to_owned())
+}
+
+/// The text in `path`, as it is.
+pub(crate) fn read_whole(path: &Path) -> Result<String, KnobError> {
     let refused = |e: &io::Error| KnobError::refused("read", path.display().to_string(), e);
     let mut bytes = Vec::new();
     let file = OpenOptions::new()
@@ -25,8 +30,7 @@ pub(crate) fn read(path: &Path) -> Result<String, KnobError> {
     if bytes.len() as u64 > LONGEST {
         return Err(refused(&io::Error::other("it is longer than 64 KiB")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| refused(&io::Error::other("it is no text")))?;
-    Ok(text.trim_end_matches('\n').to_owned())
+    String::from_utf8(bytes).map_err(|_| refused(&io::Error::other("it is no text")))
 }
 
 /// Opening a pipe must not wait for its other end.

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use support::{
-    Disk, Group, Net, Scratch, assert_same, begun, can_run, guardian_of, put, signal, text, turn,
-    wait,
+    Disk, Group, Net, Scratch, assert_same, at_work, begun, can_run, guardian_of, put, signal,
+    text, turn, wait,
 };
 
 /// How often somebody is killed.
@@ -270,7 +270,7 @@ fn a_stopped_guardian() {
     let mut child = turn(None, &scratch.state(), 1, 0, &knobs)
         .spawn()
         .expect("it runs");
-    begun(&mut child, &scratch);
+    at_work(&mut child);
     let guardian = guardian_of(child.id()).expect("a guardian");
     signal(guardian, Signal::STOP);
     wait("a change", || disk.settings() != start);

@@ -327,6 +327,17 @@ pub(crate) fn begun(child: &mut Child, scratch: &Scratch) {
     });
 }
 
+/// Waits until its guardian watches and it sets things.
+pub(crate) fn at_work(child: &mut Child) {
+    let mut line = [0; 6];
+    let stdout = child.stdout.as_mut().expect("piped");
+    if std::io::Read::read_exact(stdout, &mut line).is_err() {
+        let _ = child.wait();
+        assert_runs(child);
+    }
+    assert_eq!(&line, b"begun\n");
+}
+
 /// Asserts that it has not ended, and says why it did.
 pub(crate) fn assert_runs(child: &mut Child) {
     if let Ok(Some(status)) = child.try_wait() {
@@ -363,7 +374,7 @@ pub(crate) fn left_changed(
     let mut child = turn(net, &scratch.state(), 3, 0, knobs)
         .spawn()
         .expect("it runs");
-    begun(&mut child, scratch);
+    at_work(&mut child);
     // The guardian must not come between: it is held, then killed with its experiment.
     let guardian = guardian_of(child.id()).expect("a guardian");
     signal(guardian, rustix::process::Signal::STOP);

@@ -32,6 +32,12 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+/// Whether it is another kind of TSO. Most cards have those off while TSO is on (`mangleid`),
+/// or on only with newer kernels (`accecn`); TSO is off only without all of them. So `tso = off`
+/// switches them off too, and they are journaled beside.
+fn is_also_tso(name: &str, main: &[&str]) -> bool {
+    name.starts_with("tx-tcp") && name.ends_with("-segmentation") && !main.contains(&name)
+}
 
 /// Off, though it was asked for.
 const HELD_OFF: &str = "off(on)";
@@ -45,6 +51,8 @@ pub(super) struct Features {
     setting: String,
     /// Those that this interface lets one change.
     names: Vec<String>,
+    /// What is switched off with them, but not on.
+    also_off: Vec<String>,
 }
 
 /// An answer to the reading command.
@@ -87,6 +95,8 @@ impl Features {
         let group = GROUPS.iter().find(|(name, _)| *name == setting);
         let wanted: Vec<&str> = group.map_or_else(|| vec![setting], |(_, names)| names.to_vec());
         let answer = Answer::of(link)?;
+        let all = answer.changeable.iter().filter(|_| setting == "tso");
+        let also_off = all.filter(|n| is_also_tso(n, &wanted)).cloned().collect();
         let names = answer
             .changeable
             .into_iter()
@@ -101,7 +111,17 @@ impl Features {
             link: link.clone(),
             setting: setting.to_owned(),
             names,
+            also_off,
         }))
+    }
+
+    /// What is switched off beside, for `value`.
+    fn also_off(&self, value: &str) -> &[String] {
+        if value.trim() == "off" {
+            &self.also_off
+        } else {
+            &[]
+        }
     }
 
     /// What `value` asks for the offload `name`: the word for all, or its own.
@@ -142,6 +162,8 @@ impl Spot for Features {
             let on = Self::asked(value, name).ok_or_else(|| refused(&invalid))?;
             changes.push((name.as_str(), on));
         }
+        let also = self.also_off(value).iter();
+        changes.extend(also.map(|name| (name.as_str(), false)));
         let mut attributes = Vec::new();
         push_attribute(
             &mut attributes,
@@ -180,8 +202,16 @@ impl Spot for Features {
             };
             format!("{name} {word}")
         });
+        let also = self.also_off(value).iter();
+        let also = also.map(|name| format!("{name} off"));
         let inside = namespace::command_prefix();
-        let each = each.collect::<Vec<_>>().join(" ");
+        let each = each.chain(also).collect::<Vec<_>>().join(" ");
         format!("{inside}ethtool -K {} {each}", self.link.name)
+    }
+
+    fn companions(&self) -> Vec<String> {
+        let also = self.also_off.iter();
+        also.map(|name| format!("net:{}.{name}", self.link.name))
+            .collect()
     }
 }
