@@ -15,7 +15,7 @@ const LATENCY: &str = "disk.ios by latency";
 /// A second of 400 I/Os around 100 µs, of which 2 % are slower by `tail`.
 fn second(random: &mut Random, level: f64, tail: f64) -> Second {
     let latency = |i: u32| {
-        let slow = if i % 50 == 0 { tail } else { 1.0 };
+        let slow = if i.is_multiple_of(50) { tail } else { 1.0 };
         (1e-4 * level * slow * (0.1 * random.normal()).exp(), 1.0)
     };
     Second {

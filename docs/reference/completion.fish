@@ -98,6 +98,9 @@ complete -c sonde -n "__fish_sonde_using_subcommand plot" -l stack -d 'Areas on 
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l vs -d 'Runs after it' -r -f -a "(__fish_complete_directories)"
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s m -l metric -d 'What to compare, and which way is better; may be given again [default: the workload\'s own throughput and latency, else disks, networks and processors]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -s o -l output -d 'Also draw all ratios with their intervals, as FILE.png or FILE.svg' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l size -d 'Pixels of the picture [default: 1200 wide, as high as needed]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l with-failed -d 'Count runs whose command failed, too'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'

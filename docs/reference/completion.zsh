@@ -125,6 +125,10 @@ _arguments "${_arguments_options[@]}" : \
 '--vs=[Runs after it]:B:_files -/' \
 '*-m+[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
 '*--metric=[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
+'-o+[Also draw all ratios with their intervals, as FILE.png or FILE.svg]:FILE:_files' \
+'--output=[Also draw all ratios with their intervals, as FILE.png or FILE.svg]:FILE:_files' \
+'--size=[Pixels of the picture \[default\: 1200 wide, as high as needed\]]:WIDTHxHEIGHT:_default' \
+'--with-failed[Count runs whose command failed, too]' \
 '--json[As JSON]' \
 '-h[Print help]' \
 '--help[Print help]' \

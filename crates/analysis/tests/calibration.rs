@@ -1,6 +1,6 @@
 //! Statements about simulated runs whose truth is known are wrong as rarely as promised.
 //!
-//! `CALIBRATION_ROUNDS` (1,000) says how many comparisons a cheap cell has;
+//! `CALIBRATION_ROUNDS` (300) says how many comparisons a cheap cell has;
 //! `bench/calibration.sh` runs the same cells with many more.
 
 #[path = "calibration/mod.rs"]
@@ -8,7 +8,7 @@ mod cells;
 
 fn rounds() -> usize {
     let told = std::env::var("CALIBRATION_ROUNDS").ok();
-    told.and_then(|t| t.parse().ok()).unwrap_or(1000)
+    told.and_then(|t| t.parse().ok()).unwrap_or(300)
 }
 
 /// The cells whose names begin so, each within its bounds but for chance: three standard

@@ -20,7 +20,7 @@ pub(super) fn shift(shift: &Shift) -> Chart {
     let title = format!("Shift of {}", one_line(&shift.expression));
     let mut chart = chart(title, rows(shift, false));
     let band = if shift.drawn {
-        "the band of 95 % holds all quantiles together (bootstrap of runs and their batches)"
+        "the band of 95 % holds all quantiles together (runs and batches drawn again)"
     } else if shift.at.iter().any(|at| at.band.is_bounded()) {
         "the band of 95 % holds all quantiles together (ranks of runs)"
     } else {
@@ -77,27 +77,27 @@ fn rows(shift: &Shift, named: bool) -> Vec<Range> {
         let name = if named {
             format!("{name} {}", one_line(&shift.expression))
         } else {
-            format!("{name}  {} → {}", numbers[0], numbers[1])
+            format!("{name:<5}  {} → {}", numbers[0], numbers[1])
         };
-        range(name, at.ratio, at.band)
+        range(&name, at.ratio, at.band)
     };
     shift.at.iter().map(row).collect()
 }
 
 fn metric(c: &Compared) -> Range {
     range(
-        one_line(&c.metric.text),
+        &one_line(&c.metric.text),
         c.estimate.ratio,
         c.estimate.interval,
     )
 }
 
-fn range(name: String, ratio: f64, interval: Interval) -> Range {
+fn range(name: &str, ratio: f64, interval: Interval) -> Range {
     let known = interval.is_bounded();
     let end = |v: f64| if known { v } else { f64::NAN };
     let text = format!("{} {}", ratio_text(ratio), interval_text(interval));
     Range {
-        name: surfaces::table::shortened(&name, NAME),
+        name: surfaces::table::shortened(name, NAME),
         value: ratio,
         low: end(interval.low),
         high: end(interval.high),

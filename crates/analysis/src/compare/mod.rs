@@ -12,6 +12,7 @@ use run::Run;
 
 use crate::error::Error;
 use crate::experiment::differences;
+use crate::stats::planning::least_runs;
 use crate::stats::{Aim, Estimate, Margin, Paired, Unpaired, Verdict, holm, judge};
 
 pub use doubts::{Drift, Inside, drifts, far_off, inside};
@@ -85,12 +86,15 @@ fn compared(
             _ => c.estimate.chance,
         })
         .collect();
+    let asked = chances.iter().filter(|c| !c.is_nan()).count();
+    let least = least_runs(asked);
     for (compared, adjusted) in all.iter_mut().zip(holm(&chances)) {
         compared.adjusted = adjusted;
         let Compared {
             metric, estimate, ..
         } = &*compared;
-        compared.verdict = judge(estimate, adjusted, metric.aim, metric.margin);
+        let verdict = judge(estimate, adjusted, metric.aim, metric.margin);
+        compared.verdict = verdict.with_least(least, estimate);
     }
     all
 }

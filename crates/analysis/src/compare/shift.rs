@@ -96,6 +96,9 @@ fn one(a: &[Run], b: &[Run], blocks: bool, text: &str, drawing: Drawing) -> Opti
     })
 }
 
+/// More batches of a run than this make the bootstrap slower and no better.
+const MOST_BATCHES: usize = 30;
+
 /// What a run tells of a distribution.
 #[derive(Default)]
 struct Seen {
@@ -141,7 +144,8 @@ fn batched(spread: &Spread, answer: &Answer) -> Option<Spreads> {
             *place = mean;
         }
     }
-    let size = steady::batched(&means).filter(|b| b.independent)?.size;
+    let independent = steady::batched(&means).filter(|b| b.independent)?.size;
+    let size = independent.max(spread.intervals.len() / MOST_BATCHES);
     let values: Vec<f64> = spread.whole.buckets.iter().map(|b| b.most).collect();
     let seen: Vec<&Distribution> = spread.intervals.iter().map(|i| &i.1).collect();
     let count = |chunk: &[&Distribution]| {

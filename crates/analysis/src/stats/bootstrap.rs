@@ -1,10 +1,14 @@
 //! The hierarchical bootstrap: how an estimate varies, told by the runs and by what is in them.
 //!
 //! Blocks (without blocks: runs) are drawn with replacement, and in each run that was drawn its
-//! batches again with replacement (Kalibera and Jones 2013). With few blocks such intervals are too narrow, since
-//! only a few draws differ: below [`LEAST_BLOCKS`] blocks the ranks and Student's t are asked
-//! instead.
+//! batches again with replacement (Kalibera and Jones 2013).
+//!
+//! Percentiles of draws are too narrow for few blocks: of 12, those of 95 % hold the truth in
+//! 90 %. So they are widened as an interval of Student's t is against one of the normal
+//! distribution (the expanded percentile interval: Hesterberg 2015). Below [`LEAST_BLOCKS`]
+//! blocks the ranks and Student's t are asked instead.
 
+use super::distributions::{normal, student};
 use super::random::Random;
 use super::{Interval, deviation, quantile_of_sorted};
 
@@ -168,6 +172,10 @@ pub struct Draws {
     measured: Vec<f64>,
     /// The same of each draw, a list a quantile.
     drawn: Vec<Vec<f64>>,
+    /// Blocks, or runs of the smaller side.
+    units: f64,
+    /// Degrees of freedom.
+    freedom: f64,
 }
 
 /// Draws `draws` times from the runs by `seed`, on so many threads: the mean of log B less that
@@ -220,7 +228,16 @@ pub fn bootstrap(
                 .for_each(|(list, v)| list.push(*v));
         }
     }
-    Some(Draws { measured, drawn })
+    let units = runs.count() as f64;
+    Some(Draws {
+        measured,
+        drawn,
+        units,
+        freedom: match runs {
+            Runs::Blocks(_) => units - 1.0,
+            Runs::Sides([a, b]) => (a.len() + b.len() - 2) as f64,
+        },
+    })
 }
 
 /// Seeds of chunks far from each other.
@@ -256,18 +273,26 @@ impl Draws {
         &self.measured
     }
 
-    /// The percentile interval of each quantile, each at this confidence.
+    /// How much wider than percentiles an interval is.
+    fn wider(&self, confidence: f64) -> f64 {
+        let tail = (1.0 - confidence) / 2.0;
+        (self.units / (self.units - 1.0)).sqrt() * student(self.freedom, tail) / normal(tail)
+    }
+
+    /// The expanded percentile interval of each quantile, each at this confidence.
     pub fn intervals(&self, confidence: f64) -> Vec<Interval> {
         let tail = (1.0 - confidence) / 2.0;
-        let of = |list: &Vec<f64>| {
+        let wider = self.wider(confidence);
+        let of = |(list, middle): (&Vec<f64>, &f64)| {
             let mut sorted = known(list);
             sorted.sort_by(f64::total_cmp);
+            let end = |q: f64| middle + wider * (quantile_of_sorted(&sorted, q) - middle);
             Interval {
-                low: quantile_of_sorted(&sorted, tail),
-                high: quantile_of_sorted(&sorted, 1.0 - tail),
+                low: end(tail),
+                high: end(1.0 - tail),
             }
         };
-        self.drawn.iter().map(of).collect()
+        self.drawn.iter().zip(&self.measured).map(of).collect()
     }
 
     /// The simultaneous band: it holds the true differences of all quantiles together at this
@@ -284,7 +309,7 @@ impl Draws {
         };
         let mut largest: Vec<f64> = (0..draws).map(off).collect();
         largest.sort_by(f64::total_cmp);
-        let times = quantile_of_sorted(&largest, confidence);
+        let times = self.wider(confidence) * quantile_of_sorted(&largest, confidence);
         let of = |(middle, error): (&f64, &f64)| Interval {
             low: middle - times * error,
             high: middle + times * error,

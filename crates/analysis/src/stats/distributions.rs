@@ -49,6 +49,29 @@ impl Sums {
         Some(Sums { chances })
     }
 
+    /// Of one weight of each group, every choice alike. `None` where there are too many to
+    /// count, or a group has none.
+    pub(super) fn of_choices(groups: &[Vec<u64>]) -> Option<Sums> {
+        let largest = groups.iter().map(|g| g.iter().max().copied());
+        let all: Vec<u64> = largest.collect::<Option<_>>()?;
+        let most = total(&all)?;
+        let mut chances = vec![0.0; most + 1];
+        chances[0] = 1.0;
+        let mut reached = 0;
+        for group in groups {
+            let mut next = vec![0.0; most + 1];
+            let each = 1.0 / group.len() as f64;
+            for weight in group {
+                for sum in 0..=reached {
+                    next[sum + *weight as usize] += chances[sum] * each;
+                }
+            }
+            reached += group.iter().max().map_or(0, |w| *w as usize);
+            chances = next;
+        }
+        Some(Sums { chances })
+    }
+
     /// Chance of a sum of at most this.
     pub(super) fn at_most(&self, sum: u64) -> f64 {
         let end = (sum as usize + 1).min(self.chances.len());

@@ -2,7 +2,7 @@
 //!
 //! Who looks after every block and stops at the first p below 5 % is wrong far more often than
 //! 5 %. Here each look may spend a part of the 5 %, and all looks together spend no more (Lan
-//! and DeMets 1983): first very little, as O'Brien and Fleming did (1979), so that at the last
+//! and `DeMets` 1983): first very little, as O'Brien and Fleming did (1979), so that at the last
 //! look nearly all of it is left.
 
 use super::distributions::{normal, normal_above};

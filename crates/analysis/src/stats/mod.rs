@@ -3,6 +3,7 @@
 //! The unit is one run: what is measured inside a run is correlated, and counting it would find
 //! differences that are not there. Pure functions of numbers; nothing here knows what they are.
 
+mod aligned;
 pub mod bootstrap;
 mod distributions;
 mod holm;
@@ -19,6 +20,7 @@ mod trend;
 mod unpaired;
 mod verdict;
 
+pub use aligned::Aligned;
 pub use holm::holm;
 pub use outliers::outliers;
 pub use paired::Paired;

@@ -5,6 +5,9 @@ use super::distributions::student;
 /// What may happen by chance in one of twenty comparisons of equals.
 pub const LEVEL: f64 = 0.05;
 
+/// No plan is for more blocks than this.
+const MOST: usize = 100_000;
+
 /// Smallest two-sided chance that the signed ranks of so many blocks can give: all of one sign.
 /// 1 of none.
 pub fn smallest_of_blocks(blocks: usize) -> f64 {
@@ -22,6 +25,12 @@ pub fn smallest_of_runs(a: usize, b: usize) -> f64 {
     (2.0 / ways).min(1.0)
 }
 
+/// The same of aligned ranks ([`super::Aligned`]) of so many blocks with so many runs each, one
+/// of them the arm's: it is the extreme one in every block.
+pub fn smallest_of_aligned(blocks: usize, runs: usize) -> f64 {
+    (2.0 * (runs.max(1) as f64).powf(-(blocks as f64))).min(1.0)
+}
+
 /// The least blocks that can decide at 5 % where so many questions are asked at once (Holm: the
 /// surest of them is multiplied by all). A contrast of two arms by one metric is a question.
 pub fn least_blocks(questions: usize) -> usize {
@@ -35,7 +44,7 @@ pub fn least_runs(questions: usize) -> usize {
 
 fn least(questions: usize, smallest: impl Fn(usize) -> f64) -> usize {
     let level = LEVEL / questions.max(1) as f64;
-    (1..).find(|n| smallest(*n) <= level).unwrap_or(usize::MAX)
+    (1..MOST).find(|n| smallest(*n) <= level).unwrap_or(MOST)
 }
 
 /// Blocks after which a difference of logarithms is likely (80 %) found at 5 %, if differences
@@ -82,7 +91,7 @@ pub(super) fn enough(
         if more <= runs as f64 {
             break;
         }
-        if more > 100_000.0 {
+        if more > MOST as f64 {
             return None;
         }
         // Half way: what is needed of so many is more than of the right number.
@@ -112,6 +121,10 @@ mod tests {
         assert_eq!((smallest_of_blocks(0), smallest_of_runs(0, 9)), (1.0, 1.0));
         assert_eq!(smallest_of_runs(1, 2), 2.0 / 3.0);
         assert!(smallest_of_blocks(5000) >= 0.0);
+        // Two runs a block are pairs; with a second baseline four blocks can decide.
+        assert_eq!(smallest_of_aligned(8, 2), smallest_of_blocks(8));
+        assert!(smallest_of_aligned(4, 3) < LEVEL && smallest_of_aligned(3, 3) > LEVEL);
+        assert_eq!(smallest_of_aligned(4, 0), 1.0);
     }
 
     #[test]

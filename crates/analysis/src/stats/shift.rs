@@ -1,6 +1,6 @@
 //! The shift function: how the whole of a distribution moved, not only its middle.
 //!
-//! Δ(q) = log Q_B(q) − log Q_A(q) at several quantiles q (Doksum 1974, Wilcox), over runs: each
+//! `Δ(q) = log Q_B(q) − log Q_A(q)` at several quantiles q (Doksum 1974, Wilcox), over runs: each
 //! run has one number a quantile, and those are compared as any numbers of runs are. The band
 //! holds all quantiles together.
 

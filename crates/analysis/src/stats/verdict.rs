@@ -1,6 +1,7 @@
 //! What may be said: better, worse, equivalent, or undecided and what would decide.
 
-use super::{Interval, Paired, Unpaired};
+use super::planning::blocks_to_find;
+use super::{Aligned, Interval, Paired, Unpaired};
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,21 @@ pub enum Verdict {
     Undecided(Option<usize>),
     /// Too few runs to say anything but the numbers.
     Descriptive,
+}
+
+impl Verdict {
+    /// The same where so many questions are asked that `least` runs are needed to decide any:
+    /// an undecided one does not ask for fewer.
+    #[must_use]
+    pub fn with_least(self, least: usize, estimate: &Estimate) -> Verdict {
+        match self {
+            Verdict::Undecided(more) => {
+                let needed = more.or(estimate.to_find).map(|n| n.max(least));
+                Verdict::Undecided(needed.filter(|n| *n > estimate.runs))
+            }
+            other => other,
+        }
+    }
 }
 
 /// A difference with its doubt, as ratios of B to A.
@@ -81,6 +97,20 @@ impl Estimate {
             runs: logs.blocks(),
             to_find: logs.blocks_for(logs.estimate()),
             to_exclude: logs.blocks_for(room(logs.estimate(), margin)),
+        }
+    }
+
+    /// Of blocks of logarithms whose baseline ran several times.
+    pub fn aligned(logs: &Aligned, margin: Margin) -> Estimate {
+        let (difference, spread) = (logs.estimate(), logs.spread());
+        Estimate {
+            ratio: difference.exp(),
+            interval: ratios(logs.interval(0.95)),
+            inner: ratios(logs.interval(0.90)),
+            chance: logs.chance(),
+            runs: logs.blocks(),
+            to_find: blocks_to_find(difference, spread, 1),
+            to_exclude: blocks_to_find(room(difference, margin), spread, 1),
         }
     }
 
@@ -177,9 +207,11 @@ mod tests {
         // Asked among many, it is no longer sure.
         let estimate =
             Estimate::paired(&Paired::new(&[0.05, 0.06, 0.055, 0.07, 0.045, 0.052]), TWO);
-        assert!(matches!(
-            judge(&estimate, 0.09, Aim::Higher, TWO),
-            Verdict::Undecided(_)
-        ));
+        let unsure = judge(&estimate, 0.09, Aim::Higher, TWO);
+        assert_eq!(unsure, Verdict::Undecided(None));
+        // More blocks of the same would not be asked for, had it been asked alone.
+        assert_eq!(unsure.with_least(8, &estimate), Verdict::Undecided(Some(8)));
+        assert_eq!(unsure.with_least(6, &estimate), Verdict::Undecided(None));
+        assert_eq!(Verdict::Better.with_least(8, &estimate), Verdict::Better);
     }
 }

@@ -186,15 +186,16 @@ pub(super) const CELLS: &[Cell] = &[
     ),
     cell(
         "covered.band.bootstrap.12",
-        "p50 to p99 together, 12 runs of each, bootstrap",
-        COVERED,
+        "p50 to p99 together, 12 runs of each, bootstrap: what batches vary by counts twice, so it \
+         is wider than need be where that is much",
+        (0.93, 0.99),
         20,
         |r| drawn(r, 12, 2000),
     ),
     cell(
         "covered.band.bootstrap.30",
         "p50 to p99 together, 30 runs of each, bootstrap",
-        COVERED,
+        (0.93, 0.99),
         40,
         |r| drawn(r, 30, 2000),
     ),
