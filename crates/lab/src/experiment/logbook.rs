@@ -40,6 +40,10 @@ pub enum OpenError {
 
 /// An experiment, from its plan to its last trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub struct Logbook {
     /// Version of the form.
     pub format: u32,
@@ -246,7 +250,7 @@ impl Logbook {
         let whole = |block: &usize| self.arms.iter().all(|a| self.is_over(*block, &a.name));
         match self.arms.len() {
             0 => 0,
-            _ => (1..).take_while(whole).count(),
+            _ => (1..=MOST_BLOCKS).take_while(whole).count(),
         }
     }
 
@@ -284,11 +288,11 @@ impl Logbook {
         let free = |path: &PathBuf| {
             !self.trials.iter().any(|t| t.run == *path) && !dir.join(path).exists()
         };
-        let numbered = (2..).map(|n| Path::new("trials").join(format!("{base}-again{n}")));
+        let numbered = (2..u32::MAX).map(|n| Path::new("trials").join(format!("{base}-again{n}")));
         std::iter::once(Path::new("trials").join(&base))
             .chain(numbered)
             .find(free)
-            .expect("numbers do not end")
+            .unwrap_or_else(|| Path::new("trials").join(&base))
     }
 
     /// Numbers of a metric by arm and block, of `blocks` blocks; NaN where a trial does not

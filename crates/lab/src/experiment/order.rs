@@ -24,7 +24,7 @@ pub fn seed_of(different: u64) -> u64 {
 }
 
 /// G. Steele, D. Lea, C. Flood: "Fast splittable pseudorandom number generators" (OOPSLA 2014),
-/// with the constants of S. Vigna's SplitMix64.
+/// with the constants of S. Vigna's `SplitMix64`.
 struct Random(u64);
 
 impl Random {
