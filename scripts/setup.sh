@@ -41,6 +41,7 @@ wanted() {
     need fio fio "makes the disk load of the demonstration and of the tests"
     need_node
     [ "$purpose" = test ] || return 0
+    need curl curl "asks the server of the web page, in its guide"
     need chromium chromium "tests of the page, in a browser without a screen"
     need ip iproute2 "network namespaces, for tests of the network"
     need ethtool ethtool "an independent look at settings of interfaces, in tests"

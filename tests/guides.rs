@@ -82,6 +82,7 @@ fn block_of(head: &str, line: usize) -> Block {
 fn needs_of(word: &str) -> (Vec<Need>, bool) {
     match word {
         "root" => (vec![Need::Root], false),
+        "curl" => (vec![Need::Program("curl")], false),
         "fio" => (vec![Need::Program("fio")], false),
         "python3" => (vec![Need::Program("python3")], false),
         "loop" => (vec![Need::Root, Need::Program("losetup")], false),

@@ -19,7 +19,7 @@ pub struct Limits {
     pub longest: Duration,
     /// How many are worked on at once; each uses all processors.
     pub at_once: usize,
-    /// Groups of one.
+    /// Groups of one; each takes about 900 bytes.
     pub groups: usize,
     /// Cells of group and column of time of one; each takes 48 bytes.
     pub cells: usize,
@@ -33,7 +33,7 @@ impl Default for Limits {
         Limits {
             longest: Duration::from_secs(30),
             at_once: processors.min(4),
-            groups: 2_000_000,
+            groups: 1_200_000,
             cells: 6_000_000,
             kept_bytes: 64 << 20,
         }
