@@ -26,7 +26,10 @@ fn script(name: &str) -> PathBuf {
 
 /// What the script `name` prints of `file`.
 fn read_by(name: &str, file: &Path) -> Option<Value> {
-    let python = support::python::python(include_str!("report/requirements.txt"), &script("requirements.txt"))?;
+    let python = support::python::python(
+        include_str!("report/requirements.txt"),
+        &script("requirements.txt"),
+    )?;
     let text = succeed(Command::new(python).arg(script(name)).arg(file));
     Some(serde_json::from_str(&text).expect("JSON"))
 }

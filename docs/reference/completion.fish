@@ -38,6 +38,7 @@ complete -c sonde -n "__fish_sonde_needs_command" -f -a "compare" -d 'Compare ru
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "catalog" -d 'List subjects, measures and dimensions'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "formats" -d 'List what can be imported, and how it is recognised'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "knobs" -d 'Settings that an experiment may change, with their present values'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "doctor" -d 'What this host lets Sonde see, and how to see more'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "man" -d 'Print the manual page (pipe it to `man -l -`)'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "completion" -d 'Print completion for a shell'
@@ -114,6 +115,9 @@ complete -c sonde -n "__fish_sonde_using_subcommand report" -l expr -d 'This sta
 complete -c sonde -n "__fish_sonde_using_subcommand report" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l vs -d 'Runs after it' -r -f -a "(__fish_complete_directories)"
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s m -l metric -d 'What to compare, and which way is better; may be given again [default: the workload\'s own throughput and latency, else disks, networks and processors]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -s o -l output -d 'Also draw all ratios with their intervals, as FILE.png or FILE.svg' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l size -d 'Pixels of the picture [default: 1200 wide, as high as needed]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand compare" -l with-failed -d 'Count runs whose command failed, too'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'
@@ -122,6 +126,10 @@ complete -c sonde -n "__fish_sonde_using_subcommand catalog" -l markdown -d 'The
 complete -c sonde -n "__fish_sonde_using_subcommand catalog" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand formats" -l markdown -d 'The reference page'
 complete -c sonde -n "__fish_sonde_using_subcommand formats" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand knobs" -l json -d 'As JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand knobs" -l allow-file -d 'Let file:PATH be a knob'
+complete -c sonde -n "__fish_sonde_using_subcommand knobs" -l markdown -d 'The reference page of all families'
+complete -c sonde -n "__fish_sonde_using_subcommand knobs" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand doctor" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand doctor" -l markdown -d 'The reference page of all sources'
 complete -c sonde -n "__fish_sonde_using_subcommand doctor" -s h -l help -d 'Print help'

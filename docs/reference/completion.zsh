@@ -150,6 +150,10 @@ _arguments "${_arguments_options[@]}" : \
 '--vs=[Runs after it]:B:_files -/' \
 '*-m+[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
 '*--metric=[What to compare, and which way is better; may be given again \[default\: the workload'\''s own throughput and latency, else disks, networks and processors\]]:[pN ]EXPR[:higher|:lower]:_default' \
+'-o+[Also draw all ratios with their intervals, as FILE.png or FILE.svg]:FILE:_files' \
+'--output=[Also draw all ratios with their intervals, as FILE.png or FILE.svg]:FILE:_files' \
+'--size=[Pixels of the picture \[default\: 1200 wide, as high as needed\]]:WIDTHxHEIGHT:_default' \
+'--with-failed[Count runs whose command failed, too]' \
 '--json[As JSON]' \
 '-h[Print help]' \
 '--help[Print help]' \
@@ -178,6 +182,16 @@ _arguments "${_arguments_options[@]}" : \
 '-h[Print help]' \
 '--help[Print help]' \
 '::format -- Only this format or tool, with an example:_default' \
+&& ret=0
+;;
+(knobs)
+_arguments "${_arguments_options[@]}" : \
+'--json[As JSON]' \
+'--allow-file[Let file\:PATH be a knob]' \
+'--markdown[The reference page of all families]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::name -- A knob, or the front of its name\: disk\:vda.scheduler, net\:eth0, sysctl\:vm:_default' \
 && ret=0
 ;;
 (doctor)
@@ -221,6 +235,7 @@ _sonde_commands() {
 'list:Runs of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
 'formats:List what can be imported, and how it is recognised' \
+'knobs:Settings that an experiment may change, with their present values' \
 'doctor:What this host lets Sonde see, and how to see more' \
 'man:Print the manual page (pipe it to \`man -l -\`)' \
 'completion:Print completion for a shell' \
@@ -261,6 +276,11 @@ _sonde__subcmd__get_commands() {
 _sonde__subcmd__import_commands() {
     local commands; commands=()
     _describe -t commands 'sonde import commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__knobs_commands] )) ||
+_sonde__subcmd__knobs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde knobs commands' commands "$@"
 }
 (( $+functions[_sonde__subcmd__list_commands] )) ||
 _sonde__subcmd__list_commands() {
