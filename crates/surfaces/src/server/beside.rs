@@ -121,7 +121,11 @@ pub(super) async fn output(
 }
 
 /// Some of a file from `offset` on, as text: whole characters, what is none replaced.
-pub(super) fn part_of(path: &Path, offset: u64, limit: usize) -> Result<(String, u64, u64), Refused> {
+pub(super) fn part_of(
+    path: &Path,
+    offset: u64,
+    limit: usize,
+) -> Result<(String, u64, u64), Refused> {
     let failed = |e: std::io::Error| {
         let text = format!("cannot read {}: {e}", path.display());
         Refused::new(StatusCode::INTERNAL_SERVER_ERROR, text)
