@@ -5,17 +5,20 @@ CARGO ?= cargo
 export PATH := $(PATH):$(HOME)/.cargo/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test build setup setup-test lint generate check-generated bench install clean
+.PHONY: demo test build page setup setup-test lint generate check-generated bench install clean
 
 demo: setup build ## install what is missing, build, record a benchmark, draw it
 	@scripts/demo.sh $(abspath $(TARGET))/release/sonde
 
-test: setup-test ## all tests
+test: setup-test page ## all tests
 	# A shell that started us in the background has set these to be ignored; tests send them.
 	env --default-signal=INT,QUIT $(CARGO) test --workspace --no-fail-fast
 
-build: setup
+build: setup page
 	$(CARGO) build --release
+
+page: setup ## the web page of `sonde view`, into web/dist; needs Node 20
+	@scripts/page.sh
 
 setup:
 	@scripts/setup.sh build

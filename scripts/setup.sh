@@ -19,12 +19,29 @@ need() { # command, package, why
     fi
 }
 
+# The page is built by Vite 8, which needs Node 20.19 or newer. Debian 13 has it; of Debian 12's
+# Node 18 nothing can be made, so it is not installed: the page is then left out, and said.
+least_node=20
+need_node() {
+    command -v npm >/dev/null 2>&1 && return 0
+    local offered
+    offered=$(apt-cache policy nodejs 2>/dev/null | awk '$1 == "Candidate:" { print int($2) }')
+    if [ "${offered:-0}" -ge "$least_node" ]; then
+        need npm nodejs "builds the web page of sonde view"
+        need npm npm "builds the web page of sonde view"
+    else
+        echo "  no Node $least_node here: the web page is left out (see https://nodejs.org)" >&2
+    fi
+}
+
 wanted() {
     need cc build-essential "C compiler and linker, for the compression library"
     need make build-essential "runs the commands of the README"
     need clang clang "compiles programs for the kernel (eBPF)"
     need fio fio "makes the disk load of the demonstration and of the tests"
+    need_node
     [ "$purpose" = test ] || return 0
+    need chromium chromium "tests of the page, in a browser without a screen"
     need ip iproute2 "network namespaces, for tests of the network"
     need losetup mount "loop devices, for tests of disks"
     need setpriv util-linux "tests without privileges"

@@ -4,7 +4,10 @@
 //! (`CLOCK_BOOTTIME`: it does not step, and goes on while the machine sleeps). So times in a
 //! run never jump, whoever sets the clock meanwhile; a jump is noticed and told.
 
+use std::os::fd::BorrowedFd;
+
 use run::Nanos;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 fn read(clock: ClockId) -> Nanos {
@@ -52,6 +55,19 @@ impl RunClock {
     /// Now, on the run's clock.
     pub(crate) fn now(&self) -> Nanos {
         read(ClockId::Boottime) + self.offset
+    }
+
+    /// Waits for `time`, or until one of `fds` can be read; answers whether anything but the
+    /// time may have come.
+    pub(crate) fn wait_until(&self, time: Nanos, fds: &[BorrowedFd<'_>]) -> bool {
+        let left = (time - self.now()).max(0);
+        let wait = Timespec {
+            tv_sec: left / 1_000_000_000,
+            tv_nsec: left % 1_000_000_000,
+        };
+        let wanted = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN));
+        // Interrupted: the caller looks at everything.
+        poll(&mut wanted.collect::<Vec<_>>(), Some(&wait)) != Ok(0)
     }
 
     /// The run's clock less `CLOCK_MONOTONIC`, which programs in the kernel read, as it is a

@@ -18,6 +18,12 @@ pub(crate) fn data(text: &str) {
     }
 }
 
+/// The same, where it does not matter whether anybody still reads.
+pub(crate) fn data_if_read(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 /// `1 sample`, `2 samples`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })

@@ -32,6 +32,7 @@ complete -c sonde -n "__fish_sonde_needs_command" -f -a "import" -d 'Make a run 
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "show" -d 'One screen: what happened, what stands out'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "get" -d 'The numbers of an expression: table, JSON, CSV'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "plot" -d 'An expression as a picture: terminal, PNG, SVG'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "view" -d 'The web page: worksheets, heat maps, drill-down; of runs, or live'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "compare" -d 'Compare runs with runs: what changed, by how much, and how sure that is'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "catalog" -d 'List subjects, measures and dimensions'
@@ -96,6 +97,16 @@ complete -c sonde -n "__fish_sonde_using_subcommand plot" -l linear -d 'Linear l
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l fold -d 'Of a number dimension one distribution, with its quantiles'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -l stack -d 'Areas on top of each other'
 complete -c sonde -n "__fish_sonde_using_subcommand plot" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l listen -d 'Address and port; port 0 takes a free one' -r
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l cert -d 'Certificate for TLS; beyond this machine one is made if none is given' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l key -d 'Its key' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l every -d 'Live: interval of the samples, 10ms to 1h' -r
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l detail -d 'Live: how deep to look, as of `sonde record`' -r -f -a "samples\t''
+distributions\t''
+events\t''"
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l sources -d 'Live: only these sources, separated by commas' -r
+complete -c sonde -n "__fish_sonde_using_subcommand view" -l no-open -d 'Do not open a browser'
+complete -c sonde -n "__fish_sonde_using_subcommand view" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l vs -d 'Runs after it' -r -f -a "(__fish_complete_directories)"
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s m -l metric -d 'What to compare, and which way is better; may be given again [default: the workload\'s own throughput and latency, else disks, networks and processors]' -r
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON'

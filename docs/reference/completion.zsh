@@ -120,6 +120,20 @@ _arguments "${_arguments_options[@]}" : \
 ':expression -- What to draw; by a number dimension it is a heat map:_default' \
 && ret=0
 ;;
+(view)
+_arguments "${_arguments_options[@]}" : \
+'--listen=[Address and port; port 0 takes a free one]:ADDRESS:_default' \
+'--cert=[Certificate for TLS; beyond this machine one is made if none is given]:FILE:_files' \
+'--key=[Its key]:FILE:_files' \
+'--every=[Live\: interval of the samples, 10ms to 1h]:TIME:_default' \
+'--detail=[Live\: how deep to look, as of \`sonde record\`]:LEVEL:(samples distributions events)' \
+'--sources=[Live\: only these sources, separated by commas]:LIST:_default' \
+'--no-open[Do not open a browser]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'::runs -- Directories of runs; none\: this host, live:_files -/' \
+&& ret=0
+;;
 (compare)
 _arguments "${_arguments_options[@]}" : \
 '--vs=[Runs after it]:B:_files -/' \
@@ -190,6 +204,7 @@ _sonde_commands() {
 'show:One screen\: what happened, what stands out' \
 'get:The numbers of an expression\: table, JSON, CSV' \
 'plot:An expression as a picture\: terminal, PNG, SVG' \
+'view:The web page\: worksheets, heat maps, drill-down; of runs, or live' \
 'compare:Compare runs with runs\: what changed, by how much, and how sure that is' \
 'list:Runs of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
@@ -264,6 +279,11 @@ _sonde__subcmd__record_commands() {
 _sonde__subcmd__show_commands() {
     local commands; commands=()
     _describe -t commands 'sonde show commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__view_commands] )) ||
+_sonde__subcmd__view_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde view commands' commands "$@"
 }
 
 if [ "$funcstack[1]" = "_sonde" ]; then

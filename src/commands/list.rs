@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use analysis::evaluate;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use run::Run;
-use run::read::Life;
 use run::unit::amount;
 use serde_json::json;
 use surfaces::table::{Align, Table};
@@ -80,25 +79,6 @@ fn runs_of(dir: &Path) -> Result<(Vec<Run>, Vec<String>), Failure> {
     Ok((runs, bad))
 }
 
-/// How a run ended, in a few words.
-pub(crate) fn ending(run: &Run) -> String {
-    let command = run.manifest.command.as_ref();
-    let end = match (
-        command.and_then(|c| c.status),
-        command.and_then(|c| c.signal),
-    ) {
-        (Some(0), _) | (None, None) => "ok".to_owned(),
-        (Some(status), _) => format!("exit {status}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-    };
-    match run.life {
-        Life::Live => "recording".into(),
-        Life::Killed => "recorder killed".into(),
-        Life::Unsealed => format!("{end}, not sealed"),
-        Life::Complete => end,
-    }
-}
-
 /// Seconds from start to end.
 pub(crate) fn length(run: &Run) -> f64 {
     (run.ended() - run.manifest.started) as f64 / 1e9
@@ -119,7 +99,7 @@ fn json_of(run: &Run) -> serde_json::Value {
         "host": run.manifest.host,
         "started": run::manifest::rfc3339(run.manifest.started),
         "seconds": length(run),
-        "end": ending(run),
+        "end": run.ending(),
     });
     for (_, expression) in HEADLINES {
         object[expression] = json!(headline(run, expression));
@@ -146,7 +126,7 @@ fn table_of(runs: &[Run]) -> String {
             output::one_line(&run.manifest.name),
             started,
             clock_text(length(run)),
-            ending(run),
+            run.ending(),
         ];
         for (_, expression) in HEADLINES {
             let answer = evaluate(run, expression).ok();

@@ -13,6 +13,7 @@ mod mark;
 mod plot;
 mod record;
 mod show;
+mod view;
 
 use std::process::ExitCode;
 
@@ -40,6 +41,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     show::ENTRY,
     get::ENTRY,
     plot::ENTRY,
+    view::ENTRY,
     compare::ENTRY,
     list::ENTRY,
     catalog::ENTRY,

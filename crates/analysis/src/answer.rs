@@ -118,7 +118,7 @@ pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
     }
 }
 
-fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
+pub(crate) fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
     let expression = parse(text)?;
     let tables = run.tables();
     let plan = plan(&expression, &run.manifest, &|t| {
@@ -128,13 +128,14 @@ fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
 }
 
 /// A plan that one pass over one table answers, interval by interval.
-struct Short {
-    under: Option<scan::Under>,
+pub(crate) struct Short {
+    /// What to divide by; `None`: nothing.
+    pub(crate) under: Option<scan::Under>,
 }
 
 impl Short {
     /// `None` where values are needed beside one another: zeros to be put in, or two tables.
-    fn of(plan: &Plan) -> Option<Short> {
+    pub(crate) fn of(plan: &Plan) -> Option<Short> {
         if plan.over.table.sparse {
             return None;
         }
@@ -162,6 +163,7 @@ impl Short {
             kind: plan.over.kind,
             ratio: self.under.is_some().then_some(plan.times),
             shortest: run.manifest.every_seconds / 2.0,
+            grid: None,
         };
         let cells = scan::totals(run, &plan.over, self.under, &rules)?;
         let mut answer = plan_head(plan);
@@ -171,12 +173,13 @@ impl Short {
             .map(|g| short_group(g, &rules))
             .collect();
         answer.slots = cells.slots;
-        sort(&mut answer);
+        sort_groups(&mut answer);
         Ok(answer)
     }
 }
 
-fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -> Group {
+/// The numbers of a group that was gathered in one pass.
+pub(crate) fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -> Group {
     let kind = rules.kind;
     let (total, mean) = match rules.ratio {
         Some(times) if amounts.under > 0.0 => (None, amounts.amount / amounts.under * times),
@@ -198,7 +201,7 @@ fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules: &Rules) -
     }
 }
 
-fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
+pub(crate) fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
     if let [under] = plan.under.as_slice()
         && let Some((over, below)) = scan::scan_both(run, &plan.over, under)?
     {
@@ -222,7 +225,7 @@ fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
 }
 
 /// Whether an interval without a row is zero.
-fn is_sparse_sum(plan: &Plan) -> bool {
+pub(crate) fn is_sparse_sum(plan: &Plan) -> bool {
     plan.over.table.sparse && plan.kind == Some(Kind::Sum)
 }
 
@@ -233,16 +236,23 @@ fn sparse_totals(run: &Run, plan: &Plan) -> Result<Answer, Error> {
     let mut answer = plan_head(plan);
     let mut zeros = Zeros::new(&cells.slots, &run.manifest);
     answer.groups.reserve(cells.groups.len());
+    let rules = Rules {
+        kind: Kind::Sum,
+        ratio: None,
+        shortest: run.manifest.every_seconds / 2.0,
+        grid: None,
+    };
     for group in cells.groups {
         let phase = phase_key(&plan.over, &group.key).cloned();
-        answer.groups.push(zeros.fold(group, phase));
+        let totals = Totals::of(&group.amounts, &cells.slots, &rules);
+        answer.groups.push(zeros.fold(group.key, &totals, phase));
     }
     answer.slots = cells.slots;
-    sort(&mut answer);
+    sort_groups(&mut answer);
     Ok(answer)
 }
 
-fn plan_head(plan: &Plan) -> Answer {
+pub(crate) fn plan_head(plan: &Plan) -> Answer {
     Answer {
         text: plan.text.clone(),
         unit: plan.unit,
@@ -266,7 +276,7 @@ pub(crate) fn belongs(slot: &Slot, phase: Option<&KeyValue>, manifest: &Manifest
     }
 }
 
-fn phase_key<'g>(plan: &ScanPlan, key: &'g [KeyValue]) -> Option<&'g KeyValue> {
+pub(crate) fn phase_key<'g>(plan: &ScanPlan, key: &'g [KeyValue]) -> Option<&'g KeyValue> {
     let place = plan.by.iter().position(|(_, k)| *k == Key::Phase)?;
     key.get(place)
 }
@@ -286,12 +296,19 @@ fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -
             .push(fold(group, &cells.slots, kind, shortest));
     }
     answer.slots = cells.slots;
-    sort(&mut answer);
+    sort_groups(&mut answer);
     answer
 }
 
-/// Words by falling total (or mean), then by name; numbers rising.
-fn sort(answer: &mut Answer) {
+fn sort_groups(answer: &mut Answer) {
+    let mut groups = std::mem::take(&mut answer.groups);
+    sort(answer, &mut groups, |g| g);
+    answer.groups = groups;
+}
+
+/// Sorts things that have a group of `answer`: words by falling total (or mean), then by name;
+/// numbers rising.
+pub(crate) fn sort<T>(answer: &Answer, things: &mut [T], group: impl Fn(&T) -> &Group) {
     let numbers = answer.by.len() == 1 && answer.by[0].number.is_some();
     let size = |g: &Group| {
         let size = g.total.unwrap_or(g.mean);
@@ -301,14 +318,15 @@ fn sort(answer: &mut Answer) {
             size
         }
     };
-    answer
-        .groups
-        .sort_by(|a, b| match (a.key.first(), b.key.first()) {
+    things.sort_by(|a, b| {
+        let (a, b) = (group(a), group(b));
+        match (a.key.first(), b.key.first()) {
             (Some(KeyValue::Number(a)), Some(KeyValue::Number(b))) if numbers => a.total_cmp(b),
             _ => size(b)
                 .total_cmp(&size(a))
                 .then_with(|| in_order(&a.key, &b.key)),
-        });
+        }
+    });
 }
 
 /// Words by name, numbers by size.
@@ -368,7 +386,7 @@ fn ratio(
         ));
     }
     answer.slots = grid;
-    sort(&mut answer);
+    sort_groups(&mut answer);
     answer
 }
 

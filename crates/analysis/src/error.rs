@@ -63,6 +63,9 @@ pub enum Error {
     /// The expression is wrong, or the run does not have what it asks for.
     #[error(transparent)]
     Problem(#[from] Problem),
+    /// It would take more than it may.
+    #[error(transparent)]
+    Over(#[from] crate::bounds::Over),
     /// A table could not be read.
     #[error(transparent)]
     Read(#[from] run::read::ReadError),

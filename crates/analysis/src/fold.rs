@@ -4,7 +4,7 @@ use run::Manifest;
 use run::catalog::Kind;
 
 use crate::answer::{Group, belongs};
-use crate::gather::{Points, holds};
+use crate::gather::{Points, Totals, holds};
 use crate::scan::{GroupCells, KeyValue, Slot};
 
 /// Puts zeros where a sparse table has no row.
@@ -127,22 +127,19 @@ impl<'a> Zeros<'a> {
     }
 
     /// The numbers of a group, which has a phase if they are split by it.
-    pub(crate) fn fold(&mut self, group: GroupCells, phase: Option<KeyValue>) -> Group {
+    pub(crate) fn fold(
+        &mut self,
+        key: Vec<KeyValue>,
+        totals: &Totals,
+        phase: Option<KeyValue>,
+    ) -> Group {
         let ([intervals, long], seconds) = self.of(phase);
-        let mut total = 0.0;
+        let total = totals.amount;
         // Over the long intervals, and over all: how many have a row, least, greatest.
-        let mut seen = [(0, [f64::NAN; 2]); 2];
-        let points = group.amounts.slots.iter().zip(&group.amounts.values);
-        for (place, amount) in points {
-            let interval = self.slots[*place as usize].interval;
-            total += amount;
-            let value = amount / interval;
-            let counts = [interval >= self.shortest, true];
-            for ((count, ends), _) in seen.iter_mut().zip(counts).filter(|(_, c)| *c) {
-                *count += 1;
-                *ends = [ends[0].min(value), ends[1].max(value)];
-            }
-        }
+        let seen = [
+            (totals.long, totals.extremes[0]),
+            (totals.intervals, totals.extremes[1]),
+        ];
         let mean = total / seconds;
         let with_zero = |(count, [least, greatest]): (u64, [f64; 2]), of: u64| {
             if count < of {
@@ -154,7 +151,7 @@ impl<'a> Zeros<'a> {
         let (long, all) = (with_zero(seen[0], long), with_zero(seen[1], intervals));
         let [min, max] = if holds(long, mean) { long } else { all };
         Group {
-            key: group.key,
+            key,
             total: Some(total),
             mean,
             min,

@@ -3,7 +3,12 @@
 //! A day of 64 disks has 22 million amounts by device and operation; who asks for totals,
 //! means and extremes need not hold them.
 
+use run::Nanos;
 use run::catalog::Kind;
+
+use crate::scan::Slot;
+use crate::window::columns::Columns;
+use crate::window::{Grid, Place};
 
 /// How amounts are taken.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +19,8 @@ pub struct Rules {
     pub ratio: Option<f64>,
     /// Least and greatest are taken over intervals at least this long.
     pub shortest: f64,
+    /// Also what they are in each of these columns; what lies beside them does not count.
+    pub grid: Option<Grid>,
 }
 
 /// The interval of an amount.
@@ -23,13 +30,44 @@ pub struct At {
     pub slot: u32,
     /// Its length in seconds.
     pub seconds: f64,
+    /// When it ended.
+    pub end: Nanos,
+    /// Where it lies on the grid, if there is one.
+    pub place: Place,
+}
+
+impl At {
+    /// The interval at `slot` that ended at `end`, on the grid of `rules`.
+    pub fn new(slot: u32, end: Nanos, seconds: f64, rules: &Rules) -> At {
+        let from = end.saturating_sub((seconds * 1e9) as Nanos);
+        let on = |grid: Grid| grid.place(from, end);
+        At {
+            slot,
+            seconds,
+            end,
+            place: rules.grid.map_or(Place::One(0), on),
+        }
+    }
+
+    /// When it began.
+    pub(crate) fn from(&self) -> Nanos {
+        self.end.saturating_sub((self.seconds * 1e9) as Nanos)
+    }
+
+    /// Whether it is to be counted: its middle lies on the grid.
+    fn counts(&self, grid: &Grid) -> bool {
+        match self.place {
+            Place::One(column) => column < grid.count,
+            Place::Many => grid.holds(self.end.saturating_sub((self.seconds * 0.5e9) as Nanos)),
+        }
+    }
 }
 
 /// Keeps the amounts of a group, which come in order of time.
 pub trait Gather: Default + Send {
     /// Takes the amount of a row, and the one to divide it by; NaN is "not known", never
-    /// both.
-    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules);
+    /// both. Answers how much it grew, in cells.
+    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules) -> usize;
     /// Takes what was gathered of later intervals, whose places count from `offset`.
     fn join(&mut self, later: Self, offset: u32, rules: &Rules);
     /// Whether there was no amount.
@@ -54,13 +92,15 @@ pub struct Points {
 }
 
 impl Gather for Points {
-    fn add(&mut self, at: At, amount: f64, _: f64, rules: &Rules) {
+    fn add(&mut self, at: At, amount: f64, _: f64, rules: &Rules) -> usize {
         if self.slots.last() == Some(&at.slot) {
             let cell = self.values.last_mut().expect("as many values as slots");
             *cell = combine(*cell, amount, rules.kind);
+            0
         } else {
             self.slots.push(at.slot);
             self.values.push(amount);
+            1
         }
     }
 
@@ -70,6 +110,8 @@ impl Gather for Points {
             let at = At {
                 slot: slot + offset,
                 seconds: f64::NAN,
+                end: 0,
+                place: Place::One(0),
             };
             self.add(at, *value, f64::NAN, rules);
         }
@@ -127,7 +169,11 @@ pub struct Totals {
     /// What to divide by.
     pub under: f64,
     /// Least and greatest value, over intervals that are long enough and over all.
-    extremes: [[f64; 2]; 2],
+    pub(crate) extremes: [[f64; 2]; 2],
+    /// How many of the intervals with a value are long enough.
+    pub(crate) long: u64,
+    /// The same by column of time, if there are columns.
+    pub columns: Columns,
 }
 
 impl Default for Totals {
@@ -142,6 +188,8 @@ impl Default for Totals {
             weighted: 0.0,
             under: 0.0,
             extremes: [[f64::NAN; 2]; 2],
+            long: 0,
+            columns: Columns::default(),
         }
     }
 }
@@ -154,23 +202,50 @@ impl Totals {
         }
     }
 
+    /// Of amounts by interval of `slots`.
+    pub(crate) fn of(points: &Points, slots: &[Slot], rules: &Rules) -> Totals {
+        let mut totals = Totals::default();
+        for (&place, &amount) in points.slots.iter().zip(&points.values) {
+            let slot = &slots[place as usize];
+            let at = At::new(place, slot.time, slot.interval, rules);
+            totals.add(at, amount, f64::NAN, rules);
+        }
+        totals.close(rules);
+        totals
+    }
+
     /// Least and greatest value, where the mean is `mean`.
     pub fn extremes(&self, mean: f64) -> [f64; 2] {
         let [long, all] = self.extremes;
         if holds(long, mean) { long } else { all }
     }
 
-    fn next(&mut self, cell: Cell, rules: &Rules) {
-        if let Some(before) = self.open.replace(cell) {
-            if self.first.is_none() {
+    fn next(&mut self, cell: Cell, rules: &Rules) -> usize {
+        match self.open.replace(cell) {
+            Some(before) if self.first.is_none() => {
                 self.first = Some(before);
-            } else {
-                self.count(&before, rules);
+                0
             }
+            Some(before) => self.count(&before, rules),
+            None => 0,
         }
     }
 
-    fn count(&mut self, cell: &Cell, rules: &Rules) {
+    fn count(&mut self, cell: &Cell, rules: &Rules) -> usize {
+        let Some(grid) = &rules.grid else {
+            self.count_whole(cell, rules);
+            return 0;
+        };
+        let before = self.columns.len();
+        self.columns
+            .add(cell.at, [cell.amount, cell.under], grid, rules);
+        if cell.at.counts(grid) {
+            self.count_whole(cell, rules);
+        }
+        self.columns.len() - before
+    }
+
+    fn count_whole(&mut self, cell: &Cell, rules: &Rules) {
         let seconds = cell.at.seconds;
         let value = if let Some(times) = rules.ratio {
             if cell.amount.is_nan() || cell.under.is_nan() {
@@ -191,6 +266,7 @@ impl Totals {
             }
         };
         self.intervals += 1;
+        self.long += u64::from(seconds >= rules.shortest);
         self.seconds += seconds;
         // `min` and `max` pass over NaN.
         for (extremes, counts) in self
@@ -207,7 +283,7 @@ impl Totals {
 
 impl Gather for Totals {
     #[inline]
-    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules) {
+    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules) -> usize {
         self.any |= !amount.is_nan();
         if let Some(open) = &mut self.open
             && open.at.slot == at.slot
@@ -218,9 +294,9 @@ impl Gather for Totals {
             } else {
                 open.amount = combine(open.amount, amount, rules.kind);
             }
-            return;
+            return 0;
         }
-        self.next(Cell { at, amount, under }, rules);
+        self.next(Cell { at, amount, under }, rules)
     }
 
     fn join(&mut self, mut later: Totals, offset: u32, rules: &Rules) {
@@ -239,6 +315,8 @@ impl Gather for Totals {
         self.amount += later.amount;
         self.weighted += later.weighted;
         self.under += later.under;
+        self.long += later.long;
+        self.columns.join(&later.columns);
         for (mine, theirs) in self.extremes.iter_mut().zip(later.extremes) {
             *mine = [mine[0].min(theirs[0]), mine[1].max(theirs[1])];
         }

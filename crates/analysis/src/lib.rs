@@ -6,18 +6,21 @@
 //! [`findings`]. No clock, no printing; files are read only through `run`.
 
 pub mod answer;
+pub mod bounds;
 pub mod compare;
 pub mod error;
 pub mod findings;
 mod fold;
 pub mod gather;
 pub mod limit;
+pub mod listing;
 pub mod plan;
 pub mod quantiles;
 pub mod scan;
 pub mod slots;
 pub mod stats;
 pub mod syntax;
+pub mod window;
 
 pub use answer::{Answer, Group, evaluate, summarise};
 pub use error::{Error, Problem};

@@ -30,10 +30,22 @@ impl Slot {
 /// An interval of the table's own that spans several of `sampled` (its source was read less
 /// often) stands for them.
 pub(crate) fn widen(mut cells: Cells, sampled: Vec<Slot>) -> Cells {
-    let mut slots: Vec<Slot> = Vec::with_capacity(sampled.len().max(cells.slots.len()));
-    let mut places = Vec::with_capacity(cells.slots.len());
+    let (slots, places) = together(&cells.slots, sampled);
+    for group in &mut cells.groups {
+        for place in &mut group.amounts.slots {
+            *place = places[*place as usize];
+        }
+    }
+    cells.slots = slots;
+    cells
+}
+
+/// The slots of a table with those of `sampled` that it lacks, and where its own are now.
+pub(crate) fn together(own: &[Slot], sampled: Vec<Slot>) -> (Vec<Slot>, Vec<u32>) {
+    let mut slots: Vec<Slot> = Vec::with_capacity(sampled.len().max(own.len()));
+    let mut places = Vec::with_capacity(own.len());
     let mut other = sampled.into_iter().peekable();
-    for own in cells.slots {
+    for &own in own {
         while let Some(slot) = other.next_if(|s| s.time < own.time) {
             if slot.middle() <= own.from() {
                 push(&mut slots, slot);
@@ -44,13 +56,7 @@ pub(crate) fn widen(mut cells: Cells, sampled: Vec<Slot>) -> Cells {
         slots.push(own);
     }
     other.for_each(|slot| push(&mut slots, slot));
-    for group in &mut cells.groups {
-        for place in &mut group.amounts.slots {
-            *place = places[*place as usize];
-        }
-    }
-    cells.slots = slots;
-    cells
+    (slots, places)
 }
 
 /// Adds a slot that may be longer than what is left since the last one.

@@ -6,6 +6,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// The file `name` of the run in `dir`, to be read; `None` where it is not there, or is a link:
+/// a run that was handed on is not to lead to files of who looks at it.
+pub fn own_file(dir: &Path, name: &str) -> Option<PathBuf> {
+    let path = dir.join(name);
+    let kind = fs::symlink_metadata(&path).ok()?;
+    kind.is_file().then_some(path)
+}
+
 /// A run directory, held open: its name may change, or come to mean another directory.
 #[derive(Debug)]
 pub(crate) struct Home {

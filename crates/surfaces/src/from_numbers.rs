@@ -61,7 +61,7 @@ pub(crate) fn fold(answer: &Answer, spreads: &Spreads) -> (Fold, Vec<String>) {
 
 /// Times and sizes reach over many powers of ten, and their factors matter. Of a place on the
 /// device and of a number of things, the differences do.
-fn is_log(dimension: &str, unit: Unit) -> bool {
+pub(crate) fn is_log(dimension: &str, unit: Unit) -> bool {
     match unit {
         Unit::Bytes => dimension != "offset",
         Unit::Seconds => true,

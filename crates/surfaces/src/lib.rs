@@ -15,6 +15,7 @@ pub mod png;
 #[cfg(test)]
 mod random;
 mod scale;
+pub mod server;
 mod sparkline;
 mod stack;
 pub mod svg;

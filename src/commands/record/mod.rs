@@ -187,7 +187,10 @@ pub(crate) fn without_hooks() -> Vec<String> {
 }
 
 /// The sources given with `--sources`; `None`: all.
-fn named_sources(matches: &ArgMatches, look: &Look) -> Result<Option<Vec<String>>, Failure> {
+pub(crate) fn named_sources(
+    matches: &ArgMatches,
+    look: &Look,
+) -> Result<Option<Vec<String>>, Failure> {
     let named: Option<Vec<String>> = matches
         .get_many::<String>("sources")
         .map(|s| s.cloned().collect());

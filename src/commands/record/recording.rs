@@ -13,7 +13,6 @@ use std::time::Duration;
 use run::Nanos;
 use run::manifest::{self, Change, ClockStep, Manifest, Phase};
 use run::write::{CreateError, Finished, Writer, write_durably};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 use sources::Host;
 use sources::inventory::{self, Difference, Inventory};
@@ -21,7 +20,7 @@ use sources::inventory::{self, Difference, Inventory};
 use super::child::{self, Outputs, Running};
 use super::marks::Marks;
 use super::progress::{Progress, Screen, Told, seconds};
-use super::sampler::{Counts, Sampler};
+use super::sampler::{Counts, Sampler, Wrote};
 use super::signals::Signals;
 use super::tee::Tee;
 use super::{Wanted, closing_words, workload};
@@ -242,21 +241,11 @@ impl Recording {
     /// Waits for `time`, the command's end, a signal or a mark; answers whether anything but
     /// the time may have come.
     fn wait_until(&self, time: Nanos, running: Option<&Running>) -> bool {
-        let left = (time - self.clock.now()).max(0);
-        let wait = Timespec {
-            tv_sec: left / 1_000_000_000,
-            tv_nsec: left % 1_000_000_000,
-        };
         let mut wanted: Vec<BorrowedFd<'_>> = self.signals.fds().collect();
         wanted.extend(self.marks.iter().map(Marks::fd));
         wanted.extend(running.map(Running::fd));
         wanted.extend(self.sampler.ready());
-        let mut fds: Vec<PollFd<'_>> = wanted
-            .iter()
-            .map(|fd| PollFd::new(fd, PollFlags::IN))
-            .collect();
-        // Interrupted: the caller looks at everything.
-        poll(&mut fds, Some(&wait)) != Ok(0)
+        self.clock.wait_until(time, &wanted)
     }
 
     /// Deals with signals; answers whether the recording is to end.
@@ -302,8 +291,12 @@ impl Recording {
             self.writer.update(&self.manifest);
         }
         self.counts.samples += 1;
+        let wrote = Wrote {
+            bytes: self.writer.written(),
+            lost: self.writer.untold(),
+        };
         self.sampler
-            .sample(&self.clock, now, whole, self.counts, &self.writer);
+            .sample(&self.clock, now, whole, self.counts, wrote);
         let told = Told {
             elapsed: seconds(self.manifest.started, now),
             samples: self.counts.samples,
@@ -388,17 +381,7 @@ impl Recording {
         self.manifest.sources = self.sampler.states();
         self.manifest.sampled = Some(self.sampler.sampled());
         let (from, to) = (self.manifest.started, self.clock.now());
-        let lost = self.sampler.lost().iter().filter(|l| l.dropped > 0);
-        let losses = lost.map(|l| manifest::Loss {
-            from,
-            to,
-            rows: l.dropped,
-            why: format!(
-                "events of {} came faster than they could be read; its histograms have them",
-                l.table
-            ),
-        });
-        self.manifest.loss.extend(losses);
+        self.manifest.loss.extend(self.sampler.losses(from, to));
         self.manifest.own = manifest::OwnCost {
             cpu_seconds: clock::own_cpu(),
             peak_resident_bytes: self.sampler.peak_resident(),

@@ -5,9 +5,8 @@ use std::os::fd::BorrowedFd;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use run::manifest::{Program, SourceState};
+use run::manifest::{Loss, Program, SourceState};
 use run::rows::TableId;
-use run::write::Writer;
 use run::{Nanos, Sink};
 use sources::read::{Kept, fields, number};
 use sources::{Availability, Detail, Entry, Host, Lost, SOURCES, Source};
@@ -26,9 +25,9 @@ const MOST_STRETCH: u64 = 600;
 /// How much newer costs count in a source's mean cost.
 const NEWER: f64 = 0.3;
 
-pub(super) struct Observed {
+pub(crate) struct Observed {
     entry: &'static Entry,
-    pub(super) source: Option<Box<dyn Source>>,
+    pub(crate) source: Option<Box<dyn Source>>,
     state: SourceState,
     /// When it was read last.
     last: Nanos,
@@ -39,25 +38,34 @@ pub(super) struct Observed {
 }
 
 /// Reads all sources.
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     observed: Vec<Observed>,
     events: Budget,
     spells: Spells,
     /// Rows of the present sample.
-    pub(super) sink: Sink,
+    pub(crate) sink: Sink,
     own: Own,
     every: f64,
 }
 
 /// Counts of the recorder's own work.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// Samples taken.
-    pub(super) samples: u64,
+    pub(crate) samples: u64,
     /// Of those, late by more than a tenth of the interval.
-    pub(super) late: u64,
+    pub(crate) late: u64,
     /// Ticks that passed while a sample was being taken.
-    pub(super) missed: u64,
+    pub(crate) missed: u64,
+}
+
+/// What became of the rows so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wrote {
+    /// Bytes written.
+    pub(crate) bytes: u64,
+    /// Rows lost that no row has told of yet.
+    pub(crate) lost: u64,
 }
 
 /// Opens all. Those that load programs into the kernel take longest, since the kernel takes its
@@ -115,7 +123,7 @@ struct Own {
 
 impl Sampler {
     /// Opens the sources named (all, if none is) and takes their first reading.
-    pub(super) fn open(host: &Host, named: Option<&[String]>, every: f64) -> Sampler {
+    pub(crate) fn open(host: &Host, named: Option<&[String]>, every: f64) -> Sampler {
         let wanted = |e: &&Entry| named.is_none_or(|n| n.iter().any(|n| n == e.name));
         let entries: Vec<&'static Entry> = SOURCES
             .iter()
@@ -136,7 +144,7 @@ impl Sampler {
 
     /// The first reading: what the counters are before anything is observed. Answers with the
     /// time at which the first interval starts.
-    pub(super) fn begin(&mut self, clock: &RunClock) -> Nanos {
+    pub(crate) fn begin(&mut self, clock: &RunClock) -> Nanos {
         for o in &mut self.observed {
             o.read(clock, None, 0, &mut self.sink);
         }
@@ -151,13 +159,13 @@ impl Sampler {
     }
 
     /// A sample at `time`: rows of every source that is due (all, with `whole`).
-    pub(super) fn sample(
+    pub(crate) fn sample(
         &mut self,
         clock: &RunClock,
         time: Nanos,
         whole: bool,
         counts: Counts,
-        writer: &Writer,
+        kept: Wrote,
     ) {
         for o in &mut self.observed {
             if o.wait > 0 && !whole {
@@ -171,7 +179,7 @@ impl Sampler {
         }
         // After the histograms: so no event is missing that they have.
         self.drain(clock);
-        self.own.sample(time, counts, writer, &mut self.sink);
+        self.own.sample(time, counts, kept, &mut self.sink);
         let sources = self.observed.iter_mut().filter_map(|o| o.source.as_mut());
         let lost = sources.filter_map(|s| s.lost());
         self.events.tell(lost, &mut self.sink);
@@ -180,13 +188,13 @@ impl Sampler {
 
     /// Between two samples: takes the events that wait, and sees to it that events keep to
     /// their budget however long the interval is.
-    pub(super) fn between(&mut self, clock: &RunClock) {
+    pub(crate) fn between(&mut self, clock: &RunClock) {
         self.drain(clock);
         self.adapt(clock.now());
     }
 
     /// When [`between`](Sampler::between) is to be called if nothing else happens.
-    pub(super) fn due(&self) -> Nanos {
+    pub(crate) fn due(&self) -> Nanos {
         self.events.due().min(self.spells.due())
     }
 
@@ -210,33 +218,48 @@ impl Sampler {
     }
 
     /// Readable when events should be drained before the next sample.
-    pub(super) fn ready(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(crate) fn ready(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let sources = self.observed.iter().filter_map(|o| o.source.as_ref());
         sources.filter_map(|s| s.ready())
     }
 
     /// Events that could not be kept, by table.
-    pub(super) fn lost(&self) -> &[Lost] {
+    fn lost(&self) -> &[Lost] {
         self.events.lost()
     }
 
+    /// The same as the manifest has it, of an observation from `from` to `to`.
+    pub(crate) fn losses(&self, from: Nanos, to: Nanos) -> Vec<Loss> {
+        let lost = self.lost().iter().filter(|l| l.dropped > 0);
+        let loss = |l: &Lost| Loss {
+            from,
+            to,
+            rows: l.dropped,
+            why: format!(
+                "events of {} came faster than they could be read; its histograms have them",
+                l.table
+            ),
+        };
+        lost.map(loss).collect()
+    }
+
     /// Tables of events that were sampled.
-    pub(super) fn sampled(&self) -> BTreeMap<String, u32> {
+    pub(crate) fn sampled(&self) -> BTreeMap<String, u32> {
         self.events.sampled()
     }
 
     /// What became of the programs in the kernel; at the end.
-    pub(super) fn programs(&mut self, now: Nanos) -> Vec<Program> {
+    pub(crate) fn programs(&mut self, now: Nanos) -> Vec<Program> {
         self.spells.end(now, &mut self.observed)
     }
 
     /// What each source gave, for the manifest.
-    pub(super) fn states(&self) -> Vec<SourceState> {
+    pub(crate) fn states(&self) -> Vec<SourceState> {
         self.observed.iter().map(|o| o.state.clone()).collect()
     }
 
     /// Largest resident memory of the recorder, in bytes.
-    pub(super) fn peak_resident(&self) -> u64 {
+    pub(crate) fn peak_resident(&self) -> u64 {
         self.own.peak as u64
     }
 }
@@ -329,9 +352,9 @@ impl Own {
         self.cpu = clock::own_cpu();
     }
 
-    fn sample(&mut self, time: Nanos, counts: Counts, writer: &Writer, sink: &mut Sink) {
+    fn sample(&mut self, time: Nanos, counts: Counts, kept: Wrote, sink: &mut Sink) {
         let cpu = clock::own_cpu();
-        let (written, lost) = (writer.written(), writer.untold());
+        let (written, lost) = (kept.bytes, kept.lost);
         let resident = self.resident();
         self.peak = self.peak.max(resident);
         // From sample to sample: these intervals tile the run.

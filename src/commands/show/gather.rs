@@ -8,11 +8,11 @@ use analysis::findings::{self, Finding, Look};
 use analysis::limit::Limit;
 use analysis::scan::KeyValue;
 use run::Run;
+use run::inventory::Inventory;
 use run::manifest::rfc3339;
 use serde_json::{Value, json};
 
-use super::inventory::Inventory;
-use crate::commands::list::{ending, length};
+use crate::commands::list::length;
 
 /// Single numbers of the screen: name and expression.
 const NUMBERS: &[(&str, &str)] = &[
@@ -215,7 +215,7 @@ pub(super) fn json(run: &Run, summary: &Summary) -> Value {
     let findings: Vec<Value> = summary.findings.iter().map(finding).collect();
     json!({
         "run": run.path().display().to_string(),
-        "end": ending(run),
+        "end": run.ending(),
         "seconds": length(run),
         "manifest": run.manifest,
         "processors": summary.processors,

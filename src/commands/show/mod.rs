@@ -2,7 +2,6 @@
 
 mod found;
 mod gather;
-mod inventory;
 mod screen;
 
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use surfaces::table::{Align, Table, shortened};
 
 use super::found;
 use super::gather::Summary;
-use crate::commands::list::{ending, length};
+use crate::commands::list::length;
 use crate::commands::record::progress::clock_text;
 use crate::output::{counted, one_line};
 
@@ -59,7 +59,7 @@ fn head(run: &Run) -> String {
     let started = run::manifest::rfc3339(m.started).replace('T', " ");
     let started = started.get(..19).unwrap_or(&started);
     let mut text = format!("{}\n", shortened(&one_line(&m.name), WIDTH));
-    let end = match ending(run).as_str() {
+    let end = match run.ending().as_str() {
         "ok" if m.command.is_some() => "ended with status 0".to_owned(),
         "ok" => "complete".to_owned(),
         other => other.to_owned(),

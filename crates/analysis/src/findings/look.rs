@@ -140,6 +140,7 @@ impl<'r> Look<'r> {
             kind: Kind::Sum,
             ratio: None,
             shortest: 0.0,
+            grid: None,
         };
         debug_assert_eq!(plan.kind, Some(Kind::Sum), "{text}");
         if plan.over.table.detail == Detail::Event {

@@ -5,17 +5,22 @@
 //! `time` are dimensions of everything: they come from the manifest, not from columns.
 
 mod checks;
+mod events;
 mod messages;
+
+use std::sync::Arc;
 
 use run::catalog::{self, Derived, Detail, Kind, Measure, Stored, Subject, Table, Under};
 use run::unit::Unit;
 use run::{CATALOG, Manifest, Nanos};
 
+use crate::bounds::Bounds;
 use crate::error::{Problem, near_or_all};
 use crate::syntax::{Expression, Spanned, Test};
 
 use checks::cuts;
 pub use checks::{holds, holds_number};
+pub use events::plan_events;
 
 /// What is to be read, and what to make of it.
 #[derive(Clone, Debug)]
@@ -68,6 +73,8 @@ pub struct ScanPlan {
     pub times: Vec<TimeCheck>,
     /// Why its sums may differ from other tables of the same statistic.
     pub caveat: Option<&'static str>,
+    /// What reading it may take.
+    pub bounds: Arc<Bounds>,
 }
 
 /// Where the value of a group's dimension comes from.
@@ -410,6 +417,7 @@ impl Planner<'_> {
             tests: vec![],
             times: vec![],
             caveat: chosen.caveat,
+            bounds: Arc::default(),
         };
         for p in &e.predicates {
             match p.dimension.text.as_str() {

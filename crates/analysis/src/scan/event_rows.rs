@@ -15,6 +15,7 @@ use super::numbers::{Exact, Number, bucket, bucket_key};
 use super::tree::{Tree, UNKNOWN};
 use super::words::WordColumn;
 use super::{GroupCells, KeyValue, phase_name};
+use crate::bounds::Bounds;
 use crate::gather::Points;
 use crate::plan::{Check, Key, ScanPlan};
 
@@ -78,6 +79,7 @@ enum Amount {
 
 /// What one thread keeps while scanning.
 pub(super) struct Scanner<'p> {
+    bounds: &'p Bounds,
     frame: &'p Frame,
     columns: Columns,
     words: Vec<WordColumn>,
@@ -140,6 +142,7 @@ impl<'p> Scanner<'p> {
         let wanted = amounts.into_iter().map(|a| (a, Sums::default())).collect();
         let weight = columns.column(WEIGHT.name);
         Scanner {
+            bounds: &plan.bounds,
             frame,
             words: columns
                 .names
@@ -168,12 +171,55 @@ impl<'p> Scanner<'p> {
         self.columns.names.clone()
     }
 
+    /// Reads a word column too; answers with its place among the columns of a batch.
+    pub(super) fn want_word(&mut self, name: &'static str) -> usize {
+        let at = self.columns.column(name);
+        self.words
+            .resize_with(self.columns.names.len(), WordColumn::default);
+        at
+    }
+
+    /// Reads a number too; answers with its place for [`Scanner::number`].
+    pub(super) fn want_number(&mut self, name: &'static str) -> usize {
+        let at = self.columns.number(name);
+        self.words
+            .resize_with(self.columns.names.len(), WordColumn::default);
+        at
+    }
+
+    /// The rows of the batch that were selected.
+    pub(super) fn rows(&mut self) -> &mut Vec<u32> {
+        &mut self.rows
+    }
+
+    /// A number of a row of the batch, in the base unit.
+    pub(super) fn number(&self, at: usize, row: usize) -> f64 {
+        let number = &self.columns.numbers[at].1;
+        number.steps[row] / number.step.per_unit()
+    }
+
     /// Takes a batch of events.
     pub(super) fn batch(&mut self, batch: &Batch<'_>) {
+        if self.bounds.is_over() || !self.select(batch) {
+            return;
+        }
+        self.group(batch);
+        for which in 0..self.wanted.len() {
+            self.weigh(batch, which);
+            self.add(which);
+        }
+        let sums = self.wanted.iter_mut().map(|(_, sums)| sums);
+        let grown = sums.map(|sums| std::mem::take(&mut sums.grown)).sum();
+        self.bounds.found(self.tree.groups(), grown);
+    }
+
+    /// Fills `rows` with those that are wanted, and the numbers of the batch; answers whether
+    /// there are any.
+    pub(super) fn select(&mut self, batch: &Batch<'_>) -> bool {
         self.find_intervals(batch.times);
         self.test_words(batch);
         if !self.keep.contains(&true) {
-            return;
+            return false;
         }
         for (_, number) in &mut self.columns.numbers {
             number.load(batch);
@@ -188,11 +234,7 @@ impl<'p> Scanner<'p> {
         } else {
             self.rows.extend(all);
         }
-        self.group(batch);
-        for which in 0..self.wanted.len() {
-            self.weigh(batch, which);
-            self.add(which);
-        }
+        !self.rows.is_empty()
     }
 
     fn find_intervals(&mut self, times: &[Nanos]) {
@@ -384,6 +426,8 @@ struct Sums {
     touched: Vec<u32>,
     is_touched: Vec<bool>,
     points: Vec<Points>,
+    /// Amounts put away since last asked.
+    grown: usize,
 }
 
 impl Sums {
@@ -408,6 +452,7 @@ impl Sums {
     }
 
     fn put_away(&mut self) {
+        self.grown += self.touched.len();
         for group in self.touched.drain(..) {
             let at = group as usize;
             self.is_touched[at] = false;

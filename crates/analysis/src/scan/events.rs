@@ -42,6 +42,9 @@ pub(super) fn scan(
         let mut scanner = Scanner::new(plan, made, &frame);
         let columns = scanner.columns();
         while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if plan.bounds.is_over() {
+                break;
+            }
             table.read(part, &columns, |batch| scanner.batch(batch))?;
         }
         Ok(scanner.finish(&run.manifest))

@@ -6,6 +6,7 @@
 mod event_rows;
 mod events;
 mod frame;
+pub mod listing;
 mod numbers;
 mod samples;
 mod tree;
@@ -84,16 +85,45 @@ pub enum Under<C = &'static str> {
 /// intervals in which it was sampled, also those in which no instance had anything to say.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
     if plan.table.detail == Detail::Event {
-        let cells = scan_events(run, plan, &[plan.made])?;
-        return Ok(cells.into_iter().next().unwrap_or_default());
+        return scan_by(run, plan, |sampled| sampled);
     }
     let cells = points(run, plan)?;
-    // What was imported may have tables of other sources at other times.
-    if !plan.table.sparse || !run.manifest.imported.is_empty() {
+    if !is_beside_others(run, plan) {
         return Ok(cells);
     }
     let sampled = sampled(run, plan)?;
     Ok(crate::slots::widen(cells, sampled))
+}
+
+/// Whether the table lacks intervals that others of its source have. What was imported may
+/// have tables of other sources at other times.
+fn is_beside_others(run: &Run, plan: &ScanPlan) -> bool {
+    plan.table.sparse && run.manifest.imported.is_empty()
+}
+
+/// The same as [`scan`] for a sparse table of samples or buckets, of which only what the
+/// intervals add up to is kept.
+pub(crate) fn sparse_totals(
+    run: &Run,
+    plan: &ScanPlan,
+    rules: &Rules,
+) -> Result<Cells<Totals>, ReadError> {
+    let mut cells = totals(run, plan, None, rules)?;
+    if is_beside_others(run, plan) {
+        cells.slots = crate::slots::together(&cells.slots, sampled(run, plan)?).0;
+    }
+    Ok(cells)
+}
+
+/// Counts events by the intervals that `slots` makes of the sampled ones.
+pub(crate) fn scan_by(
+    run: &Run,
+    plan: &ScanPlan,
+    slots: impl FnOnce(Vec<Slot>) -> Vec<Slot>,
+) -> Result<Cells, ReadError> {
+    let slots = slots(every_slot(run, plan)?);
+    let cells = events::scan(run, plan, &[plan.made], slots)?;
+    Ok(cells.into_iter().next().unwrap_or_default())
 }
 
 /// Reads two plans in one pass, if they are of the same events by the same dimensions: what
@@ -121,12 +151,16 @@ fn scan_events(
     plan: &ScanPlan,
     made: &[Option<Stored>],
 ) -> Result<Vec<Cells>, ReadError> {
-    // Which intervals are wanted is looked at when all are known.
+    events::scan(run, plan, made, every_slot(run, plan)?)
+}
+
+/// All sampled intervals: which of them are wanted is looked at when all are known.
+fn every_slot(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
     let every = ScanPlan {
         times: Vec::new(),
         ..plan.clone()
     };
-    events::scan(run, plan, made, sampled(run, &every)?)
+    sampled(run, &every)
 }
 
 /// The intervals in which the source of a sparse table was read, by its smallest dense table;
@@ -152,6 +186,7 @@ fn sampled(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
         tests: vec![],
         times: plan.times.clone(),
         caveat: None,
+        bounds: plan.bounds.clone(),
     };
     Ok(points(run, &times)?.slots)
 }
@@ -162,6 +197,7 @@ fn points(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
         kind: plan.kind,
         ratio: None,
         shortest: 0.0,
+        grid: None,
     };
     gather(run, plan, None, &rules)
 }

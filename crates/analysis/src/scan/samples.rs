@@ -62,6 +62,9 @@ pub(super) fn scan_parts<G: Gather>(
     let columns = columns(plan, under);
     let mut state = Scanner::new(plan, rules, manifest, &columns);
     for part in parts {
+        if plan.bounds.is_over() {
+            break;
+        }
         table.read(part, &columns.names, |batch| state.batch(batch))?;
     }
     Ok(state.finish())
@@ -90,6 +93,8 @@ struct Scanner<'p, G> {
     /// Of the rows of a batch: group, and whether the tests hold.
     row_groups: Vec<u32>,
     row_passes: Vec<bool>,
+    /// Cells since the bounds were last told.
+    grown: usize,
 }
 
 enum ByColumn {
@@ -150,10 +155,14 @@ impl<'p, G: Gather> Scanner<'p, G> {
             current_phase: 0,
             row_groups: Vec::new(),
             row_passes: Vec::new(),
+            grown: 0,
         }
     }
 
     fn batch(&mut self, batch: &Batch<'_>) {
+        if self.plan.bounds.is_over() {
+            return;
+        }
         for (i, column) in batch.columns.iter().enumerate() {
             if let Values::Words { texts, .. } = column {
                 let checks: Vec<&Check> = self
@@ -190,6 +199,8 @@ impl<'p, G: Gather> Scanner<'p, G> {
             }
             row = end;
         }
+        let grown = std::mem::take(&mut self.grown);
+        self.plan.bounds.found(self.tree.groups(), grown);
     }
 
     /// Fills `row_passes`; answers whether any test is to be looked at.
@@ -284,10 +295,9 @@ impl<'p, G: Gather> Scanner<'p, G> {
                 Under::Column(column) => amounts(Some(column), batch),
             }),
         );
-        let at = At {
-            slot: self.cells.slots.len() as u32 - 1,
-            seconds: self.cells.slots.last().map_or(0.0, |s| s.interval),
-        };
+        let slot = self.cells.slots.len() as u32 - 1;
+        let seconds = self.cells.slots.last().map_or(0.0, |s| s.interval);
+        let at = At::new(slot, self.current, seconds, self.rules);
         let passes = &self.row_passes[rows.clone()];
         for ((row, group), passes) in rows.zip(&self.row_groups).zip(passes) {
             if tested && !passes {
@@ -306,7 +316,7 @@ impl<'p, G: Gather> Scanner<'p, G> {
                 value = batch.intervals[row];
             }
             let amounts = &mut self.cells.groups[*group as usize].amounts;
-            amounts.add(at, value, under, self.rules);
+            self.grown += amounts.add(at, value, under, self.rules);
         }
     }
 

@@ -32,6 +32,7 @@ use crate::Table;
 use crate::catalog::{self, Column, Detail};
 use crate::rows::{Rows, Sink, TableId};
 
+pub(crate) use read::read_own;
 pub use read::{Columns, End, Numbers, RowsBlock, read};
 
 const SCHEMA: u8 = 1;
@@ -122,12 +123,17 @@ pub fn encode_words(sink: &Sink, from: usize, out: &mut Vec<u8>) {
 
 /// Appends all rows of `sink`: a block a table, or a few of a table of events.
 pub fn encode_rows(sink: &Sink, out: &mut Vec<u8>) {
-    for (TableId(place), rows) in sink.filled() {
-        if rows.table.detail == Detail::Event {
-            events::encode(place, rows, out);
-        } else {
-            block(ROWS, out, |out| encode_samples(place, rows, out));
-        }
+    for (table, rows) in sink.filled() {
+        encode_table(table, rows, out);
+    }
+}
+
+/// Appends the rows of one table.
+pub(crate) fn encode_table(TableId(place): TableId, rows: &Rows, out: &mut Vec<u8>) {
+    if rows.table.detail == Detail::Event {
+        events::encode(place, rows, out);
+    } else {
+        block(ROWS, out, |out| encode_samples(place, rows, out));
     }
 }
 

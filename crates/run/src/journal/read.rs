@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::{EVENTS, LARGEST_BLOCK, ROWS, SCHEMA, Schema, TableSchema, WORDS, events, take_u32};
+use super::{EVENTS, LARGEST_BLOCK, ROWS, SCHEMA, Schema, TableSchema, WORDS, events};
+use super::{table_schema, take_u32};
 use crate::Nanos;
+use crate::catalog;
 use crate::frames::Frames;
 use crate::whole::Step;
 
@@ -103,6 +105,39 @@ pub fn read<'c>(
         };
         if good.is_none() {
             return Ok(End::Cut);
+        }
+    }
+}
+
+/// Reads blocks of rows that this program has just encoded, from a buffer or what unpacks one.
+/// Answers whether all of them were whole.
+pub(crate) fn read_own<'c>(
+    mut input: impl Read,
+    mut wanted: impl FnMut(&str) -> Option<Columns<'c>>,
+    mut visit: impl FnMut(RowsBlock<'_>),
+) -> bool {
+    static SCHEMA: OnceLock<Vec<TableSchema>> = OnceLock::new();
+    let schema = SCHEMA.get_or_init(|| {
+        let tables = catalog::tables();
+        tables.map(|(s, t)| table_schema(s, t)).collect()
+    });
+    let mut head = [0_u8; 9];
+    let mut payload = Vec::new();
+    loop {
+        match read_block(&mut input, &mut head, &mut payload) {
+            Block::Good => {}
+            Block::End => return true,
+            Block::Cut => return false,
+        }
+        let decode = if head[0] == ROWS {
+            read_rows
+        } else {
+            events::decode
+        };
+        match decode(&payload, schema, &mut wanted) {
+            Payload::Rows(rows) => visit(rows),
+            Payload::NotWanted => {}
+            Payload::Damaged => return false,
         }
     }
 }

@@ -18,6 +18,7 @@ use parquet::errors::ParquetError;
 use rustix::fs::FlockOperation;
 
 use crate::manifest::{FORMAT, Manifest, State};
+use crate::tail::Snapshot;
 use crate::{Nanos, catalog, journal, seal, sums};
 
 pub use batch::{Batch, Texts, Values};
@@ -112,9 +113,32 @@ pub struct Run {
     /// Whether its recorder is done.
     pub life: Life,
     journal: Option<File>,
+    /// What is in memory only, of an observation that was not recorded.
+    tail: Option<Snapshot>,
 }
 
 impl Run {
+    /// What an observation in memory has now.
+    pub(crate) fn of_tail(manifest: Manifest, tail: Snapshot) -> Run {
+        Run {
+            path: PathBuf::new(),
+            manifest,
+            life: Life::Live,
+            journal: None,
+            tail: Some(tail),
+        }
+    }
+
+    /// What is in memory, if that is where it is.
+    pub(crate) fn tail(&self) -> Option<&Snapshot> {
+        self.tail.as_ref()
+    }
+
+    /// Whether it is an observation in memory: there is no directory.
+    pub fn is_in_memory(&self) -> bool {
+        self.tail.is_some()
+    }
+
     /// Opens the run in directory `path`.
     pub fn open(path: &Path) -> Result<Run, ReadError> {
         let manifest = Run::read_manifest(path)?;
@@ -122,6 +146,7 @@ impl Run {
             path: path.to_owned(),
             life: Life::Complete,
             journal: None,
+            tail: None,
             manifest,
         };
         if run.manifest.state == State::Complete {
@@ -217,6 +242,9 @@ impl Run {
 
     /// When the run ends: as recorded, or the last time in its journal.
     pub fn ended(&self) -> Nanos {
+        if let Some(tail) = &self.tail {
+            return tail.ended(self.manifest.started);
+        }
         if let Some(ended) = self.manifest.ended {
             return ended;
         }
@@ -229,6 +257,25 @@ impl Run {
             );
         }
         last
+    }
+
+    /// How it ended, in a few words.
+    pub fn ending(&self) -> String {
+        let command = self.manifest.command.as_ref();
+        let end = match (
+            command.and_then(|c| c.status),
+            command.and_then(|c| c.signal),
+        ) {
+            (Some(0), _) | (None, None) => "ok".to_owned(),
+            (Some(status), _) => format!("exit {status}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+        };
+        match self.life {
+            Life::Live => "recording".into(),
+            Life::Killed => "recorder killed".into(),
+            Life::Unsealed => format!("{end}, not sealed"),
+            Life::Complete => end,
+        }
     }
 
     /// What of the journal cannot be read, if it is damaged, its last block was cut, or it is
@@ -260,6 +307,9 @@ impl Run {
 
     /// Names of the tables that have rows.
     pub fn tables(&self) -> Vec<String> {
+        if let Some(tail) = &self.tail {
+            return tail.tables();
+        }
         if self.journal.is_none() {
             return self.manifest.tables.keys().cloned().collect();
         }
@@ -297,6 +347,9 @@ impl Run {
         let Some((_, table)) = catalog::table(name) else {
             return Ok(None);
         };
+        if let Some(tail) = &self.tail {
+            return Ok(Some(Opened::tail(self, table.name, tail.parts(table.name))));
+        }
         if self.journal.is_some() {
             return Ok(Some(Opened::journal(self, table.name)));
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
@@ -20,8 +21,8 @@ use crate::{Nanos, seal, sums};
 /// A part of a table that can be read on its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Row group; always 0 for a journal.
-    number: usize,
+    /// Row group; always 0 for a journal; of what is in memory the piece of time.
+    pub(crate) number: usize,
     /// Least and greatest time, where known.
     pub range: Option<(Nanos, Nanos)>,
 }
@@ -65,6 +66,14 @@ impl<'r> Opened<'r> {
         }
     }
 
+    /// A table of what is in memory: a part a piece of time.
+    pub(super) fn tail(run: &'r Run, name: &'static str, parts: Vec<Part>) -> Opened<'r> {
+        Opened {
+            parts,
+            ..Opened::journal(run, name)
+        }
+    }
+
     /// A sealed table with its footer.
     pub(super) fn sealed(
         run: &'r Run,
@@ -100,6 +109,9 @@ impl<'r> Opened<'r> {
         match &self.sealed {
             Some(metadata) => self
                 .read_sealed(metadata, part, columns, &mut visit)
+                .map_err(|e| self.run.table_error(self.name, &e)),
+            None if self.run.tail.is_some() => self
+                .read_tail(part, columns, &mut visit)
                 .map_err(|e| self.run.table_error(self.name, &e)),
             None => self
                 .read_journal(columns, &mut visit)
@@ -150,19 +162,24 @@ impl<'r> Opened<'r> {
         journal::read(
             file,
             |table| (table == self.name).then_some(Columns::Only(columns)),
-            |block, words| {
-                let texts = Texts::Journal(words);
-                let values = columns.iter().zip(&stored);
-                visit(&Batch {
-                    times: &block.times,
-                    intervals: &block.intervals,
-                    columns: values
-                        .map(|(name, stored)| values_of(&block, name, *stored, texts))
-                        .collect(),
-                });
-            },
+            |block, words| visit(&batch_of(&block, columns, &stored, words)),
         )?;
         Ok(())
+    }
+
+    fn read_tail(
+        &self,
+        part: &Part,
+        columns: &[&str],
+        visit: &mut dyn FnMut(&Batch<'_>),
+    ) -> io::Result<()> {
+        let Some(tail) = &self.run.tail else {
+            return Ok(());
+        };
+        let stored: Vec<Stored> = columns.iter().map(|name| self.stored(name)).collect();
+        tail.read(part.number, self.name, Columns::Only(columns), |block| {
+            visit(&batch_of(&block, columns, &stored, tail.words()));
+        })
     }
 
     /// How sealing stores the numbers of a column.
@@ -188,6 +205,24 @@ enum Stored {
     Rounded,
     /// Of events.
     Whole(Step),
+}
+
+/// Columns of a block, as they will be sealed.
+fn batch_of<'b>(
+    block: &'b RowsBlock<'_>,
+    columns: &[&str],
+    stored: &[Stored],
+    words: &'b [Arc<str>],
+) -> Batch<'b> {
+    let texts = Texts::Journal(words);
+    let values = columns.iter().zip(stored);
+    Batch {
+        times: &block.times,
+        intervals: &block.intervals,
+        columns: values
+            .map(|(name, stored)| values_of(block, name, *stored, texts))
+            .collect(),
+    }
 }
 
 /// The column `name` of a block, as it will be sealed.

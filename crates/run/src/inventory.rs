@@ -6,33 +6,44 @@ use std::path::Path;
 use serde_json::Value;
 
 /// What a run knows of its machine.
-pub(super) struct Inventory {
-    sections: Value,
+pub struct Inventory {
+    /// Everything in it; null if there is none.
+    pub sections: Value,
     /// Why there is nothing, though there is a file.
-    pub(super) problem: Option<String>,
+    pub problem: Option<String>,
 }
 
 impl Inventory {
     /// Of the run in `dir`. Runs that were imported have none.
-    pub(super) fn read(dir: &Path) -> Inventory {
+    pub fn read(dir: &Path) -> Inventory {
         let path = dir.join("inventory.json");
-        let read = match std::fs::read(&path) {
-            Ok(text) => serde_json::from_slice(&text).map_err(|e| e.to_string()),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Value::Null),
-            Err(e) => Err(e.to_string()),
-        };
-        let (sections, problem) = match read {
-            Ok(sections) => (sections, None),
-            Err(why) => {
-                let problem = format!("{} cannot be read: {why}", path.display());
-                (Value::Null, Some(problem))
-            }
-        };
-        Inventory { sections, problem }
+        match std::fs::read(&path) {
+            Ok(text) => Inventory::of(Some(&text)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Inventory::of(None),
+            Err(e) => Inventory::unknown(&format!("{}: {e}", path.display())),
+        }
+    }
+
+    /// Of the text of `inventory.json`, if there is one.
+    pub fn of(text: Option<&[u8]>) -> Inventory {
+        match text.map_or(Ok(Value::Null), serde_json::from_slice) {
+            Ok(sections) => Inventory {
+                sections,
+                problem: None,
+            },
+            Err(e) => Inventory::unknown(&format!("inventory.json: {e}")),
+        }
+    }
+
+    fn unknown(why: &str) -> Inventory {
+        Inventory {
+            sections: Value::Null,
+            problem: Some(format!("the inventory cannot be read: {why}")),
+        }
     }
 
     /// The text, number or flag at `path`.
-    pub(super) fn setting(&self, path: &[&str]) -> Option<String> {
+    pub fn setting(&self, path: &[&str]) -> Option<String> {
         let found = path.iter().try_fold(&self.sections, |at, key| at.get(key));
         match found? {
             Value::String(text) => Some(text.clone()),

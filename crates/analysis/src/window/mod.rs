@@ -1,0 +1,372 @@
+//! An answer for a picture: a stretch of time in as many columns as there are pixels.
+//!
+//! A day of two thousand series has more values than memory has room for, and a picture cannot
+//! show them. So a scan keeps, of each group, only what its columns need: the amount, the
+//! seconds, least and greatest interval. Zoomed in, columns get as short as the samples are;
+//! those of events, shorter. Only the part of the tables that lies in the window is read.
+
+pub(crate) mod columns;
+mod frames;
+mod grid;
+
+use std::sync::Arc;
+
+use run::catalog::{Detail, Kind};
+use run::{Manifest, Nanos, Run};
+
+use crate::answer::{
+    self, Answer, Group, belongs, is_sparse_sum, phase_key, plan_head, planned, short_group, sort,
+};
+use crate::bounds::Bounds;
+use crate::error::Error;
+use crate::fold::Zeros;
+use crate::gather::{At, Gather, Rules, Totals};
+use crate::plan::{Plan, TimeCheck};
+use crate::scan::{self, Cells, GroupCells, KeyValue, Slot};
+use crate::syntax::parse;
+
+pub use columns::{Column, Columns};
+pub use grid::{Grid, Place};
+
+/// The stretch of time that is looked at, and how many columns there is room for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// First second since the run's start.
+    pub from: f64,
+    /// Last second.
+    pub to: f64,
+    /// At most so many columns (and one or two more at the edges).
+    pub width: u32,
+}
+
+/// An answer in columns.
+#[derive(Clone, Debug)]
+pub struct Pictured {
+    /// The answer over the window: totals, means and extremes; no series. Its text has the
+    /// window as a predicate of time, unless that is the whole run.
+    pub answer: Answer,
+    /// The columns.
+    pub grid: Grid,
+    /// Of each of the answer's groups, in its order.
+    pub columns: Vec<Columns>,
+    /// Of each column: seconds observed, and how many intervals.
+    pub observed: Vec<(f64, u32)>,
+    /// The same by phase, where groups are split by it.
+    by_phase: Vec<(KeyValue, Vec<(f64, u32)>)>,
+    /// Place of the phase in the groups' keys.
+    phase: Option<usize>,
+    /// A ratio is multiplied by this.
+    times: f64,
+}
+
+/// What a group shows in a column. NaN: nothing is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown {
+    /// Sums: amount by the seconds observed. Others: weighted mean.
+    pub mean: f64,
+    /// Least interval.
+    pub min: f64,
+    /// Greatest interval.
+    pub max: f64,
+}
+
+impl Pictured {
+    /// What the group at `place` shows, column by column: as many as the grid has.
+    pub fn series(&self, place: usize) -> Vec<Shown> {
+        const GAP: Shown = Shown {
+            mean: f64::NAN,
+            min: f64::NAN,
+            max: f64::NAN,
+        };
+        let observed = self.observed_by(place);
+        let zeros = self.answer.absent_is_zero;
+        let empty = |seconds: f64| {
+            if zeros && seconds > 0.0 {
+                Shown {
+                    mean: 0.0,
+                    min: 0.0,
+                    max: 0.0,
+                }
+            } else {
+                GAP
+            }
+        };
+        let mut shown: Vec<Shown> = observed.iter().map(|o| empty(o.0)).collect();
+        let columns = self.columns.get(place).into_iter().flat_map(Columns::iter);
+        for (at, column) in columns {
+            if let (Some(out), Some(seen)) =
+                (shown.get_mut(*at as usize), observed.get(*at as usize))
+            {
+                *out = self.one(column, *seen);
+            }
+        }
+        shown
+    }
+
+    fn one(&self, column: &Column, (seconds, intervals): (f64, u32)) -> Shown {
+        let mean = match self.answer.kind {
+            // All parts by the same seconds: they add up to the whole.
+            Some(Kind::Sum) => column.amount / seconds.max(column.weight),
+            Some(Kind::Level | Kind::Peak) => column.amount / column.weight,
+            None if column.weight > 0.0 => column.amount / column.weight * self.times,
+            None => f64::NAN,
+        };
+        let (mut min, mut max) = (column.min, column.max);
+        if self.answer.absent_is_zero && column.intervals < intervals {
+            (min, max) = (min.min(0.0), max.max(0.0));
+        }
+        // Only short intervals: those before and after a mark.
+        if min.is_nan() {
+            (min, max) = (mean, mean);
+        }
+        Shown { mean, min, max }
+    }
+
+    fn observed_by(&self, place: usize) -> &[(f64, u32)] {
+        let group = self.answer.groups.get(place);
+        let phase = self.phase.and_then(|p| group?.key.get(p));
+        let of = |phase| self.by_phase.iter().find(|(name, _)| name == phase);
+        phase.and_then(of).map_or(&self.observed, |(_, o)| o)
+    }
+
+    /// The sum of the groups at `places`, column by column: sums and levels only.
+    pub fn sum(&self, places: std::ops::Range<usize>) -> Vec<f64> {
+        let mut sum = vec![f64::NAN; self.observed.len()];
+        let is_sum = self.answer.kind == Some(Kind::Sum);
+        for place in places {
+            let observed = self.observed_by(place);
+            for (at, column) in self.columns.get(place).into_iter().flat_map(Columns::iter) {
+                let at = *at as usize;
+                if let (Some(cell), Some(seen)) = (sum.get_mut(at), observed.get(at)) {
+                    // A level stands for nothing while it is not there.
+                    let seconds = seen.0.max(column.weight);
+                    let value = column.amount / seconds;
+                    *cell = if cell.is_nan() { value } else { *cell + value };
+                }
+            }
+        }
+        if is_sum && self.answer.absent_is_zero {
+            for (cell, seen) in sum.iter_mut().zip(&self.observed) {
+                if cell.is_nan() && seen.0 > 0.0 {
+                    *cell = 0.0;
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Answers `text` from `run` for a picture of `window`, taking no more than `bounds`.
+pub fn window(
+    run: &Run,
+    text: &str,
+    window: &Window,
+    bounds: &Arc<Bounds>,
+) -> Result<Pictured, Error> {
+    let mut plan = planned(run, text)?;
+    let ended = run.ended();
+    let grid = grid_of(run, &plan, window, ended);
+    let every = seconds(run.manifest.every_seconds);
+    let slack = if plan.over.table.detail == Detail::Event {
+        // A sample is taken a little late; the next interval is none of the window's.
+        every / 4
+    } else {
+        // A source that is read less often has an interval that ends after the window.
+        every.max(grid.length).saturating_mul(16)
+    };
+    let within = TimeCheck::Within(grid.from, grid.to().saturating_add(slack));
+    for scan in plan.under.iter_mut().chain([&mut plan.over]) {
+        scan.times.push(within.clone());
+        scan.bounds = bounds.clone();
+    }
+    let rules = Rules {
+        kind: plan.over.kind,
+        ratio: None,
+        shortest: run.manifest.every_seconds / 2.0,
+        grid: Some(grid),
+    };
+    let mut pictured = read(run, &plan, rules)?;
+    bounds.check()?;
+    let whole = grid.from <= run.manifest.started && grid.to() >= ended;
+    if !whole {
+        pictured.answer.text = within_text(text, run, &grid);
+    }
+    Ok(pictured)
+}
+
+fn seconds(seconds: f64) -> Nanos {
+    ((seconds * 1e9) as Nanos).max(1)
+}
+
+fn grid_of(run: &Run, plan: &Plan, window: &Window, ended: Nanos) -> Grid {
+    let started = run.manifest.started;
+    let at = |seconds: f64| started.saturating_add((seconds * 1e9) as Nanos);
+    let from = at(window.from).max(started);
+    let to = at(window.to).min(ended).max(from.saturating_add(1));
+    // Samples are taken at whole multiples of the interval; what was imported is not.
+    let origin = if run.manifest.imported.is_empty() {
+        0
+    } else {
+        started
+    };
+    let every = seconds(run.manifest.every_seconds);
+    // Columns hold whole samples, until there is room for more than samples have.
+    let fine = to.saturating_sub(from) / Nanos::from(window.width.max(1)) < every;
+    let least = if fine && frames::can_be_cut(plan) {
+        frames::SHORTEST.min(every)
+    } else {
+        every
+    };
+    Grid::new(from, to, origin, least, window.width)
+}
+
+/// The expression, for the intervals whose middle lies on the grid.
+fn within_text(text: &str, run: &Run, grid: &Grid) -> String {
+    let tested = parse(text).is_ok_and(|e| !e.predicates.is_empty());
+    let word = if tested { "and" } else { "where" };
+    let half = seconds(run.manifest.every_seconds / 2.0);
+    let at = |time: Nanos| {
+        let since = time
+            .saturating_sub(run.manifest.started)
+            .saturating_add(half);
+        since as f64 / 1e9
+    };
+    let (from, to) = (at(grid.from).max(0.0), at(grid.to()));
+    format!("{text} {word} time in {from}s..{to}s")
+}
+
+fn read(run: &Run, plan: &Plan, mut rules: Rules) -> Result<Pictured, Error> {
+    let mut answer = plan_head(plan);
+    if let Some(short) = answer::Short::of(plan) {
+        rules.ratio = short.under.is_some().then_some(plan.times);
+        let cells = scan::totals(run, &plan.over, short.under, &rules)?;
+        return Ok(pictured(answer, plan, cells, &rules, &run.manifest));
+    }
+    if !is_sparse_sum(plan) {
+        // Two tables, interval by interval.
+        let whole = answer::series(run, plan)?;
+        rules.ratio = plan.kind.is_none().then_some(plan.times);
+        let groups = whole.groups.into_iter();
+        let groups = groups.map(|g| totals_of(g, &whole.slots, &rules)).collect();
+        let slots = whole.slots;
+        let cells = Cells { slots, groups };
+        return Ok(pictured(answer, plan, cells, &rules, &run.manifest));
+    }
+    answer.absent_is_zero = true;
+    let cells = if plan.over.table.detail == Detail::Event {
+        let cells = frames::scan(run, plan, &rules)?;
+        let totals = |g: GroupCells| GroupCells {
+            amounts: Totals::of(&g.amounts, &cells.slots, &rules),
+            key: g.key,
+        };
+        let groups = cells.groups.into_iter().map(totals).collect();
+        Cells {
+            groups,
+            slots: cells.slots,
+        }
+    } else {
+        scan::sparse_totals(run, &plan.over, &rules)?
+    };
+    Ok(pictured(answer, plan, cells, &rules, &run.manifest))
+}
+
+/// A group's series as it would have been gathered.
+fn totals_of(group: Group, slots: &[Slot], rules: &Rules) -> GroupCells<Totals> {
+    let mut amounts = Totals::default();
+    for (i, (place, value)) in group.series.iter().enumerate() {
+        let slot = &slots[*place as usize];
+        let at = At::new(*place, slot.time, slot.interval, rules);
+        let (amount, under) = match (rules.ratio, group.weights.get(i)) {
+            (Some(times), Some(weight)) => (value * weight / times, *weight),
+            _ if rules.kind == Kind::Sum => (value * slot.interval, f64::NAN),
+            _ => (*value, f64::NAN),
+        };
+        amounts.add(at, amount, under, rules);
+    }
+    amounts.close(rules);
+    GroupCells {
+        key: group.key,
+        amounts,
+    }
+}
+
+fn pictured(
+    mut answer: Answer,
+    plan: &Plan,
+    cells: Cells<Totals>,
+    rules: &Rules,
+    manifest: &Manifest,
+) -> Pictured {
+    let grid = rules.grid.expect("a window has a grid");
+    let of = |phase: Option<&KeyValue>| {
+        let slots = cells.slots.iter();
+        observed(slots.filter(|s| belongs(s, phase, manifest)), &grid, rules)
+    };
+    let phase = plan
+        .over
+        .by
+        .iter()
+        .position(|(_, key)| *key == crate::plan::Key::Phase);
+    let mut by_phase: Vec<(KeyValue, Vec<(f64, u32)>)> = Vec::new();
+    for group in &cells.groups {
+        if let Some(name) = phase_key(&plan.over, &group.key)
+            && !by_phase.iter().any(|(known, _)| known == name)
+        {
+            by_phase.push((name.clone(), of(Some(name))));
+        }
+    }
+    let observed = of(None);
+    let inside: Vec<Slot> = cells
+        .slots
+        .into_iter()
+        .filter(|s| grid.holds(s.middle()))
+        .collect();
+    let mut zeros = Zeros::new(&inside, manifest);
+    let mut groups: Vec<(Group, Columns)> = Vec::with_capacity(cells.groups.len());
+    for mut group in cells.groups {
+        let columns = std::mem::take(&mut group.amounts.columns);
+        // Something of it is in a column, though its middle lies beside.
+        if columns.is_empty() {
+            continue;
+        }
+        let shown = if answer.absent_is_zero {
+            let phase = phase_key(&plan.over, &group.key).cloned();
+            zeros.fold(group.key, &group.amounts, phase)
+        } else {
+            short_group(group, rules)
+        };
+        groups.push((shown, columns));
+    }
+    sort(&answer, &mut groups, |g| &g.0);
+    let (groups, columns) = groups.into_iter().unzip();
+    answer.groups = groups;
+    answer.slots = inside;
+    Pictured {
+        answer,
+        grid,
+        columns,
+        observed,
+        by_phase,
+        phase,
+        times: plan.times,
+    }
+}
+
+/// Seconds observed in each column, and in how many intervals.
+fn observed<'s>(
+    slots: impl Iterator<Item = &'s Slot>,
+    grid: &Grid,
+    rules: &Rules,
+) -> Vec<(f64, u32)> {
+    let mut seen = vec![(0.0, 0); grid.count as usize];
+    for (number, slot) in slots.enumerate() {
+        let at = At::new(number as u32, slot.time, slot.interval, rules);
+        grid.parts(at.from(), at.end, |column, share| {
+            if let Some(cell) = seen.get_mut(column as usize) {
+                cell.0 += slot.interval * share;
+                cell.1 += 1;
+            }
+        });
+    }
+    seen
+}

@@ -1,0 +1,477 @@
+//! `sonde view` through its HTTP API: the numbers are those of `sonde get`, live and recorded.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write files and run programs"
+)]
+
+#[path = "support/browser.rs"]
+mod browser;
+#[path = "support/made.rs"]
+mod made;
+#[path = "support/recorder.rs"]
+mod recorder;
+mod support;
+
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use browser::{View, encoded};
+use rustix::process::Signal;
+use serde_json::Value;
+use support::{get, output, scratch, sonde, succeed};
+
+fn eval(view: &View, expression: &str, more: &str) -> Value {
+    view.get(&format!("eval?run=a&expr={}{more}", encoded(expression)))
+}
+
+fn near(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+        _ => a.is_null() && b.is_null(),
+    }
+}
+
+#[test]
+fn lines_have_the_numbers_of_get_and_their_parts_sum_to_the_whole() {
+    let dir = scratch("view-lines");
+    let run = made::disk_run(&dir.join("run"), 20);
+    let view = View::open(&[&run]);
+    for expression in [
+        "disk.bytes by op",
+        "disk.ios",
+        "disk.mean_latency by device",
+        "disk.bytes by device where op = read",
+        "self.resident",
+    ] {
+        let shown = eval(&view, expression, "&width=10");
+        let answer = get(&run, expression);
+        let (a, b) = (&shown["groups"], &answer["groups"]);
+        assert_eq!(a.as_array().unwrap().len(), b.as_array().unwrap().len());
+        for (a, b) in a.as_array().unwrap().iter().zip(b.as_array().unwrap()) {
+            for name in ["total", "mean", "min", "max"] {
+                assert!(near(&a[name], &b[name]), "{expression} {name}: {a} {b}");
+            }
+            let columns = shown["times"].as_array().unwrap().len();
+            for series in ["mean", "min", "max"] {
+                assert_eq!(a["series"][series].as_array().unwrap().len(), columns);
+            }
+        }
+        assert!(shown["unit"].is_string());
+        assert_eq!(shown["value_unit"], answer["unit"]);
+    }
+    // Six devices, of which two are told: the rest is the rest.
+    let whole = eval(&view, "disk.bytes", "&width=10");
+    let parts = eval(&view, "disk.bytes by device", "&width=10&top=2");
+    assert_eq!(parts["others"]["count"], 4);
+    for column in 0..parts["times"].as_array().unwrap().len() {
+        let of = |group: &Value| group["series"]["mean"][column].as_f64().unwrap();
+        let sum = of(&parts["groups"][0]) + of(&parts["groups"][1]) + of(&parts["others"]);
+        let all = of(&whole["groups"][0]);
+        assert!(
+            (sum - all).abs() <= 1e-9 * all.max(1.0),
+            "{column}: {sum} {all}"
+        );
+    }
+    // Zoomed in there is more to see, of less.
+    let zoomed = eval(&view, "disk.bytes", "&from=5&to=9&width=1000");
+    assert_eq!(zoomed["bucket"], 1.0);
+    assert_eq!(zoomed["times"].as_array().unwrap().len(), 4);
+    let within = get(&run, "disk.bytes where time in 5.5s..9.5s");
+    assert!(near(
+        &zoomed["groups"][0]["total"],
+        &within["groups"][0]["total"]
+    ));
+}
+
+#[test]
+fn heat_maps_count_everything_and_tell_what_is_hidden() {
+    let dir = scratch("view-heat");
+    let run = made::disk_run(&dir.join("run"), 30);
+    let view = View::open(&[&run]);
+    let expression = "disk.ios by latency";
+    let answer = get(&run, expression);
+    let total: f64 = answer["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|g| g["total"].as_f64().unwrap())
+        .sum();
+    for more in [
+        "",
+        "&rows=8",
+        "&outliers=0",
+        "&outliers=0.05&scale=linear",
+        "&width=3",
+    ] {
+        let shown = eval(&view, expression, more);
+        let heat = &shown["heat"];
+        let numbers = |v: &Value| -> Vec<f64> {
+            let all = v.as_array().unwrap().iter();
+            all.map(|n| n.as_f64().unwrap_or(0.0)).collect()
+        };
+        let (times, edges) = (numbers(&heat["times"]), numbers(&heat["edges"]));
+        let cells = numbers(&heat["cells"]);
+        assert!(times.is_sorted() && edges.is_sorted(), "{more}");
+        assert_eq!(cells.len(), (times.len() - 1) * (edges.len() - 1), "{more}");
+        let seen: f64 = cells.iter().sum();
+        let hidden = heat["hidden"]["amount"].as_f64().unwrap();
+        assert!(
+            (seen + hidden - total).abs() < 1e-6,
+            "{more}: {seen} + {hidden} != {total}"
+        );
+        assert!(hidden <= total * 0.05 + 1e-9);
+        assert_eq!(heat["total"].as_f64(), Some(total));
+        let fold: f64 = numbers(&shown["fold"]["amounts"]).iter().sum();
+        assert!((fold - seen).abs() < 1e-6);
+        for name in ["p50", "p90", "p99"] {
+            let told = &shown["fold"]["quantiles"][name];
+            assert!(near(told, &answer["quantiles"][0][name]), "{name}: {told}");
+        }
+    }
+    let (status, error) = view.refused(&format!(
+        "eval?run=a&expr={}",
+        encoded("disk.ios by op, latency")
+    ));
+    assert_eq!(status, 400);
+    assert!(error["hint"].as_str().unwrap().contains("where"), "{error}");
+}
+
+#[test]
+fn errors_point_at_the_word() {
+    let dir = scratch("view-errors");
+    let run = made::disk_run(&dir.join("run"), 3);
+    let view = View::open(&[&run]);
+    let ask = |expression: &str| view.refused(&format!("eval?run=a&expr={}", encoded(expression)));
+    let (status, error) = ask("disk.bytes by colour");
+    assert_eq!(
+        (status, error["at"].clone()),
+        (400, serde_json::json!([14, 20]))
+    );
+    assert!(error["hint"].is_string() && error["message"].as_str().unwrap().contains("colour"));
+    for expression in [
+        "",
+        "disk",
+        "disk.bytes where",
+        "x.y",
+        "disk.bytes by op where latency ~ \"(\"",
+    ] {
+        assert_eq!(ask(expression).0, 400, "{expression}");
+    }
+    // What the run lacks: what to record.
+    let (_, error) = ask("tcp.connects by latency");
+    assert!(error["message"].is_string(), "{error}");
+    for path in [
+        "eval?run=zz&expr=disk.bytes",
+        "eval?run=..%2F..&expr=disk.bytes",
+        "eval?run=a&expr=disk.bytes&width=0",
+        "eval?run=a&expr=disk.bytes&width=99999999",
+        "eval?run=a&expr=disk.bytes&from=nan",
+        "eval?run=a&expr=disk.bytes&from=9&to=3",
+        "eval?run=a&expr=disk.ios+by+latency&outliers=0.5",
+        "eval?run=a&expr=disk.bytes&scale=cubic",
+        "events?run=a&subject=cheese",
+        "hierarchy?run=a&dimension=colour",
+        "stream",
+        "nothing",
+    ] {
+        let (status, error) = view.refused(path);
+        assert!([400, 404].contains(&status), "{path}: {status} {error}");
+        assert!(error["message"].is_string(), "{path}");
+    }
+}
+
+#[test]
+fn events_are_found_told_and_exported() {
+    let dir = scratch("view-events");
+    let run = made::disk_run(&dir.join("run"), 10);
+    let view = View::open(&[&run]);
+    let query = format!(
+        "events?run=a&subject=disk&where={}",
+        encoded("latency > 1ms")
+    );
+    let found = view.get(&format!("{query}&order=latency&limit=5"));
+    let answer = get(&run, "disk.ios by process where latency > 1ms");
+    let total: f64 = answer["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|g| g["total"].as_f64().unwrap())
+        .sum();
+    assert_eq!(found["matched"].as_f64(), Some(total));
+    assert_eq!(found["rows"].as_array().unwrap().len(), 5);
+    let columns = found["columns"].as_array().unwrap();
+    let place = columns.iter().position(|c| c["name"] == "latency").unwrap();
+    let values: Vec<f64> = found["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r[place].as_f64().unwrap())
+        .collect();
+    assert!(
+        values.is_sorted_by(|a, b| a >= b) && values[4] > 0.001,
+        "{values:?}"
+    );
+    let csv = view.ask(
+        "GET",
+        &format!("/api/v1/{query}&format=csv&limit=100000"),
+        b"",
+    );
+    let text = String::from_utf8(csv.body).unwrap();
+    assert_eq!(text.lines().count() as f64, total + 1.0);
+    assert!(text.starts_with("time,seconds,device,"), "{text:.80}");
+    // A run without them says what to record.
+    let plain = made::plain_run(&dir.join("plain"));
+    let view = View::open(&[&plain]);
+    let (status, error) = view.refused("events?run=a&subject=disk");
+    assert_eq!(status, 409);
+    assert!(
+        error["hint"].as_str().unwrap().contains("record"),
+        "{error}"
+    );
+}
+
+#[test]
+fn several_runs_worksheets_output_and_the_rest() {
+    let dir = scratch("view-rest");
+    let run = made::disk_run(&dir.join("one"), 5);
+    let recorded = dir.join("two");
+    let script = "echo first; echo second >&2; sleep 0.3";
+    succeed(
+        sonde()
+            .args([
+                "record", "--detail", "samples", "--every", "100ms", "-q", "-o",
+            ])
+            .arg(&recorded)
+            .args(["--", "sh", "-c", script]),
+    );
+    let view = View::open(&[&run, &recorded]);
+    let runs = view.get("runs");
+    assert_eq!(
+        (runs["live"].clone(), runs["runs"][1]["id"].clone()),
+        (false.into(), "b".into())
+    );
+    assert_eq!(runs["runs"][1]["command"][2], script);
+    assert_eq!(runs["runs"][0]["phases"][1]["name"], "steady");
+    assert!(
+        runs["runs"][0]["subjects"]["disk"]
+            .as_array()
+            .unwrap()
+            .contains(&"latency".into())
+    );
+    let catalog = view.get("catalog");
+    assert_eq!(
+        catalog["subjects"].as_array().unwrap().len(),
+        run::CATALOG.len()
+    );
+    assert_eq!(view.get("output?run=b&stream=stdout")["text"], "first\n");
+    assert_eq!(
+        view.get("output?run=b&stream=stderr&offset=3")["text"],
+        "ond\n"
+    );
+    assert_eq!(view.get("output?run=a")["total"], 0);
+    assert!(view.get("inventory?run=b")["start"]["kernel"]["release"].is_string());
+    assert!(view.get("findings?run=b")["findings"].is_array());
+    assert!(view.get("hierarchy?run=b&dimension=device")["roots"].is_array());
+    assert_eq!(
+        view.get("hierarchy?run=a&dimension=file")["children"]["/data"][0],
+        "/data/0"
+    );
+    let sheet = br#"{"v":1,"panels":[]}"#;
+    let kept = view.ask("PUT", "/api/v1/worksheets/slow%20disks?run=a", sheet);
+    assert_eq!(kept.status, 200, "{kept:?}");
+    assert!(run.join("worksheets/slow disks.json").exists());
+    let all = view.get("worksheets?run=a");
+    assert_eq!(all["worksheets"][0]["worksheet"]["v"], 1);
+    // A run with worksheets is a run.
+    succeed(sonde().arg("show").arg(&run));
+    let arrow = format!("/api/v1/eval?run=a&expr={}", encoded("disk.ios by latency"));
+    let host = view.host();
+    let accept = ("Accept", "application/vnd.apache.arrow.stream");
+    let bytes = view.raw(&browser::request(
+        "GET",
+        &arrow,
+        &host,
+        &[view.cookie(), accept],
+        b"",
+    ));
+    assert_eq!(bytes.header("content-type"), Some(accept.1));
+    let reader = arrow_ipc::reader::StreamReader::try_new(bytes.body.as_slice(), None).unwrap();
+    let names: Vec<String> = reader
+        .schema()
+        .fields()
+        .iter()
+        .map(|f| f.name().clone())
+        .collect();
+    assert_eq!(names, ["time", "interval", "latency", "value"]);
+    let mut sum = 0.0;
+    for batch in reader {
+        let batch = batch.unwrap();
+        let values = batch
+            .column(3)
+            .as_any()
+            .downcast_ref::<arrow_array::Float64Array>();
+        sum += values.unwrap().iter().flatten().sum::<f64>();
+    }
+    let told = eval(&view, "disk.ios by latency", "")["heat"]["total"]
+        .as_f64()
+        .unwrap();
+    assert!((sum - told).abs() < 1e-6, "{sum} {told}");
+    let (status, said) = view.end();
+    assert!(status.success(), "{said}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_said() {
+    let dir = scratch("view-bad");
+    let bad = |arguments: &[&Path]| {
+        let out = output(sonde().arg("view").arg("--no-open").args(arguments));
+        assert_eq!(out.status.code(), Some(2));
+        String::from_utf8(out.stderr).unwrap()
+    };
+    assert!(bad(&[&dir.join("none")]).contains("no such directory"));
+    assert!(bad(&[&dir]).contains("is not a run"));
+    let run = made::disk_run(&dir.join("run"), 3);
+    let newer = dir.join("newer");
+    std::fs::create_dir(&newer).unwrap();
+    let text = std::fs::read_to_string(run.join("run.json")).unwrap();
+    let text = text.replacen("\"format\": 1", "\"format\": 999", 1);
+    std::fs::write(newer.join("run.json"), text).unwrap();
+    assert!(bad(&[&run, &newer]).contains("run format 999"));
+    // A port that is taken.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let listen = Path::new(&address);
+    let said = bad(&[&run, Path::new("--listen"), listen]);
+    assert!(
+        said.contains("cannot listen") && said.contains("hint:"),
+        "{said}"
+    );
+    let said = bad(&[&run, Path::new("--listen"), Path::new("nowhere")]);
+    assert!(said.contains("--listen nowhere"), "{said}");
+    assert!(bad(&[&run, Path::new("--cert"), Path::new("x")]).contains("--key"));
+    // A damaged table is told, and the others answer.
+    std::fs::write(run.join("disk_latency.parquet"), b"nonsense").unwrap();
+    let view = View::open(&[&run]);
+    let problems = view.get("runs")["runs"][0]["problems"].to_string();
+    assert!(problems.contains("disk_latency"), "{problems}");
+    let (status, error) = view.refused("eval?run=a&expr=disk.ios+by+latency");
+    assert_eq!(status, 500);
+    assert!(
+        error["message"].as_str().unwrap().contains("damaged"),
+        "{error}"
+    );
+    eval(&view, "disk.bytes by op", "");
+}
+
+#[test]
+fn a_run_that_is_still_recorded_grows() {
+    let dir = scratch("view-growing");
+    let run = dir.join("run");
+    let mut recorder = sonde()
+        .args([
+            "record", "--detail", "samples", "--every", "100ms", "-q", "-o",
+        ])
+        .arg(&run)
+        .spawn()
+        .unwrap();
+    recorder::wait("the journal", || {
+        std::fs::metadata(run.join("journal")).is_ok_and(|m| m.len() > 0)
+    });
+    let view = View::open(&[&run]);
+    let length = || view.get("runs")["runs"][0].clone();
+    let first = length();
+    assert_eq!(first["live"], true);
+    assert!(
+        first["problems"]
+            .to_string()
+            .contains("still being recorded")
+    );
+    recorder::wait("more", || {
+        length()["seconds"].as_f64() > first["seconds"].as_f64().map(|s| s + 1.0)
+    });
+    eval(&view, "cpu.time by mode", "");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&recorder), Signal::INT)
+        .unwrap();
+    recorder.wait().unwrap();
+    let last = length();
+    assert_eq!(
+        (last["live"].clone(), last["end"].clone()),
+        (false.into(), "ok".into())
+    );
+    eval(&view, "cpu.time by mode", "");
+}
+
+#[test]
+fn live_is_seen_kept_and_ended() {
+    let dir = scratch("view-live");
+    let mut command = sonde();
+    command.current_dir(&dir);
+    let live = [
+        "--detail",
+        "samples",
+        "--every",
+        "200ms",
+        "--sources",
+        "cpu,disk,process",
+    ];
+    let mut view = View::start_with(command, &live);
+    view.enter();
+    let mut stream = view.connect();
+    let head = browser::request("GET", "/api/v1/stream", &view.host(), &[view.cookie()], b"");
+    std::io::Write::write_all(&mut stream, &head).unwrap();
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    while text.matches("event: tick").count() < 4 {
+        let n = stream.read(&mut buffer).unwrap();
+        assert!(n > 0, "{text}");
+        text += &String::from_utf8_lossy(&buffer[..n]);
+    }
+    assert!(text.contains("\"own_cost\""), "{text}");
+    let ask = |more: &str| view.get(&format!("eval?run=live&expr=cpu.time+by+mode{more}"));
+    let shown = ask("");
+    let first = shown["to"].as_f64().unwrap();
+    assert!(
+        shown["groups"][0]["total"].as_f64().unwrap() > 0.0,
+        "{shown}"
+    );
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(ask("")["to"].as_f64().unwrap() > first);
+    let runs = view.get("runs");
+    assert_eq!(
+        (runs["live"].clone(), runs["runs"][0]["id"].clone()),
+        (true.into(), "live".into())
+    );
+    recorder::wait("the inventory", || {
+        view.get("inventory?run=live")["start"]["kernel"].is_object()
+    });
+    let keep = |name: &str| {
+        view.ask(
+            "POST",
+            "/api/v1/keep",
+            format!("{{\"name\":\"{name}\"}}").as_bytes(),
+        )
+    };
+    let kept = keep("seen");
+    assert_eq!(kept.status, 200, "{kept:?}");
+    let path = dir.join("seen");
+    assert!(
+        get(&path, "cpu.time by mode")["groups"][0]["total"]
+            .as_f64()
+            .unwrap()
+            > 0.0
+    );
+    succeed(sonde().arg("show").arg(&path));
+    assert_eq!(keep("seen").status, 409);
+    for name in ["../x", "", ".x", "a/b"] {
+        assert_eq!(keep(name).status, 400, "{name}");
+    }
+    let saved = view.ask("PUT", "/api/v1/worksheets/x?run=live", b"{}");
+    assert_eq!(saved.status, 409);
+    view.signal(Signal::INT);
+    let (status, said) = view.end();
+    assert_eq!(status.code(), Some(0), "{said}");
+    // The page was told.
+    let mut rest = String::new();
+    let _ = stream.read_to_string(&mut rest);
+}
