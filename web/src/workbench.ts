@@ -149,7 +149,18 @@ export class Workbench {
     const strip = findingsStrip(this.findings.findings, (finding) => this.show(finding), () => this.drawer.toggle("findings"));
     this.findingsHost.replaceChildren(strip);
     this.strip.draw(this.findings.findings);
-    if (run.live) setTimeout(() => void this.loadFindings(), FIND_AGAIN);
+    if (run.live) setTimeout(() => void this.lookAgain(), FIND_AGAIN);
+  }
+
+  /** What is told of a growing run is not in its ticks: findings, and from when on it is kept. */
+  private async lookAgain(): Promise<void> {
+    try {
+      this.page.runs = await this.page.provider.runs();
+    } catch {
+      // That the server is gone is told by whoever needs an answer.
+      return;
+    }
+    await this.loadFindings();
   }
 
   /** Opens the evidence of a finding. */

@@ -45,7 +45,7 @@ export async function treeTable(page: Page, run: Run, answer: Answer, drill: Tre
   const rest = answer.others && answer.others.count > 0 ? `${answer.others.count} more are in none of these sums: ${amount(answer.others.total, unit)}` : null;
   return h(
     "div",
-    { class: "tree-box", role: "tree", "aria-label": `${answer.expr}, by levels` },
+    { class: "tree-box", role: "group", "aria-label": `${answer.expr}, by levels` },
     h("p", { class: "note" }, adds ? "each level with all below it" : "each device's own: what a stacked one does its disks do too"),
     ...nodes.map((node) => branch(node, 0, most, (v) => amount(v, unit), (name, at) => drill(level.dimension, name, at))),
     rest ? h("p", { class: "note" }, rest) : null,
@@ -62,11 +62,11 @@ function branch(node: Node, depth: number, most: number, text: (v: Maybe) => str
   }, { class: "more" });
   const own = node.children.length > 0 && node.own !== node.sum && node.own !== null ? `own ${text(node.own)}` : "";
   const line = [h("span", { class: "label", title: node.name }, node.short), more, bar, h("small", {}, own), h("b", {}, text(node.sum))];
-  if (node.children.length === 0) return h("div", { class: "leaf", role: "treeitem" }, ...line);
+  if (node.children.length === 0) return h("div", { class: "leaf" }, ...line);
   return h(
     "details",
-    { open: depth < OPEN_LEVELS, role: "treeitem" },
+    { open: depth < OPEN_LEVELS },
     h("summary", {}, ...line),
-    h("div", { role: "group" }, ...node.children.map((child) => branch(child, depth + 1, most, text, drill))),
+    h("div", {}, ...node.children.map((child) => branch(child, depth + 1, most, text, drill))),
   );
 }

@@ -73,6 +73,8 @@ export function valueAxis(scale: string, ticks: Ticks, side: 1 | 3, look: Theme)
       return last.map((tick) => tick.value);
     },
     values: (_plot, splits) => splits.map((split) => last.find((tick) => tick.value === split)?.text ?? ""),
+    // The ticks are chosen already; on a log axis uPlot would leave most of them out.
+    filter: (_plot, splits) => splits,
     grid: { show: side === 3, stroke: look.grid, width: 1 },
     ticks: { show: false },
   };

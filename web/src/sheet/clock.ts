@@ -24,7 +24,8 @@ export function zeroOf(run: Run, align: string): number {
 export function boundsOf(runs: Run[], align: string): Range {
   if (runs.length === 0) return { from: 0, to: 1 };
   const zeros = runs.map((run) => zeroOf(run, align));
-  const from = Math.min(...zeros.map((zero) => -zero));
+  // Of a live run what is older is gone.
+  const from = Math.min(...runs.map((run, i) => (run.kept_from ?? 0) - zeros[i]!));
   const to = Math.max(...runs.map((run, i) => run.seconds - zeros[i]!));
   return { from: from + 0, to: to > from ? to : from + 1 };
 }
