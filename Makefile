@@ -26,9 +26,10 @@ setup:
 setup-test:
 	@scripts/setup.sh test
 
-lint: setup-test ## formatting and lints, as CI has them
+lint: setup-test page ## formatting and lints, as CI has them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	@[ ! -d web/node_modules ] || (cd web && npm run --silent lint)
 
 generate: ## write the generated files anew
 	$(CARGO) build
