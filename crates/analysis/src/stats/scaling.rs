@@ -252,7 +252,7 @@ pub fn scaling(points: &[Point], draws: usize, seed: u64) -> Result<Scaling, NoL
 
 /// Refits to the law plus or minus each point's own residual, by a random sign (the wild
 /// bootstrap: Wu 1986): runs of more work differ by more, and a residual drawn from another
-/// point would not tell that. Each is widened by what the fit took of it (HC3: MacKinnon and
+/// point would not tell that. Each is widened by what the fit took of it (HC3: `MacKinnon` and
 /// White 1985).
 fn bootstrap(points: &[Point], law: &Law, residuals: &[f64], draws: usize, seed: u64) -> Bounds {
     let taken = fit::leverages(points, law);
