@@ -252,17 +252,18 @@ pub fn scaling(points: &[Point], draws: usize, seed: u64) -> Result<Scaling, NoL
 
 /// Refits to the law plus or minus each point's own residual, by a random sign (the wild
 /// bootstrap: Wu 1986): runs of more work differ by more, and a residual drawn from another
-/// point would not tell that. Residuals are widened for the three parameters that were fitted
-/// to them.
+/// point would not tell that. Each is widened by what the fit took of it (HC3: `MacKinnon` and
+/// White 1985).
 fn bootstrap(points: &[Point], law: &Law, residuals: &[f64], draws: usize, seed: u64) -> Bounds {
-    let n = points.len() as f64;
-    let wider = (n / (n - 3.0).max(1.0)).sqrt();
+    let taken = fit::leverages(points, law);
+    let wide = |(residual, taken): (&f64, f64)| residual / (1.0 - taken).max(0.1);
+    let residuals: Vec<f64> = residuals.iter().zip(taken).map(wide).collect();
     let mut random = Random::new(seed);
     let mut again = points.to_vec();
     let mut found: [Vec<f64>; 5] = std::array::from_fn(|_| Vec::with_capacity(draws));
     for _ in 0..draws {
-        for ((new, point), residual) in again.iter_mut().zip(points).zip(residuals) {
-            let sign = if random.below(2) == 0 { wider } else { -wider };
+        for ((new, point), residual) in again.iter_mut().zip(points).zip(&residuals) {
+            let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
             new.work = (law.work(point.workers) + sign * residual).max(0.0);
         }
         let drawn = fit::best(&again, &Face::ALL);

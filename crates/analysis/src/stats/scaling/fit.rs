@@ -152,19 +152,42 @@ fn start(points: &[Point], face: Face) -> Law {
     }
 }
 
+/// How much of each point's residual the fit takes to itself (the diagonal of the hat matrix),
+/// 0 to 1.
+pub(super) fn leverages(points: &[Point], law: &Law) -> Vec<f64> {
+    let face = face(law.alpha > 0.0, law.beta > 0.0);
+    let (mut hessian, _) = normal_equations(points, law, face);
+    for (i, row) in hessian.iter_mut().enumerate() {
+        if row[i] == 0.0 {
+            row[i] = 1.0;
+        }
+    }
+    let of = |p: &Point| {
+        let slope = slope(p.workers, law, face);
+        let solved = solve(hessian, slope).unwrap_or_default();
+        let taken: f64 = slope.iter().zip(solved).map(|(a, b)| a * b).sum();
+        taken.clamp(0.0, 1.0)
+    };
+    points.iter().map(of).collect()
+}
+
+/// The derivatives of the work by γ, α and β; zero by those that are not free.
+fn slope(n: f64, law: &Law, face: Face) -> [f64; 3] {
+    let (work, drag) = (law.work(n), law.drag(n));
+    face.free([
+        work / law.gamma,
+        -work * (n - 1.0) / drag,
+        -work * n * (n - 1.0) / drag,
+    ])
+}
+
 /// The sums of products of the derivatives by γ, α and β, and of each with the residuals.
 fn normal_equations(points: &[Point], law: &Law, face: Face) -> ([[f64; 3]; 3], [f64; 3]) {
     let mut hessian = [[0.0; 3]; 3];
     let mut gradient = [0.0; 3];
     for p in points {
-        let n = p.workers;
-        let (work, drag) = (law.work(n), law.drag(n));
-        let slope = face.free([
-            work / law.gamma,
-            -work * (n - 1.0) / drag,
-            -work * n * (n - 1.0) / drag,
-        ]);
-        let residual = p.work - work;
+        let slope = slope(p.workers, law, face);
+        let residual = p.work - law.work(p.workers);
         for i in 0..3 {
             gradient[i] += slope[i] * residual;
             for j in 0..3 {
