@@ -142,6 +142,8 @@ fn of(name: &str, allow: Allow) -> Result<Vec<Shown>, KnobError> {
             .iter()
             .find(|f| f.prefix == name.trim_end_matches(':'))
         {
+            // The name alone is a knob, of which this machine has none.
+            Some(family) if !family.form.starts_with(&format!("{}:", family.prefix)) => Err(e),
             Some(family) => Err(KnobError::Unknown {
                 name: name.to_owned(),
                 why: "the family is too large to list, or this machine has none of it".into(),
