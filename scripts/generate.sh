@@ -9,6 +9,7 @@ into=${2:-docs/reference}
 mkdir -p "$into"
 "$sonde" catalog --markdown >"$into/catalog.md"
 "$sonde" formats --markdown >"$into/formats.md"
+"$sonde" knobs --markdown >"$into/knobs.md"
 "$sonde" doctor --markdown >"$into/sources.md"
 "$sonde" man >"$into/sonde.1"
 for shell in bash zsh fish; do

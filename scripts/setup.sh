@@ -26,6 +26,9 @@ wanted() {
     need fio fio "makes the disk load of the demonstration and of the tests"
     [ "$purpose" = test ] || return 0
     need ip iproute2 "network namespaces, for tests of the network"
+    need ethtool ethtool "an independent look at settings of interfaces, in tests"
+    need sysctl procps "the same for settings of the kernel"
+    need mkfs.ext4 e2fsprogs "file systems of tests"
     need losetup mount "loop devices, for tests of disks"
     need setpriv util-linux "tests without privileges"
     need script bsdutils "tests in a terminal"

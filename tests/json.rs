@@ -222,6 +222,11 @@ fn list_prints_what_the_page_says() {
 }
 
 #[test]
+fn knobs_prints_what_the_page_says() {
+    compare("knobs", &parse(&succeed(sonde().args(["knobs", "--json"]))));
+}
+
+#[test]
 fn doctor_prints_what_the_page_says() {
     compare(
         "doctor",

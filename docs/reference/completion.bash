@@ -37,6 +37,9 @@ _sonde() {
             sonde,import)
                 cmd="sonde__subcmd__import"
                 ;;
+            sonde,knobs)
+                cmd="sonde__subcmd__knobs"
+                ;;
             sonde,list)
                 cmd="sonde__subcmd__list"
                 ;;
@@ -62,7 +65,7 @@ _sonde() {
 
     case "${cmd}" in
         sonde)
-            opts="-h -V --help --version record mark import show get plot compare list catalog formats doctor man completion"
+            opts="-h -V --help --version record mark import show get plot compare list catalog formats knobs doctor man completion"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -261,6 +264,20 @@ _sonde() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sonde__subcmd__knobs)
+            opts="-h --json --allow-file --markdown --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

@@ -159,6 +159,16 @@ _arguments "${_arguments_options[@]}" : \
 '::format -- Only this format or tool, with an example:_default' \
 && ret=0
 ;;
+(knobs)
+_arguments "${_arguments_options[@]}" : \
+'--json[As JSON]' \
+'--allow-file[Let file\:PATH be a knob]' \
+'--markdown[The reference page of all families]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::name -- A knob, or the front of its name\: disk\:vda.scheduler, net\:eth0, sysctl\:vm:_default' \
+&& ret=0
+;;
 (doctor)
 _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
@@ -198,6 +208,7 @@ _sonde_commands() {
 'list:Runs of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
 'formats:List what can be imported, and how it is recognised' \
+'knobs:Settings that an experiment may change, with their present values' \
 'doctor:What this host lets Sonde see, and how to see more' \
 'man:Print the manual page (pipe it to \`man -l -\`)' \
 'completion:Print completion for a shell' \
@@ -238,6 +249,11 @@ _sonde__subcmd__get_commands() {
 _sonde__subcmd__import_commands() {
     local commands; commands=()
     _describe -t commands 'sonde import commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__knobs_commands] )) ||
+_sonde__subcmd__knobs_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde knobs commands' commands "$@"
 }
 (( $+functions[_sonde__subcmd__list_commands] )) ||
 _sonde__subcmd__list_commands() {

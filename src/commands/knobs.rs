@@ -32,8 +32,8 @@ fn arguments(command: Command) -> Command {
         .arg(flag("allow-file", "Let file:PATH be a knob"))
         .arg(flag("markdown", "The reference page of all families"))
         .after_help(
-            "Without NAME: those of this machine that are worth a look. Control groups, modules\n\
-             and files are many and are listed by name: sonde knobs cgroup:/PATH module:zfs",
+            "Without NAME: those of this machine that are worth a look. Control groups and\n\
+             modules are many; they are listed by name: sonde knobs cgroup:/PATH module:zfs",
         )
 }
 
@@ -90,26 +90,31 @@ impl Shown {
     }
 
     fn json(&self) -> Value {
-        let words = self.knob.allowed();
+        let refused = self.knob.check(&self.value).err();
         json!({
             "name": self.knob.name(),
             "value": self.value,
-            "allowed": words,
+            "allowed": self.knob.allowed(),
             "takes": self.values.described(),
             "about": self.knob.about(),
             "reset_by": self.knob.reset_by(),
-            "settable": self.knob.check(&self.value).map_or_else(|e| e.to_string(), |()| "yes".into()),
+            "settable": refused.is_none(),
+            "refused": refused.map(|e| e.to_string()),
         })
     }
 
     fn text(&self, width: usize) -> String {
-        let value = output::one_line(&self.value.replace('\n', "; "));
+        let value = output::one_line(&self.value.trim_end().replace('\n', "; "));
         let value = if value.is_empty() {
             "(nothing)".to_owned()
         } else {
             value
         };
         let mut text = format!("{} = {value}\n", self.knob.name());
+        if text.chars().count() > width {
+            text = format!("{} =\n", self.knob.name());
+            text += &wrapped("        ", &value, width);
+        }
         text += &wrapped("    ", &format!("{}.", self.knob.about()), width);
         text += &wrapped("    takes ", &self.values.described(), width);
         if let Some(by) = self.knob.reset_by() {

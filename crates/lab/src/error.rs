@@ -92,11 +92,11 @@ impl KnobError {
 /// An error's text with the kernel's short name, without the number.
 fn words(e: &io::Error) -> String {
     let text = e.to_string();
-    let text = text
-        .split(" (os error")
-        .next()
-        .unwrap_or(&text)
-        .to_lowercase();
+    if e.raw_os_error().is_none() {
+        return text;
+    }
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let text = text.to_lowercase();
     let names: [(Errno, &str); 9] = [
         (Errno::PERM, "EPERM"),
         (Errno::ACCESS, "EACCES"),

@@ -6,13 +6,18 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::KnobError;
-use crate::spot::{Identity, Spot, Values, quoted};
+use crate::spot::{Identity, Spot, Values, number, quoted};
 
 /// The longest value that is kept.
 const LONGEST: u64 = 64 << 10;
 
 /// The value in `path`, without the line's end.
 pub(crate) fn read(path: &Path) -> Result<String, KnobError> {
+    read_whole(path).map(|text| text.trim_end_matches('\n').to_owned())
+}
+
+/// The text in `path`, as it is.
+pub(crate) fn read_whole(path: &Path) -> Result<String, KnobError> {
     let refused = |e: &io::Error| KnobError::refused("read", path.display().to_string(), e);
     let mut bytes = Vec::new();
     let file = OpenOptions::new()
@@ -25,8 +30,7 @@ pub(crate) fn read(path: &Path) -> Result<String, KnobError> {
     if bytes.len() as u64 > LONGEST {
         return Err(refused(&io::Error::other("it is longer than 64 KiB")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| refused(&io::Error::other("it is no text")))?;
-    Ok(text.trim_end_matches('\n').to_owned())
+    String::from_utf8(bytes).map_err(|_| refused(&io::Error::other("it is no text")))
 }
 
 /// Opening a pipe must not wait for its other end.
@@ -83,6 +87,14 @@ pub(crate) fn chosen(text: &str) -> &str {
     inner.map_or(text, |(word, _)| word)
 }
 
+/// What a file can hold that holds `text` now, where nothing else is known of it.
+fn plain(text: Option<String>) -> Values {
+    match text.and_then(|text| number(&text)) {
+        Some(_) => Values::Number,
+        None => Values::Text,
+    }
+}
+
 /// The words of a list of which one is in brackets.
 pub(crate) fn choices(text: &str) -> Vec<String> {
     let words = text.split_whitespace();
@@ -117,7 +129,9 @@ pub(crate) enum Holds {
     Numbers(i64, i64),
     /// A whole number.
     Number,
-    /// A text, or a number if a number is there now.
+    /// A number if a number is there now, else a text.
+    Plain,
+    /// A text.
     Text,
 }
 
@@ -144,8 +158,9 @@ impl Spot for FileSpot {
         match self.holds {
             Holds::Choice => match read(&self.path) {
                 Ok(text) if text.contains('[') => Values::Words(choices(&text)),
-                _ => Values::Text,
+                other => plain(other.ok()),
             },
+            Holds::Plain => plain(self.read().ok()),
             Holds::Words(words) => Values::Words(words.iter().map(|w| (*w).to_owned()).collect()),
             Holds::Numbers(least, most) => Values::Numbers(least, most),
             Holds::Number => Values::Number,

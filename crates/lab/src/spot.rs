@@ -85,6 +85,12 @@ pub(crate) trait Spot: Debug + Send + Sync {
         same(one, other)
     }
 
+    /// Whether `now` is what `was` at the start; stricter than the same value where that is
+    /// all there is to it.
+    fn is_back(&self, now: &str, was: &str) -> bool {
+        self.same(now, was)
+    }
+
     /// Other knobs whose values this one disturbs: they are journaled with it.
     fn companions(&self) -> Vec<String> {
         Vec::new()

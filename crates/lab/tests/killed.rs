@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use support::{
-    Disk, Group, Net, Scratch, assert_same, begun, can_run, guardian_of, put, signal, text, turn,
-    wait,
+    Disk, Group, Net, Scratch, assert_same, at_work, begun, can_run, guardian_of, put, signal,
+    text, turn, wait,
 };
 
 /// How often somebody is killed.
@@ -130,7 +130,7 @@ impl Dice {
 fn two_hundred_rounds() {
     if !can_run(
         "killing experiments",
-        &["losetup", "ip", "ethtool", "sysctl"],
+        &["losetup", "ip", "nsenter", "ethtool", "sysctl"],
     ) {
         return;
     }
@@ -144,6 +144,7 @@ fn two_hundred_rounds() {
     let bench = Bench::new("rounds");
     let start = bench.settings();
     let knobs = bench.knobs();
+    let (mut by_guardian, mut by_next) = (0, 0);
     for round in 0..ROUNDS {
         let victim = match dice.below(6) {
             0 => Victim::Experiment(Signal::INT),
@@ -171,23 +172,44 @@ fn two_hundred_rounds() {
         // A signal may come at any moment, also before the experiment has begun, but not
         // before it can be one.
         if dice.below(5) > 0 {
-            begun(&child, &scratch);
+            begun(&mut child, &scratch);
         }
         pause(dice.below(30_000));
-        kill(victim, &mut child, &mut dice);
+        let guarded = kill(victim, &mut child, &mut dice);
         child.wait().expect("it ends");
-        settle(&scratch, &when);
+        let state = scratch.state().display().to_string();
+        wait("the guardian's end", || !watches(&state));
+        if guarded {
+            by_guardian += 1;
+            assert!(
+                !scratch.journal().exists(),
+                "{when}: the guardian did nothing"
+            );
+        }
+        by_next += u64::from(recovered(&scratch, &when));
         assert_same(&bench.settings(), &start, &when);
         assert!(!scratch.journal().exists(), "{when}: the journal is closed");
     }
+    println!("put back by the guardian {by_guardian} times, by who came next {by_next} times");
+    assert!(
+        by_guardian > ROUNDS / 5,
+        "it was killed without a guardian most of the time"
+    );
 }
 
-fn kill(victim: Victim, child: &mut Child, dice: &mut Dice) {
+/// Kills; whether a guardian was left that has to put everything back.
+fn kill(victim: Victim, child: &mut Child, dice: &mut Dice) -> bool {
     let experiment = child.id();
     let guardian = guardian_of(experiment);
     match victim {
-        Victim::Experiment(by) => signal(experiment, by),
-        Victim::Asked => signal(experiment, Signal::TERM),
+        Victim::Experiment(by) => {
+            signal(experiment, by);
+            guardian.is_some()
+        }
+        Victim::Asked => {
+            signal(experiment, Signal::TERM);
+            guardian.is_some()
+        }
         Victim::Guardian => {
             let guardian = guardian.inspect(|pid| signal(*pid, Signal::KILL));
             if guardian.is_some() {
@@ -197,7 +219,9 @@ fn kill(victim: Victim, child: &mut Child, dice: &mut Dice) {
                 });
             }
             pause(dice.below(20_000));
+            let another = guardian_of(experiment);
             signal(experiment, Signal::KILL);
+            guardian.is_some() && another.is_some()
         }
         Victim::Both => {
             signal(experiment, Signal::KILL);
@@ -205,17 +229,19 @@ fn kill(victim: Victim, child: &mut Child, dice: &mut Dice) {
             if let Some(guardian) = guardian {
                 signal(guardian, Signal::KILL);
             }
+            false
         }
     }
 }
 
-/// Waits for the guardian's end, and puts back what it could not, as any command would.
-fn settle(scratch: &Scratch, when: &str) {
-    let state = scratch.state().display().to_string();
-    wait("the guardian's end", || !watches(&state));
+/// Puts back what the guardian could not, as any command would; whether there was anything.
+fn recovered(scratch: &Scratch, when: &str) -> bool {
     match lab::recover(&scratch.state()) {
-        Ok(None) => {}
-        Ok(Some(restored)) => assert!(restored.is_whole(), "{when}: {}", restored.complaint()),
+        Ok(None) => false,
+        Ok(Some(restored)) => {
+            assert!(restored.is_whole(), "{when}: {}", restored.complaint());
+            true
+        }
         Err(e) => panic!("{when}: {e}"),
     }
 }
@@ -244,7 +270,7 @@ fn a_stopped_guardian() {
     let mut child = turn(None, &scratch.state(), 1, 0, &knobs)
         .spawn()
         .expect("it runs");
-    begun(&child, &scratch);
+    at_work(&mut child);
     let guardian = guardian_of(child.id()).expect("a guardian");
     signal(guardian, Signal::STOP);
     wait("a change", || disk.settings() != start);

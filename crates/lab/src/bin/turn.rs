@@ -92,5 +92,8 @@ fn turn(experiment: &mut Experiment, choices: &[Choice], random: &mut u64) -> Re
     let (knob, values) = &choices[below(choices.len())];
     let value = &values[below(values.len())];
     let set = experiment.set(knob, value);
-    set.map_err(|e| e.to_string())
+    set.map_err(|e| e.to_string())?;
+    // Values stay for longer than it takes to change them.
+    std::thread::sleep(std::time::Duration::from_millis(below(3) as u64));
+    Ok(())
 }

@@ -109,12 +109,23 @@ const KEYED: &[(&str, &str)] = &[
     ("weight_device", "0"),
 ];
 
-/// What is no setting, and why.
+/// What is no setting, by its name or its end behind an asterisk, and why.
 const ONE_WAY: &[(&str, &str)] = &[
     ("cgroup.procs", "it moves processes"),
     ("cgroup.threads", "it moves threads"),
     ("tasks", "it moves threads"),
     ("cgroup.kill", "it ends processes"),
+    (
+        "*.pressure",
+        "what is written there is a trigger, not a setting",
+    ),
+    ("*.failcnt", "it is a counter"),
+    ("*.max_usage_in_bytes", "it is a counter"),
+    ("*.peak", "it is a counter"),
+    (
+        "memory.oom_control",
+        "it is written in another form than it is read",
+    ),
     ("cgroup.type", "the kernel does not take it back"),
     (
         "cgroup.subtree_control",
@@ -126,6 +137,16 @@ const ONE_WAY: &[(&str, &str)] = &[
     ("memory.reclaim", "it is an action, not a setting"),
     ("blkio.reset_stats", "it is an action, not a setting"),
 ];
+
+/// Why `file` is no setting, if it is none.
+fn one_way(file: &str) -> Option<&'static (&'static str, &'static str)> {
+    ONE_WAY
+        .iter()
+        .find(|(name, _)| match name.strip_prefix('*') {
+            Some(end) => file.ends_with(end) && file != "cgroup.pressure",
+            None => *name == file,
+        })
+}
 
 /// Where hierarchies of control groups are mounted.
 fn mounts() -> Vec<PathBuf> {
@@ -181,17 +202,17 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
                 .into(),
         });
     };
+    if let Some((_, why)) = one_way(&file) {
+        return Err(KnobError::OneWay {
+            name: name.to_owned(),
+            why: (*why).to_owned(),
+        });
+    }
     if let Some((other, _)) = places.first() {
         return Err(KnobError::Unknown {
             name: name.to_owned(),
             why: "several hierarchies have it".into(),
             hint: format!("give its whole path: cgroup:{}.{file}", other.display()),
-        });
-    }
-    if let Some((_, why)) = ONE_WAY.iter().find(|(f, _)| *f == file) {
-        return Err(KnobError::OneWay {
-            name: name.to_owned(),
-            why: (*why).to_owned(),
         });
     }
     let Some(field) = super::field(FIELDS, &file) else {
@@ -228,8 +249,10 @@ fn list(rest: &str) -> Vec<String> {
             continue;
         }
         for file in entries(&dir) {
-            let one_way = ONE_WAY.iter().any(|(f, _)| *f == file);
-            if !one_way && file.contains('.') && super::can_be_written(&dir.join(&file)) {
+            if one_way(&file).is_none()
+                && file.contains('.')
+                && super::can_be_written(&dir.join(&file))
+            {
                 names.push(format!("cgroup:{}.{file}", dir.display()));
             }
         }

@@ -83,6 +83,14 @@ fn open_smt(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
     if !rest.is_empty() {
         return Err(no_field(name, rest, SMT.fields));
     }
+    if !can_smt() {
+        return Err(KnobError::Missing {
+            name: name.to_owned(),
+            path: format!("`on` or `off` in {SMT_CONTROL}"),
+            hint: "the processors of this machine run one thread each, or do not let it be set"
+                .into(),
+        });
+    }
     // The processors' interrupts are moved, and control groups of version 1 lose processors.
     let interrupts = super::irq::names().into_iter().map(|n| format!("irq:{n}"));
     let spot = FileSpot {

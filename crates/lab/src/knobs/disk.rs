@@ -133,7 +133,7 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
     let spot = FileSpot {
         path: disk.join(place(setting)),
         holds: holds.map_or(
-            if generic { Holds::Text } else { Holds::Number },
+            if generic { Holds::Plain } else { Holds::Number },
             |(_, h)| *h,
         ),
         owner: disk.join("queue"),

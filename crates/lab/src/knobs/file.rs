@@ -10,7 +10,7 @@ use rustix::fs::statfs;
 use super::{Allow, Family, Field, Opened};
 use crate::KnobError;
 use crate::kernel_file;
-use crate::spot::{Identity, Spot, Values};
+use crate::spot::{Identity, Spot, Values, quoted, same};
 
 pub(super) const FAMILY: Family = Family {
     prefix: "file",
@@ -87,23 +87,45 @@ fn is_kernel(path: &Path) -> bool {
     })
 }
 
+impl WholeFile {
+    /// Makes `text` the whole of the file, durably. The file stays the same one, for who has
+    /// it open and for its owner and links.
+    fn replace(&self, text: &str) -> Result<(), KnobError> {
+        let written = (|| {
+            let mut file = std::fs::OpenOptions::new().write(true).open(&self.path)?;
+            file.write_all(text.as_bytes())?;
+            file.set_len(text.len() as u64)?;
+            file.sync_all()
+        })();
+        written.map_err(|e| KnobError::refused("write to", self.path.display().to_string(), &e))
+    }
+}
+
+/// Without the end of its last line.
+fn last_line_open(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
+}
+
 impl Spot for WholeFile {
     fn read(&self) -> Result<String, KnobError> {
-        kernel_file::read(&self.path)
+        if is_kernel(&self.path) {
+            return kernel_file::read(&self.path);
+        }
+        kernel_file::read_whole(&self.path)
     }
 
     fn write(&self, value: &str) -> Result<(), KnobError> {
         if is_kernel(&self.path) {
             return kernel_file::write(&self.path, value);
         }
-        let written = (|| {
-            let mut file = std::fs::OpenOptions::new().write(true).open(&self.path)?;
-            let text = format!("{value}\n");
-            file.write_all(text.as_bytes())?;
-            file.set_len(text.len() as u64)?;
-            file.sync_all()
-        })();
-        written.map_err(|e| KnobError::refused("write to", self.path.display().to_string(), &e))
+        self.replace(&format!("{}\n", last_line_open(value)))
+    }
+
+    fn put_back(&self, value: &str) -> Result<(), KnobError> {
+        if is_kernel(&self.path) {
+            return kernel_file::write(&self.path, value);
+        }
+        self.replace(value)
     }
 
     fn identity(&self) -> Result<Identity, KnobError> {
@@ -125,12 +147,23 @@ impl Spot for WholeFile {
     }
 
     fn command(&self, value: &str) -> String {
-        kernel_file::command(&self.path, value)
+        if is_kernel(&self.path) {
+            return kernel_file::command(&self.path, value);
+        }
+        let path = self.path.display().to_string();
+        format!("printf %s {} > {}", quoted(value), quoted(&path))
     }
 
     fn same(&self, one: &str, other: &str) -> bool {
-        // Any difference of a text may matter.
-        one == other || is_kernel(&self.path) && crate::spot::same(one, other)
+        if is_kernel(&self.path) {
+            return same(one, other);
+        }
+        // Any other difference of a text may matter.
+        last_line_open(one) == last_line_open(other)
+    }
+
+    fn is_back(&self, now: &str, was: &str) -> bool {
+        now == was || is_kernel(&self.path) && same(now, was)
     }
 
     fn lasts(&self) -> bool {

@@ -196,6 +196,10 @@ impl Knob {
         self.opened.spot.put_back(value)
     }
 
+    pub(crate) fn is_back(&self, now: &str, was: &str) -> bool {
+        self.opened.spot.is_back(now, was)
+    }
+
     pub(crate) fn identity(&self) -> Result<Identity, KnobError> {
         self.opened.spot.identity()
     }

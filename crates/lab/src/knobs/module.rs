@@ -46,7 +46,7 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
     }
     let spot = FileSpot {
         path,
-        holds: Holds::Text,
+        holds: Holds::Plain,
         owner,
         more: Identity::new(),
         companions: Vec::new(),

@@ -151,11 +151,16 @@ const FIELDS: &[Field] = &[
     known("*", "Another setting of the kernel"),
 ];
 
-/// Settings in two units: the one in the first column is in use, or the one in the second.
-const PAIRS: &[(&str, &str)] = &[
-    ("vm.dirty_bytes", "vm.dirty_ratio"),
-    ("vm.dirty_background_bytes", "vm.dirty_background_ratio"),
-    ("vm.overcommit_kbytes", "vm.overcommit_ratio"),
+/// Settings in two units: the one in the first column is in use, or the one in the second,
+/// whose default is in the third.
+const PAIRS: &[(&str, &str, &str)] = &[
+    ("vm.dirty_bytes", "vm.dirty_ratio", "20"),
+    (
+        "vm.dirty_background_bytes",
+        "vm.dirty_background_ratio",
+        "10",
+    ),
+    ("vm.overcommit_kbytes", "vm.overcommit_ratio", "50"),
 ];
 
 /// What cannot be put back, by the front or the end of its name, and why.
@@ -324,13 +329,12 @@ struct Sysctl {
 impl Sysctl {
     /// The setting that is this one in another unit.
     fn partner(&self) -> Option<&'static str> {
-        PAIRS
-            .iter()
-            .find_map(|(one, other)| match self.name.as_str() {
-                name if name == *one => Some(*other),
-                name if name == *other => Some(*one),
-                _ => None,
-            })
+        let mut pairs = PAIRS.iter();
+        pairs.find_map(|(one, other, _)| match self.name.as_str() {
+            name if name == *one => Some(*other),
+            name if name == *other => Some(*one),
+            _ => None,
+        })
     }
 }
 
@@ -344,15 +348,14 @@ impl Spot for Sysctl {
     }
 
     fn put_back(&self, value: &str) -> Result<(), KnobError> {
-        // Not in use at the start. The other may want 0 too, which it reads as now, and which
-        // the kernel would take for no change: so it is another value first. It is put back
-        // behind this one.
-        let unused = self.partner().filter(|_| number(value) == Some(0));
-        match unused {
-            Some(partner) if PAIRS.iter().any(|(first, _)| *first == self.name) => {
-                kernel_file::write(&Path::new(DIR).join(below(partner)), "1")
+        let pair = PAIRS.iter().find(|(bytes, _, _)| *bytes == self.name);
+        match pair.filter(|_| number(value) == Some(0)) {
+            // Not in use at the start. The other may want 0 too, which it reads as now, and
+            // which the kernel would take for no change: so it gets another value first. It is
+            // put back behind this one.
+            Some((_, other, default)) => {
+                kernel_file::write(&Path::new(DIR).join(below(other)), default)
             }
-            Some(_) => Ok(()),
             None => self.write(value),
         }
     }

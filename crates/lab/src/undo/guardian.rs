@@ -29,7 +29,7 @@ use super::state::Lock;
 pub const GUARDIAN: &str = "(guardian)";
 
 /// How long a new guardian may take to be ready.
-const READY: Duration = Duration::from_secs(10);
+const READY: Duration = Duration::from_secs(30);
 /// Between looks at a lock that another holds.
 const STEP: Duration = Duration::from_millis(10);
 
@@ -178,7 +178,10 @@ fn spawn(state: &Path, id: &str) -> io::Result<(Child, Started)> {
     drop(command);
     let ready = (|| {
         ours.set_read_timeout(Some(READY))?;
-        ours.read_exact(&mut [0])?;
+        ours.read_exact(&mut [0]).map_err(|e| match e.kind() {
+            io::ErrorKind::WouldBlock => io::Error::other("it was not ready within 30 seconds"),
+            _ => e,
+        })?;
         let pid = Pid::from_raw(child.id() as i32).ok_or(io::ErrorKind::InvalidData)?;
         Ok(pidfd_open(pid, PidfdFlags::empty())?)
     })();

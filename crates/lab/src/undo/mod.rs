@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use guardian::Guardian;
 use journal::{Entry, Journal};
-use recover::{RecoverError, recover_locked};
+use recover::{RecoverError, own, recover_locked};
 use restore::{Restored, put_back};
 use state::{Lock, journal_path, make};
 
@@ -97,9 +97,16 @@ impl Experiment {
             why,
         };
         make(state).map_err(journal_error)?;
-        let Some(lock) = Lock::take(state).map_err(journal_error)? else {
-            let live = Journal::read(state).ok().flatten();
-            return Err(BeginError::Open(live.map(|j| (j.pid, j.what))));
+        let lock = match own(state) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Err(BeginError::Open(None)),
+            Err(RecoverError::Live { pid, what }) => {
+                return Err(BeginError::Open(Some((pid, what))));
+            }
+            Err(RecoverError::Journal { why, .. }) if !journal_path(state).exists() => {
+                return Err(journal_error(why));
+            }
+            Err(e) => return Err(e.into()),
         };
         if let Some(restored) = recover_locked(state, &lock)?
             && restored.failed.iter().any(|f| !f.gone)

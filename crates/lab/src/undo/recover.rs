@@ -115,6 +115,17 @@ fn locked(state: &Path) -> Result<Option<Lock>, RecoverError> {
     Err(unusable(state, why))
 }
 
+/// The lock, for who begins an experiment: one that is ending is waited for.
+pub(super) fn own(state: &Path) -> Result<Option<Lock>, RecoverError> {
+    for _ in 0..=WAIT.as_millis() / STEP.as_millis() {
+        if let Some(lock) = locked(state)? {
+            return Ok(Some(lock));
+        }
+        std::thread::sleep(STEP);
+    }
+    Ok(None)
+}
+
 /// Whether there is such a process, and it has not ended.
 pub(super) fn is_alive(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -151,7 +151,8 @@ fn put_back_here(entries: &[&Entry]) -> Restored {
     }
     work.sort_by_key(|w| w.entry.rank);
     for pass in 0..PASSES {
-        if pass > 0 {
+        // The second looks whether the first was enough.
+        if pass > 1 {
             std::thread::sleep(PAUSE);
         }
         if !one_pass(&mut work) {
@@ -160,7 +161,7 @@ fn put_back_here(entries: &[&Entry]) -> Restored {
     }
     for w in work {
         match w.knob.read() {
-            Ok(is) if w.knob.same(&is, &w.entry.was) => restored.done.push(PutBack {
+            Ok(is) if w.knob.is_back(&is, &w.entry.was) => restored.done.push(PutBack {
                 knob: w.entry.knob.clone(),
                 value: is,
                 written: w.written,
@@ -188,7 +189,10 @@ fn one_pass(work: &mut [Work]) -> bool {
     let mut wrote = false;
     for w in work {
         // What cannot be read may still be written, or appear with another knob.
-        if w.knob.read().is_ok_and(|is| w.knob.same(&is, &w.entry.was)) {
+        if w.knob
+            .read()
+            .is_ok_and(|is| w.knob.is_back(&is, &w.entry.was))
+        {
             continue;
         }
         wrote = true;

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 /// Whether this is root, with these programs. If not, says so for the test to return; with
 /// `CI` set that is a failure.
 pub(crate) fn can_run(test: &str, programs: &[&str]) -> bool {
@@ -254,8 +256,11 @@ pub(crate) fn turn(
     let program = env!("CARGO_BIN_EXE_turn");
     let mut command = match net {
         Some(net) => {
-            let mut command = Command::new("ip");
-            command.args(["netns", "exec", &net.name, program]);
+            // `ip netns exec` would take away where control groups are mounted.
+            let mut command = Command::new("nsenter");
+            command
+                .arg(format!("--net=/run/netns/{}", net.name))
+                .arg(program);
             command
         }
         None => Command::new(program),
@@ -314,11 +319,34 @@ pub(crate) fn wait(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until it has begun: its journal is there.
-pub(crate) fn begun(child: &Child, scratch: &Scratch) {
+/// Waits until it has begun: its journal is there, and its guardian.
+pub(crate) fn begun(child: &mut Child, scratch: &Scratch) {
     wait("the journal and the guardian", || {
+        assert_runs(child);
         scratch.journal().exists() && guardian_of(child.id()).is_some()
     });
+}
+
+/// Waits until its guardian watches and it sets things.
+pub(crate) fn at_work(child: &mut Child) {
+    let mut line = [0; 6];
+    let stdout = child.stdout.as_mut().expect("piped");
+    if std::io::Read::read_exact(stdout, &mut line).is_err() {
+        let _ = child.wait();
+        assert_runs(child);
+    }
+    assert_eq!(&line, b"begun\n");
+}
+
+/// Asserts that it has not ended, and says why it did.
+pub(crate) fn assert_runs(child: &mut Child) {
+    if let Ok(Some(status)) = child.try_wait() {
+        let mut said = String::new();
+        if let Some(stderr) = &mut child.stderr {
+            let _ = std::io::Read::read_to_string(stderr, &mut said);
+        }
+        panic!("it ended: {status}: {said}");
+    }
 }
 
 /// Asserts that two sets of settings are the same, and says in what they differ.
@@ -334,4 +362,46 @@ pub(crate) fn assert_same(
         .map(|n| format!("{n}:\n  is  {:?}\n  was {:?}", now.get(n), start.get(n)))
         .collect();
     assert!(differ.is_empty(), "{when}: {}", differ.join("\n"));
+}
+
+/// Kills the experiment and its guardian, so that what it set stays.
+pub(crate) fn left_changed(
+    scratch: &Scratch,
+    net: Option<&Net>,
+    knobs: &[String],
+    changed: impl Fn() -> bool,
+) {
+    let mut child = turn(net, &scratch.state(), 3, 0, knobs)
+        .spawn()
+        .expect("it runs");
+    at_work(&mut child);
+    // The guardian must not come between: it is held, then killed with its experiment.
+    let guardian = guardian_of(child.id()).expect("a guardian");
+    signal(guardian, rustix::process::Signal::STOP);
+    wait("a change", || {
+        assert_runs(&mut child);
+        changed()
+    });
+    signal(child.id(), rustix::process::Signal::STOP);
+    // It may have put everything back just before.
+    while !changed() {
+        signal(child.id(), rustix::process::Signal::CONT);
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        signal(child.id(), rustix::process::Signal::STOP);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().expect("it runs");
+    signal(guardian, rustix::process::Signal::KILL);
+    child.wait().expect("it ends");
+    wait("the guardian's end", || {
+        !Path::new(&format!("/proc/{guardian}/stat")).exists()
+    });
+}
+
+/// Changes the journal by hand.
+pub(crate) fn edit(scratch: &Scratch, change: impl FnOnce(&mut Value)) {
+    let text = std::fs::read(scratch.journal()).expect("a journal");
+    let mut journal: Value = serde_json::from_slice(&text).expect("JSON");
+    change(&mut journal);
+    put(scratch.journal(), &journal.to_string());
 }
