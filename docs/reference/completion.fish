@@ -34,6 +34,7 @@ complete -c sonde -n "__fish_sonde_needs_command" -f -a "get" -d 'The numbers of
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "plot" -d 'An expression as a picture: terminal, PNG, SVG'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "view" -d 'The web page: worksheets, heat maps, drill-down; of runs, or live'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "compare" -d 'Compare runs with runs: what changed, by how much, and how sure that is'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "try" -d 'A controlled experiment over settings or parameters; settings are put back'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "catalog" -d 'List subjects, measures and dimensions'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "formats" -d 'List what can be imported, and how it is recognised'
@@ -44,6 +45,7 @@ complete -c sonde -n "__fish_sonde_needs_command" -f -a "completion" -d 'Print c
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s o -l output -d 'Directory to record into; it must not exist [default: named for the command and the time]' -r -f -a "(__fish_complete_directories)"
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l every -d 'Interval of the samples, 10ms to 1h' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l for -d 'Stop recording after this time; a command goes on' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l warmup -d 'Name this much of the beginning the phase warm-up, and what follows steady' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l name -d 'Title of the run' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l note -d 'Keep a note with the run; may be given again' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l sources -d 'Only these sources, separated by commas (see `sonde doctor`)' -r
@@ -57,6 +59,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-budget -d '
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-rate -d 'Events a second to keep at most; over it they are sampled' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l with-arguments -d 'Keep the arguments of running processes in the inventory; they may hold secrets'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No progress line and no closing words on stderr'
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l trial -d 'End when the program ends that started this one'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand mark" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -s o -l output -d 'Directory to make; it must not exist [default: named for the first path and the time]' -r -f -a "(__fish_complete_directories)"
@@ -73,6 +76,8 @@ complete -c sonde -n "__fish_sonde_using_subcommand import" -l name -d 'Title of
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l strict -d 'Any line or file that is not understood is an error, and nothing is made'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l json -d 'What was imported as JSON on stdout'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand show" -s o -l output -d 'Of an experiment: write its picture as FILE.png or FILE.svg' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand show" -l size -d 'Pixels of the picture [default: 1200x600]' -r
 complete -c sonde -n "__fish_sonde_using_subcommand show" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -l all -d 'All findings, not only those that matter most'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -s h -l help -d 'Print help'
@@ -115,6 +120,30 @@ complete -c sonde -n "__fish_sonde_using_subcommand compare" -l size -d 'Pixels 
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l with-failed -d 'Count runs whose command failed, too'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l set -d 'Values of a setting of this machine (`sonde knobs`); what it is now is the baseline' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l param -d 'Values of {NAME} in the command; the first is the baseline' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l search -d 'Find a good value in few trials, then confirm it in blocks' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l scale -d 'How work grows with {NAME} things done at once' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l design -d 'How several factors make arms: combinations, one-at-a-time' -r -f -a "combinations\t''
+one-at-a-time\t''"
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l blocks -d 'How often every arm runs; auto: until it is decided, at most 24 [default: auto; with --scale 3]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -s m -l measure -d 'What to compare, and which way is better; may be given again' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l warmup -d 'Leave out so much of the beginning of each trial' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l settle -d 'Wait so long after the settings were changed' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l prepare -d 'Line of shell to run before each trial; it has the values as $SONDE_NAME' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l every -d 'Interval of the samples of a trial [default: 1s]' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l record -d 'Option for the recorder, as --record=--with=file' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l seed -d 'Where the random order comes from' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -s o -l output -d 'Directory of the experiment; it must not exist [default: named for the command and the time]' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l resume -d 'Go on with an experiment that was interrupted' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l no-aa -d 'Without the second baseline arm, which shows whether the baseline differs from itself'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l keep-going -d 'Go on after a trial that failed; it does not count'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l allow-file -d 'Let file:PATH be a knob'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l dry-run -d 'Tell the plan and stop'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l recover -d 'Only put back what a killed experiment left changed'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l json -d 'The result as JSON'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -s q -l quiet -d 'No plan and no progress on stderr'
+complete -c sonde -n "__fish_sonde_using_subcommand try" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -l json -d 'As JSON'
 complete -c sonde -n "__fish_sonde_using_subcommand list" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand catalog" -l markdown -d 'The reference page'

@@ -60,7 +60,7 @@ impl Conductor {
             self.live.took(seconds);
             return Ok(());
         }
-        self.live.now = "rehearsal".to_owned();
+        "rehearsal".clone_into(&mut self.live.now);
         self.live.left = 1;
         match self.trial(Stage::Rehearsal, 0, arm)? {
             (_, State::Done) => Ok(()),

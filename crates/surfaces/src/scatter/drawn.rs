@@ -1,4 +1,8 @@
 //! The picture as SVG.
+#![allow(
+    clippy::many_single_char_names,
+    reason = "x, y, w, h and e (the size of a letter) are what they are called in drawings"
+)]
 
 use crate::axis::Ruler;
 use crate::palette::{Rgb, SERIES};
@@ -205,7 +209,7 @@ fn draw(
 ) {
     let e = frame.e;
     let pen = Pen {
-        colour: if y.is_some_and(|_| dot.y.is_some()) || y.is_none() {
+        colour: if y.is_none() || dot.y.is_some() {
             colour(place)
         } else {
             FAINT
