@@ -36,10 +36,9 @@ pub(super) fn report(
                 panels.push(one);
                 told.push(panel.clone());
             }
-            Ok(_) => {}
             Err(e) if chosen.asked => return Err(e.into()),
             // Of what is worth a look, a run has only some.
-            Err(Error::Problem(_)) => {}
+            Ok(_) | Err(Error::Problem(_)) => {}
             Err(e) => {
                 let text = e.to_string();
                 if !problems.contains(&text) {

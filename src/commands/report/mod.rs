@@ -62,7 +62,7 @@ const FORMS: &[Form] = &[
         ending: "eml",
         about: "a mail with tables and pictures, as a draft",
         files: |made| {
-            let bytes = mail::bytes(made.report).map_err(drawing)?;
+            let bytes = mail::bytes(made.report).map_err(|e| drawing(&e))?;
             Ok(made.only(bytes))
         },
     },
@@ -183,7 +183,7 @@ fn form_of(path: &Path) -> Result<&'static Form, Failure> {
     })
 }
 
-fn drawing(e: png::PngError) -> Failure {
+fn drawing(e: &png::PngError) -> Failure {
     Failure::work(format!("drawing: {e}"))
 }
 
@@ -197,7 +197,7 @@ fn in_markdown(made: &Made<'_>) -> Result<Files, Failure> {
     let panels = made.report.panels.iter().enumerate();
     for (place, panel) in panels {
         if let Some(chart) = &panel.chart {
-            let picture = png::picture(chart, PICTURE.0, PICTURE.1).map_err(drawing)?;
+            let picture = png::picture(chart, PICTURE.0, PICTURE.1).map_err(|e| drawing(&e))?;
             files.push((dir.join(format!("{}.png", place + 1)), picture));
         }
     }
