@@ -30,6 +30,8 @@ import { tools } from "./tools";
 import { treeTable } from "./treetable";
 
 const HEIGHT = { lines: 200, heat: 264 };
+/** Narrower than this no picture can be seen. */
+const LEAST_WIDTH = 120;
 /** More groups when `other` is opened: so many times as before. */
 const OPENED = 4;
 const USUAL_TOP = 8;
@@ -48,6 +50,7 @@ export class PanelView {
   private readonly events: EventsTable;
   private legend: Legend | null = null;
   private loaded: Loaded | null = null;
+  private width = 640;
   private isSeen = true;
   private isStale = false;
 
@@ -99,7 +102,10 @@ export class PanelView {
 
   private size(): Size {
     const tall = this.isHeat ? HEIGHT.heat : HEIGHT.lines;
-    return { width: Math.max(this.plotHost.clientWidth, 120), height: tall };
+    // While the page is laid out anew it may have no width for a moment.
+    const width = this.plotHost.clientWidth;
+    if (width > LEAST_WIDTH) this.width = width;
+    return { width: this.width, height: tall };
   }
 
   private get every(): number | null {

@@ -146,24 +146,18 @@ function strokes(given: Lines): { drawn: Drawn[]; bands: uPlot.Band[] } {
 function areas(given: Lines): { drawn: Drawn[]; bands: uPlot.Band[] } {
   const left = given.lines.filter((line) => !line.right);
   const heights = stacked(left.map((line) => ready(line, line.mean, given)));
-  const drawn: Drawn[] = left.map((line, i) => ({
-    at: line.at,
-    values: heights[i]!,
-    series: {
-      label: line.label,
-      scale: "y",
-      width: 0,
-      fill: alpha(line.colour, AREA),
-      points: { show: false },
-    },
-  }));
-  // Of each but the lowest only what lies above the one below is filled.
-  const bands: uPlot.Band[] = left.slice(1).map((line, i) => ({
-    series: [i + 2, i + 1],
-    fill: alpha(line.colour, AREA),
-  }));
+  const paper = theme().panel;
+  // The highest first and each down to zero, so that the next covers what is not its own: to clip
+  // each to its stripe would take most of the time of a frame.
+  const drawn: Drawn[] = left
+    .map((line, i) => ({
+      at: line.at,
+      values: heights[i]!,
+      series: { label: line.label, scale: "y", width: 0, fill: mixed(line.colour, paper, AREA), points: { show: false } },
+    }))
+    .reverse();
   const rest = strokes({ ...given, lines: given.lines.filter((line) => line.right), merged: false });
-  return { drawn: [...drawn, ...rest.drawn], bands };
+  return { drawn: [...drawn, ...rest.drawn], bands: [] };
 }
 
 /** Points only where a value has gaps at both sides and would else be invisible. */
@@ -219,6 +213,14 @@ function ticksOf(unit: Unit, log: boolean) {
     const ruler = log && least > 0 ? Ruler.log(least, most, least) : Ruler.linear(least, most);
     return ruler.ticks(unit, Math.max(2, space / 34));
   };
+}
+
+/** A share of one colour over another; both as `#rrggbb` or `#rgb`. */
+export function mixed(colour: string, under: string, share: number): string {
+  const channel = (hex: string, i: number): number =>
+    hex.length === 4 ? parseInt(hex[1 + i]!.repeat(2), 16) : parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
+  const mix = [0, 1, 2].map((i) => Math.round(channel(colour, i) * share + channel(under, i) * (1 - share)));
+  return `#${mix.map((c) => c.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** A colour with transparency. */

@@ -7,7 +7,7 @@ import { difference } from "./difference";
 import { evenStretches, isEven, packed, paint, rowOfLine } from "./image";
 import { heatColour } from "./palette";
 import { shadesOf } from "./shades";
-import { valueRange } from "./lines";
+import { mixed, valueRange } from "./lines";
 
 function heat(more: Partial<Heat> = {}): Heat {
   const edges = [1e-5, 1e-4, 1e-3, 1e-2];
@@ -48,6 +48,11 @@ describe("palettes", () => {
       expect(Number.isFinite(shadesOf([], palette).share(5))).toBe(true);
       expect(shadesOf([7, 7], palette).share(7)).toBe(1);
     }
+  });
+
+  it("areas are mixed with the paper, however its colour is written", () => {
+    expect(mixed("#000000", "#fff", 0.5)).toBe("#808080");
+    expect(mixed("#102030", "#ffffff", 1)).toBe("#102030");
   });
 
   it("darkens on white and lightens on black, in even steps", () => {
