@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::{output, sonde, succeed};
 
 /// A short run, sealed.
-pub fn recorded(run: &Path) {
+pub(crate) fn recorded(run: &Path) {
     let mut record = sonde();
     record
         .args(["record", "-q", "--every", "20ms", "--for", "200ms", "-o"])
@@ -14,7 +14,7 @@ pub fn recorded(run: &Path) {
 }
 
 /// Runs sonde in `dir`; its status and what it said, which is never a panic.
-pub fn said(dir: &Path, arguments: &[&str]) -> (i32, String) {
+pub(crate) fn said(dir: &Path, arguments: &[&str]) -> (i32, String) {
     let out = output(sonde().args(arguments).current_dir(dir));
     let said = String::from_utf8(out.stderr).expect("messages are UTF-8");
     assert!(!said.contains("panicked"), "{arguments:?}: {said}");
@@ -22,7 +22,7 @@ pub fn said(dir: &Path, arguments: &[&str]) -> (i32, String) {
 }
 
 /// The status is 2, the first line has `what`, and a line tells `todo`.
-pub fn refuses(dir: &Path, arguments: &[&str], what: &str, todo: &str) {
+pub(crate) fn refuses(dir: &Path, arguments: &[&str], what: &str, todo: &str) {
     let (status, said) = said(dir, arguments);
     assert_eq!(status, 2, "{arguments:?}: {said}");
     let first = said.lines().next().unwrap_or_default();
