@@ -33,6 +33,7 @@ complete -c sonde -n "__fish_sonde_needs_command" -f -a "show" -d 'One screen: w
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "get" -d 'The numbers of an expression: table, JSON, CSV'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "plot" -d 'An expression as a picture: terminal, PNG, SVG'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "view" -d 'The web page: worksheets, heat maps, drill-down; of runs, or live'
+complete -c sonde -n "__fish_sonde_needs_command" -f -a "report" -d 'A run to hand on: HTML page, mail, spreadsheet, Markdown, CSV, JSON'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "compare" -d 'Compare runs with runs: what changed, by how much, and how sure that is'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "try" -d 'A controlled experiment over settings or parameters; settings are put back'
 complete -c sonde -n "__fish_sonde_needs_command" -f -a "list" -d 'Runs of a directory, with their headline numbers'
@@ -113,6 +114,10 @@ events\t''"
 complete -c sonde -n "__fish_sonde_using_subcommand view" -l sources -d 'Live: only these sources, separated by commas' -r
 complete -c sonde -n "__fish_sonde_using_subcommand view" -l no-open -d 'Do not open a browser'
 complete -c sonde -n "__fish_sonde_using_subcommand view" -s h -l help -d 'Print help'
+complete -c sonde -n "__fish_sonde_using_subcommand report" -s o -l output -d 'File to write; its ending tells the form' -r -F
+complete -c sonde -n "__fish_sonde_using_subcommand report" -l worksheet -d 'The statistics of a worksheet, saved in the run or as a file' -r
+complete -c sonde -n "__fish_sonde_using_subcommand report" -l expr -d 'This statistic; may be given several times' -r
+complete -c sonde -n "__fish_sonde_using_subcommand report" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -l vs -d 'Runs after it' -r -f -a "(__fish_complete_directories)"
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s m -l metric -d 'What to compare, and which way is better; may be given again [default: the workload\'s own throughput and latency, else disks, networks and processors]' -r
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s o -l output -d 'Also draw all ratios with their intervals, as FILE.png or FILE.svg' -r -F

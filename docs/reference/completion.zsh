@@ -34,6 +34,7 @@ _arguments "${_arguments_options[@]}" : \
 '--output=[Directory to record into; it must not exist \[default\: named for the command and the time\]]:RUN:_files -/' \
 '--every=[Interval of the samples, 10ms to 1h]:TIME:_default' \
 '--for=[Stop recording after this time; a command goes on]:TIME:_default' \
+'--warmup=[Name this much of the beginning the phase warm-up, and what follows steady]:TIME:_default' \
 '--name=[Title of the run]:NAME:_default' \
 '*--note=[Keep a note with the run; may be given again]:KEY=VALUE:_default' \
 '--sources=[Only these sources, separated by commas (see \`sonde doctor\`)]:LIST:_default' \
@@ -46,6 +47,7 @@ _arguments "${_arguments_options[@]}" : \
 '--with-arguments[Keep the arguments of running processes in the inventory; they may hold secrets]' \
 '-q[No progress line and no closing words on stderr]' \
 '--quiet[No progress line and no closing words on stderr]' \
+'--trial[End when the program ends that started this one]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '*::command -- Command to observe, with its arguments, after --:_default' \
@@ -79,11 +81,14 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (show)
 _arguments "${_arguments_options[@]}" : \
+'-o+[Of an experiment\: write its picture as FILE.png or FILE.svg]:FILE:_files' \
+'--output=[Of an experiment\: write its picture as FILE.png or FILE.svg]:FILE:_files' \
+'--size=[Pixels of the picture \[default\: 1200x600\]]:WIDTHxHEIGHT:_default' \
 '--json[As JSON]' \
 '--all[All findings, not only those that matter most]' \
 '-h[Print help]' \
 '--help[Print help]' \
-':run -- Directory of the run:_files -/' \
+':run -- Directory of the run, or of an experiment (`sonde try`):_files -/' \
 && ret=0
 ;;
 (get)
@@ -134,6 +139,17 @@ _arguments "${_arguments_options[@]}" : \
 '::runs -- Directories of runs; none\: this host, live:_files -/' \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'-o+[File to write; its ending tells the form]:FILE:_files' \
+'--output=[File to write; its ending tells the form]:FILE:_files' \
+'--worksheet=[The statistics of a worksheet, saved in the run or as a file]:NAME|FILE:_default' \
+'*--expr=[This statistic; may be given several times]:EXPR:_default' \
+'-h[Print help]' \
+'--help[Print help]' \
+':run -- Directory of the run:_files -/' \
+&& ret=0
+;;
 (compare)
 _arguments "${_arguments_options[@]}" : \
 '--vs=[Runs after it]:B:_files -/' \
@@ -146,7 +162,39 @@ _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
 '-h[Print help]' \
 '--help[Print help]' \
-'*::a -- Runs before the change:_files -/' \
+'*::a -- Runs before the change; of an experiment its baseline, or DIR\:ARM:_files -/' \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+'*--set=[Values of a setting of this machine (\`sonde knobs\`); what it is now is the baseline]:KNOB=V1,V2:_default' \
+'*--param=[Values of {NAME} in the command; the first is the baseline]:NAME=V1,V2:_default' \
+'(--set --param)--search=[Find a good value in few trials, then confirm it in blocks]:KNOB=LOW..HIGH:_default' \
+'(--set --param --search)--scale=[How work grows with {NAME} things done at once]:NAME=1,2,4:_default' \
+'--design=[How several factors make arms\: combinations, one-at-a-time]:DESIGN:(combinations one-at-a-time)' \
+'--blocks=[How often every arm runs; auto\: until it is decided, at most 24 \[default\: auto; with --scale 3\]]:N|auto:_default' \
+'*-m+[What to compare, and which way is better; may be given again]:[pN ]EXPR[:higher|:lower]:_default' \
+'*--measure=[What to compare, and which way is better; may be given again]:[pN ]EXPR[:higher|:lower]:_default' \
+'--warmup=[Leave out so much of the beginning of each trial]:TIME:_default' \
+'--settle=[Wait so long after the settings were changed]:TIME:_default' \
+'--prepare=[Line of shell to run before each trial; it has the values as \$SONDE_NAME]:CMD:_default' \
+'--every=[Interval of the samples of a trial \[default\: 1s\]]:TIME:_default' \
+'*--record=[Option for the recorder, as --record=--with=file]:OPTION:_default' \
+'--seed=[Where the random order comes from]:N:_default' \
+'-o+[Directory of the experiment; it must not exist \[default\: named for the command and the time\]]:DIR:_files -/' \
+'--output=[Directory of the experiment; it must not exist \[default\: named for the command and the time\]]:DIR:_files -/' \
+'(--set --param --search --scale -o --output --dry-run)--resume=[Go on with an experiment that was interrupted]:DIR:_files -/' \
+'--no-aa[Without the second baseline arm, which shows whether the baseline differs from itself]' \
+'--keep-going[Go on after a trial that failed; it does not count]' \
+'--allow-file[Let file\:PATH be a knob]' \
+'--dry-run[Tell the plan and stop]' \
+'--recover[Only put back what a killed experiment left changed]' \
+'--json[The result as JSON]' \
+'-q[No plan and no progress on stderr]' \
+'--quiet[No plan and no progress on stderr]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::command -- Command to run in each trial, with its arguments, after --:_default' \
 && ret=0
 ;;
 (list)
@@ -219,7 +267,9 @@ _sonde_commands() {
 'get:The numbers of an expression\: table, JSON, CSV' \
 'plot:An expression as a picture\: terminal, PNG, SVG' \
 'view:The web page\: worksheets, heat maps, drill-down; of runs, or live' \
+'report:A run to hand on\: HTML page, mail, spreadsheet, Markdown, CSV, JSON' \
 'compare:Compare runs with runs\: what changed, by how much, and how sure that is' \
+'try:A controlled experiment over settings or parameters; settings are put back' \
 'list:Runs of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
 'formats:List what can be imported, and how it is recognised' \
@@ -295,10 +345,20 @@ _sonde__subcmd__record_commands() {
     local commands; commands=()
     _describe -t commands 'sonde record commands' commands "$@"
 }
+(( $+functions[_sonde__subcmd__report_commands] )) ||
+_sonde__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde report commands' commands "$@"
+}
 (( $+functions[_sonde__subcmd__show_commands] )) ||
 _sonde__subcmd__show_commands() {
     local commands; commands=()
     _describe -t commands 'sonde show commands' commands "$@"
+}
+(( $+functions[_sonde__subcmd__try_commands] )) ||
+_sonde__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'sonde try commands' commands "$@"
 }
 (( $+functions[_sonde__subcmd__view_commands] )) ||
 _sonde__subcmd__view_commands() {
