@@ -222,6 +222,13 @@ fn a_window_counts_what_lies_in_it() {
         .flat_map(|c| c.iter().map(|c| c.0))
         .collect();
     assert_eq!(columns, [75, 175]);
+    // A time that is named means whole intervals, as it does without a picture.
+    let named = "disk.ios by file where process = p and time in 10.9s..12.5s";
+    let shown = look(&made.sealed, named, 10.0, 13.0, 200);
+    let total = |groups: &[analysis::Group]| groups.iter().filter_map(|g| g.total).sum::<f64>();
+    assert_eq!(total(&shown.answer.groups), 2.0);
+    let answer = evaluate(&made.sealed, named).unwrap();
+    assert_eq!(total(&answer.groups), 2.0);
     for (from, to) in [
         (700.0, 800.0),
         (-5.0, -1.0),

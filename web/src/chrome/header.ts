@@ -127,7 +127,7 @@ function runNames(page: Page): HTMLElement {
   const names = runs.map((run) =>
     h("span", { class: "run-name", title: [run.path ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
   );
-  const facts = [first.name === first.host ? "live" : first.host, first.live ? null : length(first.seconds), date(first.started), ended(first)];
+  const facts = [first.live ? "live" : first.name === first.host ? null : first.host, first.live ? null : length(first.seconds), date(first.started), ended(first)];
   const align = runs.length > 1 ? alignChoice(page, runs) : "";
   return h("div", { class: "runs" }, h("h1", {}, ...names), h("p", {}, facts.filter((fact) => fact).join(" · ")), align);
 }

@@ -10,8 +10,7 @@ use run::catalog::Detail;
 use run::read::ReadError;
 use run::{Nanos, Run};
 
-use crate::gather::Rules;
-use crate::plan::{Key, Plan, TimeCheck};
+use crate::plan::{Key, Plan};
 use crate::scan::{self, Cells, Slot};
 
 use super::Grid;
@@ -19,20 +18,17 @@ use super::Grid;
 /// No column of events is shorter.
 pub(super) const SHORTEST: Nanos = 1_000_000;
 
-/// Whether the plan's events can be counted by any interval.
+/// Whether the plan's events can be counted by any interval. `plan` is as it was asked for: a
+/// time that an expression names means sampled intervals, here as everywhere.
 pub(super) fn can_be_cut(plan: &Plan) -> bool {
-    let of_phase = |check: &TimeCheck| !matches!(check, TimeCheck::Within(..));
     plan.over.table.detail == Detail::Event
         && plan.kind.is_some()
         && !plan.over.by.iter().any(|(_, key)| *key == Key::Phase)
-        && !plan.over.times.iter().any(of_phase)
+        && plan.over.times.is_empty()
 }
 
 /// Counts the plan's events, by intervals that suit the grid.
-pub(super) fn scan(run: &Run, plan: &Plan, rules: &Rules) -> Result<Cells, ReadError> {
-    let Some(grid) = rules.grid.filter(|_| can_be_cut(plan)) else {
-        return scan::scan(run, &plan.over);
-    };
+pub(super) fn scan(run: &Run, plan: &Plan, grid: Grid) -> Result<Cells, ReadError> {
     let every = (run.manifest.every_seconds * 1e9) as Nanos;
     let is_heat = plan.by.iter().any(|by| by.number.is_some());
     if is_heat || grid.length < every {

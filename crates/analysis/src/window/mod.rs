@@ -165,7 +165,8 @@ pub fn window(
 ) -> Result<Pictured, Error> {
     let mut plan = planned(run, text)?;
     let ended = run.ended();
-    let grid = grid_of(run, &plan, window, ended);
+    let cut = frames::can_be_cut(&plan);
+    let grid = grid_of(run, cut, window, ended);
     let every = seconds(run.manifest.every_seconds);
     let slack = if plan.over.table.detail == Detail::Event {
         // A sample is taken a little late; the next interval is none of the window's.
@@ -185,7 +186,7 @@ pub fn window(
         shortest: run.manifest.every_seconds / 2.0,
         grid: Some(grid),
     };
-    let mut pictured = read(run, &plan, rules)?;
+    let mut pictured = read(run, &plan, rules, cut)?;
     bounds.check()?;
     let whole = grid.from <= run.manifest.started && grid.to() >= ended;
     if !whole {
@@ -198,7 +199,7 @@ fn seconds(seconds: f64) -> Nanos {
     ((seconds * 1e9) as Nanos).max(1)
 }
 
-fn grid_of(run: &Run, plan: &Plan, window: &Window, ended: Nanos) -> Grid {
+fn grid_of(run: &Run, cut: bool, window: &Window, ended: Nanos) -> Grid {
     let started = run.manifest.started;
     let at = |seconds: f64| started.saturating_add((seconds * 1e9) as Nanos);
     let from = at(window.from).max(started);
@@ -212,7 +213,7 @@ fn grid_of(run: &Run, plan: &Plan, window: &Window, ended: Nanos) -> Grid {
     let every = seconds(run.manifest.every_seconds);
     // Columns hold whole samples, until there is room for more than samples have.
     let fine = to.saturating_sub(from) / Nanos::from(window.width.max(1)) < every;
-    let least = if fine && frames::can_be_cut(plan) {
+    let least = if fine && cut {
         frames::SHORTEST.min(every)
     } else {
         every
@@ -235,7 +236,7 @@ fn within_text(text: &str, run: &Run, grid: &Grid) -> String {
     format!("{text} {word} time in {from}s..{to}s")
 }
 
-fn read(run: &Run, plan: &Plan, mut rules: Rules) -> Result<Pictured, Error> {
+fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured, Error> {
     let mut answer = plan_head(plan);
     if let Some(short) = answer::Short::of(plan) {
         rules.ratio = short.under.is_some().then_some(plan.times);
@@ -254,7 +255,10 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules) -> Result<Pictured, Error> {
     }
     answer.absent_is_zero = true;
     let cells = if plan.over.table.detail == Detail::Event {
-        let cells = frames::scan(run, plan, &rules)?;
+        let cells = match rules.grid.filter(|_| cut) {
+            Some(grid) => frames::scan(run, plan, grid)?,
+            None => scan::scan(run, &plan.over)?,
+        };
         let totals = |g: GroupCells| GroupCells {
             amounts: Totals::of(&g.amounts, &cells.slots, &rules),
             key: g.key,
