@@ -1,5 +1,6 @@
 //! Settings of the machine, as `inventory.json` of a run has them.
 
+use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -17,28 +18,33 @@ impl Inventory {
     /// Of the run in `dir`. Runs that were imported have none.
     pub fn read(dir: &Path) -> Inventory {
         let path = dir.join("inventory.json");
+        let name = path.display().to_string();
         match std::fs::read(&path) {
-            Ok(text) => Inventory::of(Some(&text)),
+            Ok(text) => Inventory::parsed(Some(&text), &name),
             Err(e) if e.kind() == ErrorKind::NotFound => Inventory::of(None),
-            Err(e) => Inventory::unknown(&format!("{}: {e}", path.display())),
+            Err(e) => Inventory::unknown(&name, &e),
         }
     }
 
     /// Of the text of `inventory.json`, if there is one.
     pub fn of(text: Option<&[u8]>) -> Inventory {
+        Inventory::parsed(text, "inventory.json")
+    }
+
+    fn parsed(text: Option<&[u8]>, name: &str) -> Inventory {
         match text.map_or(Ok(Value::Null), serde_json::from_slice) {
             Ok(sections) => Inventory {
                 sections,
                 problem: None,
             },
-            Err(e) => Inventory::unknown(&format!("inventory.json: {e}")),
+            Err(e) => Inventory::unknown(name, &e),
         }
     }
 
-    fn unknown(why: &str) -> Inventory {
+    fn unknown(name: &str, why: &dyn Display) -> Inventory {
         Inventory {
             sections: Value::Null,
-            problem: Some(format!("the inventory cannot be read: {why}")),
+            problem: Some(format!("{name} cannot be read: {why}")),
         }
     }
 
