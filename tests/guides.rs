@@ -239,6 +239,12 @@ fn expressions(blocks: &[&Block], prose: &str) -> Vec<String> {
     [words, spans]
         .concat()
         .into_iter()
+        // A metric says which way is better.
+        .map(|text| {
+            let asked = text.strip_suffix(":lower");
+            let asked = asked.or_else(|| text.strip_suffix(":higher"));
+            asked.unwrap_or(&text).to_owned()
+        })
         .filter(|text| {
             let subject = text.split('.').next().unwrap_or_default();
             let is_file = [".png", ".svg", ".json", ".csv", ".md", ".parquet"]
