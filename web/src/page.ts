@@ -8,15 +8,21 @@ import type { Store } from "./sheet/store";
 import type { View } from "./sheet/view";
 import type { Panel } from "./sheet/worksheet";
 
+/** A title can be a whole command line; the tip of the name has it. */
+const LONGEST = 40;
+
+const short = (name: string): string => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+
 /** Runs under the name that their reader gave them: the title, else the directory's. */
-function named(runs: Runs): Runs {
-  const label = (run: Run): string => run.title ?? run.path?.replace(/\/+$/, "").split("/").pop() ?? run.name;
+export function named(runs: Runs): Runs {
+  const label = (run: Run): string => short(run.title ?? run.path?.replace(/\/+$/, "").split("/").pop() ?? run.name);
   const labels = runs.runs.map(label);
   const twice = (name: string): boolean => labels.indexOf(name) !== labels.lastIndexOf(name);
   const list = runs.runs.map((run, i) => {
     const name = run.live && runs.live ? (run.host ?? "this host") : labels[i]!;
     const directory = run.path?.replace(/\/+$/, "").split("/").pop() ?? run.id;
-    return { ...run, name: twice(name) ? `${name} (${directory})` : name };
+    const apart = runs.runs.filter((other) => (other.path ?? "").replace(/\/+$/, "").endsWith(`/${directory}`)).length > 1 ? run.id : directory;
+    return { ...run, name: twice(name) ? `${name} (${apart})` : name };
   });
   return { ...runs, runs: list };
 }
