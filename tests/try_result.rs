@@ -116,8 +116,9 @@ fn the_same_against_the_same_claims_nothing() {
 #[test]
 fn a_warm_up_does_not_count() {
     let bench = Bench::new("try-warm");
-    // Works first, and then sleeps.
-    let script = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 1.2 # {n}";
+    // Works first, then sleeps, and works a little, so that there is something to measure.
+    let script = "work() { i=0; while [ $i -lt $1 ]; do i=$((i+1)); done; }; \
+                  work 150000; sleep 1.2; work 30000 # {n}";
     let words = [
         "--param",
         "n=1,2",
