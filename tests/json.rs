@@ -287,6 +287,13 @@ fn an_experiment_prints_what_the_page_says() {
     other["front"] = serde_json::json!(["baseline"]);
     other["advice"]["close"] = serde_json::json!(["2"]);
     answers.push(other);
+    // Bounds that few trials may not give.
+    let mut scaled = answers[1].clone();
+    for bounds in ["alpha_interval", "beta_interval"] {
+        assert!(scaled["scaling"].get(bounds).is_some(), "{bounds}");
+        scaled["scaling"][bounds] = serde_json::json!([0.0, 0.1]);
+    }
+    answers.push(scaled);
     compare("try", &answers);
 }
 
