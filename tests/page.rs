@@ -48,14 +48,13 @@ fn a_reader_before_a_made_up_machine() {
 /// A latency bubble, as in `docs/guides/latency-bubble.md`: a deep stream and, far behind it, a
 /// lone reader, which the scheduler passes over for at most `patience` milliseconds.
 fn bubble(device: &LoopDevice, patience: u32) -> PathBuf {
-    let queue = Path::new("/sys/block").join(device.name()).join("queue");
     for (setting, value) in [
         ("scheduler", "mq-deadline".to_owned()),
         ("nr_requests", "1024".to_owned()),
         ("nomerges", "2".to_owned()),
         ("iosched/read_expire", patience.to_string()),
     ] {
-        std::fs::write(queue.join(setting), value).expect("root may");
+        device.set(setting, &value);
     }
     let run = scratch(&format!("page-{patience}")).join("run");
     let fio = format!(

@@ -36,8 +36,7 @@ impl Left {
     }
 
     fn file(&self) -> PathBuf {
-        let queue = Path::new("/sys/block").join(self.disk.name()).join("queue");
-        queue.join("read_ahead_kb")
+        self.disk.queue("read_ahead_kb")
     }
 
     fn value(&self) -> String {

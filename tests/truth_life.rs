@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use run::{Nanos, Run};
 use rustix::time::{ClockId, clock_gettime};
-use support::{output, scratch};
+use support::{Need, output, scratch};
 use truth::{record, record_script, recording};
 
 /// The wall clock, in nanoseconds.
@@ -171,18 +171,33 @@ fn median(mut of: Vec<Nanos>) -> Nanos {
     of[of.len() / 2]
 }
 
-/// Others who want the processors are no part of what recording adds: of several medians of
-/// five, the least counts. The machine may be another's for a second or two.
+/// The command before all others who want a processor, which only root may ask for.
+fn before_all_others(command: std::process::Command) -> std::process::Command {
+    let needs = [Need::Root, Need::Program("chrt")];
+    if needs.iter().any(|n| n.missing().is_some()) {
+        return command;
+    }
+    let mut first = std::process::Command::new("chrt");
+    first.args(["--fifo", "10"]).arg(command.get_program());
+    first.args(command.get_args());
+    first.env_remove("SONDE_RUN");
+    first
+}
+
+/// Others who want the processors are no part of what recording adds: it comes before them, and
+/// of several medians of five, the least counts. The machine may be another's for some seconds.
 #[test]
 fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
     const LIMIT: Nanos = 100_000_000;
     let dir = scratch("start");
-    let recorded =
-        |name: String| until_printed(recording(&dir.join(name), "1s", &["date", "+%s.%N"]));
+    let recorded = |name: String| {
+        let record = recording(&dir.join(name), "1s", &["date", "+%s.%N"]);
+        until_printed(before_all_others(record))
+    };
     let alone = || {
         let mut date = std::process::Command::new("date");
         date.arg("+%s.%N");
-        until_printed(date)
+        until_printed(before_all_others(date))
     };
     let round = |round: i32| {
         let with = median((0..5).map(|n| recorded(format!("{round}-{n}"))).collect());

@@ -10,7 +10,6 @@ mod support;
 #[path = "support/trying.rs"]
 mod trying;
 
-use std::path::Path;
 use std::process::Child;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -63,10 +62,8 @@ fn goes_on(name: &str, how: Signal, status: Option<i32>) {
         return;
     }
     let device = LoopDevice::new(name, 1 << 20);
-    let ahead = Path::new("/sys/block")
-        .join(device.name())
-        .join("queue/read_ahead_kb");
-    std::fs::write(&ahead, "32").expect("root may set it");
+    let ahead = device.queue("read_ahead_kb");
+    device.set("read_ahead_kb", "32");
     let bench = Bench::new(name);
     let (code, told) = interrupted(&bench, &device, how);
     assert_eq!(code, status, "{told}");
@@ -134,10 +131,8 @@ fn another_start_is_no_resume() {
         return;
     }
     let device = LoopDevice::new("try-other", 1 << 20);
-    let ahead = Path::new("/sys/block")
-        .join(device.name())
-        .join("queue/read_ahead_kb");
-    std::fs::write(&ahead, "32").expect("root may set it");
+    let ahead = device.queue("read_ahead_kb");
+    device.set("read_ahead_kb", "32");
     let bench = Bench::new("try-other");
     interrupted(&bench, &device, Signal::TERM);
     std::fs::write(&ahead, "48").expect("root may set it");

@@ -14,20 +14,13 @@ mod truth;
 #[path = "support/trying.rs"]
 mod trying;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use support::{AtEnd, LoopDevice, Need, can_run};
 use trying::{Bench, against, file};
 
 const LOOP: &[Need] = &[Need::Root, Need::Program("losetup")];
-
-fn queue(device: &LoopDevice, name: &str) -> PathBuf {
-    Path::new("/sys/block")
-        .join(device.name())
-        .join("queue")
-        .join(name)
-}
 
 /// The setting of a device in the inventory of each trial that counts, by arm.
 fn during(bench: &Bench, result: &Value, device: &str, setting: &str) -> Vec<(String, String)> {
@@ -57,7 +50,7 @@ fn schedulers_and_depths_are_set_for_each_trial_and_put_back() {
     }
     let device = LoopDevice::new("try-depth", 8 << 20);
     let bench = Bench::new("try-depth");
-    let names = ["scheduler", "nr_requests"].map(|n| queue(&device, n));
+    let names = ["scheduler", "nr_requests"].map(|n| device.queue(n));
     let before = names.each_ref().map(|n| file(n));
     let set = |name: &str, values: &str| format!("disk:{}.{name}={values}", device.name());
     let (scheduler, depth) = (
@@ -110,8 +103,8 @@ fn reading_ahead_is_found_to_be_much_better() {
     }
     let device = LoopDevice::new("try-ahead", 64 << 20);
     let bench = Bench::new("try-ahead");
-    let ahead = queue(&device, "read_ahead_kb");
-    std::fs::write(&ahead, "0").expect("root may set it");
+    let ahead = device.queue("read_ahead_kb");
+    device.set("read_ahead_kb", "0");
     let set = format!("disk:{}.read_ahead_kb=0,4096", device.name());
     let flush = format!("blockdev --flushbufs {}", device.path.display());
     let read = format!("if={}", device.path.display());

@@ -10,6 +10,7 @@
 pub(crate) mod disk_runs;
 pub(crate) mod python;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -93,7 +94,7 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    fn missing(self) -> Option<String> {
+    pub(crate) fn missing(self) -> Option<String> {
         match self {
             Need::Root => (!rustix::process::getuid().is_root()).then(|| "root".into()),
             Need::Program(name) => {
@@ -132,11 +133,14 @@ impl<F: FnMut()> Drop for AtEnd<F> {
     }
 }
 
-/// A loop device over a file on tmpfs; both go when it is dropped.
+/// A loop device over a file on tmpfs; both go when it is dropped, and what was set is put back:
+/// settings stay with the device's number, for whoever is given it next.
 pub(crate) struct LoopDevice {
     /// `/dev/loop3`.
     pub(crate) path: PathBuf,
     file: PathBuf,
+    /// Files of settings, and what was in them.
+    before: RefCell<Vec<(PathBuf, String)>>,
 }
 
 impl LoopDevice {
@@ -162,10 +166,32 @@ impl LoopDevice {
                 .args(["--find", "--show"])
                 .arg(&file),
         );
-        LoopDevice {
+        let device = LoopDevice {
             path: PathBuf::from(path.trim()),
             file,
+            before: RefCell::default(),
+        };
+        // As the kernel has them at first, whatever a killed test left behind.
+        for (setting, value) in [("scheduler", "none"), ("nomerges", "0")] {
+            std::fs::write(device.queue(setting), value).expect("root may");
         }
+        device
+    }
+
+    /// The file of a setting of its queue.
+    pub(crate) fn queue(&self, setting: &str) -> PathBuf {
+        let block = Path::new("/sys/block").join(self.name());
+        block.join("queue").join(setting)
+    }
+
+    /// Sets `setting` of its queue, such as `scheduler`, for as long as the device lives.
+    pub(crate) fn set(&self, setting: &str, value: &str) {
+        let file = self.queue(setting);
+        let before = std::fs::read_to_string(&file).expect("a setting");
+        let chosen = before.split_once('[').and_then(|(_, r)| r.split_once(']'));
+        let before = chosen.map_or(before.trim(), |(word, _)| word).to_owned();
+        std::fs::write(&file, value).expect("root may");
+        self.before.borrow_mut().push((file, before));
     }
 
     /// `loop3`.
@@ -180,6 +206,9 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
+        for (file, value) in self.before.borrow().iter().rev() {
+            let _ = std::fs::write(file, value);
+        }
         let _ = Command::new("losetup")
             .arg("--detach")
             .arg(&self.path)

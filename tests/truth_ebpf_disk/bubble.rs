@@ -13,14 +13,13 @@ const BYTES: u64 = 64 << 30;
 /// A deep stream and, far behind it, a lone reader; the scheduler passes a read over for at
 /// most `patience` milliseconds.
 fn recorded(device: &LoopDevice, patience: u32) -> PathBuf {
-    let queue = Path::new("/sys/block").join(device.name()).join("queue");
     for (setting, value) in [
         ("scheduler", "mq-deadline".to_owned()),
         ("nr_requests", "1024".to_owned()),
         ("nomerges", "2".to_owned()),
         ("iosched/read_expire", patience.to_string()),
     ] {
-        std::fs::write(queue.join(setting), value).expect("root may");
+        device.set(setting, &value);
     }
     let run = scratch(&format!("bubble-{patience}")).join("run");
     let job = "ioengine=libaio time_based runtime=4 \

@@ -75,8 +75,7 @@ fn mixed_load(device: &Path) -> String {
 
 fn mixed_load_agrees(name: &str, scheduler: &str) {
     let (_lock, device) = quiet_device(name);
-    let queue = format!("/sys/block/{}/queue/scheduler", device.name());
-    std::fs::write(queue, scheduler).expect("the scheduler is there");
+    device.set("scheduler", scheduler);
     let run = scratch(name).join("run");
     let before = DiskLine::now(&device.name());
     record_script_with(&run, "100ms", LOOK, &mixed_load(&device.path));

@@ -105,7 +105,9 @@ fn without_root_it_is_denied_and_says_the_remedy() {
     record
         .args(["record", "--every", "100ms", "-o", "run"])
         .args(LOOK);
-    record.args(["--", "sh", "-c", "sleep 0.3; exit 7"]);
+    // Some work of a known kind: the kernel counts processor time in ticks.
+    let work = "timeout 0.5 sh -c 'while :; do :; done'; exit 7";
+    record.args(["--", "sh", "-c", work]);
     let out = output(record.env_remove("SONDE_RUN"));
     let said = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(7), "{said}");
