@@ -58,7 +58,7 @@ fn bubble(device: &LoopDevice, patience: u32) -> PathBuf {
     }
     let run = scratch(&format!("page-{patience}")).join("run");
     let fio = format!(
-        "fio --filename={} --direct=1 --ioengine=libaio --time_based --runtime=4 \
+        "chrt --fifo 50 fio --filename={} --direct=1 --ioengine=libaio --time_based --runtime=4 \
          --output-format=terse --minimal --name=stream --rw=read --bs=256k --iodepth=512 --offset=1g \
          --name=lone --rw=randread --norandommap --bs=4k --iodepth=1 --size=1g --thinktime=5ms",
         device.path.display()
@@ -75,6 +75,7 @@ fn a_reader_before_recorded_runs_and_a_live_one() {
         Need::Path("/sys/kernel/btf/vmlinux"),
         Need::Program("losetup"),
         Need::Program("fio"),
+        Need::Program("chrt"),
     ]);
     if !can_run("a_reader_before_recorded_runs_and_a_live_one", &needs) {
         return;

@@ -48,6 +48,7 @@ const NEEDS: &[Need] = &[
     Need::Path("/sys/kernel/btf/vmlinux"),
     Need::Program("losetup"),
     Need::Program("fio"),
+    Need::Program("chrt"),
 ];
 const NEEDS_FUSE: &[Need] = &[
     Need::Root,
@@ -55,6 +56,7 @@ const NEEDS_FUSE: &[Need] = &[
     Need::Path("/dev/fuse"),
     Need::Program("losetup"),
     Need::Program("fio"),
+    Need::Program("chrt"),
 ];
 /// How deep the recordings of these tests look.
 const LOOK: &[&str] = &["--detail", "distributions"];
@@ -141,6 +143,12 @@ fn fio(target: &Path, options: &str) -> Vec<String> {
             .map(|w| format!("--{w}")),
     );
     arguments
+}
+
+/// The same as a line of shell, before all others who want a processor: how long a job waits for
+/// one when its I/O is done is no time of the disk, nor may it fall behind with the next.
+fn fio_first(target: &Path, options: &str) -> String {
+    format!("chrt --fifo 50 {}", fio(target, options).join(" "))
 }
 
 /// A bucket of a breakdown by a number.

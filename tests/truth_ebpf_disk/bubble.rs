@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{LoopDevice, can_run, scratch};
 use crate::truth::record_script_with;
-use crate::{Bucket, LOOK, NEEDS, alone, buckets, fio, sum};
+use crate::{Bucket, LOOK, NEEDS, alone, buckets, fio_first, sum};
 
 /// Far more than is read: only holes are.
 const BYTES: u64 = 64 << 30;
@@ -25,7 +25,7 @@ fn recorded(device: &LoopDevice, patience: u32) -> PathBuf {
     let job = "ioengine=libaio time_based runtime=4 \
                name=stream rw=read bs=256k iodepth=512 offset=1g \
                name=lone rw=randread norandommap bs=4k iodepth=1 size=1g thinktime=5ms";
-    record_script_with(&run, "100ms", LOOK, &fio(&device.path, job).join(" "));
+    record_script_with(&run, "100ms", LOOK, &fio_first(&device.path, job));
     run
 }
 

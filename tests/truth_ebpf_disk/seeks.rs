@@ -7,7 +7,8 @@ use crate::slow_fuse::{Delay, SlowDisk};
 use crate::support::{can_run, get, scratch};
 use crate::truth::record_script_with;
 use crate::{
-    Bucket, LOOK, MIB, NEEDS, NEEDS_FUSE, alone, buckets, fio, quantile, quiet_device, sum,
+    Bucket, LOOK, MIB, NEEDS, NEEDS_FUSE, alone, buckets, fio, fio_first, quantile, quiet_device,
+    sum,
 };
 
 /// `disk.random_share` of a device.
@@ -56,7 +57,7 @@ fn two_sequential_streams_jump_but_each_goes_on() {
     let run = scratch("streams").join("run");
     let job = "rw=read bs=4k ioengine=psync size=32m number_ios=2000 \
                name=one offset=0 name=two offset=32m";
-    record_script_with(&run, "100ms", LOOK, &fio(&disk.path, job).join(" "));
+    record_script_with(&run, "100ms", LOOK, &fio_first(&disk.path, job));
     let random = random_share(&run, &disk.name());
     assert!(random <= 0.01, "{random} of it is random");
     let next = share(&run, &disk.name(), "nearest", |b| b.from == 0.0);

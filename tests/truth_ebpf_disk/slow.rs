@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::slow_fuse::{Delay, SlowDisk};
-use crate::support::{Need, can_run, scratch};
+use crate::support::{can_run, scratch};
 use crate::truth::{record_script_with, same};
-use crate::{LOOK, MIB, NEEDS_FUSE, alone, buckets, fio, quantile, sum, undisturbed};
+use crate::{LOOK, MIB, NEEDS_FUSE, alone, buckets, fio, fio_first, quantile, sum, undisturbed};
 
 #[test]
 fn exactly_those_that_slept_are_in_the_tail() {
@@ -73,8 +73,7 @@ fn percentile(fio: &str, name: &str) -> f64 {
 
 #[test]
 fn percentiles_are_those_of_fio() {
-    let needs = [NEEDS_FUSE, &[Need::Program("chrt")]].concat();
-    if !can_run("percentiles_are_those_of_fio", &needs) {
+    if !can_run("percentiles_are_those_of_fio", NEEDS_FUSE) {
         return;
     }
     let _alone = alone();
@@ -86,9 +85,7 @@ fn percentiles_are_those_of_fio() {
     disk.sleeps(Delay::Spread([5.0, 15.0], 25, [50.0, 52.5]));
     let run = scratch("percentiles").join("run");
     let job = "rw=randread bs=4k ioengine=psync time_based runtime=6 percentile_list=50:99";
-    // How long fio waits for a processor when its I/O is done is no time of the disk.
-    let job = format!("chrt --fifo 50 {}", fio(&disk.path, job).join(" "));
-    let said = record_script_with(&run, "100ms", LOOK, &job);
+    let said = record_script_with(&run, "100ms", LOOK, &fio_first(&disk.path, job));
     let part = format!("where device = {}", disk.name());
     let latency = buckets(&run, &format!("disk.ios by latency {part}"));
     for (share, name) in [(0.5, "50.000000"), (0.99, "99.000000")] {
