@@ -108,5 +108,5 @@ INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u6
     event->file = slot->file;
     event->tgid = slot->tgid;
     event->weight = weight;
-    ring_submit(event, ring_flags());
+    ring_submit(event, ring_flags(sizeof(*event)));
 }

@@ -53,13 +53,21 @@ INLINE u64 file_of(struct bio *bio, struct task_struct *task)
     return 0;
 }
 
+/* Pointers are read, not copied: each I/O has to wait for this. */
 INLINE void know(struct slot *slot, struct bio *bio, struct task_struct *task)
 {
-    slot->tgid = tell_process(task);
-    if (bio && bio->bi_blkg)
-        slot->group = tell_group(bio->bi_blkg->blkcg->css.cgroup);
-    else
+    struct task_struct *leader = task->group_leader;
+    struct kernfs_node *node;
+    HERE(leader);
+    slot->tgid = task->tgid;
+    tell_leader(leader, slot->tgid, start_read(leader));
+    if (bio && bio->bi_blkg) {
+        node = bio->bi_blkg->blkcg->css.cgroup->kn;
+        HERE(node);
+        slot->group = tell_node(node, node->id);
+    } else {
         slot->group = tell_group(group_of(task));
+    }
     slot->file = file_of(bio, task);
 }
 

@@ -346,7 +346,7 @@ ONCE int tell_path(struct named *named)
     record->record = PATH;
     record->id = named->id;
     record->device = named->device;
-    if (ring_output(&ring, record, RECORD_HEAD + at, ring_flags()))
+    if (ring_output(&ring, record, RECORD_HEAD + at, ring_flags(RECORD_HEAD + at)))
         count_lost();
     else
         *told = named->id;

@@ -250,7 +250,7 @@ INLINE void tell(struct done *done, struct caller *who, u32 weight)
     event->start = who->start;
     event->tgid = who->tgid;
     event->weight = weight;
-    ring_submit(event, ring_flags());
+    ring_submit(event, ring_flags(sizeof(*event)));
 }
 
 ONCE int tell_names(struct caller *who, struct named *named)

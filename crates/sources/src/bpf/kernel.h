@@ -83,38 +83,33 @@ const volatile bool lanes_shared = 1;
 /* Cells of a histogram; the last takes all that is larger. 2,048 end at 2^37. */
 #define CELLS 2048
 
-/* 1 if any bit is set; `value` is below 2^63. Without a branch: there is nothing to predict in
- * a distance that jumps about. */
-#define ANY(value) ((u64)(-(s64)(value)) >> 63)
+/* Of each number of 8 bits how many of them it takes. */
+#define TWICE(n) n, n
+#define SAME_4(n) TWICE(n), TWICE(n)
+#define SAME_16(n) SAME_4(n), SAME_4(n), SAME_4(n), SAME_4(n)
+#define SAME_64(n) SAME_16(n), SAME_16(n), SAME_16(n), SAME_16(n)
+static const u8 width[256] = {
+    0, 1, TWICE(2), SAME_4(3), SAME_4(4), SAME_4(4), SAME_16(5), SAME_16(6), SAME_16(6),
+    SAME_64(7), SAME_64(8), SAME_64(8),
+};
 
 /*
  * The grid of crates/run/src/grid.rs: below 128 exact, then 64 steps a power of two. There is
- * no instruction for the logarithm; six comparisons find it.
+ * no instruction for the logarithm, and calculating it takes longer than looking it up.
  */
 ONCE u32 grid(u64 value)
 {
-    u64 rest = value, shift, step;
-    if (value < 128)
-        return value;
-    if (value >> 37)
+    u64 top = value >> 7;
+    u32 shift;
+    if (!(top >> 8))
+        shift = width[top & 0xff];
+    else if (!(top >> 16))
+        shift = 8 + width[top >> 8 & 0xff];
+    else if (!(top >> 24))
+        shift = 16 + width[top >> 16 & 0xff];
+    else if (!(top >> 30))
+        shift = 24 + width[top >> 24 & 0xff];
+    else
         return CELLS - 1;
-    shift = ANY(rest >> 23) << 4;
-    rest >>= shift;
-    step = ANY(rest >> 15) << 3;
-    rest >>= step;
-    shift += step;
-    step = ANY(rest >> 11) << 2;
-    rest >>= step;
-    shift += step;
-    step = ANY(rest >> 9) << 1;
-    rest >>= step;
-    shift += step;
-    step = ANY(rest >> 8);
-    rest >>= step;
-    shift += step;
-    /* It is in 64..255 now: one step more where it is above 127. */
-    step = ANY(rest >> 7);
-    rest >>= step;
-    shift += step;
-    return ((shift << 6) + rest) & (CELLS - 1);
+    return ((shift << 6) + (value >> shift)) & (CELLS - 1);
 }

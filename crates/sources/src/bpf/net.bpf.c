@@ -266,7 +266,7 @@ ONCE int tell(u32 place, u32 way, u32 context, u32 size, u32 packets)
     event->group = group;
     event->tgid = tgid;
     event->weight = weight;
-    ring_submit(event, ring_flags());
+    ring_submit(event, ring_flags(sizeof(*event)));
     return 0;
 }
 

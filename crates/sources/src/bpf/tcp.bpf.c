@@ -152,7 +152,7 @@ INLINE void tell(struct sock_common *common, struct change *x, u32 rtt)
     event->group = x->group;
     event->tgid = x->tgid;
     event->weight = weight;
-    ring_submit(event, ring_flags());
+    ring_submit(event, ring_flags(sizeof(*event)));
 }
 
 /* Connecting begins, or ends. */

@@ -59,7 +59,7 @@ struct cgroup_subsys_state {
     struct cgroup *cgroup;
 } KERNEL;
 struct css_set {
-    struct cgroup_subsys_state *subsys[1];
+    struct cgroup_subsys_state *subsys[16]; /* in the kernel as many as it has */
     struct cgroup *dfl_cgrp;
 } KERNEL;
 struct task_struct {
@@ -115,10 +115,21 @@ const volatile int group_subsystem = -1;
 /* A reader that sleeps is woken when so many bytes wait. */
 const volatile u32 wake_bytes = 1 << 19;
 
-INLINE u64 ring_flags(void)
+/*
+ * It is woken once, and not with every record until it gets a processor: waking is an interrupt,
+ * which takes as long as some fifty records. It is woken again at each so many bytes more, in
+ * case several records came at once and each took another for the one to wake.
+ */
+#define WAKE_STEP (1 << 14)
+
+/* How a record of that size is to be submitted. */
+INLINE u64 ring_flags(u64 size)
 {
-    /* 0: bytes available; 1: do not wake, 2: wake. */
-    return ring_query(&ring, 0) >= wake_bytes ? 2 : 1;
+    /* 0: bytes that wait, this record among them; 1: do not wake, 2: wake. */
+    u64 waiting = ring_query(&ring, 0);
+    if (waiting < wake_bytes)
+        return 1;
+    return ((waiting - wake_bytes) & (WAKE_STEP - 1)) < 2 * size ? 2 : 1;
 }
 
 INLINE struct lost *lost_here(void)
@@ -165,6 +176,14 @@ INLINE u64 start_of(struct task_struct *leader)
     return start;
 }
 
+/* The same, read and not copied. */
+INLINE u64 start_read(struct task_struct *leader)
+{
+    if (HAS(((struct task_struct *)0)->start_boottime))
+        return leader->start_boottime;
+    return ((struct task_struct___old *)leader)->real_start_time;
+}
+
 /* Tells the process of `leader`, if that was not told. */
 INLINE void tell_leader(struct task_struct *leader, u32 tgid, u64 start)
 {
@@ -182,7 +201,7 @@ INLINE void tell_leader(struct task_struct *leader, u32 tgid, u64 start)
     record->tgid = tgid;
     record->start = start;
     read_kernel(record->comm, sizeof(record->comm), leader->comm);
-    ring_submit(record, ring_flags());
+    ring_submit(record, ring_flags(sizeof(*record)));
     told->tgid = tgid;
     told->start = start;
 }
@@ -258,24 +277,29 @@ ONCE int tell_group_path(u64 address, u64 id)
         node = parent;
     }
     record->names = names;
-    ring_submit(record, ring_flags());
+    ring_submit(record, ring_flags(sizeof(*record)));
     *told = id;
     return 0;
 }
 
-/* The same of `group`; answers with its number. */
-INLINE u64 tell_group(struct cgroup *group)
+/* The same of the group whose directory is `node` and whose number `id`, which it answers. */
+INLINE u64 tell_node(struct kernfs_node *node, u64 id)
 {
-    struct kernfs_node *node = NULL;
-    u64 id = 0, *told;
-    u32 place;
-    read_kernel(&node, sizeof(node), &group->kn);
-    read_kernel(&id, sizeof(id), &node->id);
-    place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
-    told = map_lookup(&told_groups, &place);
+    u32 place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
+    u64 *told = map_lookup(&told_groups, &place);
     if (told && *told != id)
         tell_group_path(address_of(node), id);
     return id;
+}
+
+/* The same of `group`. */
+INLINE u64 tell_group(struct cgroup *group)
+{
+    struct kernfs_node *node = NULL;
+    u64 id = 0;
+    read_kernel(&node, sizeof(node), &group->kn);
+    read_kernel(&id, sizeof(id), &node->id);
+    return tell_node(node, id);
 }
 
 /* Tells the path of `inode` within its file system, if that was not told; answers with a
@@ -329,7 +353,7 @@ INLINE u64 tell_file(struct inode *inode)
         }
     }
     record->names = names;
-    ring_submit(record, ring_flags());
+    ring_submit(record, ring_flags(sizeof(*record)));
     *told = id;
     return id;
 }
