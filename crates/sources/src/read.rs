@@ -30,10 +30,11 @@ impl Kept {
         &self.file
     }
 
-    /// Reads the whole file into `buffer` (its former content goes) and returns the bytes.
+    /// Reads the whole file into `buffer` (its former content goes) and returns the bytes. The
+    /// buffer is longer than they are: it keeps its length, so that nothing is cleared.
     ///
-    /// A `/proc` file is made when it is read from offset 0; `buffer` keeps its capacity, so
-    /// that after the first time one `pread` (and one more that finds the end) is all.
+    /// A `/proc` file is made when it is read from offset 0; after the first time one `pread`
+    /// (and one more that finds the end) is all.
     pub fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
         const PAGE: usize = 4096;
         let room = buffer.capacity().max(PAGE);
@@ -57,8 +58,7 @@ impl Kept {
                 buffer.resize(filled * 2, 0);
             }
         }
-        buffer.truncate(filled);
-        Ok(&buffer[..])
+        Ok(&buffer[..filled])
     }
 }
 

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::process::{Resource, getrlimit};
 
 /// How many more files may be kept open.
@@ -66,6 +66,35 @@ impl Slot {
             self.0 = Some(file);
         }
         length
+    }
+
+    /// Whether it is kept open.
+    pub fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// What the kernel says of the directory `name` below `dir`. With `keep` it stays open while
+    /// there is ample room, only as a place: finding it by its path takes three times as long.
+    /// One that stays open and goes is not told from one that is there.
+    pub fn directory(
+        &mut self,
+        dir: BorrowedFd<'_>,
+        name: &CStr,
+        keep: bool,
+        budget: &mut Budget,
+    ) -> io::Result<Stat> {
+        if let Some(directory) = &self.0 {
+            return Ok(fstat(directory)?);
+        }
+        if !(keep && budget.is_ample()) {
+            return Ok(statat(dir, name, AtFlags::empty())?);
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = openat(dir, name, flags, Mode::empty())?;
+        let status = fstat(&directory)?;
+        budget.left -= 1;
+        self.0 = Some(directory);
+        Ok(status)
     }
 
     /// Closes it, and gives its place back to `budget`.

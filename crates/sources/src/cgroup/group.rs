@@ -166,6 +166,8 @@ pub(super) struct Group {
     /// Items that could not be read, a bit each.
     pub(super) absent: u32,
     pub(super) word: Option<Word>,
+    /// Where it is.
+    place: Slot,
     slots: Vec<Slot>,
     /// Nanoseconds: all, user, system.
     pub(super) time: Sums<3>,
@@ -198,6 +200,7 @@ impl Group {
             known: false,
             absent: 0,
             word: None,
+            place: Slot::default(),
             slots: (0..items).map(|_| Slot::default()).collect(),
             time: Sums::default(),
             time_now: [None; 3],
@@ -215,7 +218,21 @@ impl Group {
         }
     }
 
+    /// The number of links of its directory. One that is gone may still tell its last, so the
+    /// directory is kept only beside a file that cannot be read any more then.
+    pub(super) fn count_links(
+        &mut self,
+        root: BorrowedFd<'_>,
+        budget: &mut Budget,
+    ) -> io::Result<u64> {
+        let keep = self.slots.iter().any(Slot::is_open);
+        let place = &mut self.place;
+        let status = place.directory(root, &self.directory, keep, budget)?;
+        Ok(u64::from(status.st_nlink as u32))
+    }
+
     pub(super) fn close(&mut self, budget: &mut Budget) {
+        self.place.close(budget);
         self.slots.iter_mut().for_each(|s| s.close(budget));
     }
 

@@ -45,11 +45,9 @@ impl Tree {
         self.drop_gone(budget);
         let known = self.groups.len();
         for place in 0..known {
-            let path = self.groups[place].directory.as_c_str();
-            let Ok(status) = statat(&self.root, path, AtFlags::empty()) else {
+            let Ok(links) = self.groups[place].count_links(self.root.as_fd(), budget) else {
                 continue;
             };
-            let links = u64::from(status.st_nlink as u32);
             // Some file systems do not count them; a copied tree may lie on one.
             if links != self.groups[place].links || links < 2 {
                 self.groups[place].links = links;

@@ -140,10 +140,8 @@ fn new(host: &Host) -> Result<Net, Availability> {
 impl Source for Net {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let read = self.file.read(&mut buffer).map(|_| ());
-        if read.is_ok() {
-            self.take(&buffer, interval, out);
-        }
+        let read = self.file.read(&mut buffer);
+        let read = read.map(|bytes| self.take(bytes, interval, out));
         self.buffer = buffer;
         read
     }

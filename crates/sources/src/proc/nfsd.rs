@@ -125,10 +125,9 @@ fn kept(path: &Path) -> Result<Kept, Availability> {
 impl Source for Nfsd {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let read = self.file.read(&mut buffer).map(|_| ());
-        let read = match read {
-            Ok(()) => {
-                self.rows(&buffer, interval, out);
+        let read = match self.file.read(&mut buffer) {
+            Ok(bytes) => {
+                self.rows(bytes, interval, out);
                 Ok(())
             }
             Err(e) => self.reopen(e),

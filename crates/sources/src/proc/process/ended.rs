@@ -55,7 +55,7 @@ pub(super) fn settle(live: &mut [Process], gone: &[Process], late: &mut Vec<Debt
             late.push(debt);
         }
     }
-    for process in live {
+    for process in live.iter_mut().filter(|p| p.moves()) {
         process.charged = process.growth;
     }
 }
@@ -91,14 +91,14 @@ fn inherit(live: &mut [Process], gone: &[Process], parent: u32, debt: &mut Debt)
 
 /// Takes `debt` off what grew, if `heir` waited for anyone.
 fn claim(heir: &mut Process, debt: &mut Debt) {
-    if heir.waited[0] {
+    if heir.moves() && heir.waited[0] {
         take(&mut debt.amount, &mut heir.growth);
     }
 }
 
 /// Sets `debt` against what `heir` was charged for at the last sample.
 fn claim_back(heir: &mut Process, debt: &mut Debt) {
-    if !heir.waited[1] {
+    if !(heir.moves() && heir.waited[1]) {
         return;
     }
     let before = debt.amount;

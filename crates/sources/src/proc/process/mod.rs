@@ -21,7 +21,8 @@
 //! I/O nor waited for a child: its files are not read. Where `/proc` is that of another
 //! namespace, the same is told by `schedstat`, for processes of one thread. Only its resident
 //! memory may have shrunk meanwhile: that is read anew every 32nd sample. Nor are processes
-//! listed anew while the kernel gave out no number since (`/proc/loadavg`) and none ended.
+//! listed anew at each sample: the kernel gives out numbers in turn and says which was the last
+//! (`/proc/loadavg`), so whoever is new has one of those since. See [`Numbering`].
 //!
 //! <https://docs.kernel.org/filesystems/proc.html>
 
@@ -34,9 +35,12 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use nix::time::clock_getcpuclockid;
+use nix::unistd::Pid;
 use run::Sink;
 use rustix::fs::{RawDir, SeekFrom, seek};
 
@@ -78,6 +82,11 @@ struct Files {
     gates: bool,
     /// Whether the clocks of processes may be asked.
     clocks: bool,
+    /// Nanoseconds of a clock tick.
+    tick: u64,
+    /// Whether files of processes that are met for the first time are kept open. Most of those
+    /// that are there at the start sleep for ever.
+    keeps: bool,
     budget: Budget,
     buffer: Vec<u8>,
 }
@@ -88,6 +97,8 @@ struct Processes {
     numbering: Option<Numbering>,
     names: Vec<MaybeUninit<u8>>,
     pids: Vec<u32>,
+    /// Those of `pids` that turned out to be of no process any more, in order.
+    absent: Vec<u32>,
     /// In the order of their pids, as the two below.
     live: Vec<Process>,
     born: Vec<Process>,
@@ -112,11 +123,14 @@ fn processes(host: &Host) -> Result<Processes, Availability> {
             proc,
             gates: host.proc("self/schedstat").exists(),
             clocks: own,
+            tick: 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1),
+            keeps: false,
             budget: Budget::share(2),
             buffer: vec![0; 4096],
         },
         names: vec![MaybeUninit::uninit(); 64 << 10],
         pids: Vec::new(),
+        absent: Vec::new(),
         live: Vec::new(),
         born: Vec::new(),
         gone: Vec::new(),
@@ -128,7 +142,7 @@ fn processes(host: &Host) -> Result<Processes, Availability> {
 
 impl Source for Processes {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
-        self.list()?;
+        self.list(interval)?;
         self.read(interval.is_none());
         ended::settle(&mut self.live, &self.gone, &mut self.late);
         self.forget_gone();
@@ -140,12 +154,22 @@ impl Source for Processes {
 }
 
 impl Processes {
-    /// Lists the numbers of all processes, in order.
-    fn list(&mut self) -> io::Result<()> {
-        // Asked before listing: who is born between the two is listed again next time.
+    /// Finds the numbers of all processes, in order.
+    fn list(&mut self, interval: Option<f64>) -> io::Result<()> {
+        // Asked before looking: who is born between the two is found again next time.
         let buffer = &mut self.files.buffer;
-        let none_new = self.numbering.as_mut().is_some_and(|n| n.stands(buffer));
-        if none_new && !self.turn.is_multiple_of(LISTED_EVERY) {
+        let since = self.numbering.as_mut().and_then(|n| n.since(buffer));
+        let due = self.turn.is_multiple_of(LISTED_EVERY);
+        let short = interval.is_some_and(|i| i <= ROUND_TRIP);
+        if let Some(since) = since.filter(|_| short && !due)
+            && since.len() <= ASKED_AT_MOST * self.pids.len()
+        {
+            let before = self.pids.len();
+            self.pids.extend(since.filter(|pid| is_process(*pid)));
+            if self.pids.len() > before {
+                self.pids.sort_unstable();
+                self.pids.dedup();
+            }
             return Ok(());
         }
         self.pids.clear();
@@ -164,13 +188,15 @@ impl Processes {
     /// Reads those that were known and those that are new; moves those that ended to `gone`.
     fn read(&mut self, first: bool) {
         self.turn = self.turn.wrapping_add(1);
+        self.files.keeps = !first;
         let (files, turn) = (&mut self.files, self.turn);
         let mut pids = self.pids.iter().copied().peekable();
         let mut any_ended = false;
-        let born = &mut self.born;
+        let (born, absent) = (&mut self.born, &mut self.absent);
         let mut meet = |pid: u32, files: &mut Files| {
             let mut process = Process::new(pid);
-            match process.read(files, turn) {
+            let reading = process.read(files, turn);
+            match reading {
                 Reading::Changed => {
                     if first {
                         process.growth = [0; KINDS];
@@ -179,6 +205,9 @@ impl Processes {
                     born.push(process);
                 }
                 Reading::Same | Reading::Ended => process.close(&mut files.budget),
+            }
+            if reading == Reading::Ended {
+                absent.push(pid);
             }
         };
         for process in &mut self.live {
@@ -199,11 +228,12 @@ impl Processes {
         for pid in pids {
             meet(pid, files);
         }
+        if !self.absent.is_empty() {
+            self.pids
+                .retain(|pid| self.absent.binary_search(pid).is_err());
+            self.absent.clear();
+        }
         if any_ended {
-            // The list has their numbers.
-            if let Some(numbering) = &mut self.numbering {
-                numbering.last = None;
-            }
             self.gone.extend(self.live.extract_if(.., |p| p.ended));
         }
         if !self.born.is_empty() {
@@ -228,14 +258,23 @@ impl Processes {
     }
 }
 
-/// Listing all processes is the dearest reading of all; it is spared while nothing is new,
-/// but not for ever: a restored process may choose its number.
+/// Listing all processes is the dearest reading of all; it is spared where it can be, but not
+/// for ever: a restored process may choose its number.
 const LISTED_EVERY: u32 = 32;
+
+/// In so many seconds the kernel does not give out all numbers and start anew: there are at
+/// least 32,768 but where somebody chose otherwise, and then the next listing finds who was
+/// missed.
+const ROUND_TRIP: f64 = 2.0;
+
+/// So many numbers may be asked for, for each process that is known: asking for one takes a
+/// fifth of what listing a process does.
+const ASKED_AT_MOST: usize = 4;
 
 /// The number that the kernel gave out last, to a process or a thread.
 struct Numbering {
     loadavg: File,
-    last: Option<u64>,
+    last: Option<u32>,
 }
 
 impl Numbering {
@@ -247,18 +286,27 @@ impl Numbering {
         })
     }
 
-    /// Whether it is the same as when last asked.
-    fn stands(&mut self, buffer: &mut [u8]) -> bool {
+    /// The numbers that were given out since last asked; `None` if that is not known, or if
+    /// they start from the beginning again.
+    fn since(&mut self, buffer: &mut [u8]) -> Option<Range<u32>> {
         let length = self.loadavg.read_at(buffer, 0).unwrap_or(0);
         // `0.20 0.18 0.12 1/80 11206`
         let last = lines(&buffer[..length])
             .next()
             .and_then(|l| fields(l).nth(4));
-        let now = last.and_then(number);
-        let stands = now.is_some() && now == self.last;
-        self.last = now;
-        stands
+        let now = last.and_then(number).and_then(|n| u32::try_from(n).ok());
+        let before = std::mem::replace(&mut self.last, now)?;
+        now.filter(|now| *now >= before)
+            .map(|now| before + 1..now.saturating_add(1))
     }
+}
+
+/// Whether there is a process of that number, in this namespace.
+///
+/// The kernel has a clock of a process for its own number only, not for its other threads'.
+fn is_process(pid: u32) -> bool {
+    let pid = i32::try_from(pid).map(Pid::from_raw);
+    pid.is_ok_and(|pid| clock_getcpuclockid(pid).is_ok())
 }
 
 #[cfg(test)]

@@ -31,7 +31,11 @@ pub(super) enum Reading {
 }
 
 /// A process, as it was last seen.
+///
+/// Most sleep, and after a second's pause all of this is in no cache: what is looked at of one
+/// that sleeps comes first and fills a line of it, and the rest is left alone.
 #[derive(Debug)]
+#[repr(C, align(64))]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "they do not exclude one another"
@@ -39,70 +43,99 @@ pub(super) enum Reading {
 pub(super) struct Process {
     pub(super) pid: u32,
     pub(super) parent: u32,
-    /// Ticks after boot; with the pid it tells processes apart.
-    pub(super) start: u64,
-    name: [u8; NAME],
-    name_length: usize,
-    pub(super) own: [u64; IO],
-    pub(super) reaped: [u64; IO],
-    reaped_minor: u64,
-    /// Whether it waited for a child in this interval, and in the one before.
-    pub(super) waited: [bool; 2],
-    /// Bytes read and written, with those of children waited for; `None`: not ours to read.
-    pub(super) io: Option<[u64; KINDS - IO]>,
-    pub(super) threads: u64,
+    clock: Option<ClockId>,
+    /// Its clock, or the sum of `schedstat`, just before `stat` was read; `None`: `stat` must
+    /// be read.
+    pub(super) gate_before: Option<u64>,
     /// Pages.
     pub(super) resident: u64,
+    pub(super) threads: u32,
+    /// Samples for which `spent` and all below it may be other than zero.
+    moving: u8,
+    known: bool,
+    pub(super) ended: bool,
+    pub(super) named: bool,
+    is_kernel: bool,
+    io_denied: bool,
+    /// Whether its disk bytes are known.
+    pub(super) io_known: bool,
     /// In this interval, its own.
     pub(super) spent: [u64; IO],
     /// In this interval: what grew for children it waited for, and, of disk bytes, all.
     pub(super) growth: [u64; KINDS],
     /// What was left of `growth` at the last sample.
     pub(super) charged: [u64; KINDS],
+    /// Whether it waited for a child in this interval, and in the one before.
+    pub(super) waited: [bool; 2],
     /// What of it turned out to have been counted twice.
     pub(super) overcharged: [u64; KINDS],
-    /// Its clock or `schedstat` just before `stat` was read; `None`: `stat` must be read.
-    pub(super) gate_before: Option<[u64; 3]>,
-    known: bool,
-    pub(super) ended: bool,
-    pub(super) named: bool,
+    pub(super) own: [u64; IO],
+    pub(super) reaped: [u64; IO],
+    reaped_minor: u64,
+    /// Bytes read and written, with those of children waited for; `None`: not ours to read.
+    pub(super) io: Option<[u64; KINDS - IO]>,
+    /// Ticks after boot; with the pid it tells processes apart.
+    pub(super) start: u64,
     pub(super) words: Option<[Word; 2]>,
-    clock: Option<ClockId>,
     gate: Slot,
     stat_file: Slot,
     io_file: Slot,
-    io_denied: bool,
+    name: [u8; NAME],
+    name_length: usize,
 }
+
+/// An amount of one sample is charged in the next, and a child waited for in one is told by the
+/// next.
+const MOVES: u8 = 2;
 
 impl Process {
     pub(super) fn new(pid: u32) -> Process {
         Process {
             pid,
             parent: 0,
-            start: 0,
-            name: [0; NAME],
-            name_length: 0,
-            own: [0; IO],
-            reaped: [0; IO],
-            reaped_minor: 0,
-            waited: [false; 2],
-            io: None,
-            threads: 1,
-            resident: 0,
-            spent: [0; IO],
-            growth: [0; KINDS],
-            charged: [0; KINDS],
-            overcharged: [0; KINDS],
+            clock: None,
             gate_before: None,
+            resident: 0,
+            threads: 1,
+            moving: MOVES,
             known: false,
             ended: false,
             named: false,
+            is_kernel: false,
+            io_denied: false,
+            io_known: false,
+            spent: [0; IO],
+            growth: [0; KINDS],
+            charged: [0; KINDS],
+            waited: [false; 2],
+            overcharged: [0; KINDS],
+            own: [0; IO],
+            reaped: [0; IO],
+            reaped_minor: 0,
+            io: None,
+            start: 0,
             words: None,
-            clock: None,
             gate: Slot::default(),
             stat_file: Slot::default(),
             io_file: Slot::default(),
-            io_denied: false,
+            name: [0; NAME],
+            name_length: 0,
+        }
+    }
+
+    /// Whether it did anything in this interval or the one before. If not, its amounts are zero
+    /// and it has waited for nobody.
+    pub(super) fn moves(&self) -> bool {
+        self.moving > 0
+    }
+
+    /// Ends the interval before.
+    fn rest(&mut self) {
+        if self.moving > 0 {
+            self.moving -= 1;
+            self.spent = [0; IO];
+            self.growth = [0; KINDS];
+            self.waited = [false, self.waited[0]];
         }
     }
 
@@ -138,12 +171,10 @@ impl Process {
 
     /// Reads what may have changed since the last time.
     pub(super) fn read(&mut self, files: &mut Files, turn: u32) -> Reading {
-        self.spent = [0; IO];
-        self.growth = [0; KINDS];
-        self.waited = [false, self.waited[0]];
+        self.rest();
         let mut gate = None;
         if files.clocks {
-            gate = self.read_clock().map(|now| [now, 0, 0]);
+            gate = self.read_clock();
         } else if self.threads <= 1 && files.gates {
             // `schedstat` speaks of the first thread only.
             match self.read_gate(files) {
@@ -158,12 +189,20 @@ impl Process {
                 return Reading::Same;
             }
         }
+        if self.is_told_by(gate, files, turn) {
+            self.gate_before = gate;
+            self.moving = MOVES;
+            let growth = self.growth_with_io([0; KINDS], files);
+            self.grow(growth);
+            return Reading::Changed;
+        }
         let mut name = [0; 32];
         let name = path(&mut name, self.pid, b"stat");
         let dir = files.proc.as_fd();
+        let keep = self.known || files.keeps;
         let read = self
             .stat_file
-            .read(dir, name, self.known, &mut files.budget, &mut files.buffer);
+            .read(dir, name, keep, &mut files.budget, &mut files.buffer);
         let length = match read {
             Ok(length) => length,
             Err(error) if is_end(&error) => return Reading::Ended,
@@ -175,14 +214,33 @@ impl Process {
         if self.known && stat.start != self.start {
             return Reading::Ended;
         }
-        let mut growth = self.update(&stat);
+        let growth = self.update(&stat);
         self.gate_before = gate;
-        if !self.io_denied {
-            growth[IO..].copy_from_slice(&self.read_io(files));
-        }
+        self.moving = MOVES;
+        let growth = self.growth_with_io(growth, files);
         self.grow(growth);
         self.known = true;
         Reading::Changed
+    }
+
+    /// Whether `stat` would say what it said before, though the clock went on: it has nothing of
+    /// a task of the kernel's own but its time, all of it in the kernel, in whole ticks.
+    fn is_told_by(&self, clock: Option<u64>, files: &Files, turn: u32) -> bool {
+        let due = self.pid.wrapping_add(turn).is_multiple_of(TURNS);
+        self.is_kernel
+            && files.clocks
+            && !due
+            && self.gate_before.is_some()
+            && self.own[0] == 0
+            && clock.is_some_and(|clock| clock / files.tick == self.own[1])
+    }
+
+    /// `growth` and that of disk bytes.
+    fn growth_with_io(&mut self, mut growth: [u64; KINDS], files: &mut Files) -> [u64; KINDS] {
+        if !self.io_denied {
+            growth[IO..].copy_from_slice(&self.read_io(files));
+        }
+        growth
     }
 
     /// Takes over what `stat` says, and says what grew for children.
@@ -198,8 +256,9 @@ impl Process {
         self.waited[0] = stat.reaped_minor > self.reaped_minor || growth != [0; KINDS];
         self.reaped_minor = stat.reaped_minor;
         self.parent = stat.parent;
+        self.is_kernel = stat.is_kernel;
         self.start = stat.start;
-        self.threads = stat.threads;
+        self.threads = u32::try_from(stat.threads).unwrap_or(u32::MAX);
         self.resident = stat.resident;
         let command = &stat.command[..stat.command.len().min(NAME)];
         if command != self.command() {
@@ -224,14 +283,17 @@ impl Process {
         Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
     }
 
-    fn read_gate(&mut self, files: &mut Files) -> io::Result<Option<[u64; 3]>> {
+    /// The sum of what `schedstat` says: none of it ever goes back, so it stands only if all
+    /// stand.
+    fn read_gate(&mut self, files: &mut Files) -> io::Result<Option<u64>> {
         let mut name = [0; 32];
         let name = path(&mut name, self.pid, b"schedstat");
         let dir = files.proc.as_fd();
         let length = self
             .gate
             .read(dir, name, true, &mut files.budget, &mut files.buffer)?;
-        Ok(parse_schedstat(&files.buffer[..length]))
+        let told = parse_schedstat(&files.buffer[..length]);
+        Ok(told.map(|[ran, waited, times]| ran.wrapping_add(waited).wrapping_add(times)))
     }
 
     /// Reads the disk bytes, and says by how much they grew.
@@ -239,9 +301,10 @@ impl Process {
         let mut name = [0; 32];
         let name = path(&mut name, self.pid, b"io");
         let dir = files.proc.as_fd();
+        let keep = self.known || files.keeps;
         let read = self
             .io_file
-            .read(dir, name, self.known, &mut files.budget, &mut files.buffer);
+            .read(dir, name, keep, &mut files.budget, &mut files.buffer);
         let now = match read {
             Ok(length) => parse_io(&files.buffer[..length]),
             Err(error) => {
@@ -258,6 +321,7 @@ impl Process {
         let missed = if self.known { now } else { [0; KINDS - IO] };
         let before = self.io.unwrap_or(missed);
         let growth = [0, 1].map(|kind| now[kind].saturating_sub(before[kind]));
+        self.io_known = true;
         self.io = Some([0, 1].map(|kind| now[kind].max(before[kind])));
         growth
     }

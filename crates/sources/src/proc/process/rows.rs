@@ -61,14 +61,20 @@ impl Report {
             other: out.word("(other)"),
             exited: out.word("(exited)"),
         });
-        self.name(live, |p| p.spent[0] + p.spent[1]);
-        self.name(live, |p| p.growth[IO] + p.growth[IO + 1]);
+        let if_moved = |p: &Process, amount: fn(&Process) -> u64| {
+            let amount = p.moves().then(|| amount(p));
+            amount.unwrap_or(0)
+        };
+        self.name(live, |p| if_moved(p, |p| p.spent[0] + p.spent[1]));
+        self.name(live, |p| if_moved(p, |p| p.growth[IO] + p.growth[IO + 1]));
         self.name(live, |p| p.resident);
         let mut rest = Rest::default();
         let mut exited = [0_u64; IO];
         for process in live {
-            for (sum, grown) in exited.iter_mut().zip(process.growth) {
-                *sum += grown;
+            if process.moves() {
+                for (sum, grown) in exited.iter_mut().zip(process.growth) {
+                    *sum += grown;
+                }
             }
             if std::mem::take(&mut process.named) {
                 self.named(process, fixed, out);
@@ -112,7 +118,7 @@ impl Report {
         let memory = [
             process.spent[2] as f64,
             process.resident as f64 * self.page,
-            process.threads as f64,
+            f64::from(process.threads),
         ];
         out.row(self.memory, &[name, command], &memory);
         for (bytes, op) in process.growth[IO..].iter().zip(fixed.ops) {
@@ -167,14 +173,16 @@ impl Report {
 
 impl Rest {
     fn add(&mut self, process: &Process) {
-        for kind in 0..IO {
-            self.amounts[kind] += process.spent[kind];
+        if process.moves() {
+            for kind in 0..IO {
+                self.amounts[kind] += process.spent[kind];
+            }
+            for kind in IO..KINDS {
+                self.amounts[kind] += process.growth[kind];
+            }
         }
-        for kind in IO..KINDS {
-            self.amounts[kind] += process.growth[kind];
-        }
-        self.io_known |= process.io.is_some();
+        self.io_known |= process.io_known;
         self.resident += process.resident;
-        self.threads += process.threads;
+        self.threads += u64::from(process.threads);
     }
 }

@@ -10,6 +10,8 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 pub struct Stat<'a> {
     /// Name of the program: any bytes.
     pub command: &'a [u8],
+    /// Whether it is a task of the kernel's own.
+    pub is_kernel: bool,
     /// The process that waits for it.
     pub parent: u32,
     /// Ticks in user mode, ticks in the kernel, major faults: its own, all threads.
@@ -56,12 +58,14 @@ pub fn parse(bytes: &[u8]) -> Option<Stat<'_>> {
         return None;
     }
     let v = values;
+    let is_kernel = v[9] & KERNEL_THREAD != 0;
     Some(Stat {
-        command: if v[9] & KERNEL_THREAD == 0 {
-            command
-        } else {
+        command: if is_kernel {
             without_job(command)
+        } else {
+            command
         },
+        is_kernel,
         parent: v[4] as u32,
         own: [v[14], v[15], v[12]],
         reaped: [v[16], v[17], v[13]],
@@ -100,11 +104,15 @@ fn without_job(command: &[u8]) -> &[u8] {
 /// device (`cancelled_write_bytes`) is charged to whoever dropped it, often another process,
 /// and is not taken off.
 pub fn parse_io(bytes: &[u8]) -> Option<[u64; 2]> {
-    let value = |key: &[u8]| {
-        let line = lines(bytes).find_map(|l| l.strip_prefix(key))?;
-        number(line.trim_ascii())
-    };
-    Some([value(b"read_bytes:")?, value(b"write_bytes:")?])
+    let (mut read, mut written) = (None, None);
+    for line in lines(bytes) {
+        if let Some(value) = line.strip_prefix(b"read_bytes:") {
+            read = number(value.trim_ascii());
+        } else if let Some(value) = line.strip_prefix(b"write_bytes:") {
+            written = number(value.trim_ascii());
+        }
+    }
+    Some([read?, written?])
 }
 
 /// Reads `/proc/PID/schedstat`: nanoseconds run, nanoseconds waited, times it was put on a
@@ -129,6 +137,7 @@ mod tests {
             stat,
             Stat {
                 command: b"sh",
+                is_kernel: false,
                 parent: 7,
                 own: [14, 15, 3],
                 reaped: [16, 17, 4],

@@ -258,3 +258,74 @@ fn children_are_counted_once() {
     assert!(used > 20, "the children ran: {used}");
     assert_eq!(counted, used);
 }
+
+/// What the kernel's own tasks used is taken from their clocks while that says enough: nothing
+/// that their `stat` told before a sample is missing in it.
+#[test]
+fn tasks_of_the_kernel_are_behind_by_nothing() {
+    let mut source = processes(&Host::default()).unwrap();
+    let mut out = Sink::new();
+    source.sample(None, &mut out).unwrap();
+    let told = |pid: u32| {
+        let bytes = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        stat::parse(&bytes).filter(|s| s.is_kernel).map(|s| s.own)
+    };
+    let mut compared = 0;
+    for _ in 0..30 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        let pids = source.live.iter().map(|p| p.pid);
+        let before: Vec<_> = pids.filter_map(|pid| Some((pid, told(pid)?))).collect();
+        sample(&mut source, &mut out);
+        for (pid, told) in before {
+            let Some(place) = ended::find(&source.live, pid) else {
+                continue;
+            };
+            let own = source.live[place].own;
+            let has_all = own.iter().zip(told).all(|(own, told)| *own >= told);
+            assert!(has_all, "{pid}: {own:?}, and {told:?} was told");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+/// A thread's number is given out in the same turn, and is no process's.
+#[test]
+fn a_thread_is_no_process() {
+    let own = std::process::id();
+    assert!(is_process(own));
+    let thread = std::thread::spawn(|| {
+        let number = rustix::thread::gettid().as_raw_nonzero().get();
+        (number, is_process(u32::try_from(number).unwrap()))
+    });
+    let (number, counts) = thread.join().unwrap();
+    assert_ne!(u32::try_from(number), Ok(own));
+    assert!(!counts);
+    assert!(!is_process(1 << 22), "more than any number");
+    assert!(!is_process(u32::MAX));
+}
+
+/// Processes that come and go are found and forgotten without listing all.
+#[test]
+fn new_numbers_are_asked_for_one_by_one() {
+    let mut numbering = Numbering::open(&Host::default()).unwrap();
+    let mut buffer = [0; 4096];
+    assert_eq!(numbering.since(&mut buffer), None, "not known yet");
+    let mut source = processes(&Host::default()).unwrap();
+    let mut out = Sink::new();
+    source.sample(None, &mut out).unwrap();
+    // The next samples are none of those that list all.
+    source.turn = 1;
+    let mut shell = Shell::new();
+    let pid = shell.0.id();
+    let since = numbering.since(&mut buffer).unwrap();
+    assert!(since.contains(&pid), "{pid} is not in {since:?}");
+    sample(&mut source, &mut out);
+    assert!(source.live.iter().any(|p| p.pid == pid));
+    assert!(source.pids.is_sorted() && source.pids.contains(&pid));
+    shell.0.kill().unwrap();
+    shell.0.wait().unwrap();
+    sample(&mut source, &mut out);
+    assert!(source.live.iter().all(|p| p.pid != pid));
+    assert!(!source.pids.contains(&pid));
+}

@@ -29,19 +29,35 @@ impl Pairs {
 
     /// Puts the counters of `text` into their places.
     pub(super) fn take(&mut self, text: &[u8], values: &mut [Option<u64>]) {
-        let mut lines = lines(text);
+        let mut rest = text;
         let mut at = 0;
-        while let (Some(names), Some(counters)) = (lines.next(), lines.next()) {
+        while !rest.is_empty() {
             if self.groups.len() == at {
                 self.groups.push(Group::default());
             }
             let group = &mut self.groups[at];
-            if group.names != names {
+            // The names are as long as the counters and stay the same: comparing them is much
+            // cheaper than looking for their end.
+            let known = rest.strip_prefix(&group.names[..]);
+            let after = known.and_then(|r| r.strip_prefix(b"\n"));
+            rest = after.unwrap_or_else(|| {
+                let (names, after) = first_line(rest);
                 group.look_up(names, &self.wanted);
-            }
+                after
+            });
+            let (counters, after) = first_line(rest);
+            rest = after;
             group.take(counters, values);
             at += 1;
         }
+    }
+}
+
+/// The first line of `text`, without its end, and what follows it.
+fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
+    match text.iter().position(|&b| b == b'\n') {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, &[]),
     }
 }
 
