@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # How fast the page's server answers, and what a live page costs.
 #
-#   bench/view.sh [ROUNDS]     default 5; the median is the result
+#   bench/view.sh [ROUNDS] [PART]     default 5, of which the median is the result; PART is
+#                                     "recorded" or "live", otherwise both
 #
 # Three runs are written once, by crates/run/examples/page.rs, to target/bench: an hour of samples
 # with 10 million disk events (takes a minute), and a day of 2,000 series at 1 s (takes some
@@ -12,6 +13,7 @@
 . "$(dirname "$0")/lib.sh"
 
 rounds=${1:-5}
+part=${2:-both}
 need "$sonde" curl
 mkdir -p "$root/target/bench"
 
@@ -19,8 +21,12 @@ example() { (cd "$root" && cargo run --release --quiet -p run --example page -- 
 
 events=$root/target/bench/page-events
 day=$root/target/bench/page-day
-[ -f "$events/disk_event.parquet" ] || { rm -rf "$events"; example events "$events"; }
-[ -f "$day/disk.parquet" ] || { rm -rf "$day"; example series "$day"; }
+files=$root/target/bench/page-files
+prepare() {
+    [ -f "$events/disk_event.parquet" ] || { rm -rf "$events"; example events "$events"; }
+    [ -f "$day/disk.parquet" ] || { rm -rf "$day"; example series "$day"; }
+    [ -f "$files/disk_event.parquet" ] || { rm -rf "$files"; example files "$files"; }
+}
 
 work=$(mktemp -d)
 server=
@@ -89,22 +95,26 @@ first() { # name, target, run, expressions
     rm -f "$times"
 }
 
-first picture '<= 1.0' "$events" 'disk.bytes by device' 'disk.ios by op' 'disk.ios by latency' \
-    'disk.mean_latency by device'
-timed heat '<= 0.3' eval --data-urlencode 'expr=disk.ios by latency'
-timed heat.events - eval --data-urlencode 'expr=disk.ios by latency where process = fio[3]'
-timed drill '<= 0.6' eval \
-    --data-urlencode 'expr=disk.ios by file where latency in 20ms..200ms and time in 1790s..1840s'
-timed drill.all '<= 0.6' eval --data-urlencode 'expr=disk.ios by file where latency > 20ms'
-timed slowest '<= 0.6' events -d subject=disk --data-urlencode 'where=latency > 20ms'
-files=$root/target/bench/page-files
-[ -f "$files/disk_event.parquet" ] || { rm -rf "$files"; example files "$files"; }
-serve "$files"
-timed files - eval --data-urlencode 'expr=disk.ios by file'
-result view.files.memory 'MB, the largest, with a million files' \
-    "$(calc "$(memory "$server" VmHWM) * 1.024 / 1000")" '<= 1500'
-first day '<= 1.5' "$day" 'disk.bytes' 'disk.mean_latency'
-timed day.series - eval --data-urlencode 'expr=disk.bytes by device, op'
+recorded() {
+    prepare
+    first picture '<= 1.0' "$events" 'disk.bytes by device' 'disk.ios by op' 'disk.ios by latency' \
+        'disk.mean_latency by device'
+    timed heat '<= 0.3' eval --data-urlencode 'expr=disk.ios by latency'
+    timed heat.events - eval --data-urlencode 'expr=disk.ios by latency where process = fio[3]'
+    timed drill '<= 0.6' eval \
+        --data-urlencode 'expr=disk.ios by file where latency in 20ms..200ms and time in 1790s..1840s'
+    timed drill.all '<= 0.6' eval --data-urlencode 'expr=disk.ios by file where latency > 20ms'
+    timed slowest '<= 0.6' events -d subject=disk --data-urlencode 'where=latency > 20ms'
+    serve "$files"
+    timed files - eval --data-urlencode 'expr=disk.ios by file'
+    result view.files.memory 'MB, the largest, with a million files' \
+        "$(calc "$(memory "$server" VmHWM) * 1.024 / 1000")" '<= 1500'
+    first day '<= 1.5' "$day" 'disk.bytes' 'disk.mean_latency'
+    timed day.series - eval --data-urlencode 'expr=disk.bytes by device, op'
+}
+
+[ "$part" = live ] || recorded
+[ "$part" != recorded ] || exit 0
 
 # Live: processor time of the process in 30 s, less that without a page.
 live() { # pages; answers with seconds of processor time

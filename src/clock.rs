@@ -36,7 +36,7 @@ pub(crate) fn own_thread_cpu() -> f64 {
 }
 
 /// The clock of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RunClock {
     /// Wall clock minus time since boot, at the run's start.
     offset: Nanos,

@@ -171,7 +171,8 @@ fn errors_point_at_the_word() {
         "eval?run=a&expr=disk.ios+by+latency&outliers=0.5",
         "eval?run=a&expr=disk.bytes&scale=cubic",
         "events?run=a&subject=cheese",
-        "hierarchy?run=a&dimension=colour",
+        "levels?run=a&expr=disk.ios+by+op",
+        "levels?run=a&expr=disk.ios+by+file&from=9&to=3",
         "stream",
         "nothing",
     ] {
@@ -272,11 +273,16 @@ fn several_runs_worksheets_output_and_the_rest() {
     assert_eq!(view.get("output?run=a")["total"], 0);
     assert!(view.get("inventory?run=b")["start"]["kernel"]["release"].is_string());
     assert!(view.get("findings?run=b")["findings"].is_array());
-    assert!(view.get("hierarchy?run=b&dimension=device")["roots"].is_array());
-    assert_eq!(
-        view.get("hierarchy?run=a&dimension=file")["children"]["/data"][0],
-        "/data/0"
+    let disks = view.get("levels?run=b&expr=disk.bytes+by+device");
+    assert!(
+        disks["roots"].is_array() && disks["adds"] == false,
+        "{disks}"
     );
+    let files = view.get("levels?run=a&expr=disk.ios+by+file");
+    assert_eq!(files["roots"][0]["name"], "/", "{files}");
+    assert_eq!(files["roots"][0]["children"][0]["name"], "/data");
+    let whole = view.get("eval?run=a&expr=disk.ios&width=1");
+    assert_eq!(files["roots"][0]["sum"], whole["groups"][0]["total"]);
     let sheet = br#"{"v":1,"panels":[]}"#;
     let kept = view.ask("PUT", "/api/v1/worksheets/slow%20disks?run=a", sheet);
     assert_eq!(kept.status, 200, "{kept:?}");

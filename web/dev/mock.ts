@@ -97,15 +97,22 @@ const INVENTORY = {
 function output(url: URL): unknown {
   const lines = Array.from({ length: 90 }, (_, i) => `Jobs: 2 (f=2): [R(2)][${i + 1}%][r=${280 + (i % 13)}MiB/s][eta ${(89 - i) * 6}s]`);
   const text = url.searchParams.get("stream") === "stderr" ? "" : lines.join("\n") + "\n";
-  const offset = Number(url.searchParams.get("offset") ?? 0);
-  return { text: text.slice(offset), offset, total: text.length, lines: text ? lines.map((_, i) => ({ at: i * 6.66 })) : null };
+  const from = Number(url.searchParams.get("from") ?? 0);
+  const first = Math.min(Math.ceil(from / 6.66), text ? lines.length : 0);
+  const offset = lines.slice(0, first).join("\n").length + Math.min(first, 1);
+  const before = url.searchParams.get("before");
+  if (before !== null) return { ...output(new URL("output", url)) as object, text: text.slice(0, Number(before)), next: Number(before) };
+  return { text: text.slice(offset), offset, next: text.length, total: text.length, lines: text ? lines.slice(first).map((_, i) => ({ line: i, at: (first + i) * 6.66 })) : null };
 }
 
-const HIERARCHY: Record<string, unknown> = {
-  device: { roots: ["dm-0", "sda"], children: { "dm-0": ["nvme0n1"] } },
-  cgroup: { roots: ["/"], children: { "/": ["/system.slice", "/user.slice"], "/system.slice": ["/system.slice/docker-a1.scope", "/system.slice/docker-b2.scope"], "/user.slice": ["/user.slice/user-0.slice"] } },
-  file: { roots: [], children: {} },
-};
+/** Amounts of two control groups, level by level. */
+function levels(url: URL): unknown {
+  const leaf = (name: string, sum: number): unknown => ({ name, own: sum, sum, children: [], others: null });
+  const system = { name: "/system.slice", own: 1, sum: 60, children: [leaf("/system.slice/docker-a1.scope", 40), leaf("/system.slice/docker-b2.scope", 19)], others: null };
+  const root = { name: "/", own: 2, sum: 95, children: [system, leaf("/user.slice", 30)], others: { count: 2, sum: 3 } };
+  const query = (name: string): number => Number(url.searchParams.get(name) ?? 0);
+  return { expr: url.searchParams.get("expr"), dimension: "cgroup", adds: true, unit: "seconds", names: 7, from: query("from"), to: query("to"), roots: [root], others: null };
+}
 
 function evaluated(state: MockState, url: URL): unknown {
   const query = (name: string, usual: number): number => Number(url.searchParams.get(name) ?? usual);
@@ -139,7 +146,7 @@ export async function answer(state: MockState, request: IncomingMessage, respons
     else if (resource === "findings") send(state.live ? { limits: [], findings: [] } : { limits: [{ resource: "disk", name: "nvme0n1", share: 0.97, full: true, text: "nvme0n1 was busy for 97 % of the time" }], findings: FINDINGS });
     else if (resource === "inventory") send(INVENTORY);
     else if (resource === "output") send(output(url));
-    else if (resource === "hierarchy") send(HIERARCHY[url.searchParams.get("dimension") ?? ""] ?? { children: {}, roots: [] });
+    else if (resource === "levels") send(levels(url));
     else if (resource === "worksheets") send({ worksheets: [...state.sheets].map(([name, text]) => ({ name, worksheet: JSON.parse(text) as unknown })) });
     else if (resource.startsWith("worksheets/")) await worksheet(state, decodeURIComponent(resource.slice(11)), request, send);
     else if (resource === "keep") send({ path: "/srv/runs/live" });

@@ -202,6 +202,74 @@ async function phoneWidth({ page, server }) {
   await page.locator(".drawer .fact").first().waitFor();
 }
 
+/** Where in time the page is, as its head says. */
+const inView = (page) => page.locator(".time-range").innerText();
+
+async function fingers({ page, server, context }) {
+  await page.goto(server.address);
+  await settled(page);
+  const client = await context.newCDPSession(page);
+  const touch = (type, points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const box = await page.locator(".panel .u-over").first().boundingBox();
+  const y = box.y + box.height / 2;
+  const pinch = async () => {
+    await touch("touchStart", [[box.x + 120, y], [box.x + 160, y]]);
+    for (let i = 1; i <= 8; i++) await touch("touchMove", [[box.x + 120 - i * 8, y], [box.x + 160 + i * 8, y]]);
+    await touch("touchEnd", []);
+  };
+  const whole = await inView(page);
+  await pinch();
+  await page.waitForFunction((text) => document.querySelector(".time-range").textContent !== text, whole);
+  const zoomed = await inView(page);
+  // One finger moves in time; the page does not scroll sideways.
+  await touch("touchStart", [[box.x + 200, y]]);
+  for (let i = 1; i <= 8; i++) await touch("touchMove", [[box.x + 200 - i * 10, y]]);
+  await touch("touchEnd", []);
+  await page.waitForFunction((text) => document.querySelector(".time-range").textContent !== text, zoomed);
+  assert.equal(await page.locator(".menu").count(), 0);
+  const moved = await inView(page);
+  // One that rests first selects, and moves nothing.
+  await touch("touchStart", [[box.x + 80, y - 60]]);
+  await page.waitForTimeout(500);
+  for (let i = 1; i <= 8; i++) await touch("touchMove", [[box.x + 80 + i * 12, y - 60 + i * 10]]);
+  await touch("touchEnd", []);
+  await page.locator(".menu").waitFor();
+  assert.equal(await inView(page), moved);
+  await page.getByRole("menuitem", { name: "by process" }).click();
+  await settled(page);
+  assert.match((await expressions(page))[1], /by process where .*time in/);
+}
+
+async function outputBesideTime({ page, server }) {
+  await page.goto(server.address);
+  await settled(page);
+  await page.keyboard.press("3");
+  const lines = page.locator(".output-lines .line");
+  await lines.first().waitFor();
+  assert.equal(await lines.count(), 90);
+  // The crosshair marks the last line before it.
+  const box = await page.locator(".panel .u-over").first().boundingBox();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 30);
+  const here = page.locator(".output-lines .line.here");
+  await here.waitFor();
+  const at = Number(await here.getAttribute("data-at"));
+  assert.ok(Math.abs(at - 300) < 10, `the line of ${at} s is marked at the middle of 600 s`);
+  // Zoomed in, lines of another time step back, and the first of this time is to be seen.
+  await page.mouse.move(5, 5);
+  for (let i = 0; i < 3; i++) await page.keyboard.press("+");
+  await page.waitForFunction(() => document.querySelectorAll(".output-lines .line.outside").length > 20);
+  const within = page.locator(".output-lines .line:not(.outside)").first();
+  const first = Number(await within.getAttribute("data-at"));
+  assert.ok(first > 100 && first < 300, `the first in view is of ${first} s`);
+  await page.waitForFunction(() => {
+    const box = document.querySelector(".output-lines .line:not(.outside)").getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= window.innerHeight;
+  });
+  // A line's time is a way to it.
+  await lines.first().getByRole("button").click();
+  await settled(page);
+}
+
 async function reportFromDisk({ page, server }) {
   const ask = async (path) => (await fetch(`${server.origin}/api/v1/${path}`)).json();
   const expr = "disk.ios by latency";
@@ -248,6 +316,8 @@ export const CASES = [
   { name: "two runs on one clock", machine: "two", run: twoRuns },
   { name: "live without flicker, pause, keep", machine: "live", run: liveWithoutFlicker },
   { name: "phone width", options: { viewport: { width: 390, height: 844 } }, run: phoneWidth },
+  { name: "fingers", options: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, run: fingers },
+  { name: "the output beside the time axis", run: outputBesideTime },
   { name: "a report from disk without network", run: reportFromDisk, expected: ["file:"] },
   { name: "a damaged link and a damaged run are told", machine: "problems", run: damagedLink },
 ];

@@ -11,7 +11,7 @@ import { inventoryList } from "./chrome/inventory";
 import { listenForKeys, showKeys } from "./chrome/keys";
 import { commands } from "./commands";
 import { Notices } from "./chrome/notices";
-import { markLine, outputView } from "./chrome/output";
+import { OutputList } from "./chrome/output";
 import { copyLink, keepRun, openSheet, saveSheet } from "./chrome/sheets";
 import { TimeStrip } from "./chrome/timestrip";
 import { h, settled } from "./dom";
@@ -33,6 +33,7 @@ export class Workbench {
   readonly add: AddBar;
   readonly notices = new Notices();
   readonly live: Live;
+  private readonly output: OutputList;
   private readonly header: Header;
   private readonly strip: TimeStrip;
   private readonly findingsHost = h("div");
@@ -51,6 +52,7 @@ export class Workbench {
     this.column = new Column(page);
     this.add = new AddBar(page, (index) => this.column.show(index));
     this.drawer = new Drawer((name) => this.fill(name), () => this.host.classList.toggle("with-drawer", this.drawer.isOpen));
+    this.output = new OutputList(page);
     this.strip = new TimeStrip(page, (finding) => this.show(finding));
     this.live = new Live(page, this.notices, { grown: () => this.grown(), back: () => this.back() });
     const keys = commands(this);
@@ -116,6 +118,7 @@ export class Workbench {
     this.column.moved();
     this.strip.move();
     this.header.update();
+    if (this.drawer.shows === "output") this.output.moved();
     this.ask();
     this.step();
   }
@@ -123,7 +126,7 @@ export class Workbench {
   private pointed(): void {
     this.column.pointed();
     this.strip.point();
-    if (this.drawer.isOpen) markLine(this.drawer.element, this.page.view.cursor);
+    if (this.drawer.shows === "output") this.output.pointed();
   }
 
   /** The view becomes part of the worksheet, and a step to undo; following is none. */
@@ -181,7 +184,7 @@ export class Workbench {
     const run = page.first();
     if (name === "findings") return findingsList(run, this.findings, (finding) => this.show(finding));
     if (name === "inventory") return inventoryList(await page.provider.inventory(run.id));
-    return outputView(page);
+    return this.output.open();
   }
 
   /** A live run has grown by an interval. */

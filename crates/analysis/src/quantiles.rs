@@ -4,7 +4,8 @@
 //! `ceil(q * n)`-th smallest of them (the inverse of the empirical distribution; type 1 of
 //! R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", 1996). It is never
 //! below that event's own value and at most 1/64 above it, the width of a bucket; values
-//! below 128 of the grid's unit are exact. Of bytes or seconds by a number, amounts take the
+//! below 128 of the grid's unit are exact, and so are numbers of sectors up to 64 KiB, of which
+//! a bucket has one only. Of bytes or seconds by a number, amounts take the
 //! place of events: half of the bytes had at most that latency.
 
 mod spread;
@@ -12,6 +13,7 @@ mod spread;
 use run::grid;
 use run::unit::Unit;
 
+pub(crate) use spread::spreads;
 pub use spread::{Spread, Spreads, heaviest, of};
 
 /// The quantiles that are shown.
@@ -45,17 +47,34 @@ pub struct Bucket {
     pub cell: Cell,
 }
 
+/// What values a number dimension can have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Values {
+    /// Their unit.
+    pub unit: Unit,
+    /// They are whole multiples of this.
+    pub step: Option<f64>,
+}
+
 impl Bucket {
     /// The grid is over whole numbers, so that a bucket's upper bound belongs to the next.
-    fn new(cell: Cell, unit: Unit) -> Bucket {
+    fn new(cell: Cell, Values { unit, step }: Values) -> Bucket {
         let whole = if unit == Unit::Seconds { 1e9 } else { 1.0 };
         // Zero has no sign here.
         let (from, to) = grid::bounds(cell.key + 0.0, unit);
-        let (least, mut most) = if cell.key < 0.0 {
+        let (mut least, mut most) = if cell.key < 0.0 {
             (((from * whole).round() + 1.0) / whole, to)
         } else {
             (from, ((to * whole).round() - 1.0) / whole)
         };
+        if let Some(step) = step {
+            let (first, last) = ((least / step).ceil(), (most / step).floor());
+            // Another tool's wide bucket may have been spread over some that have no value.
+            if first <= last {
+                // Zero has no sign here either.
+                (least, most) = (first * step + 0.0, last * step + 0.0);
+            }
+        }
         if let (Some(events), Some(sum)) = (cell.events, cell.sum)
             && (sum - events * least).abs() <= sum * 1e-9
         {
@@ -82,7 +101,7 @@ pub struct Distribution {
 
 impl Distribution {
     /// From its buckets. `heaviest` is 1 unless events were sampled.
-    pub fn new(cells: impl Iterator<Item = Cell>, unit: Unit, heaviest: f64) -> Distribution {
+    pub fn new(cells: impl Iterator<Item = Cell>, values: Values, heaviest: f64) -> Distribution {
         let mut out = Distribution {
             heaviest: heaviest.max(1.0),
             ..Distribution::default()
@@ -90,7 +109,7 @@ impl Distribution {
         for cell in cells.filter(|c| c.amount > 0.0 && c.amount.is_finite()) {
             if cell.key.is_finite() {
                 out.total += cell.amount;
-                out.buckets.push(Bucket::new(cell, unit));
+                out.buckets.push(Bucket::new(cell, values));
             } else {
                 out.unknown += cell.amount;
             }
@@ -127,9 +146,19 @@ impl Distribution {
     /// The mean: exact where the table keeps the sums, else with each event in the middle of
     /// its bucket, within 0.8 %.
     pub fn mean(&self) -> Option<f64> {
-        let value = |b: &Bucket| match (b.cell.sum, b.cell.events) {
-            (Some(sum), Some(events)) if events > 0.0 => sum / events,
-            _ => b.least.midpoint(b.most),
+        let value = |b: &Bucket| {
+            let mean = match (b.cell.sum, b.cell.events) {
+                (Some(sum), Some(events)) if events > 0.0 => sum / events,
+                _ => f64::NAN,
+            };
+            // A mean beside the bucket is not that of its events: discards have a size, and
+            // their bytes are not among those that were moved.
+            let slack = b.least.abs().max(b.most.abs()) * 1e-9;
+            if (b.least - slack..=b.most + slack).contains(&mean) {
+                mean
+            } else {
+                b.least.midpoint(b.most)
+            }
         };
         let sum: f64 = self.buckets.iter().map(|b| b.cell.amount * value(b)).sum();
         (self.total > 0.0).then(|| sum / self.total)
@@ -163,6 +192,10 @@ mod tests {
         }
     }
 
+    fn any(unit: Unit) -> Values {
+        Values { unit, step: None }
+    }
+
     fn of_values(values: &[i64], unit: Unit, heaviest: f64) -> Distribution {
         let base = if unit == Unit::Seconds { 1e9 } else { 1.0 };
         let mut counts: Vec<(f64, f64)> = vec![];
@@ -174,7 +207,7 @@ mod tests {
             }
         }
         let cells = counts.into_iter().map(|(key, n)| cell(key, n, Some(n)));
-        Distribution::new(cells, unit, heaviest)
+        Distribution::new(cells, any(unit), heaviest)
     }
 
     fn cell(key: f64, amount: f64, events: Option<f64>) -> Cell {
@@ -267,7 +300,7 @@ mod tests {
         assert_eq!(back.quantile(0.9), Some(0.0));
         assert_eq!((back.min(), back.max()), (Some(-4159.0), Some(0.0)));
         assert_eq!(of_values(&[0; 30], Unit::Bytes, 1.0).buckets[0].least, 0.0);
-        let zero = Distribution::new([cell(-0.0, 30.0, None)].into_iter(), Unit::Bytes, 1.0);
+        let zero = Distribution::new([cell(-0.0, 30.0, None)].into_iter(), any(Unit::Bytes), 1.0);
         assert_eq!((zero.min(), zero.max()), (Some(0.0), Some(0.0)));
     }
 
@@ -284,7 +317,7 @@ mod tests {
         ];
         let odd = Distribution::new(
             cells.into_iter().map(|(k, a, e)| cell(k, a, e)),
-            Unit::Seconds,
+            any(Unit::Seconds),
             f64::NAN,
         );
         assert_eq!((odd.total, odd.unknown), (200.0, 5.0));
@@ -299,7 +332,7 @@ mod tests {
                 sum: Some(65536.0 * 100.0 + extra),
                 ..cell(65536.0, 100.0, Some(100.0))
             };
-            Distribution::new([one].into_iter(), Unit::Bytes, 1.0)
+            Distribution::new([one].into_iter(), any(Unit::Bytes), 1.0)
         };
         assert_eq!(
             (of(0.0).quantile(0.5), of(0.0).max()),
@@ -308,5 +341,30 @@ mod tests {
         assert_eq!(of(0.0).mean(), Some(65536.0));
         assert_eq!(of(512.0).max(), Some(66559.0));
         assert_eq!(of(512.0).mean(), Some(65536.0 + 5.12));
+    }
+
+    /// Some of what has 4 KiB moved nothing: the bytes do not tell that all are of that size.
+    #[test]
+    fn what_comes_in_sectors_is_told_in_sectors() {
+        let of = |key: f64, sum: f64| {
+            let one = Cell {
+                sum: Some(sum),
+                ..cell(key, 100.0, Some(100.0))
+            };
+            let sectors = Values {
+                unit: Unit::Bytes,
+                step: Some(512.0),
+            };
+            let all = Distribution::new([one].into_iter(), sectors, 1.0);
+            (all.min().unwrap(), all.max().unwrap(), all.mean().unwrap())
+        };
+        assert_eq!(of(4096.0, 4096.0 * 60.0), (4096.0, 4096.0, 4096.0));
+        assert_eq!(of(-512.0, f64::NAN), (-512.0, -512.0, -512.0));
+        assert_eq!(of(0.0, 0.0), (0.0, 0.0, 0.0));
+        // Two sizes share a bucket: the mean is told as far as it can be of them.
+        assert_eq!(of(65536.0, 0.0), (65536.0, 66048.0, 65792.0));
+        assert_eq!(of(65536.0, 65700.0 * 100.0), (65536.0, 66048.0, 65700.0));
+        // No whole number of sectors is in it.
+        assert_eq!(of(4160.0, 0.0), (4160.0, 4223.0, 4191.5));
     }
 }

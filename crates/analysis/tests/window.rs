@@ -239,6 +239,137 @@ fn a_window_counts_what_lies_in_it() {
     }
 }
 
+/// Ten seconds of a disk whose histograms count what its events are; in `lost` some of those
+/// are missing, in `thinned` one stands for two.
+fn with_events(lost: Option<i64>, thinned: Option<i64>) -> Runs {
+    whole(10.0002, &[], |s| {
+        for second in 1..=10_i64 {
+            s.at(second as f64 + 0.0002, 1.0).own();
+            if lost == Some(second) || thinned == Some(second) {
+                let dropped = if lost == Some(second) { 1.0 } else { 0.0 };
+                let one_in = if thinned == Some(second) { 2.0 } else { 1.0 };
+                s.row("self_events", &["disk_event"], &[dropped, 0.0, one_in]);
+            }
+            for (nanos, ios) in [(100_000, 3 * second), (2_000_000, second)] {
+                let words = ["sda", "disk", "read"];
+                let bucket = run::grid::floor(f64::from(nanos) / 1e9, run::Unit::Seconds);
+                let bytes = ios as f64 * 4096.0;
+                s.row("disk_latency", &words, &[bucket, ios as f64, bytes]);
+                for i in 0..ios {
+                    let words = [
+                        "sda", "disk", "read", "sync", "no", "no", "p", "c", "/", "f",
+                    ];
+                    let time = at(second as f64 - 1.0 + (i as f64 + 0.5) / ios as f64);
+                    let service = f64::from(nanos) / 1e9;
+                    let numbers = [0.0, service, 4096.0, 0.0, 0.0, 0.0, 1.0, 1.0];
+                    s.event("disk_event", time, &words, &numbers);
+                }
+            }
+        }
+    })
+}
+
+/// Table, column in milliseconds, and total.
+fn drawn(run: &Run, text: &str, from: f64, to: f64) -> (&'static str, i64, f64) {
+    let shown = look(run, text, from, to, 200);
+    let total = shown.answer.groups.iter().filter_map(|g| g.total).sum();
+    (shown.answer.table, shown.grid.length / 1_000_000, total)
+}
+
+#[test]
+fn a_short_window_of_a_histogram_is_drawn_from_events() {
+    let text = "disk.ios by latency";
+    for run in [
+        &with_events(None, None).sealed,
+        &with_events(None, None).killed,
+    ] {
+        // Four I/Os a second, times the second.
+        assert_eq!(drawn(run, text, 2.0, 4.0), ("disk_event", 10, 28.0));
+        assert_eq!(drawn(run, text, 3.0, 3.5), ("disk_event", 3, 8.0));
+        // The same as of whole intervals, bucket by bucket.
+        let fine = look(run, text, 2.0, 4.0, 200);
+        let whole = evaluate(run, "disk.ios by latency where time in 2.5s..4.5s").unwrap();
+        assert_eq!(whole.table, "disk_latency");
+        let of = |groups: &[analysis::Group]| {
+            let parts = groups.iter().map(|g| (g.key.clone(), g.total));
+            parts.collect::<Vec<_>>()
+        };
+        assert_eq!(of(&fine.answer.groups), of(&whole.groups));
+        let bytes = drawn(run, "disk.bytes by latency", 2.0, 4.0);
+        assert_eq!(bytes, ("disk_event", 10, 28.0 * 4096.0));
+        // No number dimension, a bound that may lie within a bucket, a phase: as they were.
+        assert_eq!(
+            drawn(run, "disk.ios by latency where latency > 1ms", 2.0, 4.0).0,
+            "disk_latency"
+        );
+        assert_eq!(
+            drawn(run, "disk.ios by latency where phase = x", 2.0, 4.0).0,
+            "disk_latency"
+        );
+    }
+}
+
+#[test]
+fn a_time_shorter_than_an_interval_is_that_of_the_events() {
+    let made = with_events(None, None);
+    for run in [&made.sealed, &made.killed] {
+        let ask = |text: &str| {
+            let answer = evaluate(run, text).unwrap();
+            let total: f64 = answer.groups.iter().filter_map(|g| g.total).sum();
+            let seconds = answer.groups.first().map_or(0.0, |g| g.seconds);
+            (answer.table, total, (seconds * 1e6).round() / 1e6)
+        };
+        // In the fourth second twelve I/Os come evenly, and four slow ones.
+        let text = "disk.ios by process where time in 3.5s..3.75s";
+        assert_eq!(ask(text), ("disk_event", 4.0, 0.25));
+        // The table of samples, or of buckets, would have had whole seconds or none.
+        assert_eq!(
+            ask("disk.ios by op where time in 3.5s..3.75s").0,
+            "disk_event"
+        );
+        let slow = "disk.ios by op where latency > 1ms and time in 3.2s..3.9s";
+        assert_eq!(ask(slow), ("disk_event", 3.0, 0.7));
+        // Over the end of an interval.
+        assert_eq!(
+            ask("disk.ios where time in 3.9s..4.09s and process = p").1,
+            2.0
+        );
+        // Whole seconds are what they were.
+        let whole = "disk.ios by latency where time in 3.5s..5.5s";
+        assert_eq!(ask(whole), ("disk_latency", 36.0, 2.0));
+        let shown = look(run, text, 3.4, 3.8, 100);
+        assert_eq!(shown.answer.groups[0].total, Some(4.0));
+        let wanted = Wanted {
+            subject: "disk",
+            predicates: "time in 3.5s..3.75s",
+            from: None,
+            to: None,
+            order: "",
+            most: 100,
+        };
+        assert_eq!(events(run, &wanted, &Arc::default()).unwrap().matched, 4);
+    }
+}
+
+#[test]
+fn where_events_are_missing_a_short_window_keeps_its_histogram() {
+    let text = "disk.ios by latency";
+    let lost = with_events(Some(7), None);
+    assert_eq!(
+        drawn(&lost.sealed, text, 6.0, 8.0),
+        ("disk_latency", 1000, 60.0)
+    );
+    assert_eq!(drawn(&lost.sealed, text, 6.2, 6.4).0, "disk_latency");
+    assert_eq!(drawn(&lost.sealed, text, 2.0, 4.0).0, "disk_event");
+    // Of estimates only what the histogram has nothing to show for.
+    let thinned = with_events(None, Some(7));
+    assert_eq!(
+        drawn(&thinned.sealed, text, 6.0, 8.0),
+        ("disk_latency", 1000, 60.0)
+    );
+    assert_eq!(drawn(&thinned.sealed, text, 6.2, 6.4).0, "disk_event");
+}
+
 #[test]
 fn events_are_listed_in_order() {
     let made = observed();

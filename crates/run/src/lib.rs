@@ -10,6 +10,7 @@ pub mod inventory;
 pub mod journal;
 mod loss;
 pub mod manifest;
+pub mod printed;
 pub mod read;
 pub mod rows;
 pub mod seal;

@@ -310,6 +310,15 @@ impl Sink {
         }
     }
 
+    /// Adds `by` to the numbers of the words in all rows.
+    pub(crate) fn shift_words(&mut self, by: u32) {
+        if by > 0 {
+            let rows = self.tables.iter_mut().filter(|rows| !rows.is_empty());
+            let words = rows.flat_map(|rows| rows.words.iter_mut().flatten());
+            words.for_each(|word| word.0 += by);
+        }
+    }
+
     /// Empties all tables; words stay.
     pub fn clear(&mut self) {
         // Most are empty, and their columns are more memory than the rows of a sample.

@@ -5,7 +5,13 @@
 //! in the last minute, however long is kept. A piece is one sample at first; each minute the
 //! samples are packed together. What is older than asked for goes, and so does the oldest when
 //! there is no more room.
+//!
+//! Words are numbered in the order in which they come, and go with the rows that may use them:
+//! whoever appends begins with new words now and then ([`Tail::renew`]), or an observation of
+//! weeks would keep the names of all processes there ever were.
 //! [Why it is so](../../../docs/decisions/0013-live-view.md).
+
+mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -18,7 +24,8 @@ use crate::journal::{self, Columns, RowsBlock};
 use crate::read::Part;
 use crate::rows::TableId;
 use crate::write::{CreateError, Finished, Writer, write_durably};
-use crate::{Manifest, Nanos, Run, Sink};
+use crate::{Manifest, Nanos, Run, Sink, Word};
+use words::Words;
 
 /// Samples are packed together when they are so long.
 const PIECE: Nanos = 60_000_000_000;
@@ -61,7 +68,7 @@ pub struct Tail {
 #[derive(Debug)]
 struct Held {
     manifest: Manifest,
-    words: Arc<Vec<Arc<str>>>,
+    words: Words,
     pieces: VecDeque<Arc<Piece>>,
     /// How many of the last pieces are one sample each.
     loose: usize,
@@ -75,6 +82,8 @@ struct Held {
 /// What came in a stretch of time.
 #[derive(Debug)]
 struct Piece {
+    /// No word in it has a lower number.
+    words_from: u32,
     /// End of the first sample in it, and of the last.
     span: (Nanos, Nanos),
     tables: Vec<Rows>,
@@ -95,7 +104,7 @@ struct Rows {
 /// What a [`Tail`] had at a moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    words: Arc<Vec<Arc<str>>>,
+    words: Words,
     pieces: Vec<Arc<Piece>>,
 }
 
@@ -120,7 +129,7 @@ impl Tail {
             room,
             held: RwLock::new(Held {
                 manifest,
-                words: Arc::default(),
+                words: Words::default(),
                 pieces: VecDeque::new(),
                 loose: 0,
                 bytes: 0,
@@ -139,26 +148,26 @@ impl Tail {
     }
 
     /// Takes the rows of `sink`, a sample ending at `time`, and empties it. The sink has to be
-    /// the same each time: words keep their numbers.
+    /// the same each time, or [`Tail::renew`] comes before: words keep their numbers.
     pub fn append(&self, sink: &mut Sink, time: Nanos) {
+        let (known, base) = self.held().words.known();
+        sink.shift_words(base);
         let tables: Vec<Rows> = sink
             .filled()
             .map(|(table, rows)| encoded(table, rows))
             .collect();
         let bytes = tables.iter().map(|rows| rows.blocks.len()).sum();
         let piece = Piece {
+            words_from: base,
             span: (time, time),
             tables,
             bytes,
         };
-        let known = self.held().words.len();
         let new: Vec<Arc<str>> = sink.words.texts()[known..].to_vec();
         sink.clear();
         let together = self.to_pack(time);
         let mut held = self.held_to_change();
-        if !new.is_empty() {
-            Arc::make_mut(&mut held.words).extend(new);
-        }
+        held.words.add(new);
         if let Some(together) = together {
             held.replace_loose(together);
         }
@@ -168,6 +177,11 @@ impl Tail {
         held.version += 1;
         let oldest = time.saturating_sub(self.room.time);
         held.make_room(oldest, self.room.bytes);
+    }
+
+    /// What is appended from now on comes from another sink, which has words of its own.
+    pub fn renew(&self) {
+        self.held_to_change().words.renew();
     }
 
     /// The loose samples as one piece, if they are old enough. Only the appending thread
@@ -207,9 +221,10 @@ impl Tail {
         self.held().pieces.front().map(|piece| piece.span.0)
     }
 
-    /// Bytes of rows in memory.
+    /// Bytes of rows and words in memory.
     pub fn bytes(&self) -> usize {
-        self.held().bytes
+        let held = self.held();
+        held.bytes + held.words.bytes()
     }
 
     /// What there is now, as a run.
@@ -235,11 +250,11 @@ impl Tail {
         manifest.ended = Some(ended);
         let mut writer = Writer::create(path, &manifest)?;
         let mut sink = Sink::new();
-        for text in snapshot.words.iter() {
-            sink.word(text);
-        }
+        // Several sinks may have had the same text.
+        let texts = snapshot.words.texts().iter();
+        let words: Vec<Word> = texts.map(|text| sink.word(text)).collect();
         for number in 0..snapshot.pieces.len() {
-            snapshot.fill(number, &mut sink)?;
+            snapshot.fill(number, &words, &mut sink)?;
             writer.append(&mut sink, snapshot.pieces[number].span.1);
             while writer.queued() > WAITING {
                 std::thread::sleep(Duration::from_millis(1));
@@ -283,12 +298,15 @@ impl Held {
             let Some(first) = self.pieces.front() else {
                 return;
             };
-            if first.span.1 >= oldest && self.bytes <= most {
+            if first.span.1 >= oldest && self.bytes + self.words.bytes() <= most {
                 return;
             }
             self.bytes -= first.bytes;
             self.pieces.pop_front();
             self.loose = self.loose.min(self.pieces.len());
+            if let Some(first) = self.pieces.front() {
+                self.words.forget(first.words_from);
+            }
         }
     }
 }
@@ -347,6 +365,7 @@ fn packed(loose: &[Arc<Piece>]) -> Piece {
         .collect();
     let ends = loose.first().zip(loose.last());
     Piece {
+        words_from: loose.iter().map(|p| p.words_from).min().unwrap_or(0),
         span: ends.map_or((0, 0), |(first, last)| (first.span.0, last.span.1)),
         bytes: tables.iter().map(|rows| rows.blocks.len()).sum(),
         tables,
@@ -389,7 +408,7 @@ impl Snapshot {
 
     /// What the numbers of words mean.
     pub(crate) fn words(&self) -> &[Arc<str>] {
-        &self.words
+        self.words.texts()
     }
 
     /// Reads the rows of a table in a piece, block by block.
@@ -398,23 +417,28 @@ impl Snapshot {
         number: usize,
         name: &str,
         columns: Columns<'_>,
-        visit: impl FnMut(RowsBlock<'_>),
+        mut visit: impl FnMut(RowsBlock<'_>),
     ) -> io::Result<()> {
+        let visit = |mut block: RowsBlock<'_>| {
+            self.words.places(&mut block.words);
+            visit(block);
+        };
         match self.pieces.get(number).and_then(|piece| piece.rows(name)) {
             Some(rows) => rows.read(columns, visit),
             None => Ok(()),
         }
     }
 
-    /// Puts all rows of a piece into `sink`, which has the same words.
-    fn fill(&self, number: usize, sink: &mut Sink) -> io::Result<()> {
+    /// Puts all rows of a piece into `sink`, whose `words` are those of this by place.
+    fn fill(&self, number: usize, words: &[Word], sink: &mut Sink) -> io::Result<()> {
         for rows in &self.pieces[number].tables {
-            rows.read(Columns::All, |block| {
+            rows.read(Columns::All, |mut block| {
+                self.words.places(&mut block.words);
                 let into = sink.rows_mut(rows.table);
                 into.times.extend_from_slice(&block.times);
                 into.intervals.extend_from_slice(&block.intervals);
                 for (to, from) in into.words.iter_mut().zip(&block.words) {
-                    to.extend(from.iter().map(|code| crate::Word(*code as u32)));
+                    to.extend(from.iter().map(|code| words[*code as usize]));
                 }
                 for (to, from) in into.values.iter_mut().zip(&block.numbers) {
                     to.extend_from_slice(&from.real());

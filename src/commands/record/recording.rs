@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use run::Nanos;
 use run::manifest::{self, Change, ClockStep, Manifest};
+use run::printed::TIMES;
 use run::write::{CreateError, Finished, Writer, write_durably};
 use rustix::process::Signal;
 use sources::Host;
@@ -24,7 +25,7 @@ use super::marks::Marks;
 use super::progress::{Progress, Screen, Told, seconds};
 use super::sampler::{Counts, Sampler, Wrote};
 use super::signals::Signals;
-use super::tee::Tee;
+use super::tee::{Kept, Tee};
 use super::{Wanted, closing_words, workload};
 use crate::clock::{self, RunClock};
 use crate::failure::Failure;
@@ -118,7 +119,7 @@ struct Recording {
     /// When the warm-up ends, if it has not.
     warm_at: Option<Nanos>,
     /// What keeps the command's output.
-    kept: Option<[File; 2]>,
+    kept: Option<[Kept; 2]>,
 }
 
 /// Why the sampling ended.
@@ -163,12 +164,18 @@ impl Recording {
 
     fn tee(&mut self, outputs: Outputs) -> Option<Tee> {
         let dir = self.writer.inside();
-        let keep = |name| child::keep(&dir, name);
+        let keep = |name: &str| {
+            io::Result::Ok(Kept {
+                text: child::keep(&dir, name)?,
+                times: child::keep(&dir, &format!("{name}{TIMES}"))?,
+            })
+        };
         let started = keep("stdout")
             .and_then(|out| Ok([out, keep("stderr")?]))
             .and_then(|[out, err]| {
-                let again = [out.try_clone()?, err.try_clone()?];
-                let tee = Tee::start(outputs, [out, err], self.screen.clone())?;
+                let again = [out.again()?, err.again()?];
+                let clock = self.clock.clone();
+                let tee = Tee::start(outputs, [out, err], self.screen.clone(), clock)?;
                 Ok((tee, again))
             });
         match started {
@@ -338,7 +345,8 @@ impl Recording {
         let mut remarks = remarks.to_vec();
         if let (Some(printed), Some(ended)) = (&self.kept, self.manifest.ended) {
             let sink = &mut self.sampler.sink;
-            remarks.extend(workload::take(printed, ended, sink));
+            let texts = [&printed[0].text, &printed[1].text];
+            remarks.extend(workload::take(texts, ended, sink));
             self.writer.append(sink, ended);
         }
         self.describe_end();
@@ -388,15 +396,18 @@ impl Recording {
 }
 
 /// Writes what the removed directory had beside the tables into the one made in its place.
-fn restore(dir: &Path, kept: Option<[File; 2]>, inventory: &Inventories) {
-    for (name, mut file) in ["stdout", "stderr"]
+fn restore(dir: &Path, kept: Option<[Kept; 2]>, inventory: &Inventories) {
+    let copy = |mut file: File, name: &str| {
+        let mut copy = child::keep(dir, name)?;
+        io::Seek::rewind(&mut file)?;
+        io::copy(&mut file, &mut copy)
+    };
+    for (name, kept) in ["stdout", "stderr"]
         .into_iter()
         .zip(kept.into_iter().flatten())
     {
-        let copied = child::keep(dir, name).and_then(|mut copy| {
-            io::Seek::rewind(&mut file)?;
-            io::copy(&mut file, &mut copy)
-        });
+        let copied =
+            copy(kept.text, name).and_then(|_| copy(kept.times, &format!("{name}{TIMES}")));
         if let Err(e) = copied {
             output::message(&format!("the command's {name} is lost: {e}"));
         }

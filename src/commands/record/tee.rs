@@ -6,11 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use run::Nanos;
+use run::printed::{Piece, Pieces};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::child::Outputs;
 use super::progress::Screen;
+use crate::clock::RunClock;
 
 /// The thread that reads the command's output.
 pub(super) struct Tee {
@@ -19,9 +22,32 @@ pub(super) struct Tee {
     end: OwnedFd,
 }
 
+/// The files that keep an output, and when it came.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// What was printed.
+    pub(super) text: File,
+    /// Records of [`run::printed`].
+    pub(super) times: File,
+}
+
+impl Kept {
+    /// The same files once more.
+    pub(super) fn again(&self) -> io::Result<Kept> {
+        Ok(Kept {
+            text: self.text.try_clone()?,
+            times: self.times.try_clone()?,
+        })
+    }
+}
+
 struct Stream {
     from: Option<OwnedFd>,
     keep: Option<File>,
+    /// Bytes that were kept.
+    kept: u64,
+    times: Option<File>,
+    pieces: Pieces,
     error: bool,
     name: &'static str,
     not_kept: u64,
@@ -33,10 +59,7 @@ struct Stream {
 }
 
 /// How long after the command's end its last output may still be on its way.
-const LINGER: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000_000,
-};
+const LINGER: Nanos = 20_000_000;
 
 /// What a pipe can hold at most (`/proc/sys/fs/pipe-max-size` as shipped). All that the
 /// command wrote before it ended is within so much; beyond it, what it left in the background
@@ -44,30 +67,25 @@ const LINGER: Timespec = Timespec {
 const LARGEST_PIPE: usize = 1 << 20;
 
 impl Tee {
-    /// Starts reading `outputs` into the files `keep` and to our own stdout and stderr.
-    pub(super) fn start(outputs: Outputs, keep: [File; 2], screen: Arc<Screen>) -> io::Result<Tee> {
+    /// Starts reading `outputs` into the files `keep` and to our own stdout and stderr; when it
+    /// comes is told by `clock`.
+    pub(super) fn start(
+        outputs: Outputs,
+        keep: [Kept; 2],
+        screen: Arc<Screen>,
+        clock: RunClock,
+    ) -> io::Result<Tee> {
         let (ended, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let [out, err] = outputs;
         let [keep_out, keep_err] = keep;
-        let stream = |from, keep, error, name| Stream {
-            from: Some(from),
-            keep: Some(keep),
-            error,
-            name,
-            not_kept: 0,
-            why: String::new(),
-            not_shown: 0,
-            why_not_shown: String::new(),
-            left: None,
-        };
         let streams = [
-            stream(out, keep_out, false, "stdout"),
-            stream(err, keep_err, true, "stderr"),
+            Stream::new(out, keep_out, false),
+            Stream::new(err, keep_err, true),
         ];
         let thread = std::thread::Builder::new()
             .name("output".into())
             .stack_size(256 << 10)
-            .spawn(move || copy(streams, &ended, &screen))?;
+            .spawn(move || copy(streams, &ended, &screen, &clock))?;
         Ok(Tee { thread, end })
     }
 
@@ -80,49 +98,97 @@ impl Tee {
 
 /// Copies until all outputs end, or the command has ended and nothing more comes: something
 /// it left in the background may hold them open for ever.
-fn copy(mut streams: [Stream; 2], ended: &OwnedFd, screen: &Screen) -> Vec<String> {
+fn copy(
+    mut streams: [Stream; 2],
+    ended: &OwnedFd,
+    screen: &Screen,
+    clock: &RunClock,
+) -> Vec<String> {
     let mut buffer = vec![0_u8; 64 << 10];
     let mut over = false;
     while streams.iter().any(|s| s.from.is_some()) {
-        let ready: Vec<bool> = {
-            let mut fds = Vec::with_capacity(3);
-            for s in &streams {
-                if let Some(from) = &s.from {
-                    fds.push(PollFd::new(from, PollFlags::IN));
-                }
-            }
-            let outputs = fds.len();
-            if !over {
-                fds.push(PollFd::new(ended, PollFlags::IN));
-            }
-            match poll(&mut fds, if over { Some(&LINGER) } else { None }) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(Errno::INTR) => continue,
-                Err(_) => break,
-            }
-            if !over && fds.last().is_some_and(|f| !f.revents().is_empty()) {
-                over = true;
-            }
-            fds[..outputs]
-                .iter()
-                .map(|f| !f.revents().is_empty())
-                .collect()
+        let due = streams.iter().filter_map(|s| s.pieces.due()).min();
+        let patience = if over {
+            Some(LINGER)
+        } else {
+            due.map(|at| (at - clock.now()).max(0))
         };
-        for stream in streams.iter_mut().filter(|_| over) {
-            stream.left.get_or_insert(LARGEST_PIPE);
+        let ready = match wait(&streams, (!over).then_some(ended), patience) {
+            Ok(ready) => ready,
+            Err(Errno::INTR) => continue,
+            Err(_) => break,
+        };
+        if over && !ready.outputs.contains(&true) {
+            break;
         }
-        let open = streams.iter_mut().filter(|s| s.from.is_some());
-        for (stream, _) in open.zip(ready).filter(|(_, ready)| *ready) {
-            stream.copy(&mut buffer, screen);
+        over |= ready.ended;
+        for (stream, ready) in streams.iter_mut().zip(ready.outputs) {
+            if over {
+                stream.left.get_or_insert(LARGEST_PIPE);
+            }
+            if ready {
+                stream.copy(&mut buffer, screen, clock);
+            }
+            let piece = stream.pieces.take(clock.now());
+            stream.note(piece);
         }
     }
     streams.into_iter().flat_map(Stream::remarks).collect()
 }
 
+/// What can be read.
+struct Ready {
+    outputs: [bool; 2],
+    ended: bool,
+}
+
+/// Waits until something of `streams` can be read or `ended` is, at most so long.
+fn wait(
+    streams: &[Stream; 2],
+    ended: Option<&OwnedFd>,
+    patience: Option<Nanos>,
+) -> Result<Ready, Errno> {
+    let mut fds = Vec::with_capacity(3);
+    for from in streams.iter().filter_map(|s| s.from.as_ref()) {
+        fds.push(PollFd::new(from, PollFlags::IN));
+    }
+    fds.extend(ended.map(|ended| PollFd::new(ended, PollFlags::IN)));
+    let patience = patience.map(|nanos| Timespec {
+        tv_sec: nanos / 1_000_000_000,
+        tv_nsec: nanos % 1_000_000_000,
+    });
+    poll(&mut fds, patience.as_ref())?;
+    let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+    let mut outputs = [false; 2];
+    for (is_ready, stream) in outputs.iter_mut().zip(streams) {
+        *is_ready = stream.from.is_some() && ready.next() == Some(true);
+    }
+    Ok(Ready {
+        outputs,
+        ended: ready.next() == Some(true),
+    })
+}
+
 impl Stream {
+    fn new(from: OwnedFd, keep: Kept, error: bool) -> Stream {
+        Stream {
+            from: Some(from),
+            keep: Some(keep.text),
+            kept: 0,
+            times: Some(keep.times),
+            pieces: Pieces::default(),
+            error,
+            name: if error { "stderr" } else { "stdout" },
+            not_kept: 0,
+            why: String::new(),
+            not_shown: 0,
+            why_not_shown: String::new(),
+            left: None,
+        }
+    }
+
     /// Moves what is there now; forgets the output when it has ended.
-    fn copy(&mut self, buffer: &mut [u8], screen: &Screen) {
+    fn copy(&mut self, buffer: &mut [u8], screen: &Screen, clock: &RunClock) {
         let Some(from) = &self.from else { return };
         let read = rustix::io::read(from.as_fd(), &mut *buffer);
         let bytes = match read {
@@ -134,6 +200,8 @@ impl Stream {
                 return;
             }
         };
+        // Whoever reads our output may hold it up: the time is that before.
+        let came = clock.now();
         let mut left = bytes;
         match self.show(&mut left, screen) {
             Ok(()) => {}
@@ -154,7 +222,7 @@ impl Stream {
                 self.from = None;
             }
         }
-        self.store(bytes);
+        self.store(bytes, came);
     }
 
     fn show(&self, bytes: &mut &[u8], screen: &Screen) -> Result<(), Errno> {
@@ -168,7 +236,7 @@ impl Stream {
         write_all(to, bytes)
     }
 
-    fn store(&mut self, bytes: &[u8]) {
+    fn store(&mut self, bytes: &[u8], came: Nanos) {
         let mut left = bytes;
         if let Some(keep) = &self.keep
             && let Err(e) = write_all(keep.as_fd(), &mut left)
@@ -177,9 +245,29 @@ impl Stream {
             self.keep = None;
         }
         self.not_kept += left.len() as u64;
+        let kept = (bytes.len() - left.len()) as u64;
+        if kept > 0 {
+            self.kept += kept;
+            let piece = self.pieces.came(self.kept, came);
+            self.note(piece);
+        }
     }
 
-    fn remarks(self) -> impl Iterator<Item = String> {
+    /// Writes down when output came. What cannot be written leaves later output without times,
+    /// of which nothing more is told: the output itself is there.
+    fn note(&mut self, piece: Option<Piece>) {
+        if let Some(piece) = piece
+            && let Some(times) = &self.times
+            && write_all(times.as_fd(), &mut &piece.bytes()[..]).is_err()
+        {
+            self.times = None;
+        }
+    }
+
+    /// The last words: what came last has its time, and what was not kept is told.
+    fn remarks(mut self) -> impl Iterator<Item = String> {
+        let last = self.pieces.end();
+        self.note(last);
         let kept = (self.not_kept > 0).then(|| {
             format!(
                 "the last {} bytes of {} were not kept: {}",

@@ -12,7 +12,7 @@ const LOOKED_AT: u64 = 16 << 20;
 
 /// Adds rows of the results that are found in what the command printed until it `ended`; answers
 /// with what the user should know.
-pub(super) fn take(printed: &[File], ended: Nanos, into: &mut Sink) -> Vec<String> {
+pub(super) fn take(printed: [&File; 2], ended: Nanos, into: &mut Sink) -> Vec<String> {
     let mut remarks = Vec::new();
     for file in printed {
         // What cannot be read back is told when the run is closed.

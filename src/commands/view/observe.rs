@@ -1,5 +1,6 @@
 //! Observing this host for a live page: the recorder's sampler, whose rows stay in memory.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -8,7 +9,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use clap::ArgMatches;
-use run::manifest::OwnCost;
+use run::manifest::{Loss, OwnCost};
 use run::tail::Room;
 use run::{Manifest, Nanos, Tail};
 use sources::{Detail, Host, Look, inventory};
@@ -24,6 +25,13 @@ const LATE: f64 = 0.1;
 
 /// Rows of events that wait for the next sample at most.
 const MOST_WAITING: usize = 1 << 16;
+
+/// Words after which the sources begin anew, and with them the words: names of short processes
+/// and of files come without end, and whoever counts under a name keeps its number.
+const MOST_WORDS: usize = 50_000;
+
+/// Losses of earlier words that are told.
+const MOST_LOSSES: usize = 100;
 
 /// What events may cost, as a share of one processor: that of `sonde record`.
 const EVENT_SHARE: f64 = 0.02;
@@ -75,8 +83,8 @@ impl Observer {
         let thread = std::thread::Builder::new()
             .name("observer".into())
             .spawn(move || {
-                let mut observing = Observing::begin(&host, named.as_deref(), every);
-                take_inventory(host, observing.tail.clone());
+                let mut observing = Observing::begin(host, named, every);
+                take_inventory(observing.host.clone(), observing.tail.clone());
                 // Nobody waits any more if the server could not start.
                 let _ = send.send(observing.live.clone());
                 observing.go_on(&stopped);
@@ -110,8 +118,16 @@ fn take_inventory(host: Host, tail: Arc<Tail>) {
 }
 
 struct Observing {
+    host: Host,
+    named: Option<Vec<String>>,
+    most_words: usize,
     clock: RunClock,
     sampler: Sampler,
+    /// When it began.
+    since: Nanos,
+    /// What samplers before the present one lost.
+    lost: Vec<Loss>,
+    sampled: BTreeMap<String, u32>,
     tail: Arc<Tail>,
     live: Arc<Live>,
     started: Nanos,
@@ -120,9 +136,9 @@ struct Observing {
 }
 
 impl Observing {
-    fn begin(host: &Host, named: Option<&[String]>, every: f64) -> Observing {
+    fn begin(host: Host, named: Option<Vec<String>>, every: f64) -> Observing {
         let clock = RunClock::start();
-        let mut sampler = Sampler::open(host, named, every);
+        let mut sampler = Sampler::open(&host, named.as_deref(), every);
         let started = sampler.begin(&clock);
         let uname = rustix::system::uname();
         let name = uname.nodename().to_string_lossy().into_owned();
@@ -133,8 +149,14 @@ impl Observing {
         };
         let tail = Arc::new(Tail::new(manifest, Room::default()));
         Observing {
+            host,
+            named,
+            most_words: MOST_WORDS,
             clock,
             sampler,
+            since: started,
+            lost: vec![],
+            sampled: BTreeMap::new(),
             live: Arc::new(Live::new(tail.clone())),
             tail,
             started,
@@ -171,7 +193,42 @@ impl Observing {
             self.counts.missed += passed as u64;
             next += (passed + 1) * self.every;
             self.sample(now);
+            if self.sampler.sink.words.texts().len() > self.most_words {
+                self.begin_anew();
+            }
         }
+    }
+
+    /// Begins with new sources, and so with new words. A sample joins the two observations, so
+    /// that nothing is between them but what was under way.
+    fn begin_anew(&mut self) {
+        let every = self.every as f64 / 1e9;
+        let mut fresh = Sampler::open(&self.host, self.named.as_deref(), every);
+        self.sample(self.clock.now());
+        let now = fresh.begin(&self.clock);
+        self.lost = self.losses(now);
+        self.sampled = self.sampled();
+        self.since = now;
+        self.sampler = fresh;
+        self.tail.renew();
+    }
+
+    /// Events that could not be kept, in each stretch between two beginnings.
+    fn losses(&self, now: Nanos) -> Vec<Loss> {
+        let mut all = self.lost.clone();
+        all.extend(self.sampler.losses(self.since, now));
+        // Of a long observation, the newest.
+        all.split_off(all.len().saturating_sub(MOST_LOSSES))
+    }
+
+    /// Tables of events that were thinned out at some time, and how much at most.
+    fn sampled(&self) -> BTreeMap<String, u32> {
+        let mut all = self.sampler.sampled();
+        for (table, n) in &self.sampled {
+            let most = all.entry(table.clone()).or_insert(*n);
+            *most = (*most).max(*n);
+        }
+        all
     }
 
     /// Takes events that wait in the kernel, so that there is room for more.
@@ -199,10 +256,7 @@ impl Observing {
             late: self.counts.late,
             missed: self.counts.missed,
         };
-        let (sampled, loss) = (
-            self.sampler.sampled(),
-            self.sampler.losses(self.started, now),
-        );
+        let (sampled, loss) = (self.sampled(), self.losses(now));
         self.tail.describe(|manifest| {
             manifest.own = own;
             manifest.sampled = Some(sampled);
@@ -217,4 +271,33 @@ fn is_closed(stream: &UnixStream) -> bool {
     let mut byte = [0; 1];
     let flags = rustix::net::RecvFlags::DONTWAIT;
     matches!(rustix::net::recv(stream, &mut byte, flags), Ok((0, _)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What processors did, and which processes, each tenth of a second.
+    #[test]
+    fn an_observation_goes_on_when_its_words_begin_anew() {
+        let named = ["process", "cpu"].map(str::to_owned).to_vec();
+        let mut observing = Observing::begin(Host::default(), Some(named), 0.1);
+        observing.most_words = 0;
+        for number in 1..=8 {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            observing.sample(observing.clock.now());
+            if number % 2 == 0 {
+                observing.begin_anew();
+            }
+        }
+        let run = observing.tail.run();
+        let answer = analysis::evaluate(&run, "cpu.idle").unwrap();
+        // Eight intervals, and a short one before each of four beginnings.
+        assert_eq!(answer.slots.len(), 12);
+        let observed: f64 = answer.slots.iter().map(|s| s.interval).sum();
+        let passed = (observing.clock.now() - observing.started) as f64 / 1e9;
+        assert!(observed > 0.9 * passed, "{observed} of {passed}");
+        let words = observing.sampler.sink.words.texts().len();
+        assert!(words < 400, "{words}");
+    }
 }

@@ -2,11 +2,13 @@
 
 import { Refusal } from "./provider";
 import type { EventsQuestion, Provider, Question, SavedWorksheet, StreamListener } from "./provider";
-import type { Answer, Catalog, Events, Findings, Hierarchy, Inventory, Output, Runs, Tick } from "./types";
+import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, OutputStart, Runs, Stretch, Tick } from "./types";
 
 const ROOT = "/api/v1/";
 /** Bytes of a command's output that are asked for at a time. */
 const OUTPUT_PIECE = 262144;
+/** Lines of it: empty ones are many in few bytes. */
+const OUTPUT_LINES = 2000;
 
 type Parameters = Record<string, string | number | undefined>;
 
@@ -110,12 +112,12 @@ export class HttpProvider implements Provider {
     return json(address("inventory", { run }));
   }
 
-  output(run: string, stream: "stdout" | "stderr", offset: number): Promise<Output> {
-    return json(address("output", { run, stream, offset, limit: OUTPUT_PIECE }));
+  output(run: string, stream: "stdout" | "stderr", start: OutputStart): Promise<Output> {
+    return json(address("output", { run, stream, ...start, limit: OUTPUT_PIECE, lines: OUTPUT_LINES }));
   }
 
-  hierarchy(run: string, dimension: string): Promise<Hierarchy> {
-    return json(address("hierarchy", { run, dimension }));
+  levels(run: string, expr: string, range: Stretch, width: number): Promise<Levels> {
+    return json(address("levels", { run, expr, from: range.from, to: range.to, width }));
   }
 
   async worksheets(run: string): Promise<SavedWorksheet[]> {

@@ -1,6 +1,6 @@
 // Where answers come from: the server of `sonde view`, or a report that carries them.
 
-import type { Answer, Catalog, Events, Findings, Hierarchy, Inventory, Output, Runs, Tick } from "./types";
+import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, OutputStart, Runs, Stretch, Tick } from "./types";
 
 /** What is asked of one run. */
 export interface Question {
@@ -53,8 +53,8 @@ export interface Provider {
   eventsAddress(question: EventsQuestion): string | null;
   findings(run: string): Promise<Findings>;
   inventory(run: string): Promise<Inventory>;
-  output(run: string, stream: "stdout" | "stderr", offset: number): Promise<Output>;
-  hierarchy(run: string, dimension: string): Promise<Hierarchy>;
+  output(run: string, stream: "stdout" | "stderr", start: OutputStart): Promise<Output>;
+  levels(run: string, expr: string, range: Stretch, width: number): Promise<Levels>;
   worksheets(run: string): Promise<SavedWorksheet[]>;
   saveWorksheet(run: string, name: string, sheet: unknown): Promise<void>;
   keep(name: string): Promise<string>;

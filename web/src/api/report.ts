@@ -3,7 +3,7 @@
 import { Refusal } from "./provider";
 import type { Provider, Question } from "./provider";
 import { resample } from "./resample";
-import type { Answer, Catalog, Events, Findings, Hierarchy, Inventory, Output, Runs } from "./types";
+import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, Runs } from "./types";
 
 /** What stands in the report's `<script type="application/json" id="sonde-report">`. */
 export interface Carried {
@@ -11,7 +11,9 @@ export interface Carried {
   catalog: Catalog;
   findings?: Findings | Record<string, Findings>;
   inventory?: Inventory | Record<string, Inventory>;
-  output?: { stdout?: string; stderr?: string } | Output | null;
+  /** By run and expression, as answers are. */
+  levels?: Record<string, Levels> | null;
+  output?: { stdout?: Output | null; stderr?: Output | null } | null;
   worksheet?: unknown;
   answers: Record<string, Answer>;
 }
@@ -71,15 +73,16 @@ export class ReportProvider implements Provider {
     return Promise.resolve(found ?? { start: null, changed: [] });
   }
 
-  output(_run: string, stream: "stdout" | "stderr", offset: number): Promise<Output> {
-    const output = this.report.output ?? {};
-    const given: unknown = "text" in output ? (stream === "stdout" ? output.text : "") : output[stream];
-    const text = typeof given === "string" ? given : readText(given);
-    return Promise.resolve({ text: text.slice(offset), offset, total: text.length, lines: null });
+  /** Its beginning is all there is of it. */
+  output(_run: string, stream: "stdout" | "stderr"): Promise<Output> {
+    const nothing: Output = { text: "", offset: 0, next: 0, total: 0, lines: null };
+    return Promise.resolve(this.report.output?.[stream] ?? nothing);
   }
 
-  hierarchy(): Promise<Hierarchy> {
-    return Promise.resolve({ children: {}, roots: [] });
+  /** Of the whole time: that is what the report has. */
+  levels(run: string, expr: string): Promise<Levels> {
+    const found = this.report.levels?.[`${run}|${expr}`];
+    return found ? Promise.resolve(found) : Promise.reject(new Refusal("levels of this expression are not in the report", "open the run with `sonde view`"));
   }
 
   worksheets(): Promise<[]> {
@@ -106,10 +109,4 @@ export class ReportProvider implements Provider {
   expressions(): string[] {
     return [...new Set(Object.keys(this.report.answers).map((key) => key.slice(key.indexOf("|") + 1)))];
   }
-}
-
-/** The text of an output that is given as the API answers it. */
-function readText(given: unknown): string {
-  const text = (given as { text?: unknown } | null | undefined)?.text;
-  return typeof text === "string" ? text : "";
 }

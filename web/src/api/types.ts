@@ -208,16 +208,40 @@ export interface Inventory {
   changed: { path: string; before: unknown; after: unknown }[];
 }
 
+/** A part of what the command printed, from byte `offset` on; the next begins at `next`. */
 export interface Output {
   text: string;
   offset: number;
+  next: number;
   total: number;
-  lines: { at: Maybe }[] | null;
+  /** From which line of `text` on which time holds; `null`: not recorded. */
+  lines: { line: number; at: Maybe }[] | null;
 }
 
-export interface Hierarchy {
-  children: Record<string, string[]>;
-  roots: string[];
+/** Where a part of the output begins: at a byte, at a time, or so that it ends before a byte. */
+export type OutputStart = { offset: number } | { from: number } | { before: number };
+
+/** A name on a level. */
+export interface Level {
+  name: string;
+  /** `null`: nothing was told of the name itself. */
+  own: Maybe;
+  /** With all below it, where that adds up; else its own. */
+  sum: Maybe;
+  children: Level[];
+  /** Of this level, those that are not told one by one. */
+  others: { count: number; sum: Maybe } | null;
+}
+
+/** Amounts level by level. */
+export interface Levels extends Stretch {
+  expr: string;
+  dimension: string;
+  adds: boolean;
+  unit: string;
+  names: number;
+  roots: Level[];
+  others: Level["others"];
 }
 
 /** One message of the live stream. */

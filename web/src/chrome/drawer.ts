@@ -28,6 +28,11 @@ export class Drawer {
     });
   }
 
+  /** What is in it, if it is open. */
+  get shows(): DrawerName | null {
+    return this.name;
+  }
+
   get isOpen(): boolean {
     return this.name !== null;
   }

@@ -81,11 +81,19 @@ export function percent(share: number): string {
 
 const NAMES: readonly (keyof Quantiles)[] = ["min", "p50", "p90", "p99", "p99.9", "max", "mean"];
 
+/** As `sonde get` words them: of a bucket only its ends are known. */
+const SIGNED: Partial<Record<keyof Quantiles, string>> = { min: "min ≥", max: "max ≤" };
+const TIPS: Partial<Record<keyof Quantiles, string>> = {
+  min: "the least value that fits the lowest bucket",
+  max: "the greatest value that fits the highest bucket",
+  mean: "exact where sums are kept, else within 0.8 %",
+};
+
 function quantiles(q: Quantiles | null, answer: Answer): HTMLElement | null {
   const unit = unitOf(answer.key.find((key) => key.number !== null)?.number);
   const known = q ? NAMES.filter((name) => q[name] !== null) : [];
   if (!q || known.length === 0) return null;
-  const rows = known.map((name) => h("div", {}, h("dt", {}, name), h("dd", {}, amount(q[name], unit))));
+  const rows = known.map((name) => h("div", { title: TIPS[name] ?? "the greatest value of the bucket that it lies in" }, h("dt", {}, SIGNED[name] ?? name), h("dd", {}, amount(q[name], unit))));
   const events = q.events === null ? null : h("div", {}, h("dt", {}, "events"), h("dd", {}, amount(q.events, unitOf("count"))));
   return h("dl", { class: "quantiles", "aria-label": "quantiles over the visible time" }, events, ...rows);
 }

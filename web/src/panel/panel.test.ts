@@ -10,8 +10,7 @@ import { percent } from "./heatlegend";
 import { numberDimension, questionOf } from "./load";
 import { isShown, isStacked, rowsOf, wholeOf } from "./rows";
 import { bucketTable, csv, field } from "./table";
-import { bySlashes, tree } from "./tree";
-import type { Node } from "./tree";
+import { levelled, shortName } from "./tree";
 
 const ask = { run: 0, from: 0, to: 600, width: 300, rows: 60, top: 8, outliers: 0, seconds: 600 };
 const run = { id: "a", name: "a", seconds: 600, every: 1 } as Run;
@@ -97,29 +96,10 @@ describe("tables", () => {
   });
 });
 
-describe("hierarchies", () => {
-  const find = (nodes: Node[], name: string): Node | undefined =>
-    nodes.flatMap((node) => [node, find(node.children, name)]).find((node) => node?.name === name);
-
-  it("directories sum up what lies in them", () => {
-    const amounts = new Map([["/srv/a/x", 5], ["/srv/a/y", 7], ["/srv/b", 1], ["/srv/a", 2], ["(other)", 4]]);
-    const nodes = tree(amounts, bySlashes([...amounts.keys()]), true);
-    expect(find(nodes, "/srv/a")).toMatchObject({ own: 2, sum: 14, short: "a" });
-    expect(find(nodes, "/srv")).toMatchObject({ own: null, sum: 15 });
-    expect(nodes.reduce((sum, node) => sum + node.sum!, 0)).toBe(19);
-  });
-
-  it("a stacked device is not added to its disks", () => {
-    const amounts = new Map([["dm-0", 10], ["sda", 10]]);
-    const nodes = tree(amounts, { roots: ["dm-0"], children: { "dm-0": ["sda"] } }, false);
-    expect(nodes).toHaveLength(1);
-    expect(nodes[0]).toMatchObject({ sum: 10, children: [{ name: "sda", sum: 10 }] });
-  });
-
-  it("a ring of names ends, and unknown names are not lost", () => {
-    const ring = { roots: ["a"], children: { a: ["b"], b: ["a"] } };
-    const nodes = tree(new Map([["a", 1], ["b", 2], ["c", 3]]), ring, true);
-    expect(nodes.map((node) => [node.name, node.sum])).toEqual([["a", 3], ["c", 3]]);
+describe("levels", () => {
+  it("names are told without what the level above says", () => {
+    expect([shortName("/srv/a", "/srv"), shortName("/srv", "/"), shortName("sda", "md0"), shortName("/", "")]).toEqual(["a", "srv", "sda", "/"]);
+    expect([levelled(["op", "file"]), levelled(["op"])]).toEqual(["file", null]);
   });
 });
 
@@ -129,7 +109,9 @@ describe("words", () => {
   });
 
   it("lines of an output keep their times", () => {
-    expect(linesOf({ text: "a\r\nb\n", offset: 0, total: 5, lines: [{ at: 1 }, { at: null }] })).toEqual([{ text: "a", at: 1 }, { text: "b", at: null }]);
-    expect(linesOf({ text: "", offset: 0, total: 0, lines: null })).toEqual([]);
+    const part = { text: "a\r\nb\nc\n", offset: 0, next: 7, total: 7 };
+    expect(linesOf({ ...part, lines: [{ line: 0, at: 1 }, { line: 2, at: null }] })).toEqual([{ text: "a", at: 1 }, { text: "b", at: 1 }, { text: "c", at: null }]);
+    expect(linesOf({ ...part, lines: null }).map((line) => line.at)).toEqual([null, null, null]);
+    expect(linesOf({ text: "", offset: 0, next: 0, total: 0, lines: [] })).toEqual([]);
   });
 });

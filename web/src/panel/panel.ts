@@ -13,14 +13,14 @@ import type { Dragged, Size } from "../plot/timeplot";
 import type { Page } from "../page";
 import { MOST_GROUPS } from "../sheet/worksheet";
 import type { Panel } from "../sheet/worksheet";
-import { amountUnit, roundest, unitOf } from "../units/amount";
+import { amount, amountUnit, roundest, unitOf } from "../units/amount";
 import { openDrillMenu, zoom } from "./drillmenu";
 import { EventsTable } from "./events";
 import { ExprInput } from "./exprinput";
 import { differenceLegend, heatLegend } from "./heatlegend";
 import { legend } from "./legend";
 import type { Legend } from "./legend";
-import { Loader } from "./load";
+import { Loader, questionOf, runsToAsk } from "./load";
 import type { Loaded } from "./load";
 import { Picture } from "./picture";
 import type { Shown } from "./picture";
@@ -50,6 +50,7 @@ export class PanelView {
   private readonly events: EventsTable;
   private legend: Legend | null = null;
   private loaded: Loaded | null = null;
+  private turn = 0;
   private width = 640;
   private isSeen = true;
   private isStale = false;
@@ -121,8 +122,11 @@ export class PanelView {
     if (this.panel.kind === "events") return this.showEvents();
     this.element.classList.add("busy");
     try {
-      const asked = this.panel.kind === "tree" ? { ...this.panel, top: MOST_GROUPS } : this.panel;
-      const loaded = await this.loader.load(asked, this.page.view.range, this.size(), fresh);
+      if (this.panel.kind === "tree") {
+        await this.showLevels();
+        return;
+      }
+      const loaded = await this.loader.load(this.panel, this.page.view.range, this.size(), fresh);
       if (!loaded) return;
       this.loaded = loaded;
       this.field.refuse(null);
@@ -130,8 +134,9 @@ export class PanelView {
     } catch (thrown) {
       if (wasGivenUp(thrown)) return;
       this.refuse(refusalOf(thrown));
+    } finally {
+      this.element.classList.remove("busy");
     }
-    this.element.classList.remove("busy");
   }
 
   private async showEvents(): Promise<void> {
@@ -168,7 +173,6 @@ export class PanelView {
     }
     const kind = this.panel.kind;
     if (kind === "fold" && first.fold) return this.showFold(loaded);
-    if (kind === "tree") return void this.showTree(loaded);
     if (kind === "table") this.picture.destroy();
     if (first.shape === "lines" && (first.groups?.length ?? 0) === 0) {
       this.picture.destroy();
@@ -231,13 +235,21 @@ export class PanelView {
     if (shown.shades) this.showSide(shown);
   }
 
-  private async showTree(loaded: Loaded): Promise<void> {
-    const element = await treeTable(this.page, loaded.runs[0]!, loaded.answers[0]!, (dimension, word, at) =>
-      this.drill({ ...NOTHING, words: [{ dimension, word }] }, at),
-    );
+  private async showLevels(): Promise<void> {
+    const { page, panel } = this;
+    const run = runsToAsk(page, panel)[0];
+    const question = run && questionOf(panel, panel.expr, run, page.zero(run), page.view.range, this.size());
+    this.loaded = null;
+    this.say();
+    const turn = ++this.turn;
+    const levels = question ? await page.provider.levels(run.id, panel.expr, question, question.width) : null;
+    if (turn !== this.turn || this.panel.kind !== "tree") return;
+    this.field.refuse(null);
     this.picture.destroy();
     this.side.replaceChildren();
-    this.plotHost.replaceChildren(element);
+    const empty = h("p", { class: "empty" }, "nothing was recorded in this time");
+    const drill = (dimension: string, word: string, at: { x: number; y: number }): void => this.drill({ ...NOTHING, words: [{ dimension, word }] }, at);
+    this.plotHost.replaceChildren(levels ? treeTable(levels, drill) : empty);
   }
 
   /** The line below the expression: what it is, and what its numbers do not tell. */
@@ -251,8 +263,16 @@ export class PanelView {
         ? (this.loaded?.runs.map((run) => run.name).join(", ") ?? "")
         : "";
     const sampled = first?.stands_for && first.stands_for > 1 ? `one event may stand for ${first.stands_for}: amounts are estimates` : "";
-    const pieces = [first?.help ?? help ?? "", first?.caveat ?? "", sampled].filter((piece) => piece !== "");
+    const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()}`.trim(), first?.caveat ?? "", sampled].filter((piece) => piece !== "");
     this.words.replaceChildren(...(runs ? [h("b", { class: "which" }, runs), " "] : []), pieces[0] ?? "", ...pieces.slice(1).map((piece) => h("em", {}, ` ${piece}`)));
+  }
+
+  /** What a heat map is drawn from: it changes with the zoom. */
+  private drawnFrom(): string {
+    const first = this.loaded?.answers[0];
+    if (first?.shape !== "heat") return "";
+    const column = `a column is ${amount(first.bucket, unitOf("seconds"))}`;
+    return first.table.endsWith("_event") ? `From single events (${first.table}); ${column}.` : `From the histogram ${first.table}; ${column}.`;
   }
 
   private dragged(area: Dragged, menu: boolean): void {
@@ -368,9 +388,20 @@ function timeSelection(area: Dragged, shown: Shown, every: number | null): Selec
   if (from <= times[0]! && to >= times[columns]! && whole.from <= 0 && whole.to >= run.seconds) return null;
   const bucket = whole.bucket;
   if (every === null || bucket >= every * 0.99) return { from, to };
-  // Columns shorter than intervals hold single events, whose own time counts.
+  // Of a time as long as an interval, whole intervals count.
+  if (to - from >= every) return wholeSamples(from, to, every, Date.parse(run.started) / 1000);
+  // In a shorter one single events do, each with its own time.
   const round = (edge: number): number => roundestBetween(edge - bucket / 4, edge + bucket / 4);
   return { from: Math.max(0, round(from)), to: round(to), exact: true };
+}
+
+/** The intervals that a stretch lies in: they end at whole multiples of their length on the wall clock. */
+function wholeSamples(from: number, to: number, every: number, started: number): Selection["time"] {
+  // The start is known to the millisecond.
+  const slack = 0.002;
+  const first = Math.floor((from + started + slack) / every) * every - started;
+  const last = Math.ceil((to + started - slack) / every) * every - started;
+  return { from: Math.max(0, first), to: last };
 }
 
 /**

@@ -1,7 +1,7 @@
 // The buttons of a panel: which kind of picture, of which run, and a menu for the rest.
 
 import { button, h } from "../dom";
-import { LEVELS } from "./tree";
+import { levelled } from "./tree";
 import { parts } from "../expr/syntax";
 import type { Page } from "../page";
 import type { Panel, PanelKind } from "../sheet/worksheet";
@@ -25,7 +25,7 @@ const KINDS: readonly (readonly [PanelKind, string, string])[] = [
 /** The kinds that make sense for an expression. */
 function kinds(page: Page, panel: Panel): readonly (readonly [PanelKind, string, string])[] {
   const numbers = numberDimension(panel.expr, page.catalog) !== null;
-  const levels = parts(panel.expr)?.by.some((by) => by in LEVELS) ?? false;
+  const levels = levelled(parts(panel.expr)?.by ?? []) !== null;
   const hidden = new Set<PanelKind>(numbers ? ["lines", "stack", "tree"] : ["fold"]);
   if (!levels) hidden.add("tree");
   if (page.provider.fixed) hidden.add("events");

@@ -1,72 +1,64 @@
-// A hierarchy in the page: levels that open and close, sums at each, a way to drill into any.
+// Levels in the page: they open and close, have their sums, and a way to drill into any.
 
-import { refusalOf } from "../api/provider";
-import type { Answer, Hierarchy, Maybe, Run } from "../api/types";
+import type { Level, Levels, Maybe } from "../api/types";
 import { button, h } from "../dom";
-import type { Page } from "../page";
 import { amount, amountUnit, unitOf } from "../units/amount";
-import { bySlashes, LEVELS, tree } from "./tree";
-import type { Node } from "./tree";
+import { elapsed } from "../units/time";
+import { shortName } from "./tree";
 
 /** Levels that are open from the start. */
 const OPEN_LEVELS = 2;
 
 export type TreeDrill = (dimension: string, name: string, at: { x: number; y: number }) => void;
 
-/** The first dimension of an answer that has levels. */
-export function levelledDimension(answer: Answer): { dimension: string; place: number } | null {
-  const place = answer.key.findIndex((key) => key.dimension in LEVELS);
-  return place < 0 ? null : { dimension: answer.key[place]!.dimension, place };
+interface Drawing {
+  most: number;
+  text: (value: Maybe) => string;
+  drill: (name: string, at: { x: number; y: number }) => void;
 }
 
-/** The tree of an answer, or a sentence why there is none. */
-export async function treeTable(page: Page, run: Run, answer: Answer, drill: TreeDrill): Promise<HTMLElement> {
-  const level = levelledDimension(answer);
-  if (!level) return h("p", { class: "refusal" }, "a hierarchy needs `by device`, `by cgroup` or `by file`");
-  const amounts = new Map<string, Maybe>();
-  for (const group of answer.groups ?? []) {
-    const name = group.key[level.place] ?? "";
-    const value = answer.kind === "sum" ? group.total : group.mean;
-    amounts.set(name, value === null ? (amounts.get(name) ?? null) : (amounts.get(name) ?? 0) + value);
-  }
-  const adds = LEVELS[level.dimension] === "adds" && (answer.kind === "sum" || answer.kind === "level");
-  let hierarchy: Hierarchy;
-  try {
-    hierarchy = await page.provider.hierarchy(run.id, level.dimension);
-    if (hierarchy.roots.length === 0) hierarchy = bySlashes([...amounts.keys()]);
-  } catch (thrown) {
-    const refusal = refusalOf(thrown);
-    if (refusal.unreachable) page.unreachable();
-    hierarchy = bySlashes([...amounts.keys()]);
-  }
-  const unit = answer.kind === "sum" ? amountUnit(unitOf(answer.value_unit)) : unitOf(answer.value_unit);
-  const nodes = tree(amounts, hierarchy, adds);
-  const most = nodes.reduce((a, node) => Math.max(a, node.sum ?? 0), 0);
-  const rest = answer.others && answer.others.count > 0 ? `${answer.others.count} more are in none of these sums: ${amount(answer.others.total, unit)}` : null;
+/** The tree of an answer. */
+export function treeTable(levels: Levels, drill: TreeDrill): HTMLElement {
+  const unit = amountUnit(unitOf(levels.unit));
+  const drawing: Drawing = {
+    most: levels.roots.reduce((most, node) => Math.max(most, node.sum ?? 0), 0),
+    text: (value) => amount(value, levels.unit.endsWith("/s") ? unitOf(levels.unit) : unit),
+    drill: (name, at) => drill(levels.dimension, name, at),
+  };
+  const note = levels.adds ? "each level with all below it" : levels.dimension === "device" ? "each device's own: what a stacked one does, its disks do too" : "each name's own: these do not add up";
   return h(
     "div",
-    { class: "tree-box", role: "group", "aria-label": `${answer.expr}, by levels` },
-    h("p", { class: "note" }, adds ? "each level with all below it" : "each device's own: what a stacked one does its disks do too"),
-    ...nodes.map((node) => branch(node, 0, most, (v) => amount(v, unit), (name, at) => drill(level.dimension, name, at))),
-    rest ? h("p", { class: "note" }, rest) : null,
+    { class: "tree-box", role: "group", "aria-label": `${levels.expr}, by levels` },
+    h("p", { class: "note" }, `${note}; from ${elapsed(levels.from, 0.01)} to ${elapsed(levels.to, 0.01)} of the run`),
+    levels.roots.length === 0 ? h("p", { class: "empty" }, "no rows: nothing matches, or nothing was observed") : null,
+    ...levels.roots.map((node) => branch(node, "", 0, drawing)),
+    rest(levels.others, drawing),
   );
 }
 
-function branch(node: Node, depth: number, most: number, text: (v: Maybe) => string, drill: (name: string, at: { x: number; y: number }) => void): HTMLElement {
+/** What is not told one by one. */
+function rest(others: Level["others"], drawing: Drawing): HTMLElement | null {
+  if (!others) return null;
+  const sum = others.sum === null ? "" : drawing.text(others.sum);
+  return h("div", { class: "leaf rest" }, h("span", { class: "label" }, `${others.count.toLocaleString("en")} more, each smaller`), h("b", {}, sum));
+}
+
+function branch(node: Level, above: string, depth: number, drawing: Drawing): HTMLElement {
   const bar = h("i", { class: "share", "aria-hidden": "true" });
-  bar.style.setProperty("--share", String(most > 0 ? (node.sum ?? 0) / most : 0));
+  bar.style.setProperty("--share", String(drawing.most > 0 ? (node.sum ?? 0) / drawing.most : 0));
   const more = button("by…", `break ${node.name} down by something else`, (event) => {
     event.preventDefault();
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    drill(node.name, { x: box.left, y: box.bottom });
+    drawing.drill(node.name, { x: box.left, y: box.bottom });
   }, { class: "more" });
-  const own = node.children.length > 0 && node.own !== node.sum && node.own !== null ? `own ${text(node.own)}` : "";
-  const line = [h("span", { class: "label", title: node.name }, node.short), more, bar, h("small", {}, own), h("b", {}, text(node.sum))];
-  if (node.children.length === 0) return h("div", { class: "leaf" }, ...line);
+  const inner = node.children.length > 0 || node.others !== null;
+  const own = inner && node.own !== node.sum && node.own !== null ? `own ${drawing.text(node.own)}` : "";
+  const line = [h("span", { class: "label", title: node.name }, shortName(node.name, above)), more, bar, h("small", {}, own), h("b", {}, drawing.text(node.sum))];
+  if (!inner) return h("div", { class: "leaf" }, ...line);
   return h(
     "details",
     { open: depth < OPEN_LEVELS },
     h("summary", {}, ...line),
-    h("div", {}, ...node.children.map((child) => branch(child, depth + 1, most, text, drill))),
+    h("div", {}, ...node.children.map((child) => branch(child, node.name, depth + 1, drawing)), rest(node.others, drawing)),
   );
 }

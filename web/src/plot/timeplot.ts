@@ -9,6 +9,8 @@ import type { Bands } from "./bands";
 import { FONT, theme } from "./theme";
 import type { Theme } from "./theme";
 import type { View } from "../sheet/view";
+import { listenForFingers } from "./touch";
+import type { Place } from "./touch";
 
 /** Width of the axis at each side, in CSS pixels: the same in all panels, so that times line up. */
 export const LEFT_AXIS = 66;
@@ -101,7 +103,13 @@ export class TimePlot {
       this.menu = event.shiftKey || event.ctrlKey || event.metaKey;
     });
     this.plot.over.addEventListener("click", (event) => this.click(event));
-    touchPan(this.plot, view);
+    listenForFingers({
+      over: this.plot.over,
+      view,
+      timeAt: (left) => this.plot.posToVal(left, "x"),
+      draw: (from, to) => this.drawn(from, to),
+      done: (kept) => (kept ? this.selected() : this.unselect()),
+    });
   }
 
   private options(size: Size): uPlot.Options {
@@ -181,10 +189,27 @@ export class TimePlot {
     this.content.hover?.(null);
   }
 
+  /** Draws what a finger selects. */
+  private drawn(from: Place, to: Place): void {
+    const { clientWidth, clientHeight } = this.plot.over;
+    const within = (value: number, most: number): number => Math.min(Math.max(value, 0), most);
+    const left = within(Math.min(from.left, to.left), clientWidth);
+    const right = within(Math.max(from.left, to.left), clientWidth);
+    const top = this.content.rectangle ? within(Math.min(from.top, to.top), clientHeight) : 0;
+    const bottom = this.content.rectangle ? within(Math.max(from.top, to.top), clientHeight) : clientHeight;
+    this.menu = false;
+    this.plot.setSelect({ left, top, width: right - left, height: bottom - top }, false);
+  }
+
   private selected(): void {
     const { left, top, width, height } = this.plot.select;
-    if (width < 3) return;
+    if (width < 3) {
+      this.unselect();
+      return;
+    }
     this.dragging = true;
+    // The click that ends a drag comes at once, or, after a finger, never.
+    setTimeout(() => (this.dragging = false), 50);
     const whole = this.plot.over.clientHeight || 1;
     const box = this.plot.over.getBoundingClientRect();
     this.events.dragged(
@@ -254,29 +279,4 @@ function timeAxis(look: Theme): uPlot.Axis {
 
 function frameOf(plot: uPlot) {
   return { ...plot.bbox, place: (seconds: number) => Math.round(plot.valToPos(seconds, "x", true)) };
-}
-
-/** One finger sideways pans, two zoom. Up and down scrolls the page as ever. */
-function touchPan(plot: uPlot, view: View): void {
-  let last: { at: number; spread: number } | null = null;
-  const read = (event: TouchEvent): { at: number; spread: number } => {
-    const xs = [...event.touches].map((touch) => touch.clientX - plot.over.getBoundingClientRect().left);
-    const at = xs.reduce((a, b) => a + b, 0) / xs.length;
-    return { at, spread: xs.length > 1 ? Math.abs(xs[0]! - xs[1]!) : 0 };
-  };
-  plot.over.addEventListener("touchstart", (event) => (last = read(event)), { passive: true });
-  plot.over.addEventListener("touchend", () => (last = null), { passive: true });
-  plot.over.addEventListener(
-    "touchmove",
-    (event) => {
-      const next = read(event);
-      if (last && next.spread > 0 && last.spread > 0) {
-        view.zoom(last.spread / Math.max(next.spread, 1), plot.posToVal(next.at, "x"));
-      } else if (last && next.spread === 0) {
-        view.pan((last.at - next.at) / (plot.over.clientWidth || 1));
-      }
-      last = next;
-    },
-    { passive: true },
-  );
 }

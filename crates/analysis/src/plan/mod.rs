@@ -104,6 +104,9 @@ pub enum Check {
 pub enum TimeCheck {
     /// Its end is after the first and not after the second.
     Within(Nanos, Nanos),
+    /// Of events, in less than an interval: they themselves happened after the first and not
+    /// after the second.
+    Exactly(Nanos, Nanos),
     /// The phase it is in.
     Phase(Test),
     /// Never: the host is another one.
@@ -337,6 +340,22 @@ impl Planner<'_> {
         Ok((over, under))
     }
 
+    /// Whether a time is asked for that is shorter than an interval.
+    fn has_short_time(&self) -> Result<bool, Problem> {
+        for p in &self.expression.predicates {
+            if p.dimension.text == "time" && self.is_short(&self.time_check(p)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a time is shorter than an interval.
+    fn is_short(&self, check: &TimeCheck) -> bool {
+        let every = (self.manifest.every_seconds * 1e9) as Nanos;
+        matches!(check, TimeCheck::Within(from, to) if to.saturating_sub(*from) < every)
+    }
+
     /// The dimensions named that a table must have, of those that `keep` accepts.
     fn needed(&self, keep: &dyn Fn(&str) -> bool) -> Vec<&Spanned> {
         let column = |d: &&Spanned| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text);
@@ -376,8 +395,14 @@ impl Planner<'_> {
             return Err(self.no_table(subject, measure, &all, &needed));
         };
         let mut recorded = fitting.iter().filter(|c| (self.has)(c.table.name));
+        // Intervals do not tell what is shorter than they are.
+        let is_of_events = |c: &&&Candidate| c.table.detail == Detail::Event;
         let chosen = match only {
             Some(table) => recorded.find(|c| c.table.name == table.name),
+            None if self.has_short_time()? => {
+                let found = recorded.clone().find(is_of_events);
+                found.or_else(|| recorded.next())
+            }
             None => recorded.next(),
         };
         let Some(chosen) = chosen else {
@@ -421,7 +446,18 @@ impl Planner<'_> {
         };
         for p in &e.predicates {
             match p.dimension.text.as_str() {
-                "time" => scan.times.push(self.time_check(p)?),
+                "time" => {
+                    let check = self.time_check(p)?;
+                    let short = self.is_short(&check);
+                    scan.times.push(match check {
+                        TimeCheck::Within(from, to)
+                            if short && chosen.table.detail == Detail::Event =>
+                        {
+                            TimeCheck::Exactly(from, to)
+                        }
+                        check => check,
+                    });
+                }
                 "phase" => scan.times.push(TimeCheck::Phase(self.word_test(p)?)),
                 "host" => {
                     if !holds(&self.word_test(p)?, &self.manifest.host) {

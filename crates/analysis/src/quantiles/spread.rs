@@ -49,6 +49,24 @@ pub struct Spread {
 
 /// The distributions of `answer`; `None` if it is no sum by exactly one number dimension.
 pub fn of(run: &Run, answer: &Answer) -> Result<Option<Spreads>, Error> {
+    let series = answer.groups.iter().any(|g| !g.series.is_empty());
+    spreads(run, answer, &answer.text, &|text| {
+        if series {
+            evaluate(run, text)
+        } else {
+            summarise(run, text)
+        }
+    })
+}
+
+/// The distributions of `answer` to `text`. What stands beside its amounts is asked for with
+/// `ask`, of the same time.
+pub(crate) fn spreads(
+    run: &Run,
+    answer: &Answer,
+    text: &str,
+    ask: &dyn Fn(&str) -> Result<Answer, Error>,
+) -> Result<Option<Spreads>, Error> {
     let Some(place) = number_place(answer) else {
         return Ok(None);
     };
@@ -56,11 +74,15 @@ pub fn of(run: &Run, answer: &Answer) -> Result<Option<Spreads>, Error> {
         by if by.number.is_some() => (by.name.clone(), by.number.unwrap_or(Unit::Count)),
         _ => return Ok(None),
     };
+    let subject = catalog::table(answer.table).map(|(subject, _)| subject);
+    let dimension = subject.and_then(|s| s.dimension(&name));
+    let step = dimension.and_then(|d| d.step);
+    let values = super::Values { unit, step };
     let heaviest = heaviest(run, answer.table)?;
-    let (events, sums) = sources(answer, &name);
+    let (events, sums) = sources(answer, text, &name);
     // Events that were not found are none, so that nothing is told by mistake.
-    let events = Beside::ask(run, answer, events, Some(0.0))?;
-    let sums = Beside::ask(run, answer, sums, None)?;
+    let events = Beside::ask(answer, events, Some(0.0), ask)?;
+    let sums = Beside::ask(answer, sums, None, ask)?;
     let mut parts: Vec<Part> = Vec::new();
     let mut places: HashMap<Vec<String>, usize> = HashMap::new();
     for group in &answer.groups {
@@ -73,7 +95,7 @@ pub fn of(run: &Run, answer: &Answer) -> Result<Option<Spreads>, Error> {
     }
     let mut groups: Vec<Spread> = parts
         .into_iter()
-        .map(|p| p.spread(unit, heaviest))
+        .map(|p| p.spread(values, heaviest))
         .collect();
     groups.sort_by(|a, b| {
         let larger = b.whole.total.total_cmp(&a.whole.total);
@@ -138,17 +160,13 @@ enum Source {
 
 /// Where the events behind the amounts are counted, and where the numbers of dimension `name`
 /// are added up.
-fn sources(answer: &Answer, name: &str) -> (Source, Source) {
-    let (Ok(expression), Some((subject, table))) =
-        (parse(&answer.text), catalog::table(answer.table))
+fn sources(answer: &Answer, text: &str, name: &str) -> (Source, Source) {
+    let (Ok(expression), Some((subject, table))) = (parse(text), catalog::table(answer.table))
     else {
         return (Source::Nowhere, Source::Nowhere);
     };
     let (from, to) = expression.measure.span;
-    let by = |measure: &str| {
-        let text = &answer.text;
-        Source::By(format!("{}{measure}{}", &text[..from], &text[to..]))
-    };
+    let by = |measure: &str| Source::By(format!("{}{measure}{}", &text[..from], &text[to..]));
     let asked = expression.measure.text.as_str();
     let mut measures = table.measures.iter().chain(table.made.iter().map(|m| &m.0));
     let events = if counts_events(subject, table, asked) {
@@ -242,8 +260,8 @@ impl Part {
         }
     }
 
-    fn spread(self, unit: Unit, heaviest: f64) -> Spread {
-        let of = |cells: Vec<Cell>| Distribution::new(cells.into_iter(), unit, heaviest);
+    fn spread(self, values: super::Values, heaviest: f64) -> Spread {
+        let of = |cells: Vec<Cell>| Distribution::new(cells.into_iter(), values, heaviest);
         let intervals = self.intervals.into_iter().enumerate();
         Spread {
             key: self.key,
@@ -280,22 +298,17 @@ enum Beside {
 
 impl Beside {
     fn ask(
-        run: &Run,
         beside: &Answer,
         source: Source,
         missing: Option<f64>,
+        ask: &dyn Fn(&str) -> Result<Answer, Error>,
     ) -> Result<Beside, Error> {
         let text = match source {
             Source::Same => return Ok(Beside::Same),
             Source::Nowhere => return Ok(Beside::Nowhere),
             Source::By(text) => text,
         };
-        let series = beside.groups.iter().any(|g| !g.series.is_empty());
-        let answer = if series {
-            evaluate(run, &text)?
-        } else {
-            summarise(run, &text)?
-        };
+        let answer = ask(&text)?;
         // Another table's events are others.
         let same = answer.table == beside.table;
         let keys = answer.groups.iter().enumerate().filter(|_| same);

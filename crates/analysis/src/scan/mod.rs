@@ -184,7 +184,29 @@ fn every_slot(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
         times: Vec::new(),
         ..plan.clone()
     };
-    sampled(run, &every)
+    let mut slots = sampled(run, &every)?;
+    for check in &plan.times {
+        if let TimeCheck::Exactly(from, to) = check {
+            divide(&mut slots, *from);
+            divide(&mut slots, *to);
+        }
+    }
+    Ok(slots)
+}
+
+/// Makes two intervals of the one that holds `time`.
+fn divide(slots: &mut Vec<Slot>, time: Nanos) {
+    let place = slots.partition_point(|s| s.time <= time);
+    let Some(slot) = slots.get_mut(place).filter(|s| s.from() < time) else {
+        return;
+    };
+    let first = Slot {
+        time,
+        interval: time.saturating_sub(slot.from()) as f64 / 1e9,
+        phase: slot.phase,
+    };
+    slot.interval -= first.interval;
+    slots.insert(place, first);
 }
 
 /// The intervals in which the source of a sparse table was read, by its smallest dense table;
@@ -291,7 +313,9 @@ fn time_bounds(plan: &ScanPlan) -> (Nanos, Nanos) {
     plan.times.iter().fold(
         (Nanos::MIN, Nanos::MAX),
         |(first, last), check| match check {
-            TimeCheck::Within(from, to) => (first.max(*from), last.min(*to)),
+            TimeCheck::Within(from, to) | TimeCheck::Exactly(from, to) => {
+                (first.max(*from), last.min(*to))
+            }
             TimeCheck::Phase(_) => (first, last),
             TimeCheck::Never => (Nanos::MAX, Nanos::MIN),
         },
@@ -331,7 +355,9 @@ fn join<G: Gather>(cells: &mut Cells<G>, more: Cells<G>, rules: &Rules) {
 /// Whether the tests of time hold for an interval.
 fn passes(plan: &ScanPlan, manifest: &Manifest, slot: &Slot) -> bool {
     plan.times.iter().all(|check| match check {
-        TimeCheck::Within(from, to) => *from < slot.time && slot.time <= *to,
+        TimeCheck::Within(from, to) | TimeCheck::Exactly(from, to) => {
+            *from < slot.time && slot.time <= *to
+        }
         TimeCheck::Phase(test) => holds(test, phase_name(manifest, slot.phase)),
         TimeCheck::Never => false,
     })

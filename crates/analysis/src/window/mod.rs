@@ -3,9 +3,11 @@
 //! A day of two thousand series has more values than memory has room for, and a picture cannot
 //! show them. So a scan keeps, of each group, only what its columns need: the amount, the
 //! seconds, least and greatest interval. Zoomed in, columns get as short as the samples are;
-//! those of events, shorter. Only the part of the tables that lies in the window is read.
+//! those of events, shorter; a heat map of a short window is drawn from events where the run has
+//! them all. Only the part of the tables that lies in the window is read.
 
 pub(crate) mod columns;
+mod finer;
 mod frames;
 mod grid;
 
@@ -21,7 +23,8 @@ use crate::bounds::Bounds;
 use crate::error::Error;
 use crate::fold::Zeros;
 use crate::gather::{At, Gather, Rules, Totals};
-use crate::plan::{Plan, TimeCheck};
+use crate::plan::{self, Plan, TimeCheck};
+use crate::quantiles::{self, Spreads};
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot};
 use crate::syntax::parse;
 
@@ -129,6 +132,21 @@ impl Pictured {
         phase.and_then(of).map_or(&self.observed, |(_, o)| o)
     }
 
+    /// The distributions over the window, if this is `text`'s answer by one number; see
+    /// [`quantiles::of`].
+    pub fn spreads(
+        &self,
+        run: &Run,
+        text: &str,
+        bounds: &Arc<Bounds>,
+    ) -> Result<Option<Spreads>, Error> {
+        quantiles::spreads(run, &self.answer, text, &|beside| {
+            let of_table = |name: &str| name == self.answer.table;
+            let plan = plan::plan(&parse(beside)?, &run.manifest, &of_table)?;
+            Ok(on_grid(run, beside, plan, self.grid, bounds)?.answer)
+        })
+    }
+
     /// The sum of the groups at `places`, column by column: sums and levels only.
     pub fn sum(&self, places: std::ops::Range<usize>) -> Vec<f64> {
         let mut sum = vec![f64::NAN; self.observed.len()];
@@ -163,10 +181,28 @@ pub fn window(
     window: &Window,
     bounds: &Arc<Bounds>,
 ) -> Result<Pictured, Error> {
-    let mut plan = planned(run, text)?;
+    let plan = planned(run, text)?;
     let ended = run.ended();
     let cut = frames::can_be_cut(&plan);
     let grid = grid_of(run, cut, window, ended);
+    match finer::from_events(run, text, &plan, &grid)? {
+        Some(finer) => {
+            let grid = grid_of(run, true, window, ended);
+            on_grid(run, text, finer, grid, bounds)
+        }
+        None => on_grid(run, text, plan, grid, bounds),
+    }
+}
+
+/// Answers by a plan, in these columns.
+fn on_grid(
+    run: &Run,
+    text: &str,
+    mut plan: Plan,
+    grid: Grid,
+    bounds: &Arc<Bounds>,
+) -> Result<Pictured, Error> {
+    let cut = frames::can_be_cut(&plan);
     let every = seconds(run.manifest.every_seconds);
     let slack = if plan.over.table.detail == Detail::Event {
         // A sample is taken a little late; the next interval is none of the window's.
@@ -188,7 +224,7 @@ pub fn window(
     };
     let mut pictured = read(run, &plan, rules, cut)?;
     bounds.check()?;
-    let whole = grid.from <= run.manifest.started && grid.to() >= ended;
+    let whole = grid.from <= run.manifest.started && grid.to() >= run.ended();
     if !whole {
         pictured.answer.text = within_text(text, run, &grid);
     }
@@ -310,7 +346,7 @@ fn pictured(
         .over
         .by
         .iter()
-        .position(|(_, key)| *key == crate::plan::Key::Phase);
+        .position(|(_, key)| *key == plan::Key::Phase);
     let mut by_phase: Vec<(KeyValue, Vec<(f64, u32)>)> = Vec::new();
     for group in &cells.groups {
         if let Some(name) = phase_key(&plan.over, &group.key)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::quantiles::{Cell as Bucket, Distribution, SHOWN};
+use analysis::quantiles::{Cell as Bucket, Distribution, SHOWN, Values};
 use analysis::stats::bootstrap::{Batches, Runs, Spreads, bootstrap};
 use analysis::stats::shift::{At, Told, shift};
 use analysis::stats::{Paired, Random, Unpaired};
@@ -49,7 +49,11 @@ fn told(latencies: &[f64]) -> Vec<f64> {
         events: Some(count),
         sum: None,
     });
-    let distribution = Distribution::new(cells, Unit::Seconds, 1.0);
+    let seconds = Values {
+        unit: Unit::Seconds,
+        step: None,
+    };
+    let distribution = Distribution::new(cells, seconds, 1.0);
     let of = |q: f64| distribution.quantile(q).unwrap_or(f64::NAN);
     SHOWN.iter().map(|(_, q)| of(*q)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{Also, Derived, Stored, Subject, Under, UnlessNamed};
 use super::{
-    dense, events, histogram, level, number, peak, ratio, share_of_time, sparse, sum, word,
+    dense, events, histogram, level, number, peak, ratio, sectors, share_of_time, sparse, sum, word,
 };
 use crate::Unit::{Bytes, Count, Ratio, Seconds};
 
@@ -118,17 +118,15 @@ pub(super) const DISK: Subject = Subject {
             Seconds,
             "From issue to the device to completion.",
         ),
-        number("size", Bytes, "Size of the I/O as issued, after merging."),
-        number("offset", Bytes, "Where on the device it starts."),
-        number(
+        sectors("size", "Size of the I/O as issued, after merging."),
+        sectors("offset", "Where on the device it starts."),
+        sectors(
             "distance",
-            Bytes,
             "From the end of the device's I/O issued before to the start of this; negative is \
              backwards.",
         ),
-        number(
+        sectors(
             "nearest",
-            Bytes,
             "The least of such distances to the ends of the last 16 I/Os: small for streams side \
              by side.",
         ),

@@ -21,7 +21,8 @@ mod storage;
 
 use crate::Unit;
 use short::{
-    PLAIN, dense, events, histogram, level, number, peak, ratio, share_of_time, sparse, sum, word,
+    PLAIN, dense, events, histogram, level, number, peak, ratio, sectors, share_of_time, sparse,
+    sum, word,
 };
 
 /// Every subject, in the order in which people meet them.
@@ -132,6 +133,8 @@ pub struct Dimension {
     pub name: &'static str,
     /// `None`: a word (text). `Some`: a number in that unit, on the histogram grid.
     pub number: Option<Unit>,
+    /// Of a number: every value is a whole multiple of this, in the base unit.
+    pub step: Option<f64>,
     /// One sentence.
     pub help: &'static str,
 }

@@ -34,6 +34,7 @@ pub(super) const fn word(name: &'static str, help: &'static str) -> Dimension {
     Dimension {
         name,
         number: None,
+        step: None,
         help,
     }
 }
@@ -42,7 +43,16 @@ pub(super) const fn number(name: &'static str, unit: Unit, help: &'static str) -
     Dimension {
         name,
         number: Some(unit),
+        step: None,
         help,
+    }
+}
+
+/// A number of bytes in whole sectors, in which the block layer counts whatever the device has.
+pub(super) const fn sectors(name: &'static str, help: &'static str) -> Dimension {
+    Dimension {
+        step: Some(512.0),
+        ..number(name, Unit::Bytes, help)
     }
 }
 

@@ -1,3 +1,4 @@
+use super::words::OF_A_WORD;
 use super::*;
 use crate::read::Values;
 
@@ -162,4 +163,91 @@ fn what_is_kept_is_a_run_like_any_other() {
         Err(KeepError::Create(CreateError::Exists { .. }))
     ));
     std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Names that come and go: a sink's words are begun anew after so many samples.
+fn renewed(after: i64, room: Room, samples: i64) -> Observed {
+    let mut observed = Observed::new(room);
+    for number in 1..=samples {
+        observed.sample(number);
+        if number % after == 0 {
+            observed.sink = Sink::new();
+            observed.tail.renew();
+        }
+    }
+    observed
+}
+
+#[test]
+fn words_are_those_of_their_rows_whichever_sink_had_them() {
+    let observed = renewed(7, Room::default(), 200);
+    let run = observed.tail.run();
+    for (table, each) in [("disk", 1), ("disk_event", 3)] {
+        let found = rows(&run, table, 0);
+        assert_eq!(found.len(), 200 * each);
+        for (at, (_, word)) in found.iter().enumerate() {
+            let wanted = match table {
+                "disk" => "vda".to_owned(),
+                _ => format!("process-{}", at / each + 1),
+            };
+            assert_eq!(*word, wanted, "{table} {at}");
+        }
+    }
+}
+
+#[test]
+fn words_go_with_the_rows_that_may_have_them() {
+    let room = Room {
+        time: 120 * SECOND,
+        ..Room::default()
+    };
+    let observed = renewed(50, room, 5000);
+    let words = observed.tail.held().words.clone();
+    // Of two minutes that are kept, one that is packed, and the sink's before and now.
+    let count = words.texts().len();
+    assert!(count <= 4 * (182 + 2 * 50), "{count}");
+    let counted = words.texts().iter().map(|t| t.len() + OF_A_WORD);
+    assert_eq!(words.bytes(), counted.sum::<usize>());
+    // What is kept still has its words.
+    let found = rows(&observed.tail.run(), "disk_event", 0);
+    for (time, word) in &found {
+        // An event is some nanoseconds before its sample's end.
+        let number = (time - START) / SECOND + 1;
+        assert_eq!(*word, format!("process-{number}"));
+    }
+    assert!(found.len() >= 360);
+    let dir = std::env::temp_dir().join(format!("sonde-words-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    observed.tail.keep(&dir).unwrap();
+    let kept = rows(&Run::open(&dir).unwrap(), "disk_event", 0);
+    assert_eq!(kept.len(), found.len());
+    assert!(kept.iter().all(|row| found.contains(row)));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn what_was_looked_at_keeps_its_words() {
+    let room = Room {
+        time: 60 * SECOND,
+        ..Room::default()
+    };
+    let mut observed = renewed(20, room, 100);
+    let run = observed.tail.run();
+    let before = rows(&run, "disk_event", 0);
+    observed.sink = Sink::new();
+    observed.tail.renew();
+    (101..=1000).for_each(|n| observed.sample(n));
+    assert_eq!(rows(&run, "disk_event", 0), before);
+}
+
+#[test]
+fn words_count_as_what_is_kept() {
+    let room = Room {
+        bytes: 64 << 10,
+        ..Room::default()
+    };
+    let observed = renewed(50, room, 3000);
+    assert!(observed.tail.held().words.bytes() > 4 << 10);
+    let (kept, most) = (observed.tail.bytes(), (64 << 10) + (16 << 10));
+    assert!(kept <= most, "{kept}");
 }

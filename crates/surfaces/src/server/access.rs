@@ -50,8 +50,9 @@ impl Secret {
 /// The token that waits, and the sessions.
 #[derive(Debug)]
 pub(super) struct Access {
-    /// The name of the cookie: of this server only, since browsers send cookies of one port to
-    /// all ports.
+    /// The name of the cookie: of this server only, since browsers keep the cookies of all ports
+    /// of a host together. With TLS it has the prefix for which browsers refuse one that was not
+    /// set with TLS, by this very host and for all its paths (RFC 6265bis, 4.1.3.2).
     pub(super) cookie: String,
     held: Mutex<Held>,
 }
@@ -64,9 +65,10 @@ struct Held {
 
 impl Access {
     /// With a first token, for a server on `port`.
-    pub(super) fn new(port: u16) -> io::Result<Access> {
+    pub(super) fn new(port: u16, tls: bool) -> io::Result<Access> {
+        let prefix = if tls { "__Host-" } else { "" };
         Ok(Access {
-            cookie: format!("sonde-{port}"),
+            cookie: format!("{prefix}sonde-{port}"),
             held: Mutex::new(Held {
                 token: Secret::new()?,
                 sessions: Vec::new(),
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_token_opens_one_session() {
-        let access = Access::new(4711).unwrap();
+        let access = Access::new(4711, false).unwrap();
         let token = access.token();
         assert_eq!(access.enter("guess"), None);
         assert_eq!(access.enter(""), None);
@@ -141,13 +143,19 @@ mod tests {
         let wrong = format!("sonde-4712={}; sonde-4711=x", session.text());
         assert!(!access.has_session([wrong.as_str()].into_iter()));
         assert!(!access.has_session(std::iter::empty()));
+        // Another service of this host set one of the same name for some path, which browsers
+        // send first.
+        let both = format!("sonde-4711=x; theirs=1; sonde-4711={}", session.text());
+        assert!(access.has_session([both.as_str()].into_iter()));
+        let secured = Access::new(4711, true).unwrap();
+        assert_eq!(secured.cookie, "__Host-sonde-4711");
         assert_eq!(session.text().len(), 64);
         assert!(!format!("{access:?}").contains(session.text()));
     }
 
     #[test]
     fn the_oldest_session_ends() {
-        let access = Access::new(1).unwrap();
+        let access = Access::new(1, false).unwrap();
         let enter = || access.enter(access.token().text()).unwrap();
         let first = enter();
         let header = |s: &Secret| format!("sonde-1={}", s.text());

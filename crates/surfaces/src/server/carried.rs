@@ -1,7 +1,6 @@
 //! What a report carries so that the page can show a run without a server: the answers that the
 //! server would give, each in as many columns as fit.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use analysis::bounds::Bounds;
@@ -11,10 +10,12 @@ use run::inventory::Inventory;
 use serde_json::{Map, Value, json};
 
 use super::Limits;
-use super::beside::{findings_of, inventory_of, part_of};
+use super::beside::{findings_of, inventory_of};
 use super::cells::Wanted;
+use super::levels;
 use super::menu;
 use super::picture::{Look, picture};
+use super::printed::{Most, Part, Start};
 use super::refused::Refused;
 use super::runs::{describe, id, since};
 use crate::worksheet::{Panel, Worksheet};
@@ -22,8 +23,11 @@ use crate::worksheet::{Panel, Worksheet};
 /// Groups with a line of their own, and rows of a heat map.
 const SHOWN: (usize, usize) = (8, 128);
 
-/// Bytes of what the command printed, of each stream.
-const OUTPUT: usize = 128 << 10;
+/// Of what the command printed, of each stream.
+const OUTPUT: Most = Most {
+    bytes: 128 << 10,
+    lines: 4000,
+};
 
 /// Everything but the answers, in the form of the page's static provider. Of the run's path it
 /// has only the last name: who reads a report has no use for the rest.
@@ -43,7 +47,27 @@ pub fn beside(run: &Run, worksheet: &Worksheet) -> Value {
         "inventory": inventory_of(run, inventory),
         "output": {"stdout": printed(run, "stdout"), "stderr": printed(run, "stderr")},
         "worksheet": sheet,
+        "levels": levels_of(run, worksheet),
     })
+}
+
+/// Those of the worksheet's expressions that have some.
+fn levels_of(run: &Run, worksheet: &Worksheet) -> Value {
+    let inventory = Inventory::read(run.path());
+    let whole = Window {
+        from: 0.0,
+        to: since(run, run.ended()),
+        width: 1000,
+    };
+    let limits = Limits::default();
+    let mut all = Map::new();
+    for panel in &worksheet.panels {
+        let bounds = Arc::new(Bounds::new(limits.groups, limits.cells));
+        if let Ok(told) = levels::of(run, &inventory, &panel.expr, &whole, &bounds) {
+            all.insert(format!("{}|{}", id(0), panel.expr), told);
+        }
+    }
+    Value::Object(all)
 }
 
 /// The answers to the worksheet's expressions over the whole run, in at most `width` columns of
@@ -82,7 +106,7 @@ fn answer(run: &Run, panel: &Panel, expr: &str, width: u32) -> Result<Value, Ref
             outliers: panel.outliers(),
         },
     };
-    let picture = picture(run, expr, &pictured, &look)?;
+    let picture = picture(run, expr, &pictured, &look, &bounds)?;
     let mut value = serde_json::to_value(picture).map_err(Refused::bad)?;
     // Columns are of a round length and reach over the run's ends; the numbers are of all of it.
     value["from"] = json!(0.0);
@@ -113,13 +137,7 @@ fn brief(series: &mut Value) {
 }
 
 /// The beginning of what the command printed.
-fn printed(run: &Run, stream: &str) -> String {
-    let path: &Path = run.path();
-    let Ok((mut text, _, total)) = part_of(&path.join(stream), 0, OUTPUT) else {
-        return String::new();
-    };
-    if total > OUTPUT as u64 {
-        text += &format!("\n(the first {OUTPUT} of {total} bytes)\n");
-    }
-    text
+fn printed(run: &Run, stream: &str) -> Value {
+    let part = Part::read(run.path(), stream, Start::At(0), OUTPUT);
+    part.map_or(Value::Null, |part| part.told(run.manifest.started))
 }

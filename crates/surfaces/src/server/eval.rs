@@ -117,7 +117,7 @@ pub(super) async fn eval(
         if question.arrow {
             return arrow::stream(&run, &pictured, question.look.top);
         }
-        let picture = picture(&run, &question.text, &pictured, &question.look)?;
+        let picture = picture(&run, &question.text, &pictured, &question.look, bounds)?;
         serde_json::to_vec(&picture).map_err(Refused::bad)
     };
     let bytes: Bytes = serving.answers.kept(key, work).await?;

@@ -13,12 +13,15 @@ mod cells;
 mod eval;
 mod events;
 mod guard;
+mod levels;
 mod listen;
 mod live;
 mod menu;
 mod picture;
+mod printed;
 mod refused;
 mod runs;
+mod stack;
 mod tls;
 
 use std::io;
@@ -220,7 +223,7 @@ impl Server {
         };
         let names = settings.names.clone();
         let guard = Guard::new(address.port(), secured.is_some(), loopback, names);
-        let access = Access::new(address.port())?;
+        let access = Access::new(address.port(), secured.is_some())?;
         let serving = Arc::new_cyclic(|weak: &std::sync::Weak<Serving>| {
             let weak = weak.clone();
             let told = move || {
@@ -284,8 +287,8 @@ fn router(serving: &Arc<Serving>) -> Router {
         .route("/api/v1/events", get(events::list))
         .route("/api/v1/findings", get(beside::found))
         .route("/api/v1/inventory", get(beside::inventory))
-        .route("/api/v1/output", get(beside::output))
-        .route("/api/v1/hierarchy", get(beside::hierarchy))
+        .route("/api/v1/output", get(printed::output))
+        .route("/api/v1/levels", get(levels::levels))
         .route("/api/v1/worksheets", get(beside::worksheets))
         .route("/api/v1/worksheets/{name}", put(beside::save))
         .route("/api/v1/stream", get(live::stream))

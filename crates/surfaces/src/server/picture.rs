@@ -1,5 +1,8 @@
 //! An answer in columns, as the page gets it: lines, or a heat map.
 
+use std::sync::Arc;
+
+use analysis::bounds::Bounds;
 use analysis::quantiles::{self, Spreads};
 use analysis::scan::KeyValue;
 use analysis::window::{Pictured, Shown};
@@ -142,13 +145,14 @@ pub(super) fn picture(
     text: &str,
     pictured: &Pictured,
     look: &Look,
+    bounds: &Arc<Bounds>,
 ) -> Result<Picture, Refused> {
     let answer = &pictured.answer;
     let numbers = answer.by.iter().filter(|b| b.number.is_some()).count();
     let content = if numbers == 0 {
         Content::Lines(lines(run, pictured, look.top))
     } else {
-        Content::Heat(Box::new(heat_map(run, text, pictured, look)?))
+        Content::Heat(Box::new(heat_map(run, text, pictured, look, bounds)?))
     };
     let grid = &pictured.grid;
     Ok(Picture {
@@ -250,7 +254,13 @@ fn others(pictured: &Pictured, shown: usize) -> Others {
     }
 }
 
-fn heat_map(run: &Run, text: &str, pictured: &Pictured, look: &Look) -> Result<HeatMap, Refused> {
+fn heat_map(
+    run: &Run,
+    text: &str,
+    pictured: &Pictured,
+    look: &Look,
+    bounds: &Arc<Bounds>,
+) -> Result<HeatMap, Refused> {
     let answer = &pictured.answer;
     if answer.by.len() > 1 {
         let number = answer.by.iter().find(|b| b.number.is_some());
@@ -266,7 +276,7 @@ fn heat_map(run: &Run, text: &str, pictured: &Pictured, look: &Look) -> Result<H
              do\nhint: a sum by the same number, as disk.ios by latency"
         )));
     }
-    let spreads = quantiles::of(run, answer)?;
+    let spreads = pictured.spreads(run, text, bounds)?;
     let cells = cells::cells(run, pictured, &look.wanted);
     let amounts = cells.rows().map(|row| {
         let known = row.iter().filter(|n| !n.0.is_nan());

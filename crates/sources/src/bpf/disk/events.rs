@@ -117,7 +117,11 @@ fn push(
 ) {
     let op = usize::from(record[6]) % OPS;
     let flag = |bit: u8, yes: Word, no: Word| if record[7] & bit > 0 { yes } else { no };
-    let signed = |at: usize| u64_at(record, at) as i64 as f64 * SECTOR;
+    // A flush is nowhere, and so not far from anything: the kernel says sector -1.
+    let place = |at: usize| match op {
+        FLUSH => f64::NAN,
+        _ => u64_at(record, at) as i64 as f64 * SECTOR,
+    };
     let seconds = |at: usize| u64_at(record, at) as f64 / 1e9;
     let sequential = if op == FLUSH || u32_at(record, 56) == 0 {
         fixed.none
@@ -142,9 +146,9 @@ fn push(
         seconds(16),
         seconds(24),
         f64::from(u32_at(record, 56)),
-        signed(32),
-        signed(40),
-        signed(48),
+        place(32),
+        place(40),
+        place(48),
         f64::from(u32_at(record, 60)),
         f64::from(u32_at(record, 84)),
     ];
