@@ -77,6 +77,7 @@ pub const FORMATS: &[Format] = &[
     tools::kstat::FORMAT,
     tools::memstat::FORMAT,
     tools::memtier::FORMAT,
+    tools::memtier_json::FORMAT,
     tools::mountstats::FORMAT,
     tools::mpstat_solaris::FORMAT,
     tools::netperf::FORMAT,

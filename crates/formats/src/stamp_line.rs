@@ -13,10 +13,46 @@ const SECONDS: std::ops::Range<f64> = 631e6..4.1e9;
 /// The time that is all there is on the line. A date that can be read in two ways refuses the
 /// file.
 pub(crate) fn told(line: &[u8], out: &mut Out) -> Option<Stamp> {
-    stamp_line(line, out.options()).unwrap_or_else(|why| {
+    stamp_of(line, out).unwrap_or_else(|why| {
         out.refuse(why);
         None
     })
+}
+
+/// The same of who refuses the file itself. A zone that the user's is not called by is noted.
+///
+/// # Errors
+/// Where its date can be read in two ways.
+pub(crate) fn stamp_of(line: &[u8], out: &mut Out) -> Result<Option<Stamp>, Refused> {
+    let found = stamp_line(line, out.options())?;
+    if let Some(Stamp::Civil(at)) = found {
+        let mut words = fields(line).map(|w| w.strip_suffix(b",").unwrap_or(w));
+        let zone = words.find(|w| is_zone_name(w) && !is_half(w) && !is_decoration(w));
+        if let Some(zone) = zone.filter(|zone| !is_called(zone, at, out.options())) {
+            let name = String::from_utf8_lossy(zone);
+            out.note(&format!(
+                "its times are of {name}, which is more than one zone's name: they are read as \
+                 those of the zone of --tz, or of this machine's"
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the user's zone is called `name` at that time, or is no more than an offset, which
+/// has no names.
+fn is_called(name: &[u8], at: DateTime, options: &Options) -> bool {
+    let Ok(moment) = options.zone.to_timestamp(at) else {
+        return true;
+    };
+    let info = options.zone.to_offset_info(moment);
+    info.abbreviation().as_bytes() == name
+        || (options.zone.to_fixed_offset().is_ok() && !info.offset().is_zero())
+}
+
+/// Whether the word is none of the time's: it has no letter.
+fn is_decoration(word: &[u8]) -> bool {
+    !word.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// The time that is all there is on the line, but for decoration (`zzz ***`, `===`, `date:`).
@@ -199,7 +235,7 @@ fn split_zone<'a>(time: &'a [u8], zone: Option<&[u8]>) -> (&'a [u8], Option<i32>
 }
 
 /// `Z`, `UTC`, `GMT`, `+0100`, `-08:00`, `+03`, in seconds.
-fn offset(text: &[u8]) -> Option<i32> {
+pub(crate) fn offset(text: &[u8]) -> Option<i32> {
     let (sign, digits) = match text {
         b"Z" | b"UTC" | b"GMT" => return Some(0),
         [b'+', rest @ ..] => (1, rest),
@@ -284,6 +320,32 @@ pub(crate) fn month_named(text: &[u8]) -> Option<i8> {
 mod tests {
     use super::*;
     use jiff::civil::datetime;
+    use jiff::tz::TimeZone;
+
+    #[test]
+    fn names_of_zones_that_are_not_the_users_are_noted() {
+        let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a zone");
+        let offset = TimeZone::fixed(jiff::tz::offset(2));
+        let line = b"zzz ***Mon Aug 14 10:00:00 CEST 2017";
+        let notes = |zone: TimeZone, line: &[u8]| {
+            let mut out = Out::new(
+                "iostat",
+                Options {
+                    zone,
+                    ..Options::default()
+                },
+            );
+            assert!(told(line, &mut out).is_some());
+            out.notes().count()
+        };
+        assert_eq!(notes(TimeZone::UTC, line), 1);
+        assert_eq!(notes(berlin.clone(), line), 0);
+        assert_eq!(notes(offset, line), 0);
+        // It is winter time that is named so.
+        assert_eq!(notes(berlin.clone(), b"Mon Aug 14 10:00:00 CET 2017"), 1);
+        assert_eq!(notes(berlin, b"Mon Aug 14 10:00:00 PM 2017"), 0);
+        assert_eq!(notes(TimeZone::UTC, b"=== 2017-08-14 10:00:00 ==="), 0);
+    }
 
     #[test]
     fn times_as_scripts_print_them() {

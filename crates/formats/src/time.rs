@@ -1,7 +1,7 @@
 //! When a sample was taken, as texts tell it.
 
 use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use run::Nanos;
 
 /// What the text does not tell, or tells in more than one way.
@@ -78,6 +78,8 @@ pub(crate) struct Clock {
     date: Option<Date>,
     /// The time of day before.
     before: Option<Time>,
+    /// The last moment that was told in local time.
+    last: Option<Nanos>,
     /// Whether a time came that is not tied to any date.
     pub(crate) relative: bool,
     /// Whether the start that the user told was needed.
@@ -91,6 +93,7 @@ impl Clock {
         Clock {
             date: None,
             before: None,
+            last: None,
             relative: false,
             from_start: false,
             stamped: false,
@@ -117,11 +120,11 @@ impl Clock {
             // What was too large stopped there.
             Stamp::Epoch(Nanos::MIN | Nanos::MAX) => Err(never("the time")),
             Stamp::Epoch(nanos) => Ok(nanos),
-            Stamp::Civil(at) => in_zone(at, &options.zone),
+            Stamp::Civil(at) => self.local(at, options),
             Stamp::Zoned(at, seconds_east) => {
                 let offset = jiff::tz::Offset::from_seconds(seconds_east)
                     .map_err(|_| Refused(format!("an offset of {seconds_east} s from UTC")))?;
-                in_zone(at, &TimeZone::fixed(offset))
+                in_zone(at, &TimeZone::fixed(offset), None)
             }
             Stamp::Clock(time) => {
                 if self.date.is_none() {
@@ -136,7 +139,7 @@ impl Clock {
                 }
                 self.before = Some(time);
                 let date = self.date.unwrap_or(jiff::civil::date(1970, 1, 1));
-                in_zone(date.to_datetime(time), &options.zone)
+                self.local(date.to_datetime(time), options)
             }
             Stamp::Elapsed(seconds) => {
                 self.starts(options);
@@ -147,6 +150,12 @@ impl Clock {
                     .ok_or_else(|| never(format!("{seconds:e} s after the beginning")))
             }
         }
+    }
+
+    fn local(&mut self, at: DateTime, options: &Options) -> Result<Nanos, Refused> {
+        let moment = in_zone(at, &options.zone, self.last)?;
+        self.last = Some(moment);
+        Ok(moment)
     }
 
     /// What has no time of its own is counted from the start that the user told, or from zero.
@@ -173,12 +182,36 @@ fn seconds_of(time: Time) -> f64 {
     f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())
 }
 
-fn in_zone(at: DateTime, zone: &TimeZone) -> Result<Nanos, Refused> {
-    let nanos = zone
-        .to_timestamp(at)
-        .ok()
-        .and_then(|t| Nanos::try_from(t.as_nanosecond()).ok());
-    nanos.ok_or_else(|| never(at))
+/// A clock that goes back by more than this where summer time ends was put back for it; by more
+/// than that, other reports begin.
+const PUT_BACK: std::ops::Range<Nanos> = 600 * SECOND..7200 * SECOND;
+const SECOND: Nanos = 1_000_000_000;
+
+/// The moment of a local time in `zone`. The hour that comes twice when summer time ends is the
+/// second one where the text has come so far: `last` is the moment told before.
+pub(crate) fn in_zone(
+    at: DateTime,
+    zone: &TimeZone,
+    last: Option<Nanos>,
+) -> Result<Nanos, Refused> {
+    let ambiguous = zone.to_ambiguous_timestamp(at);
+    let twice = match ambiguous.offset() {
+        AmbiguousOffset::Fold { after, .. } => Some(after),
+        _ => None,
+    };
+    let nanos = |t: jiff::Timestamp| Nanos::try_from(t.as_nanosecond()).ok();
+    let first = ambiguous.compatible().ok().and_then(nanos);
+    let first = first.ok_or_else(|| never(at))?;
+    if let (Some(after), Some(last)) = (twice, last) {
+        let back = last.saturating_sub(first);
+        let moment = jiff::Timestamp::from_nanosecond(i128::from(last)).ok();
+        let put_back = moment.is_some_and(|t| zone.to_offset(t) == after);
+        if PUT_BACK.contains(&back) || (put_back && (1..PUT_BACK.end).contains(&back)) {
+            let later = ambiguous.later().ok().and_then(nanos);
+            return later.ok_or_else(|| never(at));
+        }
+    }
+    Ok(first)
 }
 
 /// Why a time of no run is not taken.
@@ -330,6 +363,34 @@ mod tests {
         }
         let stamp = Stamp::epoch(1_520_517_731.4, 1_000_000_000);
         assert_eq!(stamp, Stamp::Epoch(1_520_517_731_000_000_000));
+    }
+
+    #[test]
+    fn the_hour_that_comes_twice() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a zone");
+        let options = Options {
+            zone,
+            ..Options::default()
+        };
+        let mut clock = Clock::new();
+        clock.date(civil::date(2024, 10, 27));
+        let mut minutes = |h, m| {
+            let stamp = Stamp::Clock(civil::time(h, m, 0, 0));
+            clock.moment(stamp, &options).expect("a moment") / 60_000_000_000
+        };
+        let first = minutes(1, 50);
+        for (passed, (h, m)) in [(20, (2, 10)), (60, (2, 50)), (70, (2, 0)), (120, (2, 50))] {
+            assert_eq!(minutes(h, m) - first, passed, "{h}:{m}");
+        }
+        assert_eq!(minutes(3, 0) - first, 130);
+        // A clock that was set by some seconds is still in the same hour.
+        let mut clock = Clock::new();
+        let mut at = |m, s| {
+            let at = civil::datetime(2024, 10, 27, 2, m, s, 0);
+            clock.moment(Stamp::Civil(at), &options).expect("a moment") / 1_000_000_000
+        };
+        let first = at(30, 10);
+        assert_eq!(at(30, 5) - first, -5);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! {
 //!   "capture": "vmstat-linux/ubuntu18-vmstat-1-long.out",
 //!   "format": "vmstat-linux",
-//!   "options": {"every": 1, "start": "2020-01-01T00:00:00Z", "dates": "mdy", "processors": 2},
+//!   "options": {"every": 1, "start": "2020-01-01T00:00:00Z", "dates": "mdy", "processors": 2,
+//!               "tz": "CET-1CEST,M3.5.0,M10.5.0/3"},
 //!   "samples": 49, "since_boot": 1, "unknown": 0, "host": "name",
 //!   "rows": {"vm": 49},
 //!   "cells": [
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use formats::{DateOrder, Head, Import, Options, Report, named, recognise};
+use jiff::tz::TimeZone;
 use run::catalog::{self, Column, columns};
 use run::rows::TableId;
 use run::{Sink, manifest};
@@ -47,8 +49,13 @@ fn options(case: &Value) -> Options {
         start: of["start"].as_str().and_then(manifest::parse_rfc3339),
         processors: of["processors"].as_u64().map(|n| n as u32),
         dates: of["dates"].as_str().map(order),
-        ..Options::default()
+        zone: of["tz"].as_str().map_or(TimeZone::UTC, zone),
     }
+}
+
+/// A zone with its rule, as POSIX writes it: no file of zones is needed.
+fn zone(rule: &str) -> TimeZone {
+    TimeZone::posix(rule).unwrap_or_else(|why| panic!("{rule}: {why}"))
 }
 
 /// Imports in pieces of `piece` bytes, with rows of samples that are `alike` as such.

@@ -9,12 +9,12 @@ mod times;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use run::catalog::{Column, Kind, columns};
 use run::rows::TableId;
 use run::{Nanos, Sink, catalog};
 
-use crate::time::{Clock, Options, Refused, Stamp};
+use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 
 pub use shape::Shape;
 
@@ -24,6 +24,10 @@ const GAP: f64 = 1.5;
 
 /// Samples that wait for a text to tell their interval.
 const MOST_HELD: usize = 100_000;
+
+/// The note on times that are before those above them.
+pub(crate) const BACK: &str = "its times go back: the clock was set, or summer time ended (--tz \
+                               tells when), or its reports are not in order";
 
 /// More values than any table has.
 const WIDEST: usize = 64;
@@ -338,9 +342,19 @@ impl Out {
         self.ended + self.since_boot_samples + u64::from(self.sample.is_some())
     }
 
+    /// The moment of a local time; `last` is the one before it, if any.
+    pub(crate) fn local(&self, at: DateTime, last: Option<Nanos>) -> Option<Nanos> {
+        in_zone(at, &self.options.zone, last).ok()
+    }
+
     fn begin(&mut self, stamp: Option<Nanos>) {
         self.finish_sample();
         self.state_next();
+        if let (Some(now), Some(before)) = (stamp, self.before)
+            && now < before
+        {
+            self.note(BACK);
+        }
         self.clock.stamped |= stamp.is_some();
         self.sample = Some(Sample {
             stamp,

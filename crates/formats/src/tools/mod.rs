@@ -21,6 +21,7 @@ pub(crate) mod iperf_text;
 pub(crate) mod kstat;
 pub(crate) mod memstat;
 pub(crate) mod memtier;
+pub(crate) mod memtier_json;
 pub(crate) mod mountstats;
 pub(crate) mod mpstat_solaris;
 pub(crate) mod netperf;

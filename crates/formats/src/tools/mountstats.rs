@@ -19,7 +19,7 @@ use crate::counters::Counters;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::stamp_of;
 use crate::{Line, Parser, fields, numbers};
 
 pub(crate) const FORMAT: Format = Format {
@@ -356,7 +356,7 @@ impl Parser for Mountstats {
             self.mount = None;
             return Line::Noise;
         }
-        match stamp_line(line, out.options()) {
+        match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.finish_reading(out);
                 out.sample_at(stamp);

@@ -43,7 +43,14 @@ const CSV: &str = "\"test\",\"rps\"";
 fn recognise(head: &Head) -> u8 {
     let text = head.contains("requests completed in") && head.contains("parallel clients");
     let quiet = head.contains(" requests per second") && head.contains(": ");
-    match (text || head.any_starts(CSV), quiet) {
+    // Before 6.2 without a header: `"SET","97087.38"`.
+    let old = |line: &[u8]| {
+        let tests: [&[u8]; 4] = [b"PING_INLINE", b"PING_BULK", b"SET", b"GET"];
+        let fields: Vec<&[u8]> = line.trim_ascii().split(|b| *b == b'"').collect();
+        matches!(fields[..], [b"", name, b",", rate, b""]
+            if tests.contains(&name) && number(rate).is_some())
+    };
+    match (text || head.any_starts(CSV) || head.lines().any(old), quiet) {
         (true, _) => 92,
         (_, true) => 70,
         _ => 0,

@@ -24,7 +24,7 @@ pub(super) fn between(line: &[u8], tool: &str, out: &mut Out) -> Option<Between>
     if text.starts_with(b"<<") && text.ends_with(b">>") {
         return Some(Between::Change);
     }
-    match stamp_line::stamp_line(line, out.options()) {
+    match stamp_line::stamp_of(line, out) {
         Ok(Some(stamp)) => return Some(Between::Stamp(stamp)),
         Ok(None) => {}
         Err(why) => {

@@ -11,6 +11,8 @@
 //! began; a counter that is zero is not printed. Rates have letters of 1,000 (`11.8Mbps`),
 //! windows and sizes are bytes, `cwnd` and what goes with it segments, times milliseconds.
 
+use run::Word;
+
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
 use crate::out::{Out, Shape};
@@ -47,7 +49,7 @@ ESTAB  0      36     10.0.0.1:22         10.0.0.2:51432
 };
 
 /// Facts of a connection at one moment, and their units.
-const LEVELS: [(&str, &str); 23] = [
+const LEVELS: [(&str, &str); 25] = [
     ("lastsnd", "ms"),
     ("lastrcv", "ms"),
     ("lastack", "ms"),
@@ -71,13 +73,15 @@ const LEVELS: [(&str, &str); 23] = [
     ("notsent", "bytes"),
     ("minrtt", "ms"),
     ("fackets", "segments"),
+    ("rcv_wnd", "bytes"),
+    ("backoff", "doublings"),
 ];
 
 /// Rates, which stand behind their name and a blank.
 const RATES: [&str; 3] = ["send", "pacing_rate", "delivery_rate"];
 
 /// Counters since a connection began, in the order of values.
-const COUNTERS: [(&str, &str); 14] = [
+const COUNTERS: [(&str, &str); 18] = [
     ("bytes_acked", "bytes"),
     ("bytes_received", "bytes"),
     ("segs_out", "segments"),
@@ -92,6 +96,10 @@ const COUNTERS: [(&str, &str); 14] = [
     ("busy", "ms"),
     ("rwnd_limited", "ms"),
     ("sndbuf_limited", "ms"),
+    ("delivered_ce", "segments"),
+    ("reord_seen", "times"),
+    ("rcv_ooopack", "segments"),
+    ("rehash", "times"),
 ];
 
 /// A connection's ends: addresses and ports.
@@ -182,7 +190,9 @@ impl Ss {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if RATES.contains(word) {
-                let rate = words.next().and_then(|r| r.strip_suffix("bps"));
+                // `66.2Mbps/132Mbps`: and the most that is allowed.
+                let rate = words.next().and_then(|r| r.split('/').next());
+                let rate = rate.and_then(|r| r.strip_suffix("bps"));
                 let Some(rate) = rate.and_then(|r| scaled(r.as_bytes(), 1000.0)) else {
                     return Line::Unknown;
                 };
@@ -215,6 +225,8 @@ impl Ss {
                     let value = number(text.as_bytes()).unwrap_or(f64::NAN);
                     out.other(column, "ms", instance, value);
                 }
+            } else if let Some(list) = value.strip_prefix('(').and_then(|v| v.strip_suffix(')')) {
+                listed(fact, list, instance, out);
             }
         }
         self.counters(&ends, &name, counters, out);
@@ -258,6 +270,33 @@ impl Ss {
         let instance = out.word(name.as_bytes());
         for ((column, unit), value) in COUNTERS.iter().zip(&values).skip(5) {
             out.other_grown(column, unit, instance, *value);
+        }
+    }
+}
+
+/// `bbr:(bw:1.2Gbps,mrtt:0.02,pacing_gain:2.88,cwnd_gain:2.88)`, `dctcp:(alpha:12,…)`, and the
+/// memory of a socket, `skmem:(r0,rb131072,…,d0)`, whose values are bytes but for drops.
+fn listed(fact: &str, list: &str, instance: Word, out: &mut Out) {
+    if !matches!(fact, "bbr" | "dctcp" | "skmem") {
+        return;
+    }
+    for part in list.split(',') {
+        let (name, value) = match part.split_once(':') {
+            Some(named) => named,
+            None => {
+                let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+                part.split_at(letters)
+            }
+        };
+        let (unit, value) = match (fact, name, value.strip_suffix("bps")) {
+            (_, _, Some(rate)) => ("bit/s", scaled(rate.as_bytes(), 1000.0)),
+            ("bbr", "mrtt", _) => ("ms", number(value.as_bytes())),
+            ("skmem", "d", _) => ("packets", number(value.as_bytes())),
+            ("skmem", _, _) => ("bytes", number(value.as_bytes())),
+            _ => ("", number(value.as_bytes())),
+        };
+        if let Some(value) = value {
+            out.other(&format!("{fact}.{name}"), unit, instance, value);
         }
     }
 }

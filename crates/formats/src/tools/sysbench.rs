@@ -65,6 +65,10 @@ struct Totals {
     ops: [Option<f64>; 3],
     /// Bytes per second: read, written.
     bytes: [Option<f64>; 2],
+    /// Of fileio of 0.4 and 0.5, in the whole run: read, written, others, which are syncs.
+    performed: Option<[f64; 3]>,
+    /// Bytes of those: read, written.
+    transferred: Option<[f64; 2]>,
     /// Of the memory test: operations and bytes.
     memory: Option<f64>,
     moved: Option<f64>,
@@ -254,6 +258,20 @@ impl Sysbench {
     fn put(&self, totals: &Totals, seconds: f64, out: &mut Out) {
         let nan = f64::NAN;
         let time = totals.sum.unwrap_or(nan);
+        if let Some(performed) = totals.performed {
+            let bytes = totals.transferred.unwrap_or([nan; 2]);
+            for (place, op) in ["read", "write", "other"].into_iter().enumerate() {
+                let done = Done {
+                    ops: performed[place],
+                    bytes: bytes.get(place).copied().unwrap_or(nan),
+                    ..UNKNOWN
+                };
+                self.work.amounts(out, of(op), done);
+            }
+            self.work
+                .amounts(out, of("(all)"), Done { time, ..UNKNOWN });
+            return;
+        }
         let is_files = totals.ops.iter().any(Option::is_some);
         if is_files {
             for (place, op) in ["read", "write", "fsync"].into_iter().enumerate() {
@@ -283,16 +301,53 @@ impl Sysbench {
         self.work.amounts(out, of(op), done);
     }
 
-    /// A line of 0.4's fileio: `Read 93.75Mb  Written 62.5Mb  Total transferred …`, and
+    /// Lines of 0.4's and 0.5's fileio: `Operations performed:  6000 Read, 4000 Write, 128 Other
+    /// = 10128 Total`, `Read 93.75Mb  Written 62.5Mb  Total transferred …`; and
     /// `11761.27 MiB transferred (5878.65 MiB/sec)` of the memory test.
     fn moved(&mut self, text: &str) -> Option<()> {
         let words: Vec<&str> = text.split_whitespace().collect();
+        if let [
+            "Operations",
+            "performed:",
+            read,
+            _,
+            write,
+            _,
+            other,
+            _,
+            "=",
+            ..,
+        ] = words[..]
+        {
+            let count = |text: &str| number(text.as_bytes());
+            self.totals.performed = Some([count(read)?, count(write)?, count(other)?]);
+            return Some(());
+        }
+        if let ["Read", read, "Written", written, "Total", "transferred", ..] = words[..] {
+            self.totals.transferred = Some([printed_size(read)?, printed_size(written)?]);
+            return Some(());
+        }
         let [value, "MiB" | "MB", "transferred", ..] = words[..] else {
             return None;
         };
         self.totals.moved = Some(number(value.as_bytes())? * MIB);
         Some(())
     }
+}
+
+/// A size of 0.4 and 0.5: `93.75Mb`, `512b`; steps are of 1,024.
+fn printed_size(text: &str) -> Option<f64> {
+    let text = text.strip_suffix('b')?;
+    let digits = text.trim_end_matches(['K', 'M', 'G', 'T']);
+    let step = match &text[digits.len()..] {
+        "" => 1.0,
+        "K" => 1024.0,
+        "M" => MIB,
+        "G" => MIB * 1024.0,
+        "T" => MIB * MIB,
+        _ => return None,
+    };
+    Some(number(digits.as_bytes())? * step)
 }
 
 /// What a report says beside its rates.
@@ -361,6 +416,8 @@ impl Parser for Sysbench {
             "block size",
             "total size",
             "scope",
+            "Extra file open flags",
+            "Read/Write ratio for combined random IO test",
         ];
         if settings.contains(&name) || name.starts_with("Number of") {
             return Line::Noise;

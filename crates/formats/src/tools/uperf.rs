@@ -37,8 +37,17 @@ fn recognise(head: &Head) -> u8 {
     if summary || raw { 91 } else { 0 }
 }
 
+/// What rows below the summary are of.
+#[derive(Clone, Copy, PartialEq)]
+enum Section {
+    Transactions,
+    Interfaces,
+    Hosts,
+}
+
 struct Uperf {
     work: Work,
+    section: Section,
     /// Time in milliseconds, bytes and operations of a transaction at its line before.
     before: HashMap<String, [f64; 3]>,
     raw: bool,
@@ -48,6 +57,7 @@ impl Uperf {
     fn new() -> Uperf {
         Uperf {
             work: Work::new("uperf"),
+            section: Section::Transactions,
             before: HashMap::new(),
             raw: false,
         }
@@ -118,6 +128,45 @@ impl Uperf {
         );
         Some(Line::Data)
     }
+
+    /// What follows the summary: packets and bits of network interfaces, and each host's sums of
+    /// what the transactions told, with its errors.
+    fn statistics(&mut self, text: &str, out: &mut Out) -> Option<Line> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[..] {
+            ["Netstat", "statistics", ..] => self.section = Section::Interfaces,
+            ["Run", "Statistics"] => self.section = Section::Hosts,
+            ["Nic", "opkts/s", ..] | ["Hostname", "Time", ..] | ["Difference(%)", ..] => {}
+            [interface, sent, received, out_bits, in_bits]
+                if self.section == Section::Interfaces && out.has_sample() =>
+            {
+                let bits = |text: &str| scaled(text.strip_suffix("b/s")?.as_bytes(), 1000.0);
+                let values = [
+                    ("sent packets", "packets/s", number(sent.as_bytes())?),
+                    (
+                        "received packets",
+                        "packets/s",
+                        number(received.as_bytes())?,
+                    ),
+                    ("sent", "bit/s", bits(out_bits)?),
+                    ("received", "bit/s", bits(in_bits)?),
+                ];
+                let instance = out.word(interface.as_bytes());
+                for (column, unit, value) in values {
+                    out.other(column, unit, instance, value);
+                }
+                return Some(Line::Data);
+            }
+            [host, time, _, _, _, errors] if self.section == Section::Hosts && out.has_sample() => {
+                number(time.strip_suffix('s')?.as_bytes())?;
+                let instance = out.word(host.as_bytes());
+                out.other("errors", "", instance, number(errors.as_bytes())?);
+                return Some(Line::Data);
+            }
+            _ => return None,
+        }
+        Some(Line::Noise)
+    }
 }
 
 impl Parser for Uperf {
@@ -135,15 +184,10 @@ impl Parser for Uperf {
         if let Some(seen) = self.summary(text, out) {
             return seen;
         }
-        let starts = [
-            "Starting",
-            "Completed",
-            "---",
-            "===",
-            "Error",
-            "Run Statistics",
-            "uperf",
-        ];
+        if let Some(seen) = self.statistics(text, out) {
+            return seen;
+        }
+        let starts = ["Starting", "Completed", "---", "===", "Error", "uperf"];
         let known = text.is_empty() || starts.iter().any(|s| text.starts_with(s));
         if known { Line::Noise } else { Line::Unknown }
     }

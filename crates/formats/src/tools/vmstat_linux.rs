@@ -16,7 +16,7 @@ use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::stamp_of;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields, number, numbers};
 
@@ -379,7 +379,7 @@ impl Vmstat {
             self.command(&arguments, out);
             return Some(Line::Noise);
         }
-        match stamp_line(line, out.options()) {
+        match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.stamp = Some(stamp);
                 // Each time the tool was started anew.

@@ -18,7 +18,7 @@ use crate::list::Format;
 use crate::number::{number, seconds};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::{stamp_line, told};
+use crate::stamp_line::{stamp_of, told};
 use crate::time::Stamp;
 use crate::{Line, Parser, fields};
 
@@ -204,7 +204,7 @@ impl Parser for Gstat {
                 self.fresh = true;
                 Line::Noise
             }
-            _ => match stamp_line(line, out.options()) {
+            _ => match stamp_of(line, out) {
                 Ok(Some(stamp)) => {
                     self.stamp = Some(stamp);
                     Line::Noise

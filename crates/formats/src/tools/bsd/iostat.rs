@@ -21,7 +21,7 @@ use crate::headers::Headers;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
 use crate::{Line, Parser, fields, numbers};
 
@@ -272,7 +272,7 @@ impl Iostat {
             self.reports = 0;
             return Some(Line::Noise);
         }
-        match stamp_line(line, out.options()) {
+        match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.stamp = Some(stamp);
                 return Some(Line::Noise);

@@ -17,7 +17,7 @@ use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
 use crate::{Line, Parser, fields};
 
@@ -183,7 +183,7 @@ impl Parser for Vmstat {
         if seen == Line::Data {
             return seen;
         }
-        match stamp_line(line, out.options()) {
+        match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.stamp = Some(stamp);
                 Line::Noise

@@ -16,7 +16,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::{compact_date, epoch};
+use crate::stamp_line::{compact_date, epoch, offset};
 use crate::time::{Stamp, time_of_day};
 use crate::{Line, Parser, net};
 
@@ -60,6 +60,8 @@ struct Plot {
     /// Subsystem, device and name of each column after the time.
     columns: Vec<(String, String, String)>,
     in_epoch: bool,
+    /// Seconds east of Greenwich, as its heading says.
+    east: Option<i32>,
     cpu: Cpu,
     system: Shape,
     interrupt: Shape,
@@ -80,6 +82,7 @@ impl Plot {
             separator: b' ',
             columns: Vec::new(),
             in_epoch: false,
+            east: None,
             cpu: Cpu::new(),
             system: Shape::of(
                 "system",
@@ -126,13 +129,21 @@ impl Plot {
         }
     }
 
-    fn stamp(&self, all: &[&[u8]]) -> Option<Stamp> {
+    fn stamp(&self, all: &[&[u8]], out: &Out) -> Option<Stamp> {
         if self.in_epoch {
             return epoch(all.first()?);
         }
         let date = compact_date(all.first()?)?;
         let time = time_of_day(all.get(1)?, None)?;
-        Some(Stamp::Civil(date.to_datetime(time)))
+        let at = date.to_datetime(time);
+        let zone = &out.options().zone;
+        let users = zone.to_timestamp(at).ok()?;
+        // Where the user's zone is that of the heading, it knows of summer time, too.
+        let same = |east: &i32| zone.to_offset(users).seconds() == *east;
+        Some(match self.east.filter(|east| !same(east)) {
+            Some(east) => Stamp::Zoned(at, east),
+            None => Stamp::Civil(at),
+        })
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -144,7 +155,7 @@ impl Plot {
         if self.columns.is_empty() || all.len() != self.columns.len() + skipped {
             return Line::Unknown;
         }
-        let Some(stamp) = self.stamp(&all) else {
+        let Some(stamp) = self.stamp(&all, out) else {
             return Line::Unknown;
         };
         let mut things: BTreeMap<(&str, &str), Named> = BTreeMap::new();
@@ -384,6 +395,12 @@ impl Parser for Plot {
                 out.host(name);
             }
             return Line::Noise;
+        }
+        if line.starts_with(b"# Date:") {
+            // `# Date:       20240304-130000  Secs: 1709553600 TZ: +0100`.
+            let words: Vec<&[u8]> = crate::fields(line).collect();
+            let zone = words.windows(2).find(|w| w[0] == b"TZ:");
+            self.east = zone.and_then(|w| offset(w[1]));
         }
         if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"waiting for ") {
             return Line::Noise;

@@ -20,7 +20,7 @@ use jiff::civil::{Date, DateTime};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::stamp_line::{epoch, month_named, stamp_line};
+use crate::stamp_line::{epoch, month_named, stamp_of};
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields, number};
 use columns::{Columns, Time};
@@ -144,7 +144,7 @@ impl Dstat {
             self.rows = 0;
         }
         let date = after(b"Date:");
-        match date.map(|d| stamp_line(d, out.options())) {
+        match date.map(|d| stamp_of(d, out)) {
             Some(Ok(Some(Stamp::Zoned(at, 0)))) => (self.started, self.in_utc) = (Some(at), true),
             Some(Ok(Some(Stamp::Civil(at)))) => (self.started, self.in_utc) = (Some(at), false),
             _ => {}

@@ -51,6 +51,8 @@ pub(super) struct Rows {
     /// All processors as one, until it is clear that single ones do not follow.
     total: Option<(Shares, f64)>,
     single: Vec<(String, Shares)>,
+    /// What all did, in processors of the machine instead of shares.
+    consumed: Option<Shares>,
 }
 
 /// The section of devices without the number of its part: `DISKBUSY1` goes on where
@@ -84,6 +86,7 @@ impl Rows {
             interfaces: BTreeMap::new(),
             total: None,
             single: Vec::new(),
+            consumed: None,
         }
     }
 
@@ -111,6 +114,19 @@ impl Rows {
                 Some(name) => self.single.push((name.to_owned(), shares)),
                 None => self.total = Some((shares, of("CPUs"))),
             }
+            return;
+        }
+        if section == "PCPU_ALL" {
+            // In processors of the machine, of which a partition may share some.
+            self.consumed = Some(Shares {
+                user: of("User"),
+                system: of("Sys"),
+                iowait: of("Wait"),
+                idle: of("Idle"),
+                ..UNKNOWN
+            });
+            let placed = ["User", "Sys", "Wait", "Idle"];
+            others(&section, names, n, &placed, out);
             return;
         }
         match family(&section) {
@@ -241,27 +257,25 @@ impl Rows {
         }
     }
 
-    /// Time counts once: of AIX, where single processors are parts of cores, all as one; else
+    /// Time counts once: of AIX what was consumed of the machine's processors, if that is told;
+    /// where single processors are parts of cores, all as one; else
     /// the single ones, if there are any.
     fn put_processors(&mut self, out: &mut Out) {
         let single = std::mem::take(&mut self.single);
         let total = self.total.take();
+        if let Some(consumed) = self.consumed.take() {
+            let all = out.word(b"all");
+            self.cpu.put(out, all, 1.0, &consumed);
+            let total = total.map(|(shares, _)| ("all".to_owned(), shares));
+            single_shares(total.into_iter().chain(single), out);
+            return;
+        }
         if let Some((shares, count)) = total.filter(|_| self.is_aix || single.is_empty()) {
             if (1.0..1e6).contains(&count) {
                 out.has_processors(count as u32);
             }
             self.cpu.put_all(out, &shares);
-            for (name, s) in single {
-                let cpu = out.word(name.as_bytes());
-                for (column, share) in [
-                    ("CPU User%", s.user),
-                    ("CPU Sys%", s.system),
-                    ("CPU Wait%", s.iowait),
-                    ("CPU Idle%", s.idle),
-                ] {
-                    out.other(column, "%", cpu, share * 100.0);
-                }
-            }
+            single_shares(single, out);
             return;
         }
         for (name, shares) in single {
@@ -303,6 +317,21 @@ impl Rows {
             out.other(&format!("TOP {name}"), "", process, of(name));
         }
         Line::Data
+    }
+}
+
+/// Shares of processors that are parts of others, as printed.
+fn single_shares(single: impl IntoIterator<Item = (String, Shares)>, out: &mut Out) {
+    for (name, s) in single {
+        let cpu = out.word(name.as_bytes());
+        for (column, share) in [
+            ("CPU User%", s.user),
+            ("CPU Sys%", s.system),
+            ("CPU Wait%", s.iowait),
+            ("CPU Idle%", s.idle),
+        ] {
+            out.other(column, "%", cpu, share * 100.0);
+        }
     }
 }
 

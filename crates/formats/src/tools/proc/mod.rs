@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::stamp_of;
 use crate::{Line, Parser, fields, numbers};
 
 /// Tables that files of `/proc` fill.
@@ -163,7 +163,7 @@ impl Parser for Proc {
             self.counted.load(&loads);
             return Line::Data;
         }
-        match stamp_line(line, out.options()) {
+        match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.finish_reading(out);
                 out.sample_at_or_same(stamp);

@@ -23,6 +23,8 @@ pub(crate) struct Place {
     pub(crate) system: System,
     /// Of the machine, where it is known.
     pub(crate) processors: Option<u32>,
+    /// Processors that a partition of AIX is entitled to, where it shares them.
+    pub(crate) entitled: Option<f64>,
     /// Bytes of a page of memory, where it is known.
     pub(crate) page: Option<f64>,
     sheet: Sheet,
@@ -34,6 +36,9 @@ fn is_all(name: &[u8]) -> bool {
     matches!(name, b"all" | b"-1" | b"-" | b"system" | b"")
 }
 
+/// The row of AIX on what a partition is entitled to and did not use.
+const UNUSED: &[u8] = b"U";
+
 /// How many processors the rows of that kind tell of, and whether one is of all.
 fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
     let of = rows.iter().filter(|r| r.header.kind == kind);
@@ -41,6 +46,7 @@ fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
     let told = names.len();
     names.retain(|n| !is_all(n));
     let all = names.len() < told;
+    names.retain(|n| *n != UNUSED);
     names.sort_unstable();
     names.dedup();
     (names.len(), all)
@@ -99,7 +105,7 @@ impl Place {
     fn processor(&mut self, row: &Told, by_each: bool, out: &mut Out) {
         let all = is_all(&row.name);
         // What others tell finer is their sum: it is left out.
-        let taken = all != by_each;
+        let taken = all != by_each && !(self.entitled.is_some() && row.name == UNUSED);
         let mut shares = UNKNOWN;
         for (column, value) in row.header.names.iter().zip(row.values) {
             let is_share = share(&mut shares, column.trim_start_matches('%'));
@@ -116,10 +122,14 @@ impl Place {
         if !taken {
             return;
         }
-        let (cpu, count) = if all {
-            (&b"all"[..], out.processors())
-        } else {
-            (row.name.as_slice(), 1.0)
+        let cpu = if all { b"all" } else { &row.name[..] };
+        let count = match self.entitled.map(|entitled| (entitled, consumed(row))) {
+            // Shares are of what a logical processor consumed of the real ones; of all, of what
+            // the partition is entitled to, or of what it consumed where that is more.
+            Some((entitled, consumed)) if all => entitled.max(consumed),
+            Some((_, consumed)) => consumed,
+            None if all => out.processors(),
+            None => 1.0,
         };
         for (mode, share) in [
             ("user", shares.user),
@@ -253,6 +263,12 @@ impl Place {
             self.sheet.other(out, "intr/s", "1/s", &instance, *value);
         }
     }
+}
+
+/// Processors of the machine that the row's consumed, as AIX tells it.
+fn consumed(row: &Told) -> f64 {
+    let place = row.header.names.iter().position(|n| n == "physc");
+    place.map_or(f64::NAN, |at| row.values[at])
 }
 
 /// The layer of a device. `dev8-16` is named by its major and minor number; those of disks of

@@ -5,15 +5,17 @@
 
 use std::collections::HashMap;
 
-use jiff::ToSpan;
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use run::Nanos;
 
 use super::moments::{Header, Kind, Moments, When};
 use super::rules::System;
 use super::when::{Day, clock};
 use super::{KIB, banner, command, interval, page_of};
 use crate::number::{number, scaled, whole};
-use crate::out::Out;
+use crate::out::{BACK, Out};
 use crate::time::Stamp;
 use crate::{Line, fields};
 
@@ -48,8 +50,10 @@ struct Clock {
     day: Date,
     /// Of its last header or row.
     last: Time,
+    /// The moment of that.
+    moment: Option<Nanos>,
     /// When the present interval began, if that is known.
-    from: Option<(Date, Time)>,
+    from: Option<Nanos>,
     /// The present row's.
     when: Option<When>,
 }
@@ -228,6 +232,7 @@ impl Timed {
             first: time,
             day,
             last: time,
+            moment: None,
             from: None,
             when: None,
         });
@@ -235,6 +240,7 @@ impl Timed {
             if time == clock.first {
                 // The same day once more, of something else.
                 clock.day = day;
+                clock.moment = None;
             } else {
                 clock.day = later(clock.day, clock.last, time);
             }
@@ -243,12 +249,12 @@ impl Timed {
             self.live = true;
         }
         clock.last = time;
-        clock.from = Some((clock.day, time));
+        clock.moment = out.local(clock.day.to_datetime(time), clock.moment);
+        clock.from = clock.moment;
         clock.when = None;
-        if self.live {
+        if let Some(moment) = clock.moment.filter(|_| self.live) {
             // All of what ended by now came, but for this moment's own tables.
-            self.moments
-                .hand_out(Some(clock.day.to_datetime(time)), out);
+            self.moments.hand_out(utc(moment), out);
         }
         if let Some(table) = self.tables.get_mut(table) {
             table.length = self.here;
@@ -304,6 +310,7 @@ impl Timed {
             first: time,
             day,
             last: time,
+            moment: None,
             from: None,
             when: None,
         });
@@ -311,19 +318,26 @@ impl Timed {
             return;
         }
         clock.day = later(clock.day, clock.last, time);
-        let at = clock.day.to_datetime(time);
-        let passed = clock
-            .from
-            .map(|(day, from)| at.duration_since(day.to_datetime(from)).as_secs_f64());
-        clock.when = Some(When {
+        clock.last = time;
+        let moment = out.local(clock.day.to_datetime(time), clock.moment);
+        if moment < clock.moment {
+            // It is of a time that others were told of.
+            out.note(BACK);
+            clock.when = None;
+            return;
+        }
+        let passed = moment
+            .zip(clock.from)
+            .map(|(at, from)| (at - from) as f64 / 1e9);
+        clock.when = moment.zip(moment.and_then(utc)).map(|(nanos, at)| When {
             at,
-            stamp: Stamp::Civil(at),
+            stamp: Stamp::Epoch(nanos),
             interval: passed.filter(|p| *p > 0.0),
             // Nothing passed since its header: it is of all the time before.
             since_boot: passed == Some(0.0),
         });
-        clock.last = time;
-        clock.from = Some((clock.day, time));
+        clock.moment = moment;
+        clock.from = moment;
     }
 
     fn row(&mut self, table: usize, all: &[&[u8]], out: &mut Out) -> Line {
@@ -403,6 +417,7 @@ impl Timed {
                 out.has_processors(count);
                 place.processors = Some(count);
             }
+            place.entitled = all.iter().find_map(|f| number(f.strip_prefix(b"ent=")?));
             return true;
         } else {
             return false;
@@ -414,6 +429,12 @@ impl Timed {
         self.average = false;
         true
     }
+}
+
+/// What a clock of UTC shows then.
+fn utc(moment: Nanos) -> Option<DateTime> {
+    let moment = Timestamp::from_nanosecond(i128::from(moment)).ok()?;
+    Some(TimeZone::UTC.to_datetime(moment))
 }
 
 /// The day of `time`, where `last` was before it on `day`: past midnight is the next.

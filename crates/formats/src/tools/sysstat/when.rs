@@ -63,7 +63,7 @@ pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
 }
 
 /// A whole line that is a time: `03/08/2018 12:00:01 AM`, `08.03.2018 00:00:01`,
-/// `2018-03-08T00:00:01+0100`, `Time: 12:00:01 AM`. `day` is the banner's.
+/// `2018-03-08T00:00:01+0100`, `Time: 12:00:01 AM` in any language. `day` is the banner's.
 pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> {
     // `05時59分53秒`.
     let plain = String::from_utf8_lossy(line)
@@ -71,7 +71,13 @@ pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> 
         .replace('秒', "");
     let all: Vec<&[u8]> = crate::fields(plain.as_bytes()).collect();
     let (&first, rest) = all.split_first()?;
-    if first == b"Time:" {
+    // `Time:` in the tool's language, `Zeit:`, `Heure :`.
+    let labelled = match rest {
+        [b":", rest @ ..] => Some(rest),
+        rest => first.ends_with(b":").then_some(rest),
+    };
+    let label = |word: &[u8]| !word.iter().any(u8::is_ascii_digit);
+    if let Some(rest) = labelled.filter(|_| label(first)) {
         let (time, taken) = clock(rest)?;
         if taken != rest.len() {
             return None;
@@ -140,11 +146,21 @@ mod tests {
             ("2018-03-28T00:00:01-02:30", Stamp::Zoned(at, -9000)),
             ("2018-03-28T00:00:01Z", Stamp::Zoned(at, 0)),
             ("Time: 12:00:01 AM", Stamp::Clock(civil::time(0, 0, 1, 0))),
+            ("Zeit: 00:00:01", Stamp::Clock(civil::time(0, 0, 1, 0))),
+            ("Heure : 00:00:01", Stamp::Clock(civil::time(0, 0, 1, 0))),
+            ("Время: 00:00:01", Stamp::Clock(civil::time(0, 0, 1, 0))),
         ] {
             let found = stamp(line.as_bytes(), &mut day, &mut out);
             assert_eq!(found, Some(wanted), "{line}");
         }
-        for no in ["", "sda 1 2", "12:00", "03/28/2018", "Time: x"] {
+        for no in [
+            "",
+            "sda 1 2",
+            "12:00",
+            "03/28/2018",
+            "Time: x",
+            "sda1: 1:2:3",
+        ] {
             assert_eq!(stamp(no.as_bytes(), &mut day, &mut out), None, "{no}");
         }
         assert!(out.refused().is_none());

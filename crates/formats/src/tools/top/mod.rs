@@ -24,7 +24,7 @@ use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::stamp_of;
 use crate::time::{Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use text::{after_colon, clock_seconds, of, pairs, rest_from};
@@ -402,7 +402,7 @@ impl Parser for Top {
             }
             return Line::Noise;
         }
-        match stamp_line(line, out.options()) {
+        match stamp_of(line, out) {
             Ok(Some(Stamp::Civil(at) | Stamp::Zoned(at, _))) => {
                 // The time of day comes with the summary.
                 out.date(at.date());
