@@ -312,7 +312,9 @@ impl Sink {
 
     /// Empties all tables; words stay.
     pub fn clear(&mut self) {
-        self.tables.iter_mut().for_each(Rows::clear);
+        // Most are empty, and their columns are more memory than the rows of a sample.
+        let filled = self.tables.iter_mut().filter(|t| !t.is_empty());
+        filled.for_each(Rows::clear);
         self.alike.iter_mut().for_each(empty);
     }
 }

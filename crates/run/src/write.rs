@@ -25,6 +25,13 @@ pub use making::Making;
 /// How long what was sampled may be not yet durable.
 const DURABLE_EVERY: Duration = Duration::from_secs(1);
 
+/// Rows that come so shortly before that are made durable at once: each waking of the thread
+/// costs as much as compressing a sample, and rows come once a second, give or take a little.
+const EARLY: Duration = Duration::from_millis(100);
+
+/// Rows of so many bytes are handed over though more could still be gathered.
+const LARGEST_GATHERED: usize = 256 << 10;
+
 /// Bytes that may wait for a slow disk. Beyond it rows are dropped and counted: a recorder
 /// that fills the memory of the machine it observes is worse.
 const LARGEST_QUEUE: usize = 64 << 20;
@@ -58,11 +65,13 @@ enum Message {
     Manifest(String),
 }
 
+/// Rows on their way to the thread, encoded.
+#[derive(Default)]
 struct Chunk {
     words: Vec<u8>,
     rows: Vec<u8>,
-    count: u64,
-    time: Nanos,
+    /// Times of samples with their numbers of rows.
+    samples: Vec<(Nanos, u64)>,
     /// Lost rows of which these rows tell.
     told: u64,
 }
@@ -94,8 +103,8 @@ pub struct Writer {
     shared: Arc<Shared>,
     thread: JoinHandle<Written>,
     words: usize,
-    /// Bytes of the last sample.
-    size: usize,
+    /// Rows that were not handed over yet.
+    gathered: Chunk,
     dropped: Losses,
     /// Lost rows of which the next rows tell.
     telling: AtomicU64,
@@ -149,7 +158,7 @@ impl Writer {
             shared,
             thread,
             words: 0,
-            size: 0,
+            gathered: Chunk::default(),
             dropped: Losses::default(),
             telling: AtomicU64::new(0),
         })
@@ -193,35 +202,61 @@ impl Writer {
     /// Takes the rows of `sink`, a sample ending at `time`, and empties it. Never waits for
     /// the disk.
     pub fn append(&mut self, sink: &mut Sink, time: Nanos) {
-        let mut chunk = Chunk {
-            words: Vec::new(),
-            // Samples are alike: room for one like the last, instead of growing step by step.
-            rows: Vec::with_capacity(self.size + self.size / 8),
-            count: 0,
-            time,
-            told: self.telling.swap(0, Relaxed),
-        };
-        encode_words(sink, self.words, &mut chunk.words);
+        self.encode(sink, time);
+        self.hand_over();
+    }
+
+    /// The same, of who comes again at `next` at the latest: rows of many samples a second are
+    /// gathered, so that the thread wakes once a second and not for each of them.
+    pub fn gather(&mut self, sink: &mut Sink, time: Nanos, next: Nanos) {
+        self.encode(sink, time);
+        let first = self.gathered.samples.first().map_or(time, |s| s.0);
+        let due = u128::from(next.abs_diff(first)) >= DURABLE_EVERY.as_nanos();
+        if due || self.gathered.rows.len() >= LARGEST_GATHERED {
+            self.hand_over();
+        }
+    }
+
+    /// Moves the rows of `sink` to those that were gathered.
+    fn encode(&mut self, sink: &mut Sink, time: Nanos) {
+        let gathered = &mut self.gathered;
+        let told = self.telling.swap(0, Relaxed);
+        let count = sink.filled().map(|(_, rows)| rows.len() as u64).sum();
+        encode_words(sink, self.words, &mut gathered.words);
         self.words = sink.words.texts().len();
-        chunk.count = sink.filled().map(|(_, rows)| rows.len() as u64).sum();
         if self.shared.queued.load(Relaxed) < LARGEST_QUEUE {
-            encode_rows(sink, &mut chunk.rows);
+            encode_rows(sink, &mut gathered.rows);
+            gathered.samples.push((time, count));
+            gathered.told += told;
             self.dropped.end();
         } else {
             let why = "the disk was too slow to take it";
-            let lost = self.dropped.add(&[(time, chunk.count)], why);
-            self.shared.lose(lost, std::mem::take(&mut chunk.told));
-            chunk.count = 0;
+            let lost = self.dropped.add(&[(time, count)], why);
+            self.shared.lose(lost, told);
         }
-        self.size = chunk.rows.len();
         sink.clear();
+    }
+
+    /// Hands over what was gathered: nothing more may come for long.
+    pub fn hand_over(&mut self) {
+        if self.gathered.samples.is_empty() && self.gathered.words.is_empty() {
+            return;
+        }
+        // Samples are alike: room for as much, instead of growing step by step.
+        let room = self.gathered.rows.len() + self.gathered.rows.len() / 8;
+        let next = Chunk {
+            rows: Vec::with_capacity(room),
+            ..Chunk::default()
+        };
+        let chunk = std::mem::replace(&mut self.gathered, next);
         self.shared.queued.fetch_add(chunk.rows.len(), Relaxed);
         // The thread ends only after this side is dropped.
         let _ = self.send.send(Message::Rows(chunk));
     }
 
     /// Replaces `run.json`, durably, when the rows before it are.
-    pub fn update(&self, manifest: &Manifest) {
+    pub fn update(&mut self, manifest: &Manifest) {
+        self.hand_over();
         let _ = self.send.send(Message::Manifest(manifest_text(manifest)));
     }
 
@@ -237,7 +272,8 @@ impl Writer {
     ///
     /// `manifest` gets state, tables and loss here. Where sealing fails, the journal stays
     /// and the run opens from it.
-    pub fn finish(self, mut manifest: Manifest) -> io::Result<Finished> {
+    pub fn finish(mut self, mut manifest: Manifest) -> io::Result<Finished> {
+        self.hand_over();
         drop(self.send);
         let written = self
             .thread
@@ -418,7 +454,7 @@ fn write_all(
             }
             Ok(Message::Rows(chunk)) => {
                 shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
-                pending.push((chunk.time, chunk.count));
+                pending.extend(chunk.samples);
                 stated += chunk.told;
                 if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
                     let lost = losses.add(&std::mem::take(&mut pending), &e.to_string());
@@ -429,10 +465,12 @@ fn write_all(
             Err(RecvTimeoutError::Timeout) => false,
             Err(RecvTimeoutError::Disconnected) => true,
         };
-        if !ended && now() < due {
+        // What is late by a moment is not put off by a whole turn.
+        let at = now();
+        if !ended && at + EARLY < due {
             continue;
         }
-        due = now() + DURABLE_EVERY;
+        due = at + DURABLE_EVERY;
         let rows = std::mem::take(&mut pending);
         match journal.commit() {
             Err(e) => {

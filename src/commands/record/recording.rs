@@ -42,20 +42,18 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
     let signals = Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
     let clock = RunClock::start();
     let manifest = first_manifest(&wanted, &clock);
-    // The kernel checks programs while the disk makes the manifest durable.
+    // The kernel checks programs while the disk makes the manifest durable, and the inventory is
+    // taken beside both.
+    let inventory = Inventories::start(&wanted.host);
     let (created, sampler) = std::thread::scope(|scope| {
-        let create = || {
-            let writer = Writer::create(&wanted.path, &manifest)?;
-            let inventory = Inventories::start(&wanted.host, writer.inside());
-            Ok((writer, inventory))
-        };
-        let created = scope.spawn(create);
+        let created = scope.spawn(|| Writer::create(&wanted.path, &manifest));
         let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
         (created.join(), sampler)
     });
-    let (writer, inventory) = created
+    let writer = created
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         .map_err(|e: CreateError| Failure::input(e))?;
+    inventory.write_into(writer.inside());
     let marks = Marks::listen(writer.dir()).ok();
     let screen = Arc::new(Screen::new(!wanted.quiet));
     let recording = Recording {
@@ -294,14 +292,20 @@ impl Recording {
             lost: self.writer.lost(),
         };
         self.progress.show(&self.screen, &self.sampler.sink, &told);
-        self.writer.append(&mut self.sampler.sink, now);
+        self.keep(now);
+    }
+
+    /// Hands the rows on; there will be more when the interval is over, if not before.
+    fn keep(&mut self, now: Nanos) {
+        let next = now + (self.wanted.every * 1e9) as Nanos;
+        self.writer.gather(&mut self.sampler.sink, now, next);
     }
 
     /// Takes events that wait, so that there is room for more.
     fn take_events(&mut self) {
         self.sampler.between(&self.clock);
         if self.sampler.sink.filled().next().is_some() {
-            self.writer.append(&mut self.sampler.sink, self.clock.now());
+            self.keep(self.clock.now());
         }
     }
 
@@ -309,6 +313,7 @@ impl Recording {
     fn last_sample(&mut self) {
         let now = self.clock.now();
         self.sample(now, true);
+        self.writer.hand_over();
         self.manifest.ended = Some(now);
         self.manifest.programs = self.sampler.programs(self.clock.now());
     }
@@ -407,6 +412,7 @@ fn restore(dir: &Path, kept: Option<[File; 2]>, inventory: &Inventories) {
 
 /// The inventory at the start, taken and written beside everything else.
 struct Inventories {
+    place: mpsc::Sender<PathBuf>,
     receive: mpsc::Receiver<()>,
     thread: Option<JoinHandle<Inventory>>,
     /// What was found at the start, and what changed by the end.
@@ -414,8 +420,9 @@ struct Inventories {
 }
 
 impl Inventories {
-    fn start(host: &Host, dir: PathBuf) -> Inventories {
+    fn start(host: &Host) -> Inventories {
         let (send, receive) = mpsc::channel();
+        let (place, dir) = mpsc::channel::<PathBuf>();
         let host = host.clone();
         // Without a thread there is no inventory.
         let thread = std::thread::Builder::new()
@@ -423,14 +430,24 @@ impl Inventories {
             .spawn(move || {
                 let taken = inventory::take(&host);
                 let _ = send.send(());
-                write_inventory(&dir, &taken, None);
+                // Without a run there is no place.
+                if let Ok(dir) = dir.recv() {
+                    write_inventory(&dir, &taken, None);
+                }
                 taken
             });
         Inventories {
+            place,
             receive,
             thread: thread.ok(),
             taken: None,
         }
+    }
+
+    /// Has it written into the run's directory.
+    fn write_into(&self, dir: PathBuf) {
+        // Who took it and fell over does not write.
+        let _ = self.place.send(dir);
     }
 
     fn wait(&mut self, most: Duration) {

@@ -26,7 +26,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use serde::{Deserialize, Serialize};
-use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
+use zstd::stream::raw::{CParameter, Encoder, InBuffer, Operation, OutBuffer};
 
 use crate::Table;
 use crate::catalog::{self, Column, Detail};
@@ -43,6 +43,13 @@ const EVENTS: u8 = 4;
 /// Level 1 costs about 3 ns a byte here and what it leaves is temporary: sealing compresses
 /// again, by column.
 const LEVEL: i32 = 1;
+
+/// Logarithms of the places in the compressor's table of what it has seen: the least, and that
+/// of the level. A place has four bytes.
+///
+/// The table is looked at all over for each sample, and after a second's pause it is in no
+/// cache: 64 KiB of it cost more than compressing a sample of 8 KiB does.
+const PLACES: [u32; 2] = [12, 14];
 
 /// An empty last block (RFC 8878, 3.1.1.2). It ends a frame whose own end was never written,
 /// because a commit failed.
@@ -164,6 +171,8 @@ pub struct Journal {
     /// Bytes of the file that are good.
     good: u64,
     encoder: Option<Encoder<'static>>,
+    /// Logarithm of the places in its table.
+    places: u32,
     compressed: Vec<u8>,
     /// All words blocks so far, for the next frame's start.
     words: Vec<u8>,
@@ -176,6 +185,7 @@ impl Journal {
             file,
             good: 0,
             encoder: None,
+            places: PLACES[0],
             compressed: Vec::new(),
             words: Vec::new(),
         }
@@ -194,11 +204,18 @@ impl Journal {
     /// Takes blocks of words and of rows, made by [`encode_words`] and [`encode_rows`].
     pub fn append(&mut self, words: &[u8], rows: &[u8]) -> io::Result<()> {
         self.words.extend_from_slice(words);
+        let places = rows.len().max(1).ilog2().clamp(PLACES[0], PLACES[1]);
+        if places > self.places {
+            // Samples outgrew the table: a frame with a larger one.
+            self.flush()?;
+            self.encoder = None;
+            self.places = places;
+        }
         if self.encoder.is_none() {
-            if self.good > 0 {
+            if self.good > 0 || !self.compressed.is_empty() {
                 self.compressed.extend_from_slice(&END_OF_FRAME);
             }
-            self.encoder = Some(Encoder::new(LEVEL)?);
+            self.encoder = Some(self.new_encoder()?);
             let mut start = Vec::new();
             schema_block(&mut start);
             self.compress(&start)?;
@@ -210,6 +227,12 @@ impl Journal {
             self.compress(words)?;
         }
         self.compress(rows)
+    }
+
+    fn new_encoder(&self) -> io::Result<Encoder<'static>> {
+        let mut encoder = Encoder::new(LEVEL)?;
+        encoder.set_parameter(CParameter::HashLog(self.places))?;
+        Ok(encoder)
     }
 
     fn compress(&mut self, input: &[u8]) -> io::Result<()> {
@@ -243,6 +266,16 @@ impl Journal {
     }
 
     fn try_commit(&mut self) -> io::Result<()> {
+        if self.encoder.is_none() && self.compressed.is_empty() {
+            return Ok(());
+        }
+        self.flush()?;
+        self.file.write_all_at(&self.compressed, self.good)?;
+        self.file.sync_data()
+    }
+
+    /// Has the compressor give out all it holds back.
+    fn flush(&mut self) -> io::Result<()> {
         let Some(encoder) = self.encoder.as_mut() else {
             return Ok(());
         };
@@ -251,11 +284,9 @@ impl Journal {
             let at = self.compressed.len();
             let mut out = OutBuffer::around_pos(&mut self.compressed, at);
             if encoder.flush(&mut out)? == 0 {
-                break;
+                return Ok(());
             }
         }
-        self.file.write_all_at(&self.compressed, self.good)?;
-        self.file.sync_data()
     }
 }
 

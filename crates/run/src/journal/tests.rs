@@ -16,14 +16,19 @@ fn scratch(name: &str) -> File {
     file
 }
 
+/// A row of `device` at `time`.
+fn sample_row(sink: &mut Sink, time: i64, device: &str) {
+    sink.at(time, 1.0);
+    let words = [sink.word(device), sink.word("disk")];
+    let table = TableId::of("disk_device");
+    sink.row(table, &words, &[time as f64, 2.0, f64::NAN]);
+}
+
 /// A sample of two devices at `time`.
 fn sample(sink: &mut Sink, time: i64) {
-    let table = TableId::of("disk_device");
     sink.clear();
-    sink.at(time, 1.0);
     for device in ["sda", "sdb"] {
-        let words = [sink.word(device), sink.word("disk")];
-        sink.row(table, &words, &[time as f64, 2.0, f64::NAN]);
+        sample_row(sink, time, device);
     }
 }
 
@@ -45,12 +50,17 @@ fn read_all(file: &File) -> (Vec<(i64, String, f64)>, End) {
 
 fn write(journal: &mut Journal, sink: &mut Sink, from: &mut usize, time: i64) {
     sample(sink, time);
+    append(journal, sink, from);
+    journal.commit().unwrap();
+}
+
+/// Appends the rows of `sink` and its words from number `from` on.
+fn append(journal: &mut Journal, sink: &Sink, from: &mut usize) {
     let (mut words, mut rows) = (Vec::new(), Vec::new());
     encode_words(sink, *from, &mut words);
     *from = sink.words.texts().len();
     encode_rows(sink, &mut rows);
     journal.append(&words, &rows).unwrap();
-    journal.commit().unwrap();
 }
 
 #[test]
@@ -95,6 +105,35 @@ fn after_a_failed_write_the_next_frame_stands_alone() {
     assert_eq!(end, End::Whole);
     assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), [1, 1, 3, 3]);
     assert_eq!(rows[3].1, "sdb");
+}
+
+/// Rows that outgrow the compressor's table begin a frame, before and after a commit, and the
+/// words of the frames before are known in it.
+#[test]
+fn samples_that_outgrow_the_table_begin_another_frame() {
+    for committed in [true, false] {
+        let file = scratch("journal-outgrown");
+        let mut journal = Journal::new(file.try_clone().unwrap());
+        let (mut sink, mut from) = (Sink::new(), 0);
+        let mut expected = Vec::new();
+        for (time, rows) in [(1, 1), (2, 200), (3, 2_000), (4, 1)] {
+            sink.clear();
+            for row in 0..rows {
+                sample_row(&mut sink, time, &format!("d{}", row % 300));
+                expected.push((time, format!("d{}", row % 300), time as f64));
+            }
+            append(&mut journal, &sink, &mut from);
+            if committed {
+                journal.commit().unwrap();
+            }
+        }
+        assert_eq!(
+            journal.places, PLACES[1],
+            "2,000 rows are more than any table"
+        );
+        journal.commit().unwrap();
+        assert_eq!(read_all(&file), (expected, End::Whole), "{committed}");
+    }
 }
 
 #[test]
