@@ -30,7 +30,7 @@ const DURABLE_EVERY: Duration = Duration::from_secs(1);
 const EARLY: Duration = Duration::from_millis(100);
 
 /// Rows of so many bytes are handed over though more could still be gathered.
-const LARGEST_GATHERED: usize = 256 << 10;
+const LARGEST_GATHERED: usize = 64 << 10;
 
 /// Bytes that may wait for a slow disk. Beyond it rows are dropped and counted: a recorder
 /// that fills the memory of the machine it observes is worse.

@@ -67,7 +67,7 @@ fn a_second_of_samples_is_handed_over_at_once() {
     let run = Run::open(&dir).unwrap();
     let table = run.table("disk").unwrap().unwrap();
     let mut times = Vec::new();
-    let read = |batch: run::read::Batch<'_>| times.extend_from_slice(batch.times);
+    let read = |batch: &run::read::Batch<'_>| times.extend_from_slice(batch.times);
     table.read(&table.parts[0], &[], read).unwrap();
     assert_eq!(times, (1..=150).map(|n| n * STEP).collect::<Vec<_>>());
     std::fs::remove_dir_all(dir).unwrap();
