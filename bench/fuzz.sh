@@ -3,14 +3,15 @@
 #
 #     bench/fuzz.sh SECONDS [JOBS]
 #
-# By hand, before a release and after work on a parser, not in CI: the optimised build with its
-# counters takes minutes after each change, more than the search itself. There the test
-# `mutations` changes the texts of every format for some seconds, with the same checks.
+# CI runs it for some seconds; by hand longer, before a release and after work on a parser. The
+# first build takes 460 s of processor time, most of it for what `formats` depends on; after a
+# change of a parser it takes seconds. The test `mutations` makes the same checks without it.
 #
 # Needs no nightly compiler: the coverage comes from LLVM's own pass, and the code has no
 # `unsafe` that a sanitizer would have to watch. It starts with the formats' examples, fixtures
-# and (SONDE_CAPTURES, or ../shared/fixtures) captures. An input that fails is kept in
-# crates/formats/fuzz/artifacts; run the program that is named at the end with it again.
+# and (SONDE_CAPTURES, or ../shared/fixtures) captures, and keeps what it finds useful (SONDE_CORPUS,
+# or crates/formats/fuzz/corpus). An input that fails is kept in crates/formats/fuzz/artifacts; run
+# the program that is named at the end with it again.
 
 set -euo pipefail
 
@@ -23,15 +24,14 @@ build=${CARGO_TARGET_DIR:-$fuzz/target}
 
 command -v clang++ g++ c++ >/dev/null || { echo "fuzz: needs a C++ compiler" >&2; exit 2; }
 
-export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
--Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
-cargo build --release --manifest-path "$fuzz/Cargo.toml" --target "$target" \
-    --target-dir "$build"
-program=$build/$target/release/import
+-Cllvm-args=-sanitizer-coverage-trace-compares"
+cargo build --manifest-path "$fuzz/Cargo.toml" --target "$target" --target-dir "$build"
+program=$build/$target/debug/import
 
 # The seeds: any format in the first byte; the second says that what is recognised goes before.
-corpus=$fuzz/corpus/import
+corpus=${SONDE_CORPUS:-$fuzz/corpus/import}
 mkdir -p "$corpus" "$fuzz/artifacts"
 captures=${SONDE_CAPTURES:-$root/../shared/fixtures}
 find "$root/crates/formats/fixtures" "$captures" -type f -size -64k ! -name '*.tsv' 2>/dev/null |

@@ -373,7 +373,7 @@ fn choose(looked: &mut [Looked<'_>]) {
                 None => kept.push(file),
                 Some(better) => {
                     let note = format!(
-                        "its rows of `{}` are left out: {} tells the same time in more rows",
+                        "its rows of `{}` are left out: {} tells the same time in as many rows or more",
                         table.name,
                         looked[better].name()
                     );

@@ -2,13 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::converted::{converted, is_beside_archive};
 
-/// Members of an archive larger than this wait in a temporary file.
-const IN_MEMORY: u64 = 16 << 20;
+/// Members of archives wait in memory up to so many bytes in all, others in a temporary file.
+const IN_MEMORY: usize = 32 << 20;
+
+/// What an archive may unpack to: so many times its size, and so much anyway. Text that tools
+/// print over and over becomes a tenth to a fiftieth; what grows more was made to fill disks.
+const GROWS: u64 = 100;
+const ANYWAY: u64 = 1 << 30;
 
 /// An archive in an archive is opened; deeper ones are not.
 const DEEPEST: u32 = 4;
@@ -23,7 +30,25 @@ pub(super) struct Input {
 enum Content {
     Path(PathBuf),
     Bytes(Vec<u8>),
-    Temporary(File),
+    Part(Part),
+}
+
+/// A part of the temporary file.
+#[derive(Clone)]
+struct Part {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Part {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let most = left.min(to.len());
+        let count = self.file.read_at(&mut to[..most], self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
 }
 
 impl Input {
@@ -35,11 +60,7 @@ impl Input {
                 None => Box::new(File::open(path)?),
             },
             Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
-            Content::Temporary(file) => {
-                let mut file = file.try_clone()?;
-                file.seek(SeekFrom::Start(0))?;
-                Box::new(file)
-            }
+            Content::Part(part) => Box::new(part.clone()),
         })
     }
 }
@@ -79,6 +100,13 @@ pub(super) fn gather(paths: &[PathBuf]) -> (Vec<Input>, Vec<String>) {
 struct Gathered {
     inputs: Vec<Input>,
     problems: Vec<String>,
+    /// Bytes of members that wait in memory.
+    in_memory: usize,
+    /// The others, one after the other, and how long they are.
+    temporary: Option<Arc<File>>,
+    written: u64,
+    /// What the present archive, with those in it, may still unpack to.
+    allowed: u64,
 }
 
 impl Gathered {
@@ -91,7 +119,11 @@ impl Gathered {
             self.problems.push(format!("{name}: no plain file"));
             return;
         }
-        match File::open(path).and_then(|f| self.archive(&name, Box::new(f), 0)) {
+        let opened = File::open(path).and_then(|file| {
+            self.allowed = file.metadata()?.len().saturating_mul(GROWS).max(ANYWAY);
+            self.archive(&name, Box::new(file), 0)
+        });
+        match opened {
             Ok(true) => {}
             Ok(false) => self.inputs.push(Input {
                 name,
@@ -150,29 +182,67 @@ impl Gathered {
         Ok(true)
     }
 
-    fn member(&mut self, name: &str, mut from: impl Read, deep: u32) -> io::Result<()> {
-        let bytes = first_bytes(&mut from, IN_MEMORY as usize)?;
-        let content = if (bytes.len() as u64) < IN_MEMORY {
-            Content::Bytes(bytes)
+    fn member(&mut self, name: &str, from: impl Read, deep: u32) -> io::Result<()> {
+        let mut from = from.take(self.allowed.saturating_add(1));
+        let room = IN_MEMORY.saturating_sub(self.in_memory);
+        let bytes = first_bytes(&mut from, room)?;
+        let (content, length) = if bytes.len() < room {
+            self.in_memory += bytes.len();
+            let length = bytes.len() as u64;
+            (Content::Bytes(bytes), length)
         } else {
-            let mut file = temporary()?;
-            io::copy(&mut Cursor::new(bytes).chain(from), &mut file)?;
-            Content::Temporary(file)
+            let part = self.part(&mut Cursor::new(bytes).chain(from))?;
+            let length = part.end - part.at;
+            (Content::Part(part), length)
         };
+        self.allowed = self.allowed.saturating_sub(length);
+        if self.allowed == 0 {
+            return Err(io::Error::other(
+                "it unpacks to more than a hundred times its size, as archives do that are made \
+                 to fill disks: the rest was left out\n\
+                 hint: where it is none, unpack it and import the directory",
+            ));
+        }
         let input = Input {
             name: name.to_owned(),
             content,
         };
-        let inner = match &input.content {
-            Content::Bytes(bytes) => {
-                self.archive(name, Box::new(Cursor::new(bytes.clone())), deep + 1)?
+        let inner: Box<dyn Read> = match &input.content {
+            Content::Bytes(bytes) => Box::new(Cursor::new(&bytes[..])),
+            Content::Path(_) => Box::new(io::empty()),
+            Content::Part(part) => Box::new(part.clone()),
+        };
+        let inner = match self.archive(name, inner, deep + 1) {
+            Err(e) if self.allowed == 0 => return Err(e),
+            Err(e) => {
+                // The others are read.
+                self.problems.push(format!("{name}: {e}"));
+                true
             }
-            _ => false,
+            Ok(inner) => inner,
         };
         if !inner {
             self.inputs.push(input);
         }
         Ok(())
+    }
+
+    /// All of it, put behind what is in the temporary file.
+    fn part(&mut self, from: &mut dyn Read) -> io::Result<Part> {
+        let file = match &self.temporary {
+            Some(file) => Arc::clone(file),
+            None => Arc::new(temporary()?),
+        };
+        self.temporary = Some(Arc::clone(&file));
+        let at = self.written;
+        // It is read by place, so that only this writes where the file is at.
+        self.written += io::copy(from, &mut &*file)?;
+        (&*file).flush()?;
+        Ok(Part {
+            file,
+            at,
+            end: self.written,
+        })
     }
 }
 
@@ -182,4 +252,45 @@ fn temporary() -> io::Result<File> {
     let dir = std::env::temp_dir();
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     Ok(File::from(open(dir, flags, Mode::RUSR | Mode::WUSR)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(input: &Input) -> String {
+        let mut text = String::new();
+        let read = input.open().and_then(|mut f| f.read_to_string(&mut text));
+        read.map(|_| text).expect("a text")
+    }
+
+    #[test]
+    fn members_beyond_what_fits_into_memory_are_kept_too() {
+        let mut all = Gathered {
+            allowed: ANYWAY,
+            in_memory: IN_MEMORY - 4,
+            ..Gathered::default()
+        };
+        for (name, content) in [("a", "abc"), ("b", "second"), ("c", "last"), ("d", "")] {
+            all.member(name, content.as_bytes(), 1).expect(name);
+        }
+        let read: Vec<String> = all.inputs.iter().map(text).collect();
+        assert_eq!(read, ["abc", "second", "last", ""]);
+        // And again, in another order.
+        assert_eq!(text(&all.inputs[1]), "second");
+        assert!(all.problems.is_empty() && all.written == 10);
+    }
+
+    #[test]
+    fn an_archive_that_grows_without_end_is_left() {
+        let mut all = Gathered {
+            allowed: 1000,
+            ..Gathered::default()
+        };
+        all.member("a", &b"abc"[..], 1).expect("a small one");
+        let why = all.member("b", io::repeat(b' '), 1).expect_err("too large");
+        assert!(why.to_string().contains("more than a hundred times"));
+        assert_eq!(all.inputs.len(), 1);
+        assert!(all.in_memory <= 1001);
+    }
 }

@@ -73,6 +73,9 @@ fn arguments(command: Command) -> Command {
         )
 }
 
+/// The longest interval that can be told, in seconds.
+const LONGEST: f64 = 10_000.0 * 86_400.0;
+
 /// What a file is read as.
 #[derive(Clone)]
 enum Known {
@@ -148,8 +151,10 @@ impl Wanted {
         };
         let start = text("start").map(|t| moment(&t, &zone)).transpose()?;
         let every = duration(matches, "every")?;
-        if every.is_some_and(|e| e <= 0.0) {
-            return Err(Failure::input("--every is longer than nothing"));
+        if every.is_some_and(|e| e <= 0.0 || e > LONGEST) {
+            return Err(Failure::input(
+                "--every must be longer than nothing and at most 10000d",
+            ));
         }
         let format = text("as").map(|t| Asked::of(&t)).transpose()?;
         let first = paths.first().and_then(|p| p.file_name());
@@ -228,7 +233,7 @@ fn zone(name: &str) -> Result<TimeZone, Failure> {
         let minutes: i32 = if minutes.is_empty() {
             0
         } else {
-            minutes.parse().ok()?
+            minutes.parse().ok().filter(|m| (0..60).contains(m))?
         };
         let seconds = sign * (hours.parse::<i32>().ok()? * 3600 + minutes * 60);
         jiff::tz::Offset::from_seconds(seconds).ok()
@@ -300,6 +305,7 @@ mod tests {
         );
         assert!(zone("Mars/Olympus").is_err());
         assert!(zone("+ab").is_err());
+        assert!(zone("+02:90").is_err());
         assert!(moment("yesterday", &east).is_err());
         assert!(moment("now", &east).unwrap() > utc);
     }

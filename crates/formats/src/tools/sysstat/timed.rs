@@ -323,7 +323,7 @@ impl Timed {
         if moment < clock.moment {
             // It is of a time that others were told of.
             out.note(BACK);
-            clock.when = None;
+            (clock.when, clock.from) = (None, None);
             return;
         }
         let passed = moment
