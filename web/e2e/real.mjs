@@ -43,6 +43,8 @@ async function drag(page, from, to) {
   await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
   await page.mouse.down();
   await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
+  // What is selected follows the pointer once a frame.
+  await page.waitForTimeout(60);
   await page.mouse.up();
 }
 
@@ -74,6 +76,31 @@ await visit("cells sum to what sonde get tells", [run], async (page) => {
   const told = totalOf("disk.ios by latency");
   const shown = Number(events.replace("k", "")) * (events.endsWith("k") ? 1000 : 1);
   assert.ok(Math.abs(shown - told) <= told * 0.005, `${events} and ${told}`);
+});
+
+await visit("within a sample a rectangle has just its events", [run], async (page, server) => {
+  const { seconds } = await page.evaluate(async () => (await (await fetch("/api/v1/runs")).json()).runs[0]);
+  const from = Math.floor(seconds / 2) + 0.2;
+  const sheet = { v: 1, runs: ["a"], from, to: from + 0.5, align: "start", panels: [{ expr: "disk.ios by latency", outliers: 0 }] };
+  await page.goto("about:blank");
+  await page.goto(`${server.origin}/#w=j.${Buffer.from(JSON.stringify(sheet)).toString("base64url")}`);
+  await settled(page);
+  assert.match(await page.locator(".panel-words").first().innerText(), /single events/);
+  // Findings come later and move what is below them.
+  await page.waitForLoadState("networkidle");
+  await drag(page, [0.2, 0.001], [0.8, 0.999]);
+  await page.getByRole("menuitem", { name: "by process" }).click();
+  await settled(page);
+  const expr = (await expressions(page))[1];
+  const [, first, last] = /time in ([\d.]+)s\.\.([\d.]+)s$/.exec(expr) ?? [];
+  assert.ok(last - first > 0.25 && last - first < 0.35, expr);
+  const told = totalOf(expr);
+  const shown = await page.locator(".panel").nth(1).locator(".legend tbody tr").evaluateAll((rows) => rows.map((row) => Number(row.lastElementChild.textContent)));
+  assert.ok(told > 0 && shown.reduce((a, b) => a + b, 0) === told, `the page ${shown}, sonde get ${told}: ${expr}`);
+  // Each of them is in the table of events, at a time of its own.
+  await page.locator(".panel").nth(1).getByRole("button", { name: "the slowest single events" }).click();
+  await page.locator(".events tbody tr").first().waitFor();
+  assert.equal(await page.locator(".panel").nth(1).locator(".events tbody tr").count(), Math.min(told, 200));
 });
 
 await visit("a worksheet is saved in the run and opened again", [run], async (page) => {

@@ -101,13 +101,17 @@ export class TimePlot {
     this.plot.over.addEventListener("dblclick", () => view.whole());
     this.plot.over.addEventListener("mousedown", (event) => {
       this.menu = event.shiftKey || event.ctrlKey || event.metaKey;
+      if (event.button === 0) this.followOutside(event);
     });
     this.plot.over.addEventListener("click", (event) => this.click(event));
     listenForFingers({
       over: this.plot.over,
       view,
       timeAt: (left) => this.plot.posToVal(left, "x"),
-      draw: (from, to) => this.drawn(from, to),
+      draw: (from, to) => {
+        this.menu = false;
+        this.drawn(from, to);
+      },
       done: (kept) => (kept ? this.selected() : this.unselect()),
     });
   }
@@ -189,7 +193,21 @@ export class TimePlot {
     this.content.hover?.(null);
   }
 
-  /** Draws what a finger selects. */
+  /** A drag that leaves the plot goes on along its edges. */
+  private followOutside(begun: MouseEvent): void {
+    const place = (event: MouseEvent): Place => {
+      const box = this.plot.over.getBoundingClientRect();
+      return { left: event.clientX - box.left, top: event.clientY - box.top };
+    };
+    const from = place(begun);
+    const move = (event: MouseEvent): void => {
+      if (!this.plot.over.contains(event.target as Node)) this.drawn(from, place(event));
+    };
+    document.addEventListener("mousemove", move);
+    document.addEventListener("mouseup", () => document.removeEventListener("mousemove", move), { once: true, capture: true });
+  }
+
+  /** Draws what is selected, as far as it lies in the plot. */
   private drawn(from: Place, to: Place): void {
     const { clientWidth, clientHeight } = this.plot.over;
     const within = (value: number, most: number): number => Math.min(Math.max(value, 0), most);
@@ -197,7 +215,6 @@ export class TimePlot {
     const right = within(Math.max(from.left, to.left), clientWidth);
     const top = this.content.rectangle ? within(Math.min(from.top, to.top), clientHeight) : 0;
     const bottom = this.content.rectangle ? within(Math.max(from.top, to.top), clientHeight) : clientHeight;
-    this.menu = false;
     this.plot.setSelect({ left, top, width: right - left, height: bottom - top }, false);
   }
 

@@ -87,6 +87,22 @@ impl Planner<'_> {
         Ok(Check::Number(test, listed))
     }
 
+    /// Whether a time is asked for that is shorter than an interval.
+    pub(super) fn has_short_time(&self) -> Result<bool, Problem> {
+        for p in &self.expression.predicates {
+            if p.dimension.text == "time" && self.is_short(&self.time_check(p)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a time is shorter than an interval.
+    pub(super) fn is_short(&self, check: &TimeCheck) -> bool {
+        let every = (self.manifest.every_seconds * 1e9) as Nanos;
+        matches!(check, TimeCheck::Within(from, to) if to.saturating_sub(*from) < every)
+    }
+
     /// Times are seconds since the run's start.
     pub(super) fn time_check(&self, p: &Predicate) -> Result<TimeCheck, Problem> {
         use crate::syntax::Order::{AtLeast, AtMost, Less, More};

@@ -340,22 +340,6 @@ impl Planner<'_> {
         Ok((over, under))
     }
 
-    /// Whether a time is asked for that is shorter than an interval.
-    fn has_short_time(&self) -> Result<bool, Problem> {
-        for p in &self.expression.predicates {
-            if p.dimension.text == "time" && self.is_short(&self.time_check(p)?) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether a time is shorter than an interval.
-    fn is_short(&self, check: &TimeCheck) -> bool {
-        let every = (self.manifest.every_seconds * 1e9) as Nanos;
-        matches!(check, TimeCheck::Within(from, to) if to.saturating_sub(*from) < every)
-    }
-
     /// The dimensions named that a table must have, of those that `keep` accepts.
     fn needed(&self, keep: &dyn Fn(&str) -> bool) -> Vec<&Spanned> {
         let column = |d: &&Spanned| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text);
