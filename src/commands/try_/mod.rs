@@ -42,7 +42,7 @@ fn arguments(command: Command) -> Command {
     command
         .arg(many("set", "KNOB=V1,V2", "Values of a setting of this machine (`sonde knobs`); what it is now is the baseline"))
         .arg(many("param", "NAME=V1,V2", "Values of {NAME} in the command; the first is the baseline"))
-        .arg(option("search", "KNOB=LOW..HIGH", "Find a good value in few trials, then confirm it in blocks").conflicts_with_all(["set", "param"]))
+        .arg(option("search", "KNOB=LOW..HIGH", "Find a good value in few trials, or of KNOB=V1,V2,... the best; then confirm it in blocks").conflicts_with_all(["set", "param"]))
         .arg(option("scale", "NAME=1,2,4", "How work grows with {NAME} things done at once").conflicts_with_all(["set", "param", "search"]))
         .arg(option("design", "DESIGN", "How several factors make arms: combinations, one-at-a-time").value_parser(["combinations", "one-at-a-time"]).default_value("combinations"))
         .arg(option("blocks", "N|auto", "How often every arm runs; auto: until it is decided, at most 24 [default: auto; with --scale 3]"))
@@ -271,7 +271,11 @@ impl Conductor {
         let counts = |s: &State| *s == State::Done;
         let mut trials = self.book.trials.iter();
         trials.any(|t| t.stage != Stage::Rehearsal && counts(&t.state))
-            || self.book.search.is_some_and(|s| s.found.is_some())
+            || self
+                .book
+                .search
+                .as_ref()
+                .is_some_and(|s| s.found().is_some())
     }
 }
 
