@@ -116,9 +116,13 @@ impl Paired {
         let cut = match &self.sums {
             // Ranks are doubled: every second sum can be.
             Some(sums) => (0..self.walsh.len() as u64)
-                .take_while(|k| match self.half {
-                    true => sums.at_most_middle(2 * k) <= tail,
-                    false => sums.at_most(2 * k) <= tail,
+                .take_while(|k| {
+                    let below = if self.half {
+                        sums.at_most_middle(2 * k)
+                    } else {
+                        sums.at_most(2 * k)
+                    };
+                    below <= tail
                 })
                 .count(),
             None => {

@@ -32,10 +32,10 @@ const SAME: Arm = Arm {
 /// Trials of `n` blocks by arm, in random order in each: baseline, again, and those arms.
 fn trials(random: &mut Random, n: usize, noise: Noise, arms: &[Arm]) -> Vec<Vec<f64>> {
     let all: Vec<Arm> = [SAME, SAME].iter().chain(arms).copied().collect();
-    let mut values = vec![vec![0.0; n]; all.len()];
+    let mut values = vec![Vec::with_capacity(n); all.len()];
     let (mut last, mut place) = (random.normal(), 0.0);
     let own = (1.0 - noise.common).sqrt();
-    for block in 0..n {
+    for _ in 0..n {
         let both = noise.common.sqrt() * random.normal();
         let mut order: Vec<usize> = (0..all.len()).collect();
         random.shuffle(&mut order);
@@ -45,7 +45,7 @@ fn trials(random: &mut Random, n: usize, noise: Noise, arms: &[Arm]) -> Vec<Vec<
             let value = if far { 6.0 * last } else { last };
             place += 1.0;
             let log = noise.spread * (own * all[arm].spread * value + both) + noise.drift * place;
-            values[arm][block] = (log + all[arm].truth).exp();
+            values[arm].push((log + all[arm].truth).exp());
         }
     }
     values
@@ -179,8 +179,8 @@ const fn cell(
 }
 
 /// Of an experiment that is looked at several times.
-const fn dear(cell: Cell) -> Cell {
-    Cell { dear: 8, ..cell }
+const fn dear(cell: &Cell) -> Cell {
+    Cell { dear: 8, ..*cell }
 }
 
 pub(super) const CELLS: &[Cell] = &[
@@ -196,7 +196,7 @@ pub(super) const CELLS: &[Cell] = &[
         ALARMS,
         |r| alarms(r, 16, PLAIN),
     ),
-    dear(cell(
+    dear(&cell(
         "alarms.try.40",
         "40 blocks, whose ranks are not counted",
         ALARMS,
@@ -364,19 +364,19 @@ pub(super) const CELLS: &[Cell] = &[
         (0.0, 0.05),
         |r| equivalent(r, 12, 0.01),
     ),
-    dear(cell(
+    dear(&cell(
         "alarms.try.looks",
         "any of four looks, no difference",
         ALARMS,
         |r| sided(&looked(r, WIDE, SAME).0),
     )),
-    dear(cell(
+    dear(&cell(
         "alarms.try.looks.outliers",
         "the same, a run in ten far out",
         ALARMS,
         |r| sided(&looked(r, WIDE_FAR, SAME).0),
     )),
-    dear(cell(
+    dear(&cell(
         "covered.try.looks",
         "the interval where it stopped",
         (0.93, 1.0),
@@ -390,7 +390,7 @@ pub(super) const CELLS: &[Cell] = &[
             interval.holds(0.05_f64.exp())
         },
     )),
-    dear(cell(
+    dear(&cell(
         "found.try.looks.early",
         "a shift of 5 % at 3 %, in 10 blocks at most",
         (0.60, 1.0),
@@ -403,7 +403,7 @@ pub(super) const CELLS: &[Cell] = &[
             sided(&found) && blocks <= 10
         },
     )),
-    dear(cell(
+    dear(&cell(
         "equivalent.try.looks",
         "at the margin, any of four looks",
         (0.0, 0.05),
