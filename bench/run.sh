@@ -3,7 +3,7 @@
 #
 #   bench/run.sh [--host NAME] [--build] [MEASUREMENT...]
 #
-# MEASUREMENT: start, query, cost, events, import, statistics, calibration (default: all of
+# MEASUREMENT: start, query, cost, events, import, statistics, calibration, try (default: all of
 # these), view, see and files (need root), page (needs Node and chromium);
 # --build adds a clean release build, which takes minutes. NAME stands for the machine in the
 # results (default: `uname -n`).
@@ -21,13 +21,13 @@ while [ $# -gt 0 ]; do
         --host) host=$2; shift ;;
         --build) build=1 ;;
         -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit ;;
-        start | query | cost | events | import | statistics | calibration | view | see | files | page)
+        start | query | cost | events | import | statistics | calibration | try | view | see | files | page)
             wanted+=("$1") ;;
         *) echo "run.sh: what is $1? (see --help)" >&2; exit 2 ;;
     esac
     shift
 done
-[ ${#wanted[@]} -gt 0 ] || wanted=(start query cost events import statistics calibration)
+[ ${#wanted[@]} -gt 0 ] || wanted=(start query cost events import statistics calibration try)
 [ -z "$build" ] || wanted+=(build)
 
 cargo build --release --locked

@@ -13,7 +13,7 @@ use std::process::Command;
 use analysis::stats::bootstrap::{Batches, Runs, bootstrap};
 use analysis::stats::scaling::{Point, scaling};
 use analysis::stats::{
-    Aim, Estimate, Interval, Margin, Paired, Random, Unpaired, Verdict, holm, judge, trend,
+    Aim, Aligned, Estimate, Interval, Margin, Paired, Random, Unpaired, Verdict, holm, judge, trend,
 };
 use serde_json::{Value, json};
 use support::{AtEnd, scratch, succeed};
@@ -119,6 +119,32 @@ fn law(random: &mut Random) -> Value {
     json!({"workers": workers, "work": work, "law": [found.gamma, found.alpha, found.beta]})
 }
 
+/// Blocks of the arm and one or two runs of the baseline.
+fn aligned(random: &mut Random) -> Value {
+    let (n, shift) = (3 + random.below(3), random.normal());
+    let coarse = random.below(3) == 0;
+    let blocks: Vec<(Vec<f64>, f64)> = (0..n)
+        .map(|_| {
+            let baselines = 1 + usize::from(random.below(4) > 0);
+            let arm = sample(random, 1, shift, coarse)[0];
+            (sample(random, baselines, 0.0, coarse), arm)
+        })
+        .collect();
+    let found = Aligned::new(&blocks);
+    json!({
+        "blocks": blocks,
+        "p": found.chance(),
+        "estimate": found.estimate(),
+        "interval": if coarse { [None; 2] } else { ends(found.interval(0.95)) },
+    })
+}
+
+fn middles(random: &mut Random) -> Value {
+    let n = 7 + random.below(4);
+    let d = sample(random, n, 0.4, false);
+    json!({"d": d, "p": Paired::new(&d).in_middles().chance()})
+}
+
 #[test]
 fn random_samples_come_out_as_in_scipy() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/statistics/requirements.txt");
@@ -139,6 +165,8 @@ fn random_samples_come_out_as_in_scipy() {
         "drawn": many(20, drawn),
         "trend": many(200, drift),
         "scaling": many(60, law),
+        "aligned": many(150, aligned),
+        "middles": many(50, middles),
     });
     let path = dir.join("cases.json");
     std::fs::write(&path, serde_json::to_vec(&cases).unwrap()).unwrap();
@@ -158,6 +186,9 @@ fn random_samples_come_out_as_in_scipy() {
         ("bootstrap", 40),
         ("trend", 250),
         ("scaling", 60),
+        ("aligned ranks", 150),
+        ("aligned-rank interval", 150),
+        ("middles of steps", 50),
     ] {
         let checked = found["checked"][kind].as_u64().unwrap_or(0);
         assert!(checked >= least, "{kind}: {checked} checked");

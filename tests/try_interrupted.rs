@@ -142,3 +142,44 @@ fn another_start_is_no_resume() {
     );
     assert_eq!(file(&ahead), "48");
 }
+
+/// While an experiment runs, no other one begins, nothing is left of the attempt, and nobody else
+/// goes on with it.
+#[test]
+fn one_experiment_at_a_time() {
+    if !can_run("one_experiment_at_a_time", LOOP) {
+        return;
+    }
+    let device = LoopDevice::new("try-alone", 1 << 20);
+    let bench = Bench::new("try-alone");
+    let set = |name: &str| format!("disk:{}.{name}=16", device.name());
+    let (first, second) = (set("read_ahead_kb"), set("nr_requests"));
+    let words = [
+        "--set",
+        &first,
+        "--blocks",
+        "6",
+        "-o",
+        "experiment",
+        "-m",
+        "elapsed",
+    ];
+    let mut child = bench.start(&[&words[..], &["--", "sleep", "1"]].concat());
+    until("a trial", || {
+        bench.in_state("running") + bench.in_state("done") > 0
+    });
+    bench.refused(
+        &["--set", &second, "-o", "other", "--", "true"],
+        "another experiment is under way",
+    );
+    assert!(
+        !bench.dir.join("other").exists(),
+        "something was left behind"
+    );
+    bench.refused(
+        &["--resume", "experiment"],
+        "is being worked on by another process",
+    );
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(143));
+}

@@ -174,8 +174,10 @@ fn a_throttled_group_is_found_to_be_slower() {
     assert_eq!(result["advice"]["what"], "keep");
 }
 
-/// How large packets are follows from whether the interface takes joined ones (TSO; GSO alone
-/// takes them apart before they are counted) and from the MTU, whatever else the machine does.
+/// How large packets are follows from whether the interface takes joined ones (TSO), how much may
+/// be joined (the size of GSO) and the MTU, whatever else the machine does. GSO itself, off, does
+/// not: since 4.17 TCP always joins, and what the interface does not take is taken apart right
+/// before it, so that it gets the same packets. That is a truth too: they are equivalent.
 #[test]
 fn packets_follow_joining_and_the_mtu() {
     let needs = [space::NEEDS, &[Need::Program("iperf3")]].concat();
@@ -190,45 +192,106 @@ fn packets_follow_joining_and_the_mtu() {
                        grep -qx iperf3 /proc/$p/comm && kill $p; done; true",
         );
     });
-    let conduct = |set: &str, more: &[&str]| -> Value {
-        let bench = Bench::new(&format!("try-net-{}", set.len()));
-        let exe = env!("CARGO_BIN_EXE_sonde");
-        let words = [
-            exe,
-            "try",
-            "--json",
-            "-q",
-            "-o",
-            "experiment",
-            "--record=--detail=samples",
-            "--set",
-            set,
-            "--blocks",
-            "6",
-            "--no-aa",
-            "-m",
-            "net.mean_packet where interface = veth0 and direction = transmit:higher",
-        ];
-        let command = ["--", "iperf3", "-c", "10.9.8.2", "-n", "20M"];
-        let quoted: Vec<String> = [&words[..], more, &command]
-            .concat()
-            .iter()
-            .map(|w| format!("'{w}'"))
-            .collect();
-        let place = bench.dir.display();
-        let script = format!("cd {place}; SONDE_STATE={place}/state {}", quoted.join(" "));
-        let text = spaces[0].run(&script);
-        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
-    };
+    let conduct = |set: &str| between(&spaces[0], set);
     spaces[0].run("ethtool -K veth0 gso on tso on >/dev/null");
-    let tso = conduct("net:veth0.tso=on,off", &[]);
+    let tso = conduct("net:veth0.tso=on,off");
     let found = against(&tso, 0, "off");
     assert_eq!(found["verdict"], "worse", "{found}");
+    let size = conduct("net:veth0.gso_max_size=8000");
+    let found = against(&size, 0, "8000");
+    assert_eq!(found["verdict"], "worse", "{found}");
+    assert!(found["ratio"].as_f64().expect("a ratio") < 0.5, "{found}");
+    spaces[0].run("ethtool -K veth0 gso on tso off >/dev/null");
+    let gso = conduct("net:veth0.gso=on,off");
+    let found = against(&gso, 0, "off");
+    assert_eq!(found["verdict"], "equivalent", "{found}");
+    assert_eq!(gso["advice"]["what"], "keep");
     spaces[0].run("ethtool -K veth0 gso off tso off >/dev/null");
     spaces[1].run("ip link set veth0 mtu 9000");
-    let mtu = conduct("net:veth0.mtu=1500,9000", &[]);
+    let mtu = conduct("net:veth0.mtu=1500,9000");
     let found = against(&mtu, 0, "9000");
     assert_eq!(found["verdict"], "better", "{found}");
     assert!(found["ratio"].as_f64().expect("a ratio") > 3.0, "{found}");
     assert!(spaces[0].run("ip link show veth0").contains("mtu 1500"));
+}
+
+/// An experiment in a namespace: 20 MB to the other one, by how large its packets are.
+fn between(space: &space::Space, set: &str) -> Value {
+    let bench = Bench::new(&format!("try-net-{}", set.len()));
+    let words = [
+        env!("CARGO_BIN_EXE_sonde"),
+        "try",
+        "--json",
+        "-q",
+        "-o",
+        "experiment",
+        "--record=--detail=samples",
+        "--set",
+        set,
+        "--blocks",
+        "6",
+        "--no-aa",
+        "-m",
+        "net.mean_packet where interface = veth0 and direction = transmit:higher",
+        "--",
+        "iperf3",
+        "-c",
+        "10.9.8.2",
+        "-n",
+        "20M",
+    ];
+    let quoted: Vec<String> = words.iter().map(|w| format!("'{w}'")).collect();
+    let place = bench.dir.display();
+    let script = format!("cd {place}; SONDE_STATE={place}/state {}", quoted.join(" "));
+    let text = space.run(&script);
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// Values of a disk's reading ahead, searched as a list: the trials of the search are not counted, and
+/// what is confirmed is compared in fresh blocks.
+#[test]
+fn values_without_an_order_are_searched_by_halves_and_confirmed() {
+    if !can_run(
+        "values_without_an_order_are_searched_by_halves_and_confirmed",
+        LOOP,
+    ) {
+        return;
+    }
+    let device = LoopDevice::new("try-halves", 64 << 20);
+    let bench = Bench::new("try-halves");
+    let ahead = queue(&device, "read_ahead_kb");
+    std::fs::write(&ahead, "0").expect("root may set it");
+    let search = format!("disk:{}.read_ahead_kb=0,4,1024,8,4096", device.name());
+    let flush = format!("blockdev --flushbufs {}", device.path.display());
+    let read = format!("if={}", device.path.display());
+    let words = [
+        "--search",
+        &search,
+        "--blocks",
+        "6",
+        "--seed",
+        "4",
+        "--prepare",
+        &flush,
+        "-m",
+        "disk.mean_size where op = read:higher",
+        "--",
+        "dd",
+        &read,
+        "of=/dev/null",
+        "bs=4k",
+    ];
+    let result = bench.conduct(&words, 0);
+    assert_eq!(file(&ahead), "0", "it was not put back");
+    let found = result["search"]["found"].as_str().expect("a value");
+    assert!(["1024", "4096"].contains(&found), "{found}");
+    let trials = result["trials"].as_array().expect("trials");
+    let of = |stage: &str| trials.iter().filter(|t| t["stage"] == stage).count();
+    // Five once, three twice, two four times; then two baselines and the winner, six times each.
+    assert_eq!((of("search"), of("block")), (5 + 3 * 2 + 2 * 4, 18));
+    assert_eq!(result["trials_done"], 18);
+    let verdict = against(&result, 0, found);
+    assert_eq!(verdict["verdict"], "better", "{verdict}");
+    assert_eq!(verdict["blocks"], 6, "a trial of the search was counted");
+    assert_eq!(result["advice"]["arm"], found);
 }

@@ -127,7 +127,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand compare" -l json -d 'As JSON
 complete -c sonde -n "__fish_sonde_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l set -d 'Values of a setting of this machine (`sonde knobs`); what it is now is the baseline' -r
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l param -d 'Values of {NAME} in the command; the first is the baseline' -r
-complete -c sonde -n "__fish_sonde_using_subcommand try" -l search -d 'Find a good value in few trials, then confirm it in blocks' -r
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l search -d 'Find a good value in few trials, or of KNOB=V1,V2,... the best; then confirm it in blocks' -r
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l scale -d 'How work grows with {NAME} things done at once' -r
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l design -d 'How several factors make arms: combinations, one-at-a-time' -r -f -a "combinations\t''
 one-at-a-time\t''"

@@ -169,7 +169,7 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '*--set=[Values of a setting of this machine (\`sonde knobs\`); what it is now is the baseline]:KNOB=V1,V2:_default' \
 '*--param=[Values of {NAME} in the command; the first is the baseline]:NAME=V1,V2:_default' \
-'(--set --param)--search=[Find a good value in few trials, then confirm it in blocks]:KNOB=LOW..HIGH:_default' \
+'(--set --param)--search=[Find a good value in few trials, or of KNOB=V1,V2,... the best; then confirm it in blocks]:KNOB=LOW..HIGH:_default' \
 '(--set --param --search)--scale=[How work grows with {NAME} things done at once]:NAME=1,2,4:_default' \
 '--design=[How several factors make arms\: combinations, one-at-a-time]:DESIGN:(combinations one-at-a-time)' \
 '--blocks=[How often every arm runs; auto\: until it is decided, at most 24 \[default\: auto; with --scale 3\]]:N|auto:_default' \

@@ -153,7 +153,44 @@ def scaling(case):
     holds("scaling", f"squares {ours} above {best}", case, ours <= best * (1 + 1e-6) + 1e-12)
 
 
+def aligned_ranks(case, shift=0.0):
+    """Every choice of the arm's run in each block; the arm is its last."""
+    blocks = [np.array(b + [arm - shift]) for b, arm in case["blocks"]]
+    ranks = stats.rankdata(np.round(np.concatenate([b - b.mean() for b in blocks]), 12))
+    places = np.split(ranks, np.cumsum([len(b) for b in blocks])[:-1])
+    found = sum(p[-1] for p in places)
+    sums = np.array([sum(way) for way in itertools.product(*places)])
+    below, above = np.mean(sums <= found + 1e-9), np.mean(sums >= found - 1e-9)
+    return min(1.0, 2 * min(below, above))
+
+
+def aligned(case):
+    same("aligned ranks", "p", case, case["p"], aligned_ranks(case))
+    if case["interval"][0] is None:
+        return
+    for end, outwards in zip(case["interval"], (-1, 1)):
+        step = outwards * 1e-6
+        kind = "aligned-rank interval"
+        holds(kind, "rejects beyond its end", case, aligned_ranks(case, end + step) <= 0.05)
+        holds(kind, "accepts within its end", case, aligned_ranks(case, end - step) > 0.05)
+    low, high = case["interval"]
+    holds("aligned-rank interval", "holds its estimate", case, low <= case["estimate"] <= high)
+
+
+def middles(case):
+    """Signed ranks; what is as likely as what was found counts by half."""
+    d = np.array(case["d"])
+    ranks = stats.rankdata(np.abs(d))
+    found = sum(ranks[d > 0])
+    sums = np.array([np.dot(ranks, way) for way in itertools.product((0, 1), repeat=len(d))])
+    here = np.mean(np.abs(sums - found) < 1e-9) / 2
+    tails = [np.mean(sums < found - 1e-9) + here, np.mean(sums > found + 1e-9) + here]
+    same("middles of steps", "p", case, case["p"], min(1.0, 2 * min(tails)))
+
+
 kinds = {
+    "aligned": aligned,
+    "middles": middles,
     "paired": paired,
     "sides": sides,
     "holm": holm,

@@ -11,7 +11,7 @@ use super::{Comparison, SEED};
 
 /// The whole as JSON.
 pub(super) fn json(told: &Comparison) -> String {
-    let together = match joint(&told.all) {
+    let together = match joint(told.all.iter()) {
         Joint::Better => "better",
         Joint::Worse => "worse",
         Joint::Mixed => "mixed",

@@ -187,7 +187,7 @@ fn conclusion(a: &Side, b: &Side, all: &[Compared]) -> String {
 }
 
 fn together(all: &[Compared]) -> &'static str {
-    match joint(all) {
+    match joint(all.iter()) {
         Joint::Better => "Together: B is better.",
         Joint::Worse => "Together: B is worse.",
         Joint::Mixed => {

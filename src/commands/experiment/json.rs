@@ -4,8 +4,8 @@ use std::path::Path;
 
 use analysis::compare::Joint;
 use analysis::experiment::{Advice, Contrast, Level, Measured, advise, front, level};
-use analysis::stats::{Aim, Interval, Verdict};
-use lab::experiment::{Role, State};
+use analysis::stats::{Aim, Interval, Test, Verdict};
+use lab::experiment::{Logbook, Role, Search, State};
 use serde_json::{Value, json};
 
 use super::told::word;
@@ -55,11 +55,21 @@ pub(crate) fn json(e: &Experiment<'_>, dir: &Path) -> String {
         "sound": e.outcome.unsound().next().is_none(),
         "front": names(e, &front(&e.measured, e.places)),
         "advice": advice(e),
-        "search": book.search.map(|s| json!({"low": s.low, "high": s.high, "found": s.found})),
+        "search": book.search.as_ref().map(|s| search(s, book)),
         "scaling": book.scale.then(|| scaling::json(e)),
         "trials": trials,
     });
     format!("{all:#}\n")
+}
+
+fn search(search: &Search, book: &Logbook) -> Value {
+    match search {
+        Search::Range { low, high, found } => json!({"low": low, "high": high, "found": found}),
+        Search::Among { found, .. } => {
+            let values = book.factors.first().map(|f| &f.values);
+            json!({"values": values, "found": found})
+        }
+    }
 }
 
 fn role(role: Role) -> &'static str {
@@ -127,7 +137,10 @@ fn contrast(e: &Experiment<'_>, metric: usize, arm: usize) -> Value {
     let o = &e.outcome;
     let mut all = o.declared.iter().chain(&o.exploratory).chain(&o.again);
     let Some(Contrast {
-        compared: c, by_t, ..
+        compared: c,
+        test,
+        by_t,
+        ..
     }) = all.find(|c| (c.metric, c.arm) == (metric, arm))
     else {
         return Value::Null;
@@ -135,6 +148,11 @@ fn contrast(e: &Experiment<'_>, metric: usize, arm: usize) -> Value {
     json!({
         "blocks": c.estimate.runs,
         "ratio": number(c.estimate.ratio),
+        "test": match test {
+            Test::Signed => "signed ranks",
+            Test::Aligned => "aligned ranks",
+            Test::SignedMeans => "signed ranks of means",
+        },
         "interval": ends(c.estimate.interval),
         "interval_90": ends(c.estimate.inner),
         "interval_t": ends(*by_t),

@@ -1,9 +1,9 @@
 //! An experiment as text of 80 columns.
 
 use analysis::compare::Compared;
-use analysis::experiment::{Advice, Contrast, Measured, advise, level};
-use analysis::stats::{Aim, Interval, Verdict};
-use lab::experiment::{Blocks, Logbook, Stage, State};
+use analysis::experiment::{Advice, Contrast, Measured, advise, least, level};
+use analysis::stats::{Aim, Interval, Test, Verdict};
+use lab::experiment::{Blocks, Logbook, Search, Stage, State};
 use run::Unit;
 use run::unit::{amount, digits};
 use surfaces::table::{Align, Table, wrapped};
@@ -71,21 +71,23 @@ fn head(e: &Experiment<'_>) -> String {
 
 /// What a search proposed.
 fn search(book: &Logbook) -> Option<String> {
-    let range = book.search?;
+    let search = book.search.as_ref()?;
     let tried = book
         .trials
         .iter()
         .filter(|t| t.stage == Stage::Search)
         .count();
     let name = book.factors.first().map_or("", |f| f.name.as_str());
-    let found = range.found.map_or_else(
+    let found = search.found().map_or_else(
         || "and is not over".to_owned(),
-        |f| format!("and proposes {name} = {}", digits(f)),
+        |found| format!("and proposes {name} = {found}"),
     );
+    let place = match search {
+        Search::Range { low, high, .. } => format!("from {} to {}", digits(*low), digits(*high)),
+        Search::Among { candidates, .. } => format!("among {candidates} values"),
+    };
     Some(format!(
-        "a search from {} to {} took {} {found}",
-        digits(range.low),
-        digits(range.high),
+        "a search {place} took {} {found}",
         counted(tried as u64, "trial")
     ))
 }
@@ -152,10 +154,31 @@ fn metric(e: &Experiment<'_>, place: usize, measured: &Measured) -> String {
         table.row(row);
     }
     out += &table.render(WIDTH);
+    out += &by_means(e, place);
     if let Some(missing) = &measured.missing {
         out += &wrapped("  ", missing, WIDTH);
     }
     out
+}
+
+/// Arms that were judged otherwise than the rest, and why.
+fn by_means(e: &Experiment<'_>, metric: usize) -> String {
+    let of = |c: &&Contrast| c.metric == metric && c.test == Test::SignedMeans;
+    let arms: Vec<usize> = e
+        .outcome
+        .declared
+        .iter()
+        .filter(of)
+        .map(|c| c.arm)
+        .collect();
+    if arms.is_empty() {
+        return String::new();
+    }
+    let text = format!(
+        "spread more than the baseline, so judged by signed ranks, which need more: {}",
+        names(e, &arms)
+    );
+    wrapped("  ", &text, WIDTH)
 }
 
 /// Ratio, interval, chance and verdict.
@@ -411,7 +434,7 @@ fn kept(e: &Experiment<'_>) -> String {
 }
 
 fn undecided(e: &Experiment<'_>, blocks: Option<usize>) -> String {
-    let least = analysis::stats::planning::least_blocks(e.outcome.declared.len());
+    let least = least(e.outcome.declared.len(), e.places);
     let whole = e.book.whole_blocks();
     if e.book.blocks != Blocks::Auto && whole < least {
         return format!(

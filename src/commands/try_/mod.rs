@@ -42,7 +42,7 @@ fn arguments(command: Command) -> Command {
     command
         .arg(many("set", "KNOB=V1,V2", "Values of a setting of this machine (`sonde knobs`); what it is now is the baseline"))
         .arg(many("param", "NAME=V1,V2", "Values of {NAME} in the command; the first is the baseline"))
-        .arg(option("search", "KNOB=LOW..HIGH", "Find a good value in few trials, then confirm it in blocks").conflicts_with_all(["set", "param"]))
+        .arg(option("search", "KNOB=LOW..HIGH", "Find a good value in few trials, or of KNOB=V1,V2,... the best; then confirm it in blocks").conflicts_with_all(["set", "param"]))
         .arg(option("scale", "NAME=1,2,4", "How work grows with {NAME} things done at once").conflicts_with_all(["set", "param", "search"]))
         .arg(option("design", "DESIGN", "How several factors make arms: combinations, one-at-a-time").value_parser(["combinations", "one-at-a-time"]).default_value("combinations"))
         .arg(option("blocks", "N|auto", "How often every arm runs; auto: until it is decided, at most 24 [default: auto; with --scale 3]"))
@@ -107,6 +107,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         Some(dir) => Logbook::open(dir).map_err(Failure::input)?,
         None => wanted::book(matches)?,
     };
+    // First of all: while another process works on it, its settings are not as at the start.
+    let held = resumed.map(|dir| held(dir)).transpose()?;
     let allow = Allow {
         files: book.allow_file,
     };
@@ -129,11 +131,18 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         output::data(&(text + &time));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut conductor = begin(dir, book, settings, (resumed.is_some(), quiet))?;
+    let mut conductor = begin(dir, book, settings, (held, quiet))?;
     let ended = conduct(&mut conductor, &arms, quiet);
     let restored = conductor.settings.end();
     conductor.live.clear();
-    close(&mut conductor, &ended);
+    if resumed.is_none()
+        && conductor.book.trials.is_empty()
+        && matches!(ended, Err(Stop::Failure(_)))
+    {
+        unmake(&conductor.dir);
+    } else {
+        close(&mut conductor, &ended);
+    }
     if conductor.has_trials() {
         tell(&conductor, matches.get_flag("json"));
     }
@@ -174,29 +183,48 @@ fn same(book: &Logbook, before: &[lab::experiment::Factor], dir: &Path) -> Resul
     Ok(())
 }
 
-/// Makes the directory, or takes the one that is there.
-fn begin(
-    dir: PathBuf,
-    mut book: Logbook,
-    settings: Settings,
-    (resumed, quiet): (bool, bool),
-) -> Result<Conductor, Failure> {
-    let fail = |e: std::io::Error| {
-        Failure::input(format!(
-            "cannot use {}: {e}\nhint: -o names the directory of the experiment",
-            dir.display()
-        ))
-    };
-    if !resumed {
-        std::fs::create_dir_all(dir.join("trials")).map_err(fail)?;
-    }
-    let lock = File::open(&dir).map_err(fail)?;
+fn unusable(dir: &Path, why: &std::io::Error) -> Failure {
+    Failure::input(format!(
+        "cannot use {}: {why}\nhint: -o names the directory of the experiment",
+        dir.display()
+    ))
+}
+
+/// Keeps other processes from working on the experiment in `dir`.
+fn held(dir: &Path) -> Result<File, Failure> {
+    let lock = File::open(dir).map_err(|e| unusable(dir, &e))?;
     if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Err(Failure::input(format!(
             "{} is being worked on by another process",
             dir.display()
         )));
     }
+    Ok(lock)
+}
+
+/// Takes the directory of an experiment away that ended before its first trial, so that the same
+/// words can be given again. Whatever else is in it stays, and the directory with it.
+fn unmake(dir: &Path) {
+    let _ = std::fs::remove_file(dir.join(lab::experiment::FILE));
+    let _ = std::fs::remove_dir(dir.join("trials"));
+    let _ = std::fs::remove_dir(dir);
+}
+
+/// Makes the directory, or takes the one that is there.
+fn begin(
+    dir: PathBuf,
+    mut book: Logbook,
+    settings: Settings,
+    (held_already, quiet): (Option<File>, bool),
+) -> Result<Conductor, Failure> {
+    let resumed = held_already.is_some();
+    let lock = match held_already {
+        Some(lock) => lock,
+        None => {
+            std::fs::create_dir_all(dir.join("trials")).map_err(|e| unusable(&dir, &e))?;
+            held(&dir)?
+        }
+    };
     if resumed {
         // Read again: another process may have gone on with it until now.
         let last = Logbook::open(&dir).map_err(Failure::input)?;
@@ -271,7 +299,11 @@ impl Conductor {
         let counts = |s: &State| *s == State::Done;
         let mut trials = self.book.trials.iter();
         trials.any(|t| t.stage != Stage::Rehearsal && counts(&t.state))
-            || self.book.search.is_some_and(|s| s.found.is_some())
+            || self
+                .book
+                .search
+                .as_ref()
+                .is_some_and(|s| s.found().is_some())
     }
 }
 

@@ -1,8 +1,10 @@
 //! The plan, as it is told before anything runs.
 
 use analysis::compare::Metric;
-use analysis::stats::planning::{LEVEL, least_blocks, smallest_of_blocks};
-use lab::experiment::{Blocks, Design, Kind, Logbook, Role};
+use analysis::stats::planning::{
+    LEVEL, least_blocks, least_doubled, smallest_of_aligned, smallest_of_blocks,
+};
+use lab::experiment::{Blocks, Design, Kind, Logbook, Role, Search};
 use run::unit::digits;
 use surfaces::table::wrapped;
 
@@ -31,10 +33,13 @@ pub(super) fn text(book: &Logbook, dir: &str) -> String {
             Kind::Setting => "set",
             Kind::Parameter => "vary",
         };
-        let values = book.search.map_or_else(
-            || factor.values.join(", "),
-            |s| format!("{} to {}, searched", digits(s.low), digits(s.high)),
-        );
+        let values = match &book.search {
+            Some(Search::Range { low, high, .. }) => {
+                format!("{} to {}, searched", digits(*low), digits(*high))
+            }
+            Some(Search::Among { .. }) => format!("{}, searched", factor.values.join(", ")),
+            None => factor.values.join(", "),
+        };
         let base = &factor.base;
         line(
             what,
@@ -137,8 +142,12 @@ fn questions(book: &Logbook) -> usize {
 fn can_decide(book: &Logbook) -> String {
     let questions = questions(book);
     let most = most_blocks(book.blocks);
-    let least = least_blocks(questions);
-    let chance = smallest_of_blocks(most) * questions as f64;
+    let (least, smallest) = if book.again {
+        (least_doubled(questions), smallest_of_aligned(most, 3))
+    } else {
+        (least_blocks(questions), smallest_of_blocks(most))
+    };
+    let chance = smallest * questions as f64;
     let asked = match questions {
         1 => "one question".to_owned(),
         n => format!("{n} questions at once (arms by metrics; Holm)"),
@@ -150,15 +159,45 @@ fn can_decide(book: &Logbook) -> String {
             digits(chance.min(1.0))
         );
     }
+    if most < least {
+        return format!(
+            "{} CANNOT decide {asked}: so few could not show that the baseline differs from \
+             itself; {least} are the least",
+            counted(most as u64, "block"),
+        );
+    }
     let usual = if book.measures.is_empty() {
         ", if two metrics are measured"
     } else {
         ""
     };
     format!(
-        "{asked}{usual}: {least} blocks are the least that can; the least p of {most} is {}",
-        digits(chance)
+        "{asked}{usual}: {least} blocks are the least that can; the least p of {most} is {}{}",
+        digits(chance),
+        silent(book, most)
     )
+}
+
+/// What so many blocks can decide only in part: the guard is asked of each declared metric at
+/// once, and an arm that is spread more than the baseline is judged by signed ranks.
+fn silent(book: &Logbook, most: usize) -> String {
+    if !book.again {
+        return String::new();
+    }
+    let metrics = match book.measures.iter().filter(|m| m.declared).count() {
+        0 => USUAL,
+        n => n,
+    };
+    let mut text = String::new();
+    let spread = least_blocks(questions(book));
+    if most < spread {
+        text += &format!("; of arms that are spread more than the baseline {spread} are the least");
+    }
+    let least = least_blocks(metrics);
+    if most < least {
+        text += &format!("; A/A needs {least} to show a difference by each of {metrics} metrics");
+    }
+    text
 }
 
 /// How long all trials will take, where one takes so many seconds.
@@ -166,8 +205,8 @@ pub(super) fn time(book: &Logbook, seconds: f64) -> String {
     let over = book.whole_blocks();
     let soonest = next_look(book.blocks, over + 1).saturating_sub(over);
     let most = most_blocks(book.blocks).saturating_sub(over);
-    let search = match book.search {
-        Some(range) if range.found.is_none() => search::trials(book),
+    let search = match &book.search {
+        Some(search) if search.found().is_none() => search::trials(book),
         _ => 0,
     };
     let of = |blocks: usize| clock_text((blocks * arms_of(book) + search) as f64 * seconds);

@@ -4,37 +4,112 @@
 use std::collections::BTreeMap;
 
 use analysis::compare::Metric;
-use analysis::stats::search::{Golden, Grid};
-use lab::experiment::{Arm, Logbook, Role, Stage, State, of_winner};
+use analysis::stats::Aim;
+use analysis::stats::search::{Golden, Grid, Halving};
+use lab::experiment::{
+    Arm, Design, Factor, Logbook, Role, Search, Stage, State, arms, number, of_winner,
+};
 
 use super::conduct::{Conductor, Stop};
 use crate::failure::Failure;
 use crate::output;
 
-/// A search ends when what is left spans less than this share of the range.
+/// A search of a range ends when what is left spans less than this share of it.
 const SHARE: f64 = 0.05;
+
+/// Trials that each of several candidates has before the worse half of them leaves.
+const TIMES: usize = 1;
+
+/// What comes next, and what came of it.
+enum Proposer {
+    /// Numbers of a range.
+    Golden(Golden),
+    /// Values of a list: each has its arm.
+    Halving(Halving, Vec<Arm>),
+}
+
+impl Proposer {
+    fn of(book: &Logbook) -> Result<Proposer, Failure> {
+        let nothing = || Failure::work("the experiment has nothing to search");
+        let factor = book.factors.first().ok_or_else(nothing)?;
+        let aim = metric(book).map_or(Aim::Higher, |m| m.aim);
+        match book.search.as_ref().ok_or_else(nothing)? {
+            Search::Range { low, high, .. } => {
+                // Two ends that are whole numbers: a knob of whole numbers.
+                let whole = low.fract() == 0.0 && high.fract() == 0.0;
+                let grid = if whole { Grid::Whole } else { Grid::Real };
+                let golden = Golden::new(*low, *high, grid, aim, SHARE);
+                Ok(Proposer::Golden(golden.map_err(Failure::input)?))
+            }
+            Search::Among { .. } => {
+                let candidates = candidates(factor)?;
+                let halving = Halving::new(candidates.len(), TIMES, aim, book.seed);
+                let halving = halving.map_err(Failure::input)?;
+                Ok(Proposer::Halving(halving, candidates))
+            }
+        }
+    }
+
+    /// The arm of the next trial; `None` when the search is over.
+    fn next(&self, factor: &Factor) -> Option<Arm> {
+        match self {
+            Proposer::Golden(search) => {
+                let value = number(search.next()?);
+                Some(Arm {
+                    name: value.clone(),
+                    role: Role::Change,
+                    values: BTreeMap::from([(factor.name.clone(), value)]),
+                })
+            }
+            Proposer::Halving(search, arms) => arms.get(search.next()?).cloned(),
+        }
+    }
+
+    /// What came of it; NaN where the trial failed.
+    fn tell(&mut self, value: f64) {
+        match self {
+            Proposer::Golden(search) => search.tell(value),
+            Proposer::Halving(search, _) => search.tell(value),
+        }
+    }
+
+    /// Writes the best value into the book, and answers with it; `None` where all failed.
+    fn best(&self, factor: &Factor, search: &mut Search) -> Option<String> {
+        match (self, &mut *search) {
+            (Proposer::Golden(golden), Search::Range { found, .. }) => {
+                *found = Some(golden.best()?.0);
+            }
+            (Proposer::Halving(halving, arms), Search::Among { found, .. }) => {
+                let arm = arms.get(halving.best()?.0)?;
+                *found = Some(arm.values.get(&factor.name)?.clone());
+            }
+            _ => return None,
+        }
+        search.found()
+    }
+}
+
+/// An arm a value; of a list that lacks the present setting, without that.
+fn candidates(factor: &Factor) -> Result<Vec<Arm>, Failure> {
+    let factors = std::slice::from_ref(factor);
+    let all = arms(factors, Design::Combinations, false).map_err(Failure::input)?;
+    let listed = |arm: &Arm| factor.values.contains(&arm.values[&factor.name]);
+    Ok(all.into_iter().filter(listed).collect())
+}
 
 /// About how many trials a search takes, for the plan.
 pub(super) fn trials(book: &Logbook) -> usize {
-    let Ok(mut search) = golden(book) else {
-        return 0;
-    };
-    // Each trial leaves about the same share, whatever comes of it.
-    std::iter::from_fn(|| {
-        let value = search.next()?;
-        search.tell(value);
-        Some(())
-    })
-    .count()
-}
-
-/// Two ends that are whole numbers: a knob of whole numbers.
-fn golden(book: &Logbook) -> Result<Golden, Failure> {
-    let range = book.search.ok_or_else(|| Failure::work("no search"))?;
-    let whole = range.low.fract() == 0.0 && range.high.fract() == 0.0;
-    let grid = if whole { Grid::Whole } else { Grid::Real };
-    let aim = metric(book).map_or(analysis::stats::Aim::Higher, |m| m.aim);
-    Golden::new(range.low, range.high, grid, aim, SHARE).map_err(Failure::input)
+    match Proposer::of(book) {
+        Ok(Proposer::Halving(_, arms)) => Halving::trials(arms.len(), TIMES),
+        // Each trial leaves about the same share, whatever comes of it.
+        Ok(Proposer::Golden(mut search)) => std::iter::from_fn(|| {
+            let value = search.next()?;
+            search.tell(value);
+            Some(())
+        })
+        .count(),
+        Err(_) => 0,
+    }
 }
 
 /// What is searched for: the first metric.
@@ -42,77 +117,62 @@ fn metric(book: &Logbook) -> Option<Metric> {
     Metric::parse(&book.measures.first()?.metric).ok()
 }
 
-/// A value as a knob or an argument takes it.
-fn text(value: f64) -> String {
-    if value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value}")
-    }
-}
-
 impl Conductor {
     /// Searches, if it was asked for and is not over; then the arms are known. Answers whether
     /// there is something to confirm.
     pub(super) fn search(&mut self) -> Result<bool, Stop> {
-        let Some(range) = self.book.search else {
+        let Some(mut search) = self.book.search.clone() else {
             return Ok(true);
         };
         let Some(factor) = self.book.factors.first().cloned() else {
             return Ok(false);
         };
-        if range.found.is_some() {
+        if search.found().is_some() {
             return Ok(!self.book.arms.is_empty());
         }
-        let mut search = golden(&self.book)?;
+        let mut proposer = Proposer::of(&self.book)?;
         let objective = metric(&self.book).map(|m| m.text).unwrap_or_default();
         let most = trials(&self.book);
         let mut number = 0;
-        while let Some(value) = search.next() {
+        while let Some(arm) = proposer.next(&factor) {
             number += 1;
-            let name = text(value);
-            let known = self.book.trials.iter().find(|t| {
-                t.stage == Stage::Search
-                    && t.block == number
-                    && matches!(t.state, State::Done | State::Failed)
-            });
-            let place = match known {
-                Some(trial) => self.book.trials.iter().position(|t| t == trial),
+            let place = match self.proposed(number) {
+                Some(place) => place,
                 None => {
                     // How many there will be depends on what they find.
                     let most = most.max(number);
-                    self.live.now = format!("search {number} of {most}: {}={name}", factor.name);
+                    let value = &arm.values[&factor.name];
+                    self.live.now = format!("search {number} of {most}: {}={value}", factor.name);
                     self.live.left = most - number + 1;
-                    let arm = Arm {
-                        name: name.clone(),
-                        role: Role::Change,
-                        values: BTreeMap::from([(factor.name.clone(), name.clone())]),
-                    };
-                    Some(self.trial(Stage::Search, number, &arm)?.0)
+                    self.trial(Stage::Search, number, &arm)?.0
                 }
             };
-            let measured = place.and_then(|p| {
-                let trial = &self.book.trials[p];
-                trial.values.get(&objective).copied().flatten()
-            });
-            search.tell(measured.unwrap_or(f64::NAN));
+            let values = &self.book.trials[place].values;
+            let measured = values.get(&objective).copied().flatten();
+            proposer.tell(measured.unwrap_or(f64::NAN));
         }
-        let Some((best, _)) = search.best() else {
+        let Some(best) = proposer.best(&factor, &mut search) else {
             return Err(
                 Failure::work("the search found nothing: no trial of it could tell").into(),
             );
         };
-        self.found(best, &factor)
+        self.book.search = Some(search);
+        self.found(&best, &factor)
+    }
+
+    /// The place of the trial of that proposal, if it ran before an interruption.
+    fn proposed(&self, number: usize) -> Option<usize> {
+        self.book.trials.iter().position(|t| {
+            t.stage == Stage::Search
+                && t.block == number
+                && matches!(t.state, State::Done | State::Failed)
+        })
     }
 
     /// Makes arms of what was found.
-    fn found(&mut self, best: f64, factor: &lab::experiment::Factor) -> Result<bool, Stop> {
-        if let Some(range) = &mut self.book.search {
-            range.found = Some(best);
-        }
-        let winner = text(best);
+    fn found(&mut self, winner: &str, factor: &Factor) -> Result<bool, Stop> {
         self.live.clear();
-        let arms = of_winner(factor, &winner, self.book.again);
+        let arms = of_winner(factor, winner, self.book.again);
         let is_new = arms.is_ok();
         if is_new {
             output::message(&format!(

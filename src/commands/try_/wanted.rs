@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use analysis::stats::Aim;
 use clap::ArgMatches;
 use lab::experiment::{
-    Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, MOST_BLOCKS, Range, arms, names_in,
-    seed_of,
+    Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, MOST_BLOCKS, Search, arms,
+    names_in, seed_of,
 };
 
 use super::measure;
@@ -94,10 +94,10 @@ fn blocks(matches: &ArgMatches, scale: bool) -> Result<Blocks, Failure> {
 }
 
 /// What is varied: several factors, or one that is searched or scaled.
-fn factors(matches: &ArgMatches) -> Result<(Vec<Factor>, Option<Range>), Failure> {
+fn factors(matches: &ArgMatches) -> Result<(Vec<Factor>, Option<Search>), Failure> {
     if let Some(text) = matches.get_one::<String>("search") {
-        let (factor, range) = searched(text)?;
-        return Ok((vec![factor], Some(range)));
+        let (factor, search) = searched(text)?;
+        return Ok((vec![factor], Some(search)));
     }
     if let Some(text) = matches.get_one::<String>("scale") {
         return Ok((vec![scaled(text)?], None));
@@ -116,15 +116,28 @@ fn factors(matches: &ArgMatches) -> Result<(Vec<Factor>, Option<Range>), Failure
     Ok((factors, None))
 }
 
-/// `KNOB=LOW..HIGH`.
-fn searched(text: &str) -> Result<(Factor, Range), Failure> {
+/// `KNOB=LOW..HIGH`, or `KNOB=V1,V2,...`.
+fn searched(text: &str) -> Result<(Factor, Search), Failure> {
     let wrong = || {
         Failure::input(format!(
-            "--search {text}: expected KNOB=LOW..HIGH, two numbers\nhint: for example --search disk:vda.nr_requests=4..256"
+            "--search {text}: expected KNOB=LOW..HIGH, two numbers, or KNOB=V1,V2,...\nhint: for example --search disk:vda.nr_requests=4..256, or --search disk:vda.scheduler=none,bfq,kyber"
         ))
     };
-    let (name, range) = text.split_once('=').ok_or_else(wrong)?;
-    let (low, high) = range.split_once("..").ok_or_else(wrong)?;
+    let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+    let kind = if name.contains(':') || lab::KNOBS.iter().any(|f| f.prefix == name) {
+        Kind::Setting
+    } else {
+        Kind::Parameter
+    };
+    if values.contains(',') {
+        let factor = Factor::parse(kind, text).map_err(Failure::input)?;
+        let search = Search::Among {
+            candidates: factor.values.len(),
+            found: None,
+        };
+        return Ok((factor, search));
+    }
+    let (low, high) = values.split_once("..").ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
     let (Some(from), Some(to)) = (number(low), number(high)) else {
         return Err(wrong());
@@ -134,19 +147,14 @@ fn searched(text: &str) -> Result<(Factor, Range), Failure> {
             "--search {text}: {from} is not below {to}"
         )));
     }
-    let kind = if name.contains(':') || lab::KNOBS.iter().any(|f| f.prefix == name) {
-        Kind::Setting
-    } else {
-        Kind::Parameter
-    };
     let factor = Factor::parse(kind, &format!("{name}={},{}", low.trim(), high.trim()));
     let factor = factor.map_err(Failure::input)?;
-    let range = Range {
+    let search = Search::Range {
         low: from,
         high: to,
         found: None,
     };
-    Ok((factor, range))
+    Ok((factor, search))
 }
 
 /// `NAME=1,2,4,8`.

@@ -2,9 +2,11 @@
 
 use run::Run;
 use run::Unit;
+use run::catalog::Kind;
 
 use crate::answer::{Answer, summarise};
 use crate::error::Error;
+use crate::plan;
 use crate::quantiles;
 use crate::stats::{Aim, Margin};
 
@@ -102,16 +104,27 @@ impl Metric {
         })
     }
 
-    /// Whether some run could be asked for it.
+    /// Whether some run could be asked for it: all that the catalog knows is checked.
     ///
     /// # Errors
-    /// The place of the fault in the expression.
+    /// The place of the fault in the expression, and names that are near.
     pub fn check(&self) -> Result<(), Error> {
         if self.expression == ELAPSED && self.quantile.is_none() {
             return Ok(());
         }
-        crate::parse(&self.expression)?;
+        let plan = plan::in_some_run(&crate::parse(&self.expression)?)?;
+        let numbers = plan.by.iter().filter(|by| by.number.is_some()).count();
+        let spread = numbers == 1 && plan.kind == Some(Kind::Sum);
+        if self.quantile.is_some() && !spread {
+            return Err(self.no_quantile());
+        }
         Ok(())
+    }
+
+    fn no_quantile(&self) -> Error {
+        let whole = (0, self.expression.len());
+        let what = "a quantile needs a sum by one number, as disk.ios by latency";
+        crate::Problem::at(&self.expression, whole, what).into()
     }
 
     /// The same without what was measured in the phase `name`. What a benchmark says of its own
@@ -158,12 +171,7 @@ impl Metric {
         };
         let spreads = quantiles::of(run, &answer)?;
         let Some(spreads) = spreads else {
-            return Err(crate::Problem::at(
-                &self.expression,
-                (0, self.expression.len()),
-                "a quantile needs a sum by one number, as disk.ios by latency",
-            )
-            .into());
+            return Err(self.no_quantile());
         };
         let value = match &spreads.groups[..] {
             [one] => one.whole.quantile(q).unwrap_or(f64::NAN),
@@ -244,7 +252,25 @@ mod tests {
         let elapsed = Metric::parse("elapsed").unwrap();
         assert_eq!(elapsed.aim, Aim::Lower);
         elapsed.check().unwrap();
-        assert!(Metric::parse("disk..").unwrap().check().is_err());
+        let said = |text: &str| {
+            let error = Metric::parse(text).unwrap().check().unwrap_err();
+            error.to_string()
+        };
+        for (text, wanted) in [
+            ("disk..", "disk.."),
+            ("dsk.bytes", "disk"),
+            ("disk.byts", "bytes"),
+            ("disk.bytes by devise", "device"),
+            ("disk.bytes where devise = vda", "device"),
+            ("p99 disk.ios by latncy:higher", "latency"),
+            ("p99 disk.ios", "a sum by one number"),
+            ("p99 cpu.utilisation by mode", "a sum by one number"),
+        ] {
+            assert!(said(text).contains(wanted), "{text}: {}", said(text));
+        }
+        for name in WORKLOAD.iter().chain(&MACHINE) {
+            Metric::parse(name).unwrap().check().unwrap();
+        }
         for wrong in [
             "",
             ":lower",

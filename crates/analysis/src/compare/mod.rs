@@ -5,6 +5,7 @@
 //! which outliers do not move. Chances are adjusted for all metrics that were asked (Holm).
 
 mod doubts;
+mod joint;
 mod metric;
 mod shift;
 
@@ -16,6 +17,7 @@ use crate::stats::planning::least_runs;
 use crate::stats::{Aim, Estimate, Margin, Paired, Unpaired, Verdict, holm, judge};
 
 pub use doubts::{Drift, Inside, drifts, far_off, inside};
+pub use joint::{Joint, joint};
 pub use metric::{ELAPSED, MACHINE, Metric, Value, WORKLOAD};
 pub use shift::{Drawing, Shift, shifts};
 
@@ -38,23 +40,6 @@ pub struct Compared {
     pub verdict: Verdict,
     /// Why runs could not tell, if some could not.
     pub missing: Option<String>,
-}
-
-/// What may be said of all metrics together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joint {
-    /// Better in at least one, and worse in none; the rest equivalent.
-    Better,
-    /// Worse in at least one, and better in none; the rest equivalent.
-    Worse,
-    /// Better in one and worse in another.
-    Mixed,
-    /// Equivalent in all.
-    Equivalent,
-    /// Something is undecided.
-    Undecided,
-    /// Too few runs to conclude anything.
-    Descriptive,
 }
 
 /// Compares `a` and `b` by those metrics. One that no run can tell is in the answer, with the
@@ -97,23 +82,6 @@ fn compared(
         compared.verdict = verdict.with_least(least, estimate);
     }
     all
-}
-
-/// What may be said of all of them together.
-pub fn joint(all: &[Compared]) -> Joint {
-    let any = |wanted: fn(&Verdict) -> bool| all.iter().any(|c| wanted(&c.verdict));
-    let better = any(|v| matches!(v, Verdict::Better));
-    let worse = any(|v| matches!(v, Verdict::Worse));
-    let undecided = any(|v| matches!(v, Verdict::Undecided(_)));
-    let equivalent = any(|v| matches!(v, Verdict::Equivalent));
-    match (better, worse) {
-        (true, true) => Joint::Mixed,
-        _ if undecided => Joint::Undecided,
-        (true, false) => Joint::Better,
-        (false, true) => Joint::Worse,
-        _ if equivalent => Joint::Equivalent,
-        _ => Joint::Descriptive,
-    }
 }
 
 struct Values {
@@ -212,34 +180,5 @@ mod tests {
         assert!(estimate(&[], &[], TWO).ratio.is_nan());
         let partly = estimate(&[1.0, f64::NAN, 1.0], &[2.0, 2.0], TWO);
         assert_eq!((partly.ratio, partly.runs), (2.0, 2));
-    }
-
-    #[test]
-    fn together_they_are_as_sure_as_the_least_sure() {
-        let compared = |verdict| Compared {
-            metric: Metric::parse("disk.bytes").unwrap(),
-            unit: None,
-            a: vec![],
-            b: vec![],
-            estimate: estimate(&[], &[], TWO),
-            adjusted: 1.0,
-            verdict,
-            missing: None,
-        };
-        for (verdicts, wanted) in [
-            (vec![Verdict::Better, Verdict::Equivalent], Joint::Better),
-            (vec![Verdict::Better, Verdict::Worse], Joint::Mixed),
-            (
-                vec![Verdict::Better, Verdict::Undecided(None)],
-                Joint::Undecided,
-            ),
-            (vec![Verdict::Worse], Joint::Worse),
-            (vec![Verdict::Equivalent], Joint::Equivalent),
-            (vec![Verdict::Descriptive], Joint::Descriptive),
-            (vec![], Joint::Descriptive),
-        ] {
-            let all: Vec<Compared> = verdicts.into_iter().map(compared).collect();
-            assert_eq!(joint(&all), wanted);
-        }
     }
 }

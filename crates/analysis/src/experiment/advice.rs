@@ -1,7 +1,7 @@
 //! What to do: one arm, none, or a choice.
 
-use super::{Contrast, Measured, Outcome, Places, differences, level, not_inferior};
-use crate::compare::Joint;
+use super::{Measured, Outcome, Places, differences, level};
+use crate::compare::{Joint, joint};
 use crate::stats::{Aim, Paired, Verdict};
 
 /// What the experiment recommends.
@@ -27,32 +27,10 @@ pub enum Advice {
     TooFew,
 }
 
-/// What may be said of an arm by all declared metrics together: better if it is by one and
-/// surely not inferior by the others.
-pub(super) fn together<'c>(contrasts: impl Iterator<Item = &'c Contrast>) -> Joint {
-    let all: Vec<&Contrast> = contrasts.collect();
-    let any = |wanted: fn(&Verdict) -> bool| all.iter().any(|c| wanted(&c.compared.verdict));
-    let better = any(|v| *v == Verdict::Better);
-    let worse = any(|v| *v == Verdict::Worse);
-    let holds = |c: &&&Contrast| {
-        matches!(c.compared.verdict, Verdict::Better | Verdict::Equivalent)
-            || not_inferior(&c.compared)
-    };
-    let held = all.iter().filter(holds).count() == all.len();
-    match (better, worse) {
-        (true, true) => Joint::Mixed,
-        (false, true) => Joint::Worse,
-        (true, false) if held => Joint::Better,
-        _ if any(|v| matches!(v, Verdict::Undecided(_))) => Joint::Undecided,
-        _ if any(|v| *v == Verdict::Descriptive) => Joint::Descriptive,
-        _ => Joint::Equivalent,
-    }
-}
-
 impl Outcome {
     /// What may be said of an arm by all declared metrics together.
     pub fn joint(&self, arm: usize) -> Joint {
-        together(self.of(arm))
+        joint(self.of(arm).map(|c| &c.compared))
     }
 
     /// Arms that were compared, in order.

@@ -1,10 +1,11 @@
 //! What the trials of an experiment say: each arm against the baseline, block by block.
 //!
 //! A trial is one number a metric. Inside a block the difference of two arms' logarithms is free
-//! of what both met alike (drift, temperature, neighbours); the differences of all blocks give
-//! the estimate, its interval and its chance ([`Paired`]). Chances are adjusted for every
-//! declared metric of every arm at once (Holm 1979). The baseline ran twice in each block: if it
-//! differs from itself, nothing is claimed.
+//! of what both met alike (drift, temperature, neighbours); all blocks give the estimate, its
+//! interval and its chance ([`Blocked`]). Chances are adjusted for every declared metric of every
+//! arm at once (Holm 1979). The baseline ran twice in each block: arms are compared with both of
+//! its runs, and if it differs from itself ([`Paired`]: each run of it counts once), nothing is
+//! claimed.
 
 mod advice;
 
@@ -12,8 +13,8 @@ pub use advice::{Advice, advise, front};
 
 use crate::compare::{Compared, Metric};
 use crate::stats::looks::{Asked, LOOKS, Looks};
-use crate::stats::planning::least_blocks;
-use crate::stats::{Estimate, Interval, Margin, Paired, Verdict, holm, judge, median};
+use crate::stats::planning::{least_blocks, least_doubled};
+use crate::stats::{Blocked, Estimate, Interval, Paired, Test, Verdict, holm, judge, median};
 
 /// One metric of every trial.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ pub struct Contrast {
     pub metric: usize,
     /// Baseline (A) and arm (B), a number a block, and what may be said.
     pub compared: Compared,
+    /// By which test.
+    pub test: Test,
     /// The interval of Student's t at 95 %, as a ratio: of few blocks the narrower one to look
     /// at beside. It takes differences of logarithms for normal.
     pub by_t: Interval,
@@ -106,7 +109,7 @@ pub fn outcome(all: &[Measured], places: Places, plan: Plan) -> Outcome {
             if arm == places.baseline {
                 continue;
             }
-            let contrast = contrast(measured, metric, arm, places.baseline);
+            let contrast = contrast(measured, metric, arm, places);
             if places.again == Some(arm) {
                 if measured.declared {
                     outcome.again.push(contrast);
@@ -119,17 +122,40 @@ pub fn outcome(all: &[Measured], places: Places, plan: Plan) -> Outcome {
         }
     }
     outcome.declared.sort_by_key(|c| (c.arm, c.metric));
+    let enough = least(outcome.declared.len(), places);
     match plan {
-        Plan::Fixed => fixed(&mut outcome.declared),
-        Plan::Looks => looked(&mut outcome.declared),
+        Plan::Fixed => fixed(&mut outcome.declared, enough),
+        Plan::Looks => looked(&mut outcome.declared, all, places),
     }
-    fixed(&mut outcome.again);
+    if places.again.is_some() {
+        silent_guard(&mut outcome.declared);
+    }
+    let questions = outcome.again.len();
+    fixed(&mut outcome.again, least_blocks(questions));
     outcome
 }
 
-fn contrast(measured: &Measured, metric: usize, arm: usize, baseline: usize) -> Contrast {
-    let (a, b) = (&measured.values[baseline], &measured.values[arm]);
-    let logs = Paired::new(&differences(a, b));
+/// The least blocks that can decide so many questions.
+pub fn least(questions: usize, places: Places) -> usize {
+    match places.again {
+        Some(_) => least_doubled(questions),
+        None => least_blocks(questions),
+    }
+}
+
+/// Takes back what so few blocks say that the baseline could not be seen to differ from itself.
+fn silent_guard(contrasts: &mut [Contrast]) {
+    let least = least_blocks(1);
+    let few = |c: &&mut Contrast| (2..least).contains(&c.compared.estimate.runs);
+    for c in contrasts.iter_mut().filter(few) {
+        if !matches!(c.compared.verdict, Verdict::Undecided(_)) {
+            c.compared.verdict = Verdict::Undecided(Some(least));
+        }
+    }
+}
+
+fn contrast(measured: &Measured, metric: usize, arm: usize, places: Places) -> Contrast {
+    let logs = logs(measured, arm, places);
     let t = logs.t_interval(0.95);
     Contrast {
         arm,
@@ -137,13 +163,14 @@ fn contrast(measured: &Measured, metric: usize, arm: usize, baseline: usize) -> 
         compared: Compared {
             metric: measured.metric.clone(),
             unit: measured.unit,
-            a: a.clone(),
-            b: b.clone(),
-            estimate: Estimate::paired(&logs, measured.metric.margin),
+            a: measured.values[places.baseline].clone(),
+            b: measured.values[arm].clone(),
+            estimate: Estimate::blocked(&logs, measured.metric.margin),
             adjusted: f64::NAN,
             verdict: Verdict::Descriptive,
             missing: measured.missing.clone(),
         },
+        test: logs.test(),
         by_t: Interval {
             low: t.low.exp(),
             high: t.high.exp(),
@@ -151,37 +178,54 @@ fn contrast(measured: &Measured, metric: usize, arm: usize, baseline: usize) -> 
     }
 }
 
-/// Differences of logarithms, block by block, B less A; NaN where a block lacks one.
-///
-/// Numbers have to be above zero to have a ratio. Two zeros do not differ; zero and something
-/// else have no ratio, and then no block may be told: to leave those blocks out would be to
-/// choose.
-pub fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let pairs = || {
-        a.iter()
-            .zip(b)
-            .filter(|(a, b)| a.is_finite() && b.is_finite())
-    };
-    let none = |v: f64| v == 0.0;
-    if pairs().any(|(a, b)| none(*a) != none(*b) || *a < 0.0 || *b < 0.0) {
-        return vec![];
-    }
-    let difference = |(a, b): (&f64, &f64)| if none(*a) { 0.0 } else { (b / a).ln() };
-    pairs().map(difference).collect()
+/// An arm against all runs of the baseline; the second baseline against the first.
+fn logs(measured: &Measured, arm: usize, places: Places) -> Blocked {
+    let again = places.again.filter(|again| *again != arm);
+    let baselines: Vec<&[f64]> = [Some(places.baseline), again]
+        .into_iter()
+        .flatten()
+        .filter_map(|place| measured.values.get(place).map(Vec::as_slice))
+        .collect();
+    Blocked::new(&in_blocks(&baselines, &measured.values[arm]))
 }
 
-fn logs(c: &Contrast) -> Paired {
-    Paired::new(&differences(&c.compared.a, &c.compared.b))
+/// Logarithms of the runs of each block: those of the baseline and that of the arm. What is not
+/// known is left out, and so are blocks that lack the arm or any baseline.
+///
+/// Numbers have to be above zero to have a ratio. Zeros do not differ from each other; zero and
+/// something else have no ratio, and then no block may be told: to leave those blocks out would
+/// be to choose.
+pub fn in_blocks(baselines: &[&[f64]], arm: &[f64]) -> Vec<(Vec<f64>, f64)> {
+    let mut blocks = Vec::with_capacity(arm.len());
+    for (place, value) in arm.iter().enumerate() {
+        let of = |b: &&[f64]| b.get(place).copied().filter(|v| v.is_finite());
+        let known: Vec<f64> = baselines.iter().filter_map(of).collect();
+        if known.is_empty() || !value.is_finite() {
+            continue;
+        }
+        let zero = *value == 0.0;
+        if *value < 0.0 || known.iter().any(|v| *v < 0.0 || (*v == 0.0) != zero) {
+            return vec![];
+        }
+        let log = |v: f64| if zero { 0.0 } else { v.ln() };
+        blocks.push((known.into_iter().map(log).collect(), log(*value)));
+    }
+    blocks
+}
+
+/// Differences of logarithms, block by block, B less A, as [`in_blocks`] has them.
+pub fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let blocks = in_blocks(&[a], b);
+    blocks.iter().map(|(a, b)| b - a[0]).collect()
 }
 
 /// Verdicts after a number of blocks that was fixed before.
-fn fixed(contrasts: &mut [Contrast]) {
+fn fixed(contrasts: &mut [Contrast], least: usize) {
     let chance = |c: &Contrast| match c.compared.estimate.runs {
         0 | 1 => f64::NAN,
         _ => c.compared.estimate.chance,
     };
     let chances: Vec<f64> = contrasts.iter().map(chance).collect();
-    let least = least_blocks(contrasts.len());
     for (c, adjusted) in contrasts.iter_mut().zip(holm(&chances)) {
         let Compared {
             metric, estimate, ..
@@ -199,9 +243,10 @@ fn fixed(contrasts: &mut [Contrast]) {
 }
 
 /// Verdicts of the last look that these blocks allow.
-fn looked(contrasts: &mut [Contrast]) {
-    let paired: Vec<Paired> = contrasts.iter().map(logs).collect();
-    let blocks = paired.iter().map(Paired::blocks).max().unwrap_or(0);
+fn looked(contrasts: &mut [Contrast], all: &[Measured], places: Places) {
+    let of = |c: &Contrast| logs(&all[c.metric], c.arm, places);
+    let blocked: Vec<Blocked> = contrasts.iter().map(of).collect();
+    let blocks = blocked.iter().map(Blocked::blocks).max().unwrap_or(0);
     // Ended early by somebody: a look at any other number of blocks.
     let mut at: Vec<usize> = LOOKS.iter().copied().filter(|n| *n < blocks).collect();
     at.push(blocks);
@@ -210,7 +255,7 @@ fn looked(contrasts: &mut [Contrast]) {
     };
     let asked: Vec<Asked<'_>> = contrasts
         .iter()
-        .zip(&paired)
+        .zip(&blocked)
         .map(|(c, logs)| Asked {
             logs,
             aim: c.compared.metric.aim,
@@ -267,16 +312,6 @@ pub fn level(values: &[f64]) -> Level {
             high: interval.high.exp(),
         },
         trials: logs.blocks(),
-    }
-}
-
-/// Whether an arm is surely no worse than the margin allows (one-sided, 5 %).
-pub(crate) fn not_inferior(compared: &Compared) -> bool {
-    let Margin(margin) = compared.metric.margin;
-    let inner = &compared.estimate.inner;
-    match compared.metric.aim {
-        crate::stats::Aim::Higher => inner.low >= 1.0 / (1.0 + margin),
-        crate::stats::Aim::Lower => inner.high <= 1.0 + margin,
     }
 }
 

@@ -84,6 +84,18 @@ impl Sums {
         self.chances[from..].iter().sum::<f64>().min(1.0)
     }
 
+    /// Chance of a sum below this, and half of that of this one.
+    pub(super) fn at_most_middle(&self, sum: u64) -> f64 {
+        let here = self.chances.get(sum as usize).copied().unwrap_or(0.0);
+        self.at_most(sum) - here / 2.0
+    }
+
+    /// Chance of a sum further out than this, and half of that of this one, on either side.
+    pub(super) fn two_sided_middle(&self, sum: u64) -> f64 {
+        let below = self.at_most_middle(sum);
+        (2.0 * below.min(1.0 - below)).clamp(0.0, 1.0)
+    }
+
     /// Chance of a sum as far out as this, on either side.
     pub(super) fn two_sided(&self, sum: u64) -> f64 {
         (2.0 * self.at_most(sum).min(self.at_least(sum))).min(1.0)

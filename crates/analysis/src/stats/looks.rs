@@ -6,9 +6,9 @@
 //! look nearly all of it is left.
 
 use super::distributions::{normal, normal_above};
-use super::planning::{LEVEL, smallest_of_blocks};
+use super::planning::LEVEL;
 use super::verdict::{Aim, Estimate, Margin, Verdict, judge};
-use super::{Interval, Paired};
+use super::{Blocked, Interval};
 
 /// After how many blocks an experiment of unknown length is looked at.
 pub const LOOKS: [usize; 4] = [6, 10, 16, 24];
@@ -18,9 +18,10 @@ const POINTS: usize = 160;
 
 /// The looks of an experiment.
 ///
-/// The test of a look is the signed-rank test. Where even its smallest chance is above what may
-/// be spent (at 6 and 10 blocks of 24), a look stops only if all blocks point the same way and
-/// Student's t is below it: it takes the differences for normal, which so far out in the tail
+/// The test of a look is that of [`Blocked`]: signed ranks, or aligned ones. Where even its
+/// smallest chance is above what may be spent (of signed ranks at 6 and 10 blocks of 24, of
+/// aligned ones at 6), a look stops only if all blocks point the same way and Student's t is
+/// below it: it takes the differences for normal, which so far out in the tail
 /// is a belief. Differences of blocks are symmetric where there is no effect, and tails that
 /// are longer than the normal's make t rarer, not more frequent.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +36,8 @@ pub struct Looks {
 /// What is asked of the blocks: a metric of an arm against the baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'p> {
-    /// Differences of logarithms, block by block.
-    pub logs: &'p Paired,
+    /// Logarithms, block by block.
+    pub logs: &'p Blocked,
     /// Which way is better.
     pub aim: Aim,
     /// What is too small to matter.
@@ -140,14 +141,15 @@ impl Looks {
 }
 
 /// Whether a difference is as sure as `level` asks.
-fn reaches(logs: &Paired, level: f64) -> bool {
-    let (ranks, least) = (logs.chance(), smallest_of_blocks(logs.blocks()));
+fn reaches(logs: &Blocked, level: f64) -> bool {
+    // Products of thirds do not come out as their power does, to the last digit.
+    let (ranks, least) = (logs.chance(), logs.smallest() * (1.0 + 1e-9));
     ranks <= level || (level < least && ranks <= least && logs.t_chance() <= level)
 }
 
 /// The interval at confidence 1 - `level`: by ranks, and where there are too few blocks for
 /// that, by Student's t.
-fn interval(logs: &Paired, level: f64) -> Interval {
+fn interval(logs: &Blocked, level: f64) -> Interval {
     let ranks = logs.interval(1.0 - level);
     if ranks.is_bounded() {
         ranks
@@ -251,7 +253,11 @@ mod tests {
         assert!(early[2] < levels[2]);
     }
 
-    fn asked(logs: &Paired) -> Asked<'_> {
+    fn pairs(differences: &[f64]) -> Blocked {
+        crate::stats::Paired::new(differences).into()
+    }
+
+    fn asked(logs: &Blocked) -> Asked<'_> {
         Asked {
             logs,
             aim: Aim::Higher,
@@ -262,9 +268,9 @@ mod tests {
     #[test]
     fn a_clear_difference_stops_early_and_a_doubtful_one_goes_on() {
         let looks = Looks::new(&LOOKS).unwrap();
-        let clear = Paired::new(&[0.50, 0.51, 0.49, 0.505, 0.495, 0.50]);
-        let doubtful = Paired::new(&[0.05, 0.09, 0.01, 0.02, 0.14, 0.03]);
-        let same = Paired::new(&[0.0003, -0.0002, 0.0001, -0.0003, 0.0002, 0.0]);
+        let clear = pairs(&[0.50, 0.51, 0.49, 0.505, 0.495, 0.50]);
+        let doubtful = pairs(&[0.05, 0.09, 0.01, 0.02, 0.14, 0.03]);
+        let same = pairs(&[0.0003, -0.0002, 0.0001, -0.0003, 0.0002, 0.0]);
         let found = looks.judge(0, &[asked(&doubtful), asked(&clear), asked(&same)]);
         assert!(
             matches!(found[0].verdict, Verdict::Undecided(_)),
@@ -275,7 +281,7 @@ mod tests {
         // One block the other way, and ranks no longer say the least they can.
         let mut against = vec![0.5; 5];
         against.push(-1e-6);
-        let found = looks.judge(0, &[asked(&Paired::new(&against))]);
+        let found = looks.judge(0, &[asked(&pairs(&against))]);
         assert!(
             matches!(found[0].verdict, Verdict::Undecided(_)),
             "{found:?}"
@@ -288,7 +294,7 @@ mod tests {
     fn odd_numbers_do_no_harm() {
         let looks = Looks::new(&[2, 3]).unwrap();
         for odd in [&[][..], &[0.0; 6], &[f64::NAN; 6], &[1.0], &[1.0; 6]] {
-            let odd = Paired::new(odd);
+            let odd = pairs(odd);
             for look in 0..2 {
                 assert_eq!(looks.judge(look, &[asked(&odd)]).len(), 1);
             }

@@ -4,6 +4,7 @@
 //! differences that are not there. Pure functions of numbers; nothing here knows what they are.
 
 mod aligned;
+mod blocked;
 pub mod bootstrap;
 mod distributions;
 mod holm;
@@ -21,6 +22,7 @@ mod unpaired;
 mod verdict;
 
 pub use aligned::Aligned;
+pub use blocked::{Blocked, Test};
 pub use holm::holm;
 pub use outliers::outliers;
 pub use paired::Paired;

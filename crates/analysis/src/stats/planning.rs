@@ -37,6 +37,12 @@ pub fn least_blocks(questions: usize) -> usize {
     least(questions, smallest_of_blocks)
 }
 
+/// The same where the baseline runs twice in each block ([`super::Blocked`]): never fewer than
+/// could show that the baseline differs from itself.
+pub fn least_doubled(questions: usize) -> usize {
+    least(questions, |n| smallest_of_aligned(n, 3)).max(least_blocks(1))
+}
+
 /// The least runs of each side that can decide without blocks.
 pub fn least_runs(questions: usize) -> usize {
     least(questions, |n| smallest_of_runs(n, n))
@@ -55,6 +61,14 @@ pub fn blocks_to_find(difference: f64, spread: f64, questions: usize) -> Option<
     enough(difference, spread, least_blocks(questions), questions)
 }
 
+/// The same where the baseline runs twice in each block; `spread` is that of an arm less the mean
+/// of its two baselines. More runs tell what the noise is, so that fewer are needed.
+pub fn doubled_to_find(difference: f64, spread: f64, questions: usize) -> Option<usize> {
+    // Of three runs a block, one is spent on the block's level.
+    let factor = |n: usize| factor_with((2 * n - 1) as f64, questions);
+    enough_with(difference, spread, least_doubled(questions), factor)
+}
+
 /// The smallest difference of logarithms that so many blocks likely (80 %) find, with that
 /// spread of their differences. Infinite where they can find none.
 pub fn smallest_to_find(blocks: usize, spread: f64, questions: usize) -> f64 {
@@ -67,7 +81,10 @@ pub fn smallest_to_find(blocks: usize, spread: f64, questions: usize) -> f64 {
 /// How many standard errors a difference needs to have for 80 %: of Student's t, and a little
 /// more for ranks, which need pi / 3 of its runs.
 fn factor(runs: usize, questions: usize) -> f64 {
-    let freedom = (runs - 1) as f64;
+    factor_with((runs - 1) as f64, questions)
+}
+
+fn factor_with(freedom: f64, questions: usize) -> f64 {
     let tail = LEVEL / 2.0 / questions.max(1) as f64;
     (student(freedom, tail) + student(freedom, 0.2)) * (std::f64::consts::PI / 3.0).sqrt()
 }
@@ -80,10 +97,20 @@ pub(super) fn enough(
     least: usize,
     questions: usize,
 ) -> Option<usize> {
+    enough_with(difference, spread, least, |n| factor(n, questions))
+}
+
+/// The same, where `factor` says how many standard errors so many runs need.
+fn enough_with(
+    difference: f64,
+    spread: f64,
+    least: usize,
+    factor: impl Fn(usize) -> f64,
+) -> Option<usize> {
     if spread.is_nan() || difference == 0.0 || !difference.is_finite() {
         return None;
     }
-    let needed = |n: usize| (factor(n, questions) * spread / difference).powi(2);
+    let needed = |n: usize| (factor(n) * spread / difference).powi(2);
     // With more runs t is smaller: from few on, this comes down to what is needed, and stays.
     let mut runs = least.max(2);
     for _ in 0..50 {
@@ -134,6 +161,17 @@ mod tests {
             (6, 6, 8)
         );
         assert_eq!((least_runs(1), least_runs(2), least_runs(6)), (4, 5, 5));
+    }
+
+    #[test]
+    fn a_second_baseline_needs_fewer_blocks_but_never_fewer_than_it_can_speak() {
+        assert_eq!((least_doubled(1), least_doubled(16)), (6, 6));
+        assert!(least_doubled(100) < least_blocks(100));
+        let of_pairs = blocks_to_find(0.05, 0.03 * 2_f64.sqrt(), 1).unwrap();
+        let doubled = doubled_to_find(0.05, 0.03 * 1.5_f64.sqrt(), 1).unwrap();
+        assert!(doubled < of_pairs, "{doubled}, {of_pairs}");
+        assert_eq!(doubled_to_find(1.0, 0.03, 1), Some(6));
+        assert_eq!(doubled_to_find(0.0, 0.03, 1), None);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What may be said: better, worse, equivalent, or undecided and what would decide.
 
-use super::planning::blocks_to_find;
-use super::{Aligned, Interval, Paired, Unpaired};
+use super::{Blocked, Interval, Paired, Unpaired};
 
 /// Which way is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,33 +83,25 @@ fn ratios(interval: Interval) -> Interval {
 impl Estimate {
     /// Of differences of logarithms, block by block.
     pub fn paired(logs: &Paired, margin: Margin) -> Estimate {
+        Estimate::blocked(&Blocked::Pairs(logs.clone()), margin)
+    }
+
+    /// Of blocks of logarithms, by the test that fits them.
+    pub fn blocked(logs: &Blocked, margin: Margin) -> Estimate {
         Estimate::with(logs, logs.interval(0.95), logs.interval(0.90), margin)
     }
 
     /// The same with intervals (of logarithms) that were found otherwise.
-    pub fn with(logs: &Paired, interval: Interval, inner: Interval, margin: Margin) -> Estimate {
+    pub fn with(logs: &Blocked, interval: Interval, inner: Interval, margin: Margin) -> Estimate {
+        let difference = logs.estimate();
         Estimate {
-            ratio: logs.estimate().exp(),
+            ratio: difference.exp(),
             interval: ratios(interval),
             inner: ratios(inner),
             chance: logs.chance(),
             runs: logs.blocks(),
-            to_find: logs.blocks_for(logs.estimate()),
-            to_exclude: logs.blocks_for(room(logs.estimate(), margin)),
-        }
-    }
-
-    /// Of blocks of logarithms whose baseline ran several times.
-    pub fn aligned(logs: &Aligned, margin: Margin) -> Estimate {
-        let (difference, spread) = (logs.estimate(), logs.spread());
-        Estimate {
-            ratio: difference.exp(),
-            interval: ratios(logs.interval(0.95)),
-            inner: ratios(logs.interval(0.90)),
-            chance: logs.chance(),
-            runs: logs.blocks(),
-            to_find: blocks_to_find(difference, spread, 1),
-            to_exclude: blocks_to_find(room(difference, margin), spread, 1),
+            to_find: logs.blocks_for(difference),
+            to_exclude: logs.blocks_for(room(difference, margin)),
         }
     }
 

@@ -2,11 +2,11 @@
 
 use analysis::stats::bootstrap::{Batches, Runs, bootstrap};
 use analysis::stats::planning::blocks_to_find;
-use analysis::stats::{Aim, Aligned, Estimate, Margin, Paired, Random, Verdict, judge};
+use analysis::stats::{Aim, Estimate, Margin, Paired, Random, Verdict, judge};
 
 use super::{ALARMS, COVERED, Cell, alarm};
 
-const MARGIN: Margin = Margin::THROUGHPUT;
+pub(super) const MARGIN: Margin = Margin::THROUGHPUT;
 
 /// How runs differ that should be the same.
 #[derive(Clone, Copy)]
@@ -75,19 +75,19 @@ fn covered(random: &mut Random, n: usize, noise: Noise) -> bool {
     estimate(random, n, noise, truth.ln()).interval.holds(truth)
 }
 
-const FAR: Noise = Noise {
+pub(super) const FAR: Noise = Noise {
     outliers: 10,
     ..PLAIN
 };
-const REMEMBERS: Noise = Noise {
+pub(super) const REMEMBERS: Noise = Noise {
     memory: 0.6,
     ..PLAIN
 };
-const DRIFTS: Noise = Noise {
+pub(super) const DRIFTS: Noise = Noise {
     drift: 0.01,
     ..PLAIN
 };
-const SHARED: Noise = Noise {
+pub(super) const SHARED: Noise = Noise {
     common: 0.5,
     ..PLAIN
 };
@@ -110,28 +110,6 @@ fn planned(random: &mut Random, spread: f64) -> bool {
     let of_blocks = spread * std::f64::consts::SQRT_2;
     let n = blocks_to_find(truth, of_blocks, 1).unwrap_or(0);
     found(random, n, Noise { spread, ..PLAIN })
-}
-
-/// Blocks with two runs of the baseline, as a duplicate baseline arm has them.
-fn doubled(random: &mut Random, n: usize, truth: f64, outliers: usize) -> Estimate {
-    let mut run = || {
-        let far = outliers > 0 && random.below(outliers) == 0;
-        0.03 * random.normal() * if far { 6.0 } else { 1.0 }
-    };
-    let blocks: Vec<(Vec<f64>, f64)> = (0..n)
-        .map(|_| (vec![run(), run()], truth + run()))
-        .collect();
-    Estimate::aligned(&Aligned::new(&blocks), MARGIN)
-}
-
-fn doubled_alarms(random: &mut Random, n: usize, outliers: usize) -> bool {
-    let found = doubled(random, n, 0.0, outliers);
-    alarm(found.chance, found.interval)
-}
-
-fn doubled_found(random: &mut Random) -> bool {
-    let found = doubled(random, 8, 1.05_f64.ln(), 0);
-    judge(&found, found.chance, Aim::Higher, MARGIN) == Verdict::Better
 }
 
 fn equivalent(random: &mut Random, n: usize, spread: f64) -> bool {
@@ -266,51 +244,6 @@ pub(super) const CELLS: &[Cell] = &[
         (0.0, 0.05),
         |r| equivalent(r, 12, 0.01),
     ),
-    Cell {
-        dear: 4,
-        ..cell(
-            "found.doubled.8",
-            "a shift of 5 % in 8 blocks with two baselines, runs differ by 3 % (nothing in common)",
-            (0.90, 1.0),
-            doubled_found,
-        )
-    },
-    Cell {
-        dear: 4,
-        ..cell(
-            "alarms.doubled.8",
-            "8 blocks with two baselines",
-            ALARMS,
-            |r| doubled_alarms(r, 8, 0),
-        )
-    },
-    Cell {
-        dear: 4,
-        ..cell(
-            "alarms.doubled.outliers",
-            "the same, a run in ten far out",
-            ALARMS,
-            |r| doubled_alarms(r, 8, 10),
-        )
-    },
-    Cell {
-        dear: 4,
-        ..cell(
-            "covered.doubled.8",
-            "8 blocks with two baselines",
-            COVERED,
-            |r| doubled(r, 8, 0.05, 0).interval.holds(0.05_f64.exp()),
-        )
-    },
-    Cell {
-        dear: 4,
-        ..cell(
-            "covered.doubled.6",
-            "6 blocks with two baselines",
-            COVERED,
-            |r| doubled(r, 6, 0.05, 0).interval.holds(0.05_f64.exp()),
-        )
-    },
     Cell {
         name: "covered.bootstrap.12",
         about: "hierarchical bootstrap of 12 blocks, 20 batches a run",

@@ -12,7 +12,7 @@ fn experiment(random: &mut Random, noise: Noise, truth: f64) -> (Looked, usize) 
     let all = differences(random, LOOKS[3], noise, truth);
     let mut last = None;
     for (look, blocks) in LOOKS.into_iter().enumerate() {
-        let logs = Paired::new(&all[..blocks]);
+        let logs = Paired::new(&all[..blocks]).into();
         let asked = Asked {
             logs: &logs,
             aim: Aim::Higher,

@@ -7,7 +7,9 @@ mod blocks;
 mod inside;
 mod latencies;
 mod looks;
+mod searches;
 mod sides;
+mod trials;
 
 use analysis::stats::{Interval, Random};
 
@@ -37,6 +39,8 @@ pub(crate) fn cells() -> Vec<&'static Cell> {
         sides::CELLS,
         latencies::CELLS,
         looks::CELLS,
+        trials::CELLS,
+        searches::CELLS,
         inside::CELLS,
     ];
     all.into_iter().flatten().collect()

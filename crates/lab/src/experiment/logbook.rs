@@ -87,7 +87,7 @@ pub struct Logbook {
     pub measures: Vec<Measure>,
     /// The search, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<Range>,
+    pub search: Option<Search>,
     /// The factor says how much is done at once: how throughput grows is asked.
     #[serde(default)]
     pub scale: bool,
@@ -118,15 +118,46 @@ pub struct Measure {
 }
 
 /// Where a search looks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Range {
-    /// The least value.
-    pub low: f64,
-    /// The greatest value.
-    pub high: f64,
-    /// What it found, when it is over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<f64>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Search {
+    /// Between two numbers.
+    Range {
+        /// The least value.
+        low: f64,
+        /// The greatest value.
+        high: f64,
+        /// What it found, when it is over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<f64>,
+    },
+    /// Among values that need not have an order: those of the factor.
+    Among {
+        /// How many there are.
+        candidates: usize,
+        /// What it found, when it is over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<String>,
+    },
+}
+
+impl Search {
+    /// What it found, as a knob or an argument takes it; `None` before it is over.
+    pub fn found(&self) -> Option<String> {
+        match self {
+            Search::Range { found, .. } => found.map(number),
+            Search::Among { found, .. } => found.clone(),
+        }
+    }
+}
+
+/// A number as a knob or an argument takes it.
+pub fn number(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value}")
+    }
 }
 
 /// What a trial is part of.
@@ -374,6 +405,21 @@ pub(crate) mod tests {
         book.save(&dir).unwrap();
         assert_eq!(Logbook::open(&dir).unwrap(), book);
         assert!(Logbook::is_in(&dir));
+        for search in [
+            Search::Range {
+                low: 1.0,
+                high: 9.5,
+                found: Some(2.5),
+            },
+            Search::Among {
+                candidates: 4,
+                found: Some("mq-deadline".into()),
+            },
+        ] {
+            book.search = Some(search);
+            book.save(&dir).unwrap();
+            assert_eq!(Logbook::open(&dir).unwrap(), book);
+        }
         // A value that is not a number cannot be in it: JSON has none.
         book.trials[0].values.insert("cpu.time".into(), None);
         book.save(&dir).unwrap();

@@ -14,7 +14,8 @@ mod substitute;
 pub use arms::{Arm, Design, Role, arms, of_winner};
 pub use factor::{Factor, Kind};
 pub use logbook::{
-    Blocks, FILE, FORMAT, Logbook, MOST_BLOCKS, Measure, OpenError, Range, Stage, State, Trial,
+    Blocks, FILE, FORMAT, Logbook, MOST_BLOCKS, Measure, OpenError, Search, Stage, State, Trial,
+    number,
 };
 pub use order::{order, seed_of};
 pub use substitute::{names_in, substitute};
