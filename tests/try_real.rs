@@ -259,8 +259,8 @@ fn values_without_an_order_are_searched_by_halves_and_confirmed() {
     }
     let device = LoopDevice::new("try-halves", 64 << 20);
     let bench = Bench::new("try-halves");
-    let ahead = queue(&device, "read_ahead_kb");
-    std::fs::write(&ahead, "0").expect("root may set it");
+    let ahead = device.queue("read_ahead_kb");
+    device.set("read_ahead_kb", "0");
     let search = format!("disk:{}.read_ahead_kb=0,4,1024,8,4096", device.name());
     let flush = format!("blockdev --flushbufs {}", device.path.display());
     let read = format!("if={}", device.path.display());
