@@ -12,140 +12,65 @@ mod trying;
 use support::{output, sonde};
 use trying::{Bench, against};
 
+/// Words behind `sonde try`, parted by `|`, and what is said of them.
+const REFUSED: &[(&str, &str)] = &[
+    ("--param|n=1,2", "no command to try"),
+    ("--|true", "nothing to try"),
+    ("--param|n=1,2|--|echo|{m}", "the command has {m}"),
+    ("--param|n=1,2|--|echo", "--param n changes nothing"),
+    ("--param|n=1|--|echo|{n}", "one arm only"),
+    ("--param|n=1,1|--|echo|{n}", "stands twice"),
+    ("--param|n=1,,2|--|echo|{n}", "a value is empty"),
+    ("--param|n|--|echo|{n}", "expected NAME=VALUE"),
+    ("--param|n=1,2|--param|n=3,4|--|echo|{n}", "given twice"),
+    ("--set|nothing:such=1|--|true", "knobs do not begin with"),
+    ("--set|disk:nosuchdisk.scheduler=none|--|true", "nosuchdisk"),
+    ("--set|thp=perhaps|--|true", "thp"),
+    ("--param|n=1,2|--blocks|0|--|echo|{n}", "expected 1 to"),
+    ("--param|n=1,2|--blocks|many|--|echo|{n}", "expected 1 to"),
+    ("--param|n=1,2|-m||--|echo|{n}", "no expression"),
+    (
+        "--param|n=1,2|-m|disk.foo|--|echo|{n}",
+        "`disk` has no measure `foo`",
+    ),
+    ("--param|n=1,2|-m|disk.byte|--|echo|{n}", "bytes"),
+    (
+        "--param|n=1,2|-m|dsk.bytes|--|echo|{n}",
+        "there is no subject `dsk`",
+    ),
+    (
+        "--set|thp=never|-m|disk.bytes by devise|--|true",
+        "`disk` has no dimension `devise`",
+    ),
+    (
+        "--param|n=1,2|-m|p99 disk.ios|--|echo|{n}",
+        "a quantile needs a sum by one number",
+    ),
+    (
+        "--param|n=1,2|--dry-run|-m|disk.foo|--|echo|{n}",
+        "`disk` has no measure `foo`",
+    ),
+    ("--param|n=1,2|--warmup|long|--|echo|{n}", "--warmup"),
+    ("--search|n=5..2|--|echo|{n}", "is not below"),
+    ("--search|n=a..b|--|echo|{n}", "two numbers"),
+    ("--search|n=1|--|echo|{n}", "expected KNOB=LOW..HIGH"),
+    ("--search|n=1,1|--|echo|{n}", "stands twice"),
+    ("--search|n=a,,b|--|echo|{n}", "a value is empty"),
+    ("--scale|n=1,x|--|echo|{n}", "no number of things"),
+    ("--scale|n=0,1|--|echo|{n}", "no number of things"),
+    ("--param|n=1,2|-o|there|--|echo|{n}", "exists already"),
+    ("--resume|there", "is no experiment"),
+    ("--resume|nowhere", "is no experiment"),
+    ("--resume|there|--param|n=1,2", "cannot be used with"),
+];
+
 #[test]
 fn what_cannot_be_tried_is_refused() {
     let bench = Bench::new("try-refused");
     std::fs::create_dir(bench.dir.join("there")).expect("a directory");
-    let cases: &[(&[&str], &str)] = &[
-        (&["--param", "n=1,2"], "no command to try"),
-        (&["--", "true"], "nothing to try"),
-        (
-            &["--param", "n=1,2", "--", "echo", "{m}"],
-            "the command has {m}",
-        ),
-        (
-            &["--param", "n=1,2", "--", "echo"],
-            "--param n changes nothing",
-        ),
-        (&["--param", "n=1", "--", "echo", "{n}"], "one arm only"),
-        (&["--param", "n=1,1", "--", "echo", "{n}"], "stands twice"),
-        (
-            &["--param", "n=1,,2", "--", "echo", "{n}"],
-            "a value is empty",
-        ),
-        (
-            &["--param", "n", "--", "echo", "{n}"],
-            "expected NAME=VALUE",
-        ),
-        (
-            &["--param", "n=1,2", "--param", "n=3,4", "--", "echo", "{n}"],
-            "given twice",
-        ),
-        (
-            &["--set", "nothing:such=1", "--", "true"],
-            "knobs do not begin with",
-        ),
-        (
-            &["--set", "disk:nosuchdisk.scheduler=none", "--", "true"],
-            "nosuchdisk",
-        ),
-        (&["--set", "thp=perhaps", "--", "true"], "thp"),
-        (
-            &["--param", "n=1,2", "--blocks", "0", "--", "echo", "{n}"],
-            "expected 1 to",
-        ),
-        (
-            &["--param", "n=1,2", "--blocks", "many", "--", "echo", "{n}"],
-            "expected 1 to",
-        ),
-        (
-            &["--param", "n=1,2", "-m", "", "--", "echo", "{n}"],
-            "no expression",
-        ),
-        (
-            &["--param", "n=1,2", "-m", "disk.foo", "--", "echo", "{n}"],
-            "`disk` has no measure `foo`",
-        ),
-        (
-            &["--param", "n=1,2", "-m", "disk.byte", "--", "echo", "{n}"],
-            "bytes",
-        ),
-        (
-            &["--param", "n=1,2", "-m", "dsk.bytes", "--", "echo", "{n}"],
-            "there is no subject `dsk`",
-        ),
-        (
-            &[
-                "--set",
-                "thp=never",
-                "-m",
-                "disk.bytes by devise",
-                "--",
-                "true",
-            ],
-            "`disk` has no dimension `devise`",
-        ),
-        (
-            &[
-                "--param",
-                "n=1,2",
-                "-m",
-                "p99 disk.ios",
-                "--",
-                "echo",
-                "{n}",
-            ],
-            "a quantile needs a sum by one number",
-        ),
-        (
-            &[
-                "--param",
-                "n=1,2",
-                "--dry-run",
-                "-m",
-                "disk.foo",
-                "--",
-                "echo",
-                "{n}",
-            ],
-            "`disk` has no measure `foo`",
-        ),
-        (
-            &["--param", "n=1,2", "--warmup", "long", "--", "echo", "{n}"],
-            "--warmup",
-        ),
-        (&["--search", "n=5..2", "--", "echo", "{n}"], "is not below"),
-        (&["--search", "n=a..b", "--", "echo", "{n}"], "two numbers"),
-        (
-            &["--search", "n=1", "--", "echo", "{n}"],
-            "expected KNOB=LOW..HIGH",
-        ),
-        (&["--search", "n=1,1", "--", "echo", "{n}"], "stands twice"),
-        (
-            &["--search", "n=a,,b", "--", "echo", "{n}"],
-            "a value is empty",
-        ),
-        (
-            &["--scale", "n=1,x", "--", "echo", "{n}"],
-            "no number of things",
-        ),
-        (
-            &["--scale", "n=0,1", "--", "echo", "{n}"],
-            "no number of things",
-        ),
-        (
-            &["--param", "n=1,2", "-o", "there", "--", "echo", "{n}"],
-            "exists already",
-        ),
-        (&["--resume", "there"], "is no experiment"),
-        (&["--resume", "nowhere"], "is no experiment"),
-        (
-            &["--resume", "there", "--param", "n=1,2"],
-            "cannot be used with",
-        ),
-    ];
-    for (words, wanted) in cases {
-        bench.refused(words, wanted);
+    for (words, wanted) in REFUSED {
+        let words: Vec<&str> = words.split('|').collect();
+        bench.refused(&words, wanted);
     }
     let left: Vec<_> = std::fs::read_dir(&bench.dir)
         .expect("a directory")
