@@ -282,6 +282,10 @@ fn an_experiment_prints_what_the_page_says() {
         "c",
         &[&["--search", "n=1..3", "--blocks", "1"], &sleep[..]].concat(),
     ));
+    answers.extend(conduct(
+        "d",
+        &[&["--search", "n=1,2", "--blocks", "1"], &sleep[..]].concat(),
+    ));
     // What takes chance or time to come about.
     let mut other = answers[0].clone();
     other["front"] = serde_json::json!(["baseline"]);

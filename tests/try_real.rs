@@ -264,6 +264,10 @@ fn values_without_an_order_are_searched_by_halves_and_confirmed() {
     let search = format!("disk:{}.read_ahead_kb=0,4,1024,8,4096", device.name());
     let flush = format!("blockdev --flushbufs {}", device.path.display());
     let read = format!("if={}", device.path.display());
+    let size = format!(
+        "disk.mean_size where device = {} and op = read:higher",
+        device.name()
+    );
     let words = [
         "--search",
         &search,
@@ -274,7 +278,7 @@ fn values_without_an_order_are_searched_by_halves_and_confirmed() {
         "--prepare",
         &flush,
         "-m",
-        "disk.mean_size where op = read:higher",
+        &size,
         "--",
         "dd",
         &read,
