@@ -13,7 +13,7 @@ mod truth;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{LoopDevice, Need, can_run, scratch, succeed};
+use support::{LoopDevice, Need, can_run, output, scratch};
 use truth::record_script_with;
 
 const BROWSER: &[Need] = &[
@@ -28,7 +28,11 @@ fn node(arguments: &[&str], runs: &[&Path]) {
     let mut command = Command::new("node");
     command.args(arguments).args(runs).current_dir(web);
     command.env("SONDE", env!("CARGO_BIN_EXE_sonde"));
-    println!("{}", succeed(&mut command));
+    let out = output(&mut command);
+    // Each case has its line, and says what is wrong.
+    println!("{}", String::from_utf8_lossy(&out.stdout));
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{command:?}: {}\n{said}", out.status);
 }
 
 #[test]
@@ -63,7 +67,8 @@ fn bubble(device: &LoopDevice, patience: u32) -> PathBuf {
          --name=lone --rw=randread --norandommap --bs=4k --iodepth=1 --size=1g --thinktime=5ms",
         device.path.display()
     );
-    record_script_with(&run, "100ms", &["--detail", "events"], &fio);
+    // Each of them as an event, however many they are.
+    record_script_with(&run, "100ms", &["--event-budget", "10000%"], &fio);
     run
 }
 

@@ -151,7 +151,7 @@ fn fio_first(target: &Path, options: &str) -> String {
     format!("chrt --fifo 50 {}", fio(target, options).join(" "))
 }
 
-/// A bucket of a breakdown by a number.
+/// A bucket of a breakdown by a number; its ends are NaN where that number is not known.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     from: f64,
@@ -163,14 +163,18 @@ struct Bucket {
 fn buckets(run: &Path, expression: &str) -> Vec<Bucket> {
     let answer = get(run, expression);
     let number = |v: &Value| v.as_f64().expect("a number");
+    let end = |key: &Value, name: &str| match &key[name] {
+        Value::Null => f64::NAN,
+        end => number(end),
+    };
     let groups = answer["groups"].as_array().expect("groups").iter();
     let mut buckets: Vec<Bucket> = groups
         .map(|group| {
             let key = group["key"].as_object().expect("a key").values().next();
             let key = key.expect("one dimension");
             Bucket {
-                from: number(&key["from"]),
-                to: number(&key["to"]),
+                from: end(key, "from"),
+                to: end(key, "to"),
                 total: number(&group["total"]),
             }
         })

@@ -162,6 +162,13 @@ fn a_journal_agrees() {
         let random = total(&run, &format!("disk.random {part}"));
         same(&format!("random {part}"), sequential.get("no"), random);
         let places = buckets(&run, &format!("disk.ios by offset {part}"));
+        let (nowhere, places): (Vec<_>, Vec<_>) = places.iter().partition(|b| b.from.is_nan());
+        let flushes = if name == "flush" {
+            counted.of(op)[0]
+        } else {
+            0.0
+        };
+        same(&format!("nowhere {part}"), sum(&nowhere), flushes);
         let last = places.last().map_or(0.0, |b| b.from);
         assert!(last < 64.0 * MIB as f64, "an I/O at {last} {part}");
     }

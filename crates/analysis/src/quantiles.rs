@@ -120,7 +120,9 @@ impl Distribution {
 
     /// How many events there are, where they are counted.
     pub fn events(&self) -> Option<f64> {
-        self.buckets.iter().map(|b| b.cell.events).sum()
+        let all: Option<f64> = self.buckets.iter().map(|b| b.cell.events).sum();
+        // The sum of nothing is -0.
+        all.map(|events| events + 0.0)
     }
 
     /// The quantile `q`; `None` if too few events lie beyond it.

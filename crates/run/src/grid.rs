@@ -56,8 +56,11 @@ pub fn floor(value: f64, unit: crate::Unit) -> f64 {
 
 /// Lower and upper bound of the bucket that starts at `lower_bound`, in base units: the grid
 /// counts nanoseconds for times and single units for the rest. Negative values (distances)
-/// mirror the positive.
+/// mirror the positive. NaN, a number that is not known, has none.
 pub fn bounds(lower_bound: f64, unit: crate::Unit) -> (f64, f64) {
+    if lower_bound.is_nan() {
+        return (f64::NAN, f64::NAN);
+    }
     let per_unit = if unit == crate::Unit::Seconds {
         1e9
     } else {
@@ -88,6 +91,12 @@ mod tests {
             }
         }
         assert_eq!(index(u64::MAX), 3775);
+    }
+
+    #[test]
+    fn what_is_not_known_has_no_bounds() {
+        let (from, to) = bounds(f64::NAN, crate::Unit::Bytes);
+        assert!(from.is_nan() && to.is_nan(), "{from} to {to}");
     }
 
     /// Bin bounds as fio 3.33 prints them in `clat_ns.bins` of `json+`: each is the middle of

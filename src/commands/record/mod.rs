@@ -2,6 +2,7 @@
 
 mod child;
 mod events;
+mod inventories;
 pub(crate) mod marks;
 pub(crate) mod progress;
 mod recording;

@@ -5,22 +5,19 @@ mod phases;
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use run::Nanos;
-use run::manifest::{self, Change, ClockStep, Manifest};
+use run::manifest::{self, ClockStep, Manifest};
 use run::printed::TIMES;
-use run::write::{CreateError, Finished, Writer, write_durably};
+use run::write::{CreateError, Finished, Writer};
 use rustix::process::Signal;
-use sources::Host;
-use sources::inventory::{self, Difference, Inventory};
 
 use super::child::{self, Outputs, Running};
+use super::inventories::Inventories;
 use super::marks::Marks;
 use super::progress::{Progress, Screen, Told, seconds};
 use super::sampler::{Counts, Sampler, Wrote};
@@ -412,91 +409,5 @@ fn restore(dir: &Path, kept: Option<[Kept; 2]>, inventory: &Inventories) {
             output::message(&format!("the command's {name} is lost: {e}"));
         }
     }
-    if let Some((start, changes)) = &inventory.taken {
-        write_inventory(
-            dir,
-            start,
-            Some(changes.as_slice()).filter(|c| !c.is_empty()),
-        );
-    }
-}
-
-/// The inventory at the start, taken and written beside everything else.
-struct Inventories {
-    place: mpsc::Sender<PathBuf>,
-    receive: mpsc::Receiver<()>,
-    thread: Option<JoinHandle<Inventory>>,
-    /// What was found at the start, and what changed by the end.
-    taken: Option<(Inventory, Vec<Difference>)>,
-}
-
-impl Inventories {
-    fn start(host: &Host) -> Inventories {
-        let (send, receive) = mpsc::channel();
-        let (place, dir) = mpsc::channel::<PathBuf>();
-        let host = host.clone();
-        // Without a thread there is no inventory.
-        let thread = std::thread::Builder::new()
-            .name("inventory".into())
-            .spawn(move || {
-                let taken = inventory::take(&host);
-                let _ = send.send(());
-                // Without a run there is no place.
-                if let Ok(dir) = dir.recv() {
-                    write_inventory(&dir, &taken, None);
-                }
-                taken
-            });
-        Inventories {
-            place,
-            receive,
-            thread: thread.ok(),
-            taken: None,
-        }
-    }
-
-    /// Has it written into the run's directory.
-    fn write_into(&self, dir: PathBuf) {
-        // Who took it and fell over does not write.
-        let _ = self.place.send(dir);
-    }
-
-    fn wait(&mut self, most: Duration) {
-        let _ = self.receive.recv_timeout(most);
-    }
-
-    /// Waits until it no longer writes anything.
-    fn end(self) {
-        self.thread.map(JoinHandle::join);
-    }
-
-    /// Answers with what changed since the start, and adds it to `inventory.json`.
-    fn finish(&mut self, host: &Host, dir: &Path) -> Vec<Change> {
-        let Some(start) = self.thread.take().and_then(|t| t.join().ok()) else {
-            return vec![];
-        };
-        let changes = inventory::differences(&start, &inventory::take(host));
-        if !changes.is_empty() && dir.join("run.json").exists() {
-            write_inventory(dir, &start, Some(&changes));
-        }
-        let text = |v: Option<serde_json::Value>| {
-            v.map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned))
-        };
-        let change = |d: &Difference| Change {
-            path: d.path.clone(),
-            before: text(d.before.clone()),
-            after: text(d.after.clone()),
-        };
-        let described = changes.iter().map(change).collect();
-        self.taken = Some((start, changes));
-        described
-    }
-}
-
-fn write_inventory(dir: &Path, taken: &Inventory, changes: Option<&[Difference]>) {
-    let mut text = format!("{:#}", taken.document(changes));
-    text.push('\n');
-    if let Err(e) = write_durably(&dir.join("inventory.json"), text.as_bytes()) {
-        output::message(&format!("the inventory could not be written: {e}"));
-    }
+    inventory.write_again(dir);
 }

@@ -4,6 +4,7 @@
 //! dimension named, the planner takes the cheapest that the run has. `host`, `phase` and
 //! `time` are dimensions of everything: they come from the manifest, not from columns.
 
+mod candidates;
 mod checks;
 mod events;
 mod messages;
@@ -18,6 +19,7 @@ use crate::bounds::Bounds;
 use crate::error::{Problem, near_or_all};
 use crate::syntax::{Expression, Spanned, Test};
 
+use candidates::{Candidate, candidates};
 use checks::cuts;
 pub use checks::{holds, holds_number};
 pub use events::plan_events;
@@ -187,66 +189,6 @@ fn find_subject(expression: &Expression) -> Result<&'static Subject, Problem> {
         Problem::at(&expression.text, expression.subject.span, what)
             .hint(near_or_all(name, CATALOG.iter().map(|s| s.name)))
     })
-}
-
-/// A table that could answer, and the measure's column there.
-#[derive(Clone, Copy)]
-struct Candidate {
-    subject: &'static Subject,
-    table: &'static Table,
-    column: &'static str,
-    caveat: Option<&'static str>,
-}
-
-impl Candidate {
-    /// Whether the table has all of those dimensions.
-    fn fits(&self, needed: &[&Spanned]) -> bool {
-        needed.iter().all(|d| self.table.has_dimension(&d.text))
-    }
-
-    /// What the measure is made of, in a table of events.
-    fn made(&self) -> Option<Stored> {
-        let mut made = self.table.made.iter();
-        made.find(|(name, _)| *name == self.column).map(|m| m.1)
-    }
-}
-
-/// Every table that serves `measure` of `subject`, cheapest first.
-fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candidate> {
-    let own = subject.tables.iter().filter_map(|table| {
-        let stored = table.measures.iter().copied();
-        let mut all = stored.chain(table.made.iter().map(|(name, _)| *name));
-        let column = all.find(|m| *m == measure)?;
-        Some(Candidate {
-            subject,
-            table,
-            column,
-            caveat: None,
-        })
-    });
-    let other = subject
-        .also
-        .iter()
-        .filter(|a| a.measure == measure)
-        .filter_map(|a| {
-            let (subject, table) = catalog::table(a.table)?;
-            Some(Candidate {
-                subject,
-                table,
-                column: a.column,
-                caveat: Some(a.caveat),
-            })
-        });
-    let mut all: Vec<Candidate> = own.chain(other).collect();
-    // A stable sort: within a kind, the order of the catalog, own tables first. What the kernel
-    // counts anyway comes before what a program of ours counts.
-    all.sort_by_key(|c| match c.table.detail {
-        Detail::Sample if !c.table.source.starts_with("bpf-") => 0,
-        Detail::Sample => 1,
-        Detail::Histogram => 2,
-        Detail::Event => 3,
-    });
-    all
 }
 
 struct Planner<'a> {
