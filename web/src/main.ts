@@ -12,6 +12,7 @@ import "./style/narrow.css";
 import { HttpProvider } from "./api/http";
 import { refusalOf } from "./api/provider";
 import type { Provider } from "./api/provider";
+import type { Runs } from "./api/types";
 import { carried, ReportProvider } from "./api/report";
 import { h } from "./dom";
 import { Page } from "./page";
@@ -36,11 +37,25 @@ function refuse(host: HTMLElement, thrown: unknown): void {
   );
 }
 
+/** How long the first interval of a live observation is waited for, and how often it is asked for, in milliseconds. */
+const FIRST_INTERVAL = { most: 5000, every: 200 };
+
+/** The runs; a live one once it has something to begin with, which it has not before its first interval ends. */
+async function observed(answers: Provider): Promise<Runs> {
+  const late = performance.now() + FIRST_INTERVAL.most;
+  for (;;) {
+    const runs = await answers.runs();
+    if (!runs.live || firstSheet(runs.runs).panels.length > 0 || performance.now() > late) return runs;
+    await new Promise((resolve) => setTimeout(resolve, FIRST_INTERVAL.every));
+  }
+}
+
 async function begin(): Promise<void> {
   const host = document.getElementById("page") ?? document.body;
   try {
     const answers = provider();
-    const [runs, catalog, linked] = await Promise.all([answers.runs(), answers.catalog(), decode(location.hash)]);
+    const linked = await decode(location.hash);
+    const [runs, catalog] = await Promise.all([linked ? answers.runs() : observed(answers), answers.catalog()]);
     const store = new Store();
     let bench: Workbench | null = null;
     const page = new Page(answers, store, new View(), () => bench?.unreachable());
