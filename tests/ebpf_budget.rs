@@ -11,9 +11,14 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use support::{LoopDevice, Need, can_run, get, scratch, sonde, succeed, total};
+use support::{Awake, LoopDevice, Need, can_run, get, scratch, sonde, succeed, total};
 
-const NEEDS: &[Need] = &[Need::Root, Need::Program("fio"), Need::Program("losetup")];
+const NEEDS: &[Need] = &[
+    Need::Root,
+    Need::Program("fio"),
+    Need::Program("losetup"),
+    Need::Program("chrt"),
+];
 
 /// While one recorder attaches its programs the kernel may leave those of another out.
 static ONE: Mutex<()> = Mutex::new(());
@@ -30,6 +35,9 @@ fn reads(device: &LoopDevice, name: &str, seconds: u32, more: &str) -> String {
 /// Records what `script` does to a disk.
 fn record_script(dir: &Path, script: &str, options: &[&str]) -> PathBuf {
     let run = dir.join("run");
+    // One read after the other, each with two processes to be woken: tens of thousands a second
+    // only if no processor has to be woken too.
+    let _awake = Awake::new();
     succeed(
         sonde()
             .args(["record", "-q", "--sources", "disk,bpf-disk", "-o"])

@@ -1,12 +1,11 @@
 //! Latency of a disk of which each sleep is known.
 
-use std::process::{Child, Command};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::slow_fuse::{Delay, SlowDisk};
-use crate::support::{can_run, scratch};
+use crate::support::{Awake, can_run, scratch};
 use crate::truth::{record_script_with, same};
 use crate::{LOOK, MIB, NEEDS_FUSE, alone, buckets, fio, fio_first, quantile, sum, undisturbed};
 
@@ -36,30 +35,6 @@ fn the_tail_agrees() {
             bucket.to > 0.05 && bucket.from < 0.08,
             "a sleep of 50 ms took {bucket:?}"
         );
-    }
-}
-
-/// Keeps all processors busy with what gives way to anything else at once.
-struct Awake(Vec<Child>);
-
-impl Awake {
-    fn new() -> Awake {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let busy = |_| {
-            let mut idle = Command::new("chrt");
-            idle.args(["--idle", "0", "sh", "-c", "while :; do :; done"]);
-            idle.spawn().expect("chrt runs")
-        };
-        Awake((0..processors).map(busy).collect())
-    }
-}
-
-impl Drop for Awake {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
     }
 }
 
