@@ -58,10 +58,17 @@ const REFUSED: &[(&str, &str)] = &[
     ("--search|n=a,,b|--|echo|{n}", "a value is empty"),
     ("--scale|n=1,x|--|echo|{n}", "no number of things"),
     ("--scale|n=0,1|--|echo|{n}", "no number of things"),
+    (
+        "--scale|n=1,2|-m|elapsed|--|echo|{n}",
+        "none of the metrics is a throughput",
+    ),
     ("--param|n=1,2|-o|there|--|echo|{n}", "exists already"),
     ("--resume|there", "is no experiment"),
     ("--resume|nowhere", "is no experiment"),
     ("--resume|there|--param|n=1,2", "cannot be used with"),
+    ("--resume|there|--blocks|9", "cannot be used with"),
+    ("--resume|there|-m|elapsed", "cannot be used with"),
+    ("--resume|there|--seed|5", "cannot be used with"),
 ];
 
 #[test]

@@ -299,3 +299,58 @@ fn values_without_an_order_are_searched_by_halves_and_confirmed() {
     assert_eq!(verdict["blocks"], 6, "a trial of the search was counted");
     assert_eq!(result["advice"]["arm"], found);
 }
+
+/// The kernel keeps reading ahead in whole pages: a range is searched by what it keeps.
+#[test]
+fn a_range_is_searched_by_the_values_that_the_kernel_keeps() {
+    if !can_run(
+        "a_range_is_searched_by_the_values_that_the_kernel_keeps",
+        LOOP,
+    ) {
+        return;
+    }
+    let device = LoopDevice::new("try-kept", 16 << 20);
+    let bench = Bench::new("try-kept");
+    let ahead = device.queue("read_ahead_kb");
+    device.set("read_ahead_kb", "32");
+    let search = format!("disk:{}.read_ahead_kb=4..1000", device.name());
+    let flush = format!("blockdev --flushbufs {}", device.path.display());
+    let read = format!("if={}", device.path.display());
+    let size = format!("disk.mean_size where device = {}:higher", device.name());
+    let words = [
+        "--search",
+        &search,
+        "--blocks",
+        "6",
+        "--prepare",
+        &flush,
+        "-m",
+        &size,
+        "--",
+        "dd",
+        &read,
+        "of=/dev/null",
+        "bs=4k",
+    ];
+    let result = bench.conduct(&words, 0);
+    assert_eq!(file(&ahead), "32", "it was not put back");
+    let trials = result["trials"].as_array().expect("trials").iter();
+    let searched: Vec<f64> = trials
+        .filter(|t| t["stage"] == "search")
+        .map(|t| {
+            t["arm"]
+                .as_str()
+                .expect("a name")
+                .parse()
+                .expect("a number")
+        })
+        .collect();
+    assert!(searched.len() > 3, "{searched:?}");
+    assert!(searched.iter().all(|v| v % 4.0 == 0.0), "{searched:?}");
+    let found = result["search"]["found"].as_f64().expect("a value");
+    assert!(searched.contains(&found), "{found} of {searched:?}");
+    assert_eq!(
+        against(&result, 0, &format!("{found}"))["verdict"],
+        "better"
+    );
+}

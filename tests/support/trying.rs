@@ -37,8 +37,10 @@ impl Bench {
         command
             .current_dir(&self.dir)
             .env("SONDE_STATE", self.dir.join("state"))
-            .args(["try", "--record=--detail=samples"])
-            .args(words);
+            .arg("try")
+            .args(words.iter().take_while(|w| **w != "--"))
+            .args((!words.contains(&"--resume")).then_some("--record=--detail=samples"))
+            .args(words.iter().skip_while(|w| **w != "--"));
         command
     }
 

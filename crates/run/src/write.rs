@@ -440,6 +440,7 @@ fn write_all(
     )]
     let now = Instant::now;
     let mut due = now();
+    let mut came = due;
     let mut manifest: Option<String> = None;
     loop {
         let wait = if pending.is_empty() && manifest.is_none() {
@@ -447,6 +448,9 @@ fn write_all(
         } else {
             receive.recv_timeout(due.saturating_duration_since(now()))
         };
+        if wait.is_ok() {
+            came = now();
+        }
         let ended = match wait {
             Ok(Message::Manifest(text)) => {
                 manifest = Some(text);
@@ -470,7 +474,9 @@ fn write_all(
         if !ended && at + EARLY < due {
             continue;
         }
-        due = at + DURABLE_EVERY;
+        // Counted from when rows came, not from now: rows that come once a second then find
+        // their turn there and wake the thread once, whenever the first write was.
+        due = (came + DURABLE_EVERY).max(at + DURABLE_EVERY / 2);
         let rows = std::mem::take(&mut pending);
         match journal.commit() {
             Err(e) => {

@@ -5,6 +5,8 @@
 pub enum Align {
     /// Names.
     Left,
+    /// Words, to the left as names, which are never shortened.
+    Words,
     /// Numbers.
     Right,
 }
@@ -103,7 +105,7 @@ impl Table {
             let cell = shortened(cell, width);
             let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
             match align {
-                Align::Left => line.extend([cell.as_str(), pad.as_str()]),
+                Align::Left | Align::Words => line.extend([cell.as_str(), pad.as_str()]),
                 Align::Right => line.extend([pad.as_str(), cell.as_str()]),
             }
         }

@@ -168,6 +168,8 @@ struct Comparison {
     a: Side,
     b: Side,
     all: Vec<Compared>,
+    /// Run i of A and run i of B ran in one block.
+    blocks: bool,
     shifts: Vec<Shift>,
     doubts: doubts::Doubts,
     notes: Vec<String>,
@@ -197,6 +199,7 @@ impl Comparison {
             a,
             b,
             all,
+            blocks,
         }
     }
 }

@@ -3,14 +3,16 @@
 use std::fmt::Write;
 
 use analysis::compare::{Compared, Joint, joint, side};
-use analysis::stats::planning::{LEVEL, least_runs, smallest_of_runs};
+use analysis::stats::planning::{
+    LEVEL, least_blocks, least_runs, smallest_of_blocks, smallest_of_runs,
+};
 use analysis::stats::{Interval, Verdict, median};
 use run::Unit;
 use run::unit::{amount, digits};
 use surfaces::table::{shortened, wrapped};
 use surfaces::terminal::{self, Colour};
 
-use super::{Comparison, Side, shown};
+use super::{Comparison, shown};
 use crate::output::{counted, one_line};
 
 const WIDTH: usize = 80;
@@ -45,7 +47,7 @@ pub(super) fn text(told: &Comparison, colour: Colour) -> String {
         out += &terminal::picture(&chart, WIDTH as u16, height as u16, colour);
         out.push('\n');
     }
-    out += &wrapped("", &conclusion(&told.a, &told.b, &told.all), WIDTH);
+    out += &wrapped("", &conclusion(told), WIDTH);
     for note in &told.notes {
         out += &wrapped("note      ", note, WIDTH);
     }
@@ -143,7 +145,11 @@ fn remark(c: &Compared) -> Option<String> {
     }
 }
 
-fn conclusion(a: &Side, b: &Side, all: &[Compared]) -> String {
+fn conclusion(
+    Comparison {
+        a, b, all, blocks, ..
+    }: &Comparison,
+) -> String {
     let least = a.runs.len().min(b.runs.len());
     if least < 2 {
         let towards = |c: &Compared| match side(c.estimate.ratio, c.metric.aim) {
@@ -161,14 +167,18 @@ fn conclusion(a: &Side, b: &Side, all: &[Compared]) -> String {
              too, and nobody has seen by how much. Four runs of each are the least that can decide."
         );
     }
-    let smallest = smallest_of_runs(a.runs.len(), b.runs.len());
+    let (smallest, needed): (_, fn(usize) -> usize) = if *blocks {
+        (smallest_of_blocks(a.runs.len()), least_blocks)
+    } else {
+        (smallest_of_runs(a.runs.len(), b.runs.len()), least_runs)
+    };
     let asked = all.iter().filter(|c| !c.adjusted.is_nan()).count();
     if smallest > LEVEL {
         let mut text = format!(
             "{} and {} can never decide at 5 %: {} of each are the least for one metric.",
             counted(a.runs.len() as u64, "run"),
             counted(b.runs.len() as u64, "run"),
-            least_runs(1),
+            needed(1),
         );
         if all.iter().any(|c| c.verdict == Verdict::Equivalent) {
             text += " What is called equivalent is so by its interval.";
@@ -180,7 +190,7 @@ fn conclusion(a: &Side, b: &Side, all: &[Compared]) -> String {
         return format!(
             "{together} With {asked} metrics at once so few runs cannot show a difference: {} of \
              each are the least.",
-            least_runs(asked),
+            needed(asked),
         );
     }
     together.to_owned()

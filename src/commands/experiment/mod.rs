@@ -7,6 +7,7 @@ mod drawing;
 mod json;
 mod runs;
 mod scaling;
+mod searched;
 mod told;
 
 use std::path::Path;

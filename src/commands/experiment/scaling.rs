@@ -75,14 +75,14 @@ pub(super) fn text(e: &Experiment<'_>) -> String {
     };
     let mut table = Table::new();
     let per = match measured.unit {
-        Some((run::Unit::Bytes, _)) => "cpu s/GB",
-        _ => "cpu s/unit",
+        Some((run::Unit::Bytes, _)) => "cpu/GB",
+        _ => "cpu/unit",
     };
     table.column("  at once", Align::Right);
     for name in ["work", "speed-up", "efficiency", per] {
         table.column(name, Align::Right);
     }
-    let scale = if per == "cpu s/GB" { 1e9 } else { 1.0 };
+    let scale = if per == "cpu/GB" { 1e9 } else { 1.0 };
     let (workers, costs) = (workers(e), costs(e, measured));
     for Step {
         workers: n,
@@ -94,15 +94,11 @@ pub(super) fn text(e: &Experiment<'_>) -> String {
         let place = workers.iter().position(|w| *w == n);
         let cost = place.map_or(f64::NAN, |p| costs[p] * scale);
         table.row(vec![
-            digits(n),
+            lab::experiment::number(n),
             value_text(work, measured.unit),
             format!("{speed_up:.2}"),
             format!("{:.0} %", efficiency * 100.0),
-            if cost.is_nan() {
-                "-".into()
-            } else {
-                digits(cost)
-            },
+            value_text(cost, Some((run::Unit::Seconds, false))),
         ]);
     }
     let mut out = table.render(WIDTH);
@@ -133,13 +129,13 @@ fn told(laws: &Scaling, measured: &Measured) -> String {
         let bound = within(bounds.map(|b| b.knee));
         text += &format!(
             " Knee at {}{bound}: beyond it each more adds more waiting than work.",
-            digits(knee.round().max(1.0))
+            lab::experiment::number(knee.round().max(1.0))
         );
     }
     text += &match usl.peak() {
         Some(peak) => format!(
             " Peak at {}{}, with {}.",
-            digits(peak.round().max(1.0)),
+            lab::experiment::number(peak.round().max(1.0)),
             within(bounds.map(|b| b.peak)),
             value_text(usl.work(peak), measured.unit)
         ),

@@ -3,12 +3,12 @@
 use analysis::compare::Compared;
 use analysis::experiment::{Advice, Contrast, Measured, advise, least, level};
 use analysis::stats::{Aim, Interval, Test, Verdict};
-use lab::experiment::{Blocks, Logbook, Search, Stage, State};
+use lab::experiment::{Blocks, Logbook, Stage, State};
 use run::Unit;
 use run::unit::{amount, digits};
 use surfaces::table::{Align, Table, wrapped};
 
-use super::{Experiment, scaling};
+use super::{Experiment, scaling, searched};
 use crate::output::{counted, one_line};
 
 /// Columns of the text.
@@ -20,6 +20,11 @@ const NAMED: usize = 4;
 /// The whole text, with the picture in it.
 pub(super) fn text(e: &Experiment<'_>, picture: &str) -> String {
     let mut out = head(e);
+    out += &searched::table(e);
+    if e.book.arms.is_empty() && e.book.search.is_some() {
+        out.push('\n');
+        return out + &conclusion(e);
+    }
     for (place, measured) in e.measured.iter().enumerate() {
         if measured.declared {
             out.push('\n');
@@ -60,36 +65,13 @@ fn head(e: &Experiment<'_>) -> String {
         let text = format!("baseline: {} = {}", factor.name, factor.base);
         out += &wrapped(&indent, &one_line(&text), WIDTH);
     }
-    for line in search(book).into_iter().chain(failures(book)) {
+    for line in searched::line(book).into_iter().chain(failures(book)) {
         out += &wrapped(&indent, &one_line(&line), WIDTH);
     }
     if let Some(ended) = &book.ended {
         out += &wrapped(&indent, &one_line(ended), WIDTH);
     }
     out
-}
-
-/// What a search proposed.
-fn search(book: &Logbook) -> Option<String> {
-    let search = book.search.as_ref()?;
-    let tried = book
-        .trials
-        .iter()
-        .filter(|t| t.stage == Stage::Search)
-        .count();
-    let name = book.factors.first().map_or("", |f| f.name.as_str());
-    let found = search.found().map_or_else(
-        || "and is not over".to_owned(),
-        |found| format!("and proposes {name} = {found}"),
-    );
-    let place = match search {
-        Search::Range { low, high, .. } => format!("from {} to {}", digits(*low), digits(*high)),
-        Search::Among { candidates, .. } => format!("among {candidates} values"),
-    };
-    Some(format!(
-        "a search {place} took {} {found}",
-        counted(tried as u64, "trial")
-    ))
 }
 
 /// What does not count.
@@ -137,7 +119,7 @@ fn metric(e: &Experiment<'_>, place: usize, measured: &Measured) -> String {
         ("ratio", Align::Right),
         ("95 %", Align::Right),
         ("p", Align::Right),
-        ("", Align::Left),
+        ("", Align::Words),
     ] {
         table.column(name, align);
     }
@@ -256,10 +238,7 @@ fn beside(e: &Experiment<'_>) -> String {
     }
     let mut table = Table::new();
     for (name, align) in [
-        (
-            "  beside: not declared, so nothing is concluded",
-            Align::Left,
-        ),
+        ("", Align::Left),
         ("arm", Align::Left),
         ("ratio", Align::Right),
         ("95 %", Align::Right),
@@ -281,7 +260,8 @@ fn beside(e: &Experiment<'_>) -> String {
             interval_text(c.compared.estimate.interval),
         ]);
     }
-    format!("\n{}", table.render(WIDTH))
+    let head = "  beside: not declared, so nothing is concluded";
+    format!("\n{head}\n{}", table.render(WIDTH))
 }
 
 /// What to do, how sure that is, and at what cost.
@@ -308,7 +288,7 @@ fn conclusion(e: &Experiment<'_>) -> String {
                 one_line(&metrics.join(", "))
             )
         }
-        Advice::TooFew if e.book.arms.is_empty() => "No arms were compared.".to_owned(),
+        Advice::TooFew if e.book.arms.is_empty() => searched::nothing(e.book),
         Advice::TooFew => "Too few trials to conclude anything.".to_owned(),
     };
     wrapped("", &text, WIDTH)

@@ -48,7 +48,7 @@ pub(super) fn is_beside_archive(path: &Path) -> bool {
     clippy::disallowed_methods,
     reason = "starts a converter, whose output is read"
 )]
-pub(super) fn converted(path: &Path) -> io::Result<Option<Box<dyn Read>>> {
+pub(super) fn converted(path: &Path) -> io::Result<Option<Box<dyn Read + Send>>> {
     let (mut command, why) = match kind(path) {
         None => return Ok(None),
         Some(Kind::Sadc) => {

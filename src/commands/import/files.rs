@@ -13,6 +13,7 @@ use run::write::Making;
 use run::{Nanos, Rows, Sink, Table, Word, Words, catalog};
 use rustix::process::Signal;
 
+use super::ahead::{Ahead, Next};
 use super::inputs::{self, Input};
 use super::report::{Told, conclude};
 use super::{Known, Wanted};
@@ -22,10 +23,6 @@ use crate::output;
 
 /// Bytes at a file's beginning by which its format is recognised.
 const HEAD: usize = 1 << 20;
-
-/// Bytes that are read at a time: so few that they are in the processor's cache when they are
-/// parsed.
-const PIECE: usize = 256 << 10;
 
 /// Bytes of text whose rows are handed on together.
 const TOGETHER: usize = 1 << 20;
@@ -121,10 +118,10 @@ fn one(
 ) -> Result<ExitCode, Failure> {
     let mut making = begin_run(wanted)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
-    let found = begin(wanted, input).and_then(|(mut text, first, head, format)| {
+    let found = begin(wanted, input).and_then(|(text, first, head, format)| {
         let mut import = Import::new(format.reading(), &head, wanted.options.clone());
         import.hand_out_alike();
-        let report = read(&mut import, &first, &mut text, &mut write, signals)?;
+        let report = read(&mut import, &first, text, &mut write, signals)?;
         let words = std::mem::take(&mut import.rows().words);
         Ok((Looked::new(input, format, &wanted.options, report), words))
     });
@@ -177,10 +174,10 @@ impl Told {
     }
 }
 
-type Begun<'i> = (Box<dyn Read + 'i>, Vec<u8>, Head, Known);
+type Begun = (Box<dyn Read + Send>, Vec<u8>, Head, Known);
 
 /// Opens a file and recognises it by its first bytes.
-fn begin<'i>(wanted: &Wanted, input: &'i Input) -> Result<Begun<'i>, Why> {
+fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
     let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
     let mut text = input.open().map_err(unreadable)?;
     let first = inputs::first_bytes(&mut text, HEAD).map_err(unreadable)?;
@@ -195,7 +192,7 @@ fn look<'i>(
     options: &Options,
     signals: &mut Signals,
 ) -> Result<Looked<'i>, Why> {
-    let (mut text, first, head, format) = begin(wanted, input)?;
+    let (text, first, head, format) = begin(wanted, input)?;
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
     let mut import = Import::new(format.reading(), &head, options.clone());
     let mut count = |sink: &mut Sink| {
@@ -205,7 +202,7 @@ fn look<'i>(
         sink.clear();
         Ok(())
     };
-    let report = read(&mut import, &first, &mut text, &mut count, signals)?;
+    let report = read(&mut import, &first, text, &mut count, signals)?;
     let words = &import.rows().words;
     for filled in rows.values_mut() {
         filled.name(words);
@@ -260,13 +257,14 @@ impl<'i> Looked<'i> {
 fn read(
     import: &mut Import,
     first: &[u8],
-    rest: &mut dyn Read,
+    rest: Box<dyn Read + Send>,
     taken: &mut dyn FnMut(&mut Sink) -> Result<(), Failure>,
     signals: &mut Signals,
 ) -> Result<Report, Why> {
     let refused = |Refused(why): Refused| Why::Refused(why);
+    let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
+    let rest = Ahead::start(rest).map_err(unreadable)?;
     import.feed(first).map_err(refused)?;
-    let mut piece = vec![0; PIECE];
     let mut fed = first.len();
     loop {
         if fed >= TOGETHER {
@@ -279,14 +277,14 @@ fn read(
                 code: 130,
             }));
         }
-        match rest.read(&mut piece) {
-            Ok(0) => break,
-            Ok(n) => {
-                fed += n;
-                import.feed(&piece[..n]).map_err(refused)?;
+        match rest.next().map_err(unreadable)? {
+            Next::Piece(piece) => {
+                fed += piece.len();
+                import.feed(&piece).map_err(refused)?;
+                rest.is_parsed(piece);
             }
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Why::Unknown(e.to_string())),
+            Next::NotYet => {}
+            Next::End => break,
         }
     }
     let report = import.finish().map_err(refused)?;
@@ -450,7 +448,7 @@ fn take(
         }
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };
-    read(&mut import, &first, &mut text, &mut write, signals).map_err(|e| match e {
+    read(&mut import, &first, text, &mut write, signals).map_err(|e| match e {
         Why::Refused(why) | Why::Unknown(why) => failed(why),
         Why::Failed(failure) => failure,
     })?;

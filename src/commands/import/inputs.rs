@@ -29,7 +29,7 @@ pub(super) struct Input {
 
 enum Content {
     Path(PathBuf),
-    Bytes(Vec<u8>),
+    Bytes(Arc<[u8]>),
     Part(Part),
 }
 
@@ -53,13 +53,13 @@ impl Read for Part {
 
 impl Input {
     /// The file's text, from its beginning.
-    pub(super) fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+    pub(super) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         decompressed(match &self.content {
             Content::Path(path) => match converted(path)? {
                 Some(text) => text,
                 None => Box::new(File::open(path)?),
             },
-            Content::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            Content::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
             Content::Part(part) => Box::new(part.clone()),
         })
     }
@@ -73,7 +73,9 @@ pub(super) fn first_bytes(from: &mut dyn Read, most: usize) -> io::Result<Vec<u8
 }
 
 /// The stream without its compression, if it begins as a compressed one.
-pub(super) fn decompressed<'r>(mut from: Box<dyn Read + 'r>) -> io::Result<Box<dyn Read + 'r>> {
+pub(super) fn decompressed<'r>(
+    mut from: Box<dyn Read + Send + 'r>,
+) -> io::Result<Box<dyn Read + Send + 'r>> {
     let head = first_bytes(&mut from, 6)?;
     let whole = Box::new(Cursor::new(head.clone()).chain(from));
     Ok(match head[..] {
@@ -153,7 +155,12 @@ impl Gathered {
     }
 
     /// Takes the members, if it is an archive.
-    fn archive(&mut self, name: &str, from: Box<dyn Read + '_>, deep: u32) -> io::Result<bool> {
+    fn archive(
+        &mut self,
+        name: &str,
+        from: Box<dyn Read + Send + '_>,
+        deep: u32,
+    ) -> io::Result<bool> {
         let mut from = decompressed(from)?;
         let head = first_bytes(&mut from, 512)?;
         let is_tar = head.get(257..262) == Some(b"ustar");
@@ -189,7 +196,7 @@ impl Gathered {
         let (content, length) = if bytes.len() < room {
             self.in_memory += bytes.len();
             let length = bytes.len() as u64;
-            (Content::Bytes(bytes), length)
+            (Content::Bytes(bytes.into()), length)
         } else {
             let part = self.part(&mut Cursor::new(bytes).chain(from))?;
             let length = part.end - part.at;
@@ -207,7 +214,7 @@ impl Gathered {
             name: name.to_owned(),
             content,
         };
-        let inner: Box<dyn Read> = match &input.content {
+        let inner: Box<dyn Read + Send> = match &input.content {
             Content::Bytes(bytes) => Box::new(Cursor::new(&bytes[..])),
             Content::Path(_) => Box::new(io::empty()),
             Content::Part(part) => Box::new(part.clone()),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analysis::compare::{ELAPSED, MACHINE, Metric, WORKLOAD};
+use analysis::stats::Aim;
 use lab::experiment::{Logbook, Measure};
 use run::Run;
 
@@ -31,6 +32,11 @@ pub(super) fn named<'t>(texts: impl Iterator<Item = &'t String>) -> Result<Vec<M
     Ok(measures)
 }
 
+/// Whether more of it is more work done.
+pub(super) fn is_throughput(text: &str) -> bool {
+    Metric::parse(text).is_ok_and(|m| m.aim == Aim::Higher && m.quantile.is_none())
+}
+
 /// What to measure if nothing was named, by what the rehearsal shows: throughput and a latency
 /// of the workload itself, else of disks or networks, else how long it took. Beside these,
 /// without a verdict, what else a run of that kind tells.
@@ -40,9 +46,13 @@ pub(super) fn found(run: &Run) -> Vec<Measure> {
     let own = run.tables().iter().any(|t| t.starts_with("workload"));
     let [ops, bytes, _, p99, _] = WORKLOAD;
     let mut declared: Vec<&str> = Vec::new();
+    let disk_latency = MACHINE.iter().find(|m| m.starts_with("p99 disk."));
     if own {
         declared.extend([ops, bytes].iter().find(|m| tells(m)));
-        declared.extend([p99].iter().find(|m| tells(m)));
+        let latency = Some(&p99).filter(|m| tells(m));
+        // A command that does not tell its own latency may still wait for the disk's.
+        let disk = disk_latency.filter(|m| works(&"disk.bytes") && tells(m));
+        declared.extend(latency.or(disk));
     }
     if declared.is_empty() {
         let mut moved = ["disk.bytes", "net.bytes"];
@@ -52,8 +62,7 @@ pub(super) fn found(run: &Run) -> Vec<Measure> {
         });
         declared.extend(moved.iter().find(|m| works(m)));
         if declared == ["disk.bytes"] {
-            let latency = MACHINE.iter().filter(|m| m.starts_with("p99 disk."));
-            declared.extend(latency.take(1).filter(|m| tells(m)));
+            declared.extend(disk_latency.filter(|m| tells(m)));
         }
     }
     if declared.is_empty() {

@@ -72,8 +72,11 @@ fn arguments(command: Command) -> Command {
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(clap::ValueHint::DirPath)
-                .conflicts_with_all(["set", "param", "search", "scale", "output", "command", "dry-run"])
-                .help("Go on with an experiment that was interrupted"),
+                .conflicts_with_all([
+                    "set", "param", "search", "scale", "blocks", "measure", "warmup", "settle", "prepare",
+                    "every", "record", "no-aa", "seed", "allow-file", "output", "command", "dry-run",
+                ])
+                .help("Go on with an experiment that was interrupted, as it was asked for"),
         )
         .arg(flag("recover", "Only put back what a killed experiment left changed").exclusive(true))
         .arg(flag("json", "The result as JSON"))
@@ -107,6 +110,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         Some(dir) => Logbook::open(dir).map_err(Failure::input)?,
         None => wanted::book(matches)?,
     };
+    book.keep_going |= matches.get_flag("keep-going");
     // First of all: while another process works on it, its settings are not as at the start.
     let held = resumed.map(|dir| held(dir)).transpose()?;
     let allow = Allow {
@@ -296,9 +300,9 @@ fn name(signal: Signal) -> &'static str {
 impl Conductor {
     /// Whether anything can be told.
     fn has_trials(&self) -> bool {
-        let counts = |s: &State| *s == State::Done;
+        let is_over = |s: &State| matches!(s, State::Done | State::Failed);
         let mut trials = self.book.trials.iter();
-        trials.any(|t| t.stage != Stage::Rehearsal && counts(&t.state))
+        trials.any(|t| t.stage != Stage::Rehearsal && is_over(&t.state))
             || self
                 .book
                 .search

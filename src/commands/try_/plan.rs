@@ -4,7 +4,7 @@ use analysis::compare::Metric;
 use analysis::stats::planning::{
     LEVEL, least_blocks, least_doubled, smallest_of_aligned, smallest_of_blocks,
 };
-use lab::experiment::{Blocks, Design, Kind, Logbook, Role, Search};
+use lab::experiment::{Blocks, Design, Kind, Logbook, Measure, Role, Search, number};
 use run::unit::digits;
 use surfaces::table::wrapped;
 
@@ -35,7 +35,7 @@ pub(super) fn text(book: &Logbook, dir: &str) -> String {
         };
         let values = match &book.search {
             Some(Search::Range { low, high, .. }) => {
-                format!("{} to {}, searched", digits(*low), digits(*high))
+                format!("{} to {}, searched", number(*low), number(*high))
             }
             Some(Search::Among { .. }) => format!("{}, searched", factor.values.join(", ")),
             None => factor.values.join(", "),
@@ -49,6 +49,9 @@ pub(super) fn text(book: &Logbook, dir: &str) -> String {
     line("arms", &arms(book));
     line("blocks", &blocks(book));
     line("measure", &measures(book));
+    for note in uncounted(book) {
+        line("NOTE", &note);
+    }
     if !book.scale {
         line("decide", &can_decide(book));
     }
@@ -126,6 +129,32 @@ fn measures(book: &Logbook) -> String {
             .to_owned();
     }
     texts.join(", ")
+}
+
+/// Disks that are changed, and that a metric of all disks does not count: what it measures has
+/// nothing to do with them.
+fn uncounted(book: &Logbook) -> Vec<String> {
+    let disks = book.factors.iter().filter_map(|f| {
+        let (device, _) = f.name.strip_prefix("disk:")?.split_once('.')?;
+        let layer = sources::proc::disk::layer(&sources::Host::default(), device);
+        (layer != "disk").then_some(device)
+    });
+    let mut notes = Vec::new();
+    for device in disks {
+        let of_all = |m: &&Measure| {
+            m.metric.contains("disk") && !m.metric.contains(device) && !m.metric.contains("layer")
+        };
+        for measure in book.measures.iter().filter(|m| m.declared).filter(of_all) {
+            let note = format!(
+                "{} counts whole disks, and {device} is none: say `where device = {device}`",
+                measure.metric
+            );
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
 }
 
 /// Questions that are asked at once: each change by each declared metric.

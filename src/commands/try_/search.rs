@@ -74,10 +74,17 @@ impl Proposer {
     }
 
     /// Writes the best value into the book, and answers with it; `None` where all failed.
-    fn best(&self, factor: &Factor, search: &mut Search) -> Option<String> {
+    fn best(
+        &self,
+        factor: &Factor,
+        kept: &BTreeMap<String, String>,
+        search: &mut Search,
+    ) -> Option<String> {
         match (self, &mut *search) {
             (Proposer::Golden(golden), Search::Range { found, .. }) => {
-                *found = Some(golden.best()?.0);
+                let (asked, _) = golden.best()?;
+                let is = kept.get(&number(asked)).and_then(|k| k.parse().ok());
+                *found = Some(is.unwrap_or(asked));
             }
             (Proposer::Halving(halving, arms), Search::Among { found, .. }) => {
                 let arm = arms.get(halving.best()?.0)?;
@@ -134,11 +141,16 @@ impl Conductor {
         let objective = metric(&self.book).map(|m| m.text).unwrap_or_default();
         let most = trials(&self.book);
         let mut number = 0;
-        while let Some(arm) = proposer.next(&factor) {
+        // What the kernel kept of each proposal: it may round.
+        let mut kept = BTreeMap::new();
+        while let Some(mut arm) = proposer.next(&factor) {
             number += 1;
             let place = match self.proposed(number) {
                 Some(place) => place,
                 None => {
+                    if matches!(proposer, Proposer::Golden(_)) {
+                        self.round(&mut arm, &factor)?;
+                    }
                     // How many there will be depends on what they find.
                     let most = most.max(number);
                     let value = &arm.values[&factor.name];
@@ -147,17 +159,33 @@ impl Conductor {
                     self.trial(Stage::Search, number, &arm)?.0
                 }
             };
-            let values = &self.book.trials[place].values;
+            let trial = &self.book.trials[place];
+            if let Proposer::Golden(golden) = &proposer
+                && let Some(asked) = golden.next()
+            {
+                kept.insert(lab::experiment::number(asked), trial.arm.clone());
+            }
+            let values = &trial.values;
             let measured = values.get(&objective).copied().flatten();
             proposer.tell(measured.unwrap_or(f64::NAN));
         }
-        let Some(best) = proposer.best(&factor, &mut search) else {
+        let Some(best) = proposer.best(&factor, &kept, &mut search) else {
             return Err(
                 Failure::work("the search found nothing: no trial of it could tell").into(),
             );
         };
         self.book.search = Some(search);
         self.found(&best, &factor)
+    }
+
+    /// Makes the arm one of the value that the kernel keeps.
+    fn round(&mut self, arm: &mut Arm, factor: &Factor) -> Result<(), Stop> {
+        let value = arm.values.get_mut(&factor.name);
+        if let Some(value) = value {
+            *value = self.settings.keeps(factor, value)?;
+            arm.name.clone_from(value);
+        }
+        Ok(())
     }
 
     /// The place of the trial of that proposal, if it ran before an interruption.

@@ -51,6 +51,15 @@ impl Settings {
         journal.rehearse(&all).map_err(Failure::input)
     }
 
+    /// What the kernel keeps of a value of that factor; the value itself where it is no setting.
+    pub(super) fn keeps(&mut self, factor: &Factor, value: &str) -> Result<String, Failure> {
+        let knob = self.knobs.iter().find(|k| k.name() == factor.name);
+        match (knob, &mut self.journal) {
+            (Some(knob), Some(journal)) => journal.keeps(knob, value).map_err(Failure::work),
+            _ => Ok(value.to_owned()),
+        }
+    }
+
     /// Makes the machine an arm: everything as at the start, and then what the arm changes.
     pub(super) fn apply(&mut self, values: &BTreeMap<String, String>) -> Result<(), Failure> {
         let Some(journal) = &mut self.journal else {

@@ -32,6 +32,12 @@ pub(super) fn book(matches: &ArgMatches) -> Result<Logbook, Failure> {
     let (factors, search) = factors(matches)?;
     names(&factors, &command)?;
     let measures = measure::named(matches.get_many::<String>("measure").unwrap_or_default())?;
+    if scale && !measures.is_empty() && !measures.iter().any(|m| measure::is_throughput(&m.metric))
+    {
+        return Err(Failure::input(
+            "--scale asks how work grows, and none of the metrics is a throughput\nhint: name one first, of which more is better, as in: --measure workload.ops",
+        ));
+    }
     let uname = rustix::system::uname();
     let host = uname.nodename().to_string_lossy().into_owned();
     let started = clock::wall();

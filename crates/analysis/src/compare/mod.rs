@@ -13,7 +13,7 @@ use run::Run;
 
 use crate::error::Error;
 use crate::experiment::differences;
-use crate::stats::planning::least_runs;
+use crate::stats::planning::{least_blocks, least_runs};
 use crate::stats::{Aim, Estimate, Margin, Paired, Unpaired, Verdict, holm, judge};
 
 pub use doubts::{Drift, Inside, drifts, far_off, inside};
@@ -45,13 +45,13 @@ pub struct Compared {
 /// Compares `a` and `b` by those metrics. One that no run can tell is in the answer, with the
 /// reason.
 pub fn compare(a: &[Run], b: &[Run], metrics: &[Metric]) -> Vec<Compared> {
-    compared(a, b, metrics, estimate)
+    compared(a, b, metrics, least_runs, estimate)
 }
 
 /// The same where run i of A and run i of B ran in one block: what both met alike (drift,
 /// neighbours) cancels.
 pub fn compare_in_blocks(a: &[Run], b: &[Run], metrics: &[Metric]) -> Vec<Compared> {
-    compared(a, b, metrics, |a, b, margin| {
+    compared(a, b, metrics, least_blocks, |a, b, margin| {
         Estimate::paired(&Paired::new(&differences(a, b)), margin)
     })
 }
@@ -60,6 +60,7 @@ fn compared(
     a: &[Run],
     b: &[Run],
     metrics: &[Metric],
+    least: fn(usize) -> usize,
     estimate: impl Fn(&[f64], &[f64], Margin) -> Estimate,
 ) -> Vec<Compared> {
     let values = metrics.iter().map(|m| Values::of(a, b, m));
@@ -72,7 +73,7 @@ fn compared(
         })
         .collect();
     let asked = chances.iter().filter(|c| !c.is_nan()).count();
-    let least = least_runs(asked);
+    let least = least(asked);
     for (compared, adjusted) in all.iter_mut().zip(holm(&chances)) {
         compared.adjusted = adjusted;
         let Compared {

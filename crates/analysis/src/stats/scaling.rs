@@ -9,7 +9,7 @@
 mod fit;
 
 use super::random::Random;
-use super::{Interval, median, quantile_of_sorted};
+use super::{Interval, Paired, quantile_of_sorted};
 use fit::Face;
 
 /// Fewer numbers of workers say too little to extrapolate from.
@@ -90,7 +90,7 @@ impl Law {
 pub struct Step {
     /// Their number.
     pub workers: f64,
-    /// The median of the work that was measured.
+    /// The middle of the work that was measured: the pseudomedian of its logarithms.
     pub work: f64,
     /// X(N) / X(1).
     pub speed_up: f64,
@@ -105,8 +105,9 @@ pub fn steps(points: &[Point]) -> Vec<Step> {
     sorted.sort_by(|a, b| a.workers.total_cmp(&b.workers));
     let same = sorted.chunk_by(|a, b| a.workers == b.workers);
     let of = |chunk: &[Point]| {
-        let work: Vec<f64> = chunk.iter().map(|p| p.work).collect();
-        (chunk[0].workers, median(&work))
+        let logs: Vec<f64> = chunk.iter().map(|p| p.work.ln()).collect();
+        // The middle that arms are told with.
+        (chunk[0].workers, Paired::new(&logs).estimate().exp())
     };
     let middles: Vec<(f64, f64)> = same.map(of).collect();
     let Some(&(first, alone)) = middles.first() else {
@@ -165,7 +166,7 @@ impl std::fmt::Display for Doubt {
             ),
             Doubt::PeakBeyond(peak, most) => write!(
                 f,
-                "the peak at {peak:.0} lies beyond the {most:.0} workers that were measured: it \
+                "the peak at {peak:.1} lies beyond the {most:.0} workers that were measured: it \
                  is a guess until measured"
             ),
             Doubt::MoreThanLinear => f.write_str(

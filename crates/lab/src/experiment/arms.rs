@@ -147,7 +147,7 @@ fn text_of(factors: &[Factor], values: &[&str]) -> String {
 }
 
 /// Gives each arm a name of its own: its values, or with several factors those that differ from
-/// the baseline, each after the last part of its factor's name.
+/// the baseline, each after the last parts of its factor's name.
 fn name(arms: &mut [Arm], factors: &[Factor]) {
     let mut taken = BTreeSet::new();
     for arm in arms {
@@ -170,18 +170,22 @@ fn change_name(arm: &Arm, factors: &[Factor]) -> String {
     if let [only] = factors {
         return plain(&arm.values[&only.name]);
     }
-    let last = |name: &str| {
-        name.rsplit(['.', '/', ':'])
-            .next()
-            .unwrap_or(name)
-            .to_owned()
-    };
     let parts: Vec<String> = factors
         .iter()
         .filter(|f| f.kind == Kind::Parameter || arm.values[&f.name] != f.base)
-        .map(|f| format!("{}={}", last(&f.name), arm.values[&f.name]))
+        .map(|f| format!("{}={}", short(f, factors), arm.values[&f.name]))
         .collect();
     plain(&parts.join("+"))
+}
+
+/// The last parts of a factor's name, as many as tell it from the others.
+fn short<'f>(factor: &'f Factor, factors: &[Factor]) -> &'f str {
+    let is_alone = |end: &&str| factors.iter().filter(|f| f.name.ends_with(end)).count() == 1;
+    let name = factor.name.as_str();
+    let mut ends = name
+        .rmatch_indices(['.', '/', ':'])
+        .map(|(at, _)| &name[at + 1..]);
+    ends.find(is_alone).unwrap_or(name)
 }
 
 /// Letters that need no quotes in a shell, and no escape in a path.
@@ -241,6 +245,19 @@ mod tests {
         );
         let one = arms(&both, Design::OneAtATime, false).unwrap();
         assert_eq!(names(&one), ["baseline", "scheduler=bfq+jobs=1", "jobs=4"]);
+    }
+
+    #[test]
+    fn factors_that_share_a_last_part_are_told_apart() {
+        let both = ["vda", "loop0"].map(|disk| {
+            let text = format!("disk:{disk}.scheduler=none,kyber");
+            factor(Kind::Setting, &text).present("none")
+        });
+        let all = arms(&both, Design::OneAtATime, false).unwrap();
+        assert_eq!(
+            names(&all),
+            ["baseline", "vda.scheduler=kyber", "loop0.scheduler=kyber"]
+        );
     }
 
     #[test]

@@ -89,7 +89,8 @@ const QUEUE_DEPTH: &str = "queue_depth";
 /// What the files hold. What is not here holds a number.
 const HOLDS: &[(&str, Holds)] = &[
     ("scheduler", Holds::Choice),
-    ("nr_requests", Holds::Numbers(1, i64::MAX)),
+    // BLKDEV_MIN_RQ: of less the kernel makes 4.
+    ("nr_requests", Holds::Numbers(4, i64::MAX)),
     ("read_ahead_kb", Holds::Numbers(0, i64::MAX)),
     ("max_sectors_kb", Holds::Numbers(1, i64::MAX)),
     ("nomerges", Holds::Words(&["0", "1", "2"])),
@@ -103,9 +104,7 @@ const HOLDS: &[(&str, Holds)] = &[
 
 fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
     let rest = rest.strip_prefix("/dev/").unwrap_or(rest);
-    let (device, setting) = rest
-        .split_once('.')
-        .ok_or_else(|| no_field(name, "", FIELDS))?;
+    let (device, setting) = rest.split_once('.').unwrap_or((rest, ""));
     let missing = |path: &Path, hint: &str| KnobError::Missing {
         name: name.to_owned(),
         path: path.display().to_string(),

@@ -251,7 +251,11 @@ fn no_field(name: &str, field: &str, fields: &[Field]) -> KnobError {
         .collect();
     KnobError::Unknown {
         name: name.to_owned(),
-        why: format!("`{field}` is none of its settings"),
+        why: if field.is_empty() {
+            "which of its settings?".to_owned()
+        } else {
+            format!("`{field}` is none of its settings")
+        },
         hint: format!("there are {}", known.join(", ")),
     }
 }

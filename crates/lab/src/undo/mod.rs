@@ -161,6 +161,17 @@ impl Experiment {
         Ok(())
     }
 
+    /// What the kernel keeps of a value: some it rounds. The knob is put back.
+    pub fn keeps(&mut self, knob: &Knob, value: &str) -> Result<String, SetError> {
+        let set = self.set(knob, value);
+        self.put_back();
+        match set {
+            Ok(()) => Ok(value.to_owned()),
+            Err(SetError::Kept { kept, .. }) => Ok(kept),
+            Err(why) => Err(why),
+        }
+    }
+
     /// The values at the start, by knob.
     pub fn start_values(&self) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.journal.entries.iter();

@@ -30,7 +30,7 @@ const TABLE: &str =
 /// A table with numbers to the right.
 pub(crate) fn table(table: &Table) -> String {
     let side = |align: Align| match align {
-        Align::Left => "left",
+        Align::Left | Align::Words => "left",
         Align::Right => "right",
     };
     let row = |tag: &str, cells: &mut dyn Iterator<Item = (&str, Align)>| {

@@ -74,7 +74,7 @@ fn table(table: &Table) -> String {
     let columns = table.columns();
     let mut out = row(&mut columns.iter().map(|c| escaped(&c.0)));
     out += &row(&mut columns.iter().map(|c| match c.1 {
-        Align::Left => "---".to_owned(),
+        Align::Left | Align::Words => "---".to_owned(),
         Align::Right => "---:".to_owned(),
     }));
     for cells in table.rows() {

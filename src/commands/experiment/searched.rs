@@ -1,0 +1,82 @@
+//! What a search tried, and what came of it.
+
+use lab::experiment::{Logbook, Search, Stage, Trial, number};
+use surfaces::table::{Align, Table};
+
+use super::Experiment;
+use super::told::value_text;
+use crate::output::{counted, one_line};
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+fn trials(book: &Logbook) -> impl Iterator<Item = &Trial> {
+    book.trials.iter().filter(|t| t.stage == Stage::Search)
+}
+
+fn factor(book: &Logbook) -> &str {
+    book.factors.first().map_or("", |f| f.name.as_str())
+}
+
+/// What it proposes.
+pub(super) fn line(book: &Logbook) -> Option<String> {
+    let search = book.search.as_ref()?;
+    let found = search.found().map_or_else(
+        || "and is not over".to_owned(),
+        |found| format!("and proposes {} = {found}", factor(book)),
+    );
+    let place = match search {
+        Search::Range { low, high, .. } => format!("from {} to {}", number(*low), number(*high)),
+        Search::Among { candidates, .. } => format!("among {candidates} values"),
+    };
+    let tried = counted(trials(book).count() as u64, "trial");
+    Some(format!("a search {place} took {tried} {found}"))
+}
+
+/// Every value that was tried, in the order of the first trials; of several trials of one the
+/// middle.
+pub(super) fn table(e: &Experiment<'_>) -> String {
+    let (Some(_), Some(measured)) = (&e.book.search, e.measured.first()) else {
+        return String::new();
+    };
+    let metric = &e.book.measures[0].metric;
+    let mut all: Vec<(&str, Vec<f64>)> = Vec::new();
+    for trial in trials(e.book) {
+        let place = all.iter().position(|(arm, _)| *arm == trial.arm);
+        let place = place.unwrap_or_else(|| {
+            all.push((&trial.arm, Vec::new()));
+            all.len() - 1
+        });
+        let value = trial.values.get(metric).copied().flatten();
+        all[place].1.push(value.unwrap_or(f64::NAN));
+    }
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.column("  searched", Align::Right);
+    table.column("trials", Align::Right);
+    table.column(&one_line(metric), Align::Right);
+    for (arm, values) in all {
+        let level = analysis::experiment::level(&values);
+        table.row(vec![
+            format!("  {arm}"),
+            values.len().to_string(),
+            value_text(level.value, measured.unit),
+        ]);
+    }
+    format!("\n{}", table.render(WIDTH))
+}
+
+/// What is said where no arms were compared.
+pub(super) fn nothing(book: &Logbook) -> String {
+    let base = book.factors.first().map_or("", |f| f.base.as_str());
+    match book.search.as_ref().and_then(Search::found) {
+        Some(_) => format!(
+            "Keep what there is: the search found nothing better than {} = {base}, which is the \
+             baseline. Nothing was compared in blocks, so that is a hint and no verdict.",
+            factor(book)
+        ),
+        None => "No arms were compared.".to_owned(),
+    }
+}
