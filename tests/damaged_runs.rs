@@ -50,6 +50,12 @@ fn one_damaged_table_is_named_and_the_others_open() {
             String::from_utf8_lossy(&out.stdout).contains("own cost"),
             "{name}"
         );
+        // What cannot be read may have been full.
+        let screen = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(
+            !screen.contains("nothing that was full"),
+            "{name}: {screen}"
+        );
         let told = String::from_utf8_lossy(&out.stderr).into_owned();
         assert!(
             told.contains("table cpu of run is damaged"),

@@ -140,7 +140,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand try" -l every -d 'Interval o
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l record -d 'Option for the recorder, as --record=--with=file' -r
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l seed -d 'Where the random order comes from' -r
 complete -c sonde -n "__fish_sonde_using_subcommand try" -s o -l output -d 'Directory of the experiment; it must not exist [default: named for the command and the time]' -r -f -a "(__fish_complete_directories)"
-complete -c sonde -n "__fish_sonde_using_subcommand try" -l resume -d 'Go on with an experiment that was interrupted' -r -f -a "(__fish_complete_directories)"
+complete -c sonde -n "__fish_sonde_using_subcommand try" -l resume -d 'Go on with an experiment that was interrupted, as it was asked for' -r -f -a "(__fish_complete_directories)"
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l no-aa -d 'Without the second baseline arm, which shows whether the baseline differs from itself'
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l keep-going -d 'Go on after a trial that failed; it does not count'
 complete -c sonde -n "__fish_sonde_using_subcommand try" -l allow-file -d 'Let file:PATH be a knob'

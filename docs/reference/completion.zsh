@@ -183,7 +183,7 @@ _arguments "${_arguments_options[@]}" : \
 '--seed=[Where the random order comes from]:N:_default' \
 '-o+[Directory of the experiment; it must not exist \[default\: named for the command and the time\]]:DIR:_files -/' \
 '--output=[Directory of the experiment; it must not exist \[default\: named for the command and the time\]]:DIR:_files -/' \
-'(--set --param --search --scale -o --output --dry-run)--resume=[Go on with an experiment that was interrupted]:DIR:_files -/' \
+'(--set --param --search --scale --blocks -m --measure --warmup --settle --prepare --every --record --no-aa --seed --allow-file -o --output --dry-run)--resume=[Go on with an experiment that was interrupted, as it was asked for]:DIR:_files -/' \
 '--no-aa[Without the second baseline arm, which shows whether the baseline differs from itself]' \
 '--keep-going[Go on after a trial that failed; it does not count]' \
 '--allow-file[Let file\:PATH be a knob]' \

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
 use run::CATALOG;
-use run::catalog::{Detail, Kind, Subject, Table, Under};
+use run::catalog::{Derived, Detail, Kind, Subject, Table, Under};
 use surfaces::table::wrapped;
 
 use super::{Entry, flag};
@@ -149,8 +149,8 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn ratio_text(over: &str, under: &Under, times: f64) -> String {
-    let below = match under {
+fn ratio_text(d: &Derived) -> String {
+    let below = match &d.under {
         Under::Elapsed => "the time observed".to_owned(),
         Under::Sum([one]) => format!("`{one}`"),
         Under::Sum(many) => {
@@ -158,12 +158,14 @@ fn ratio_text(over: &str, under: &Under, times: f64) -> String {
             format!("({})", names.join(" + "))
         }
     };
-    let times = if times == 1.0 {
-        String::new()
-    } else {
-        format!(" × {times}")
+    let times = match d.times {
+        1.0 => String::new(),
+        times => format!(" × {times}"),
     };
-    format!("`{over}` / {below}{times}")
+    let without = d.without.map_or_else(String::new, |(dimension, word)| {
+        format!(", where {dimension} != {word}")
+    });
+    format!("`{}` / {below}{times}{without}", d.over)
 }
 
 /// The tables of a subject, for the reference page.
@@ -213,7 +215,7 @@ fn markdown() -> String {
             );
         }
         for d in s.derived {
-            let formula = ratio_text(d.over, &d.under, d.times);
+            let formula = ratio_text(d);
             let _ = writeln!(
                 text,
                 "| `{}.{}` | {} | ratio | {} {formula} |",

@@ -133,14 +133,27 @@ pub(crate) fn no_rows(run: &Run, text: &str) -> String {
     let Ok(expression) = analysis::parse(text) else {
         return hints;
     };
+    let (subject, measure) = (&expression.subject.text, &expression.measure.text);
+    let path = output::one_line(&run.path().display().to_string());
+    let ask_by =
+        |dimension: &str| format!("\nhint: sonde get {path} '{subject}.{measure} by {dimension}'");
     for predicate in &expression.predicates {
         let dimension = predicate.dimension.text.as_str();
         if ["time", "host"].contains(&dimension) {
             continue;
         }
-        let (subject, measure) = (&expression.subject.text, &expression.measure.text);
-        let path = output::one_line(&run.path().display().to_string());
-        hints += &format!("\nhint: sonde get {path} '{subject}.{measure} by {dimension}'");
+        hints += &ask_by(dimension);
+    }
+    // What was not asked for, and holds unless something is said of it.
+    let implied = analysis::plan::in_some_run(&expression).map(|p| p.over.implied);
+    let subject = run::catalog::subject(subject);
+    let is_known = |d: &str| subject.is_some_and(|s| s.dimension(d).is_some());
+    for (dimension, value) in implied.unwrap_or_default() {
+        if !is_known(dimension) {
+            continue;
+        }
+        hints += &format!("\nnote: only `{dimension} = {value}` counts, unless another is named");
+        hints += &ask_by(dimension);
     }
     hints
 }

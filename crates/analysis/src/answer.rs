@@ -120,11 +120,30 @@ pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
 
 pub(crate) fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
     let expression = parse(text)?;
-    let tables = run.tables();
-    let plan = plan(&expression, &run.manifest, &|t| {
+    let mut tables = run.tables();
+    let mut chosen = plan(&expression, &run.manifest, &|t| {
         tables.iter().any(|x| x == t)
     })?;
-    Ok(plan)
+    // A table of another subject may know nothing of what is asked for: control groups of
+    // version 1 do not count every disk. Then the next one is asked, if there is any.
+    while chosen.over.is_of_another && is_empty(run, &chosen)? {
+        tables.retain(|t| t != chosen.over.table.name);
+        match plan(&expression, &run.manifest, &|t| {
+            tables.iter().any(|x| x == t)
+        }) {
+            Ok(other) => chosen = other,
+            Err(_) => break,
+        }
+    }
+    Ok(chosen)
+}
+
+fn is_empty(run: &Run, plan: &Plan) -> Result<bool, Error> {
+    let whole = ScanPlan {
+        by: vec![],
+        ..plan.over.clone()
+    };
+    Ok(scan(run, &whole)?.groups.is_empty())
 }
 
 /// A plan that one pass over one table answers, interval by interval.

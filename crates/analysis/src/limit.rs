@@ -103,14 +103,20 @@ fn disk(run: &Run) -> Option<Limit> {
     let (name, share) = fullest(&evaluate(run, "disk.utilisation by device").ok()?)?;
     // A name is chosen by a predicate, which also finds it among other layers: quote it.
     let of = |statistic: &str| value(run, &format!("disk.{statistic} where device = \"{name}\""));
-    let latency = run::unit::amount(of("mean_latency"), run::Unit::Seconds, false);
     let busy = percent(share);
-    // What was imported may not tell it.
+    // What was imported may not tell these.
     let depth = match of("mean_depth") {
         depth if depth.is_nan() => String::new(),
         depth => format!(", {} I/Os under way", run::unit::digits(depth)),
     };
-    let text = format!("disk {name} busy {busy} of the time{depth}, {latency} each");
+    let latency = match of("mean_latency") {
+        latency if latency.is_nan() => String::new(),
+        latency => {
+            let time = run::unit::amount(latency, run::Unit::Seconds, false);
+            format!(", {time} each")
+        }
+    };
+    let text = format!("disk {name} busy {busy} of the time{depth}{latency}");
     Some(Limit {
         resource: "disk",
         name,

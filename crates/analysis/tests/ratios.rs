@@ -144,3 +144,25 @@ fn a_share_of_the_time_counts_the_time_without_rows() {
     let by_phase = pairs(&[("/b, late", 0.5), ("/a, (none)", 0.25)]);
     assert_eq!(r.means("cgroup.pressure by cgroup, phase"), by_phase);
 }
+
+/// What an I/O's size is of has a size: a flush has none.
+#[test]
+fn a_flush_has_no_size() {
+    let r = runs(&[], |s| {
+        s.at(1.0, 1.0);
+        s.row(
+            "disk",
+            &["sda", "disk", "write"],
+            &[4.0, 4096.0, 0.0, 0.0, 0.0],
+        );
+        s.row(
+            "disk",
+            &["sda", "disk", "flush"],
+            &[12.0, 0.0, 0.0, 0.0, 0.0],
+        );
+    });
+    assert_eq!(r.one("disk.mean_size").1, 1024.0);
+    let by_op = pairs(&[("write", 1024.0)]);
+    assert_eq!(r.means("disk.mean_size by op"), by_op);
+    assert_eq!(r.totals("disk.ios by op").len(), 2);
+}

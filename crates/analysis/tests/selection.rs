@@ -141,3 +141,26 @@ fn groups_of_numbers_rise_and_are_zero_where_nothing_happened() {
     let sizes: Vec<f64> = by_both.iter().map(|b| b.1).collect();
     assert_eq!(sizes, [14.0, 5.0, 4.0]);
 }
+
+/// Control groups may count other devices only: then the events are asked, which count all.
+#[test]
+fn a_table_that_knows_nothing_of_it_is_not_asked() {
+    let with = |layer: &str| {
+        runs(&[], |s| {
+            s.at(1.0, 1.0).own();
+            s.row("cgroup_io", &["/", "loop0", layer, "read"], &[1.0, 512.0]);
+            let words = [
+                "sda", "disk", "read", "sync", "no", "yes", "p[1@1]", "fio", "/a", "",
+            ];
+            let values = [0.0, 0.001, 4096.0, 0.0, 0.0, 0.0, 1.0, 1.0];
+            s.event("disk_event", support::at(0.5), &words, &values);
+        })
+    };
+    let counted = |layer: &str| {
+        let runs = with(layer);
+        let answer = runs.ask("disk.bytes by cgroup");
+        (answer.table, runs.totals("disk.bytes by cgroup"))
+    };
+    assert_eq!(counted("stacked"), ("disk_event", pairs(&[("/a", 4096.0)])));
+    assert_eq!(counted("disk"), ("cgroup_io", pairs(&[("/", 512.0)])));
+}

@@ -119,7 +119,13 @@ pub fn chart(
         if answer.by.iter().any(|b| b.number.is_some()) {
             return Err(ChartError::HeatWithMore);
         }
-        let (lines, left_out) = lines(answer, is_right, right.is_some(), &since, (from, to), look);
+        let place = Place {
+            is_right,
+            two_axes: right.is_some(),
+            shown: (from, to),
+            shortest: run.manifest.every_seconds / 2.0,
+        };
+        let (lines, left_out) = lines(answer, &place, &since, look);
         chart.lines.extend(lines);
         if left_out > 0 {
             chart.notes.push(format!(
@@ -217,19 +223,28 @@ fn name(group: &Group) -> String {
     clean(&words.join(", "))
 }
 
+/// Where lines are drawn.
+struct Place {
+    is_right: bool,
+    two_axes: bool,
+    /// Seconds, from and to.
+    shown: (f64, f64),
+    /// Seconds of an interval that is long enough to count for least and greatest values.
+    shortest: f64,
+}
+
 /// Lines of an answer, and how many groups have none.
 fn lines(
     answer: &Answer,
-    right: bool,
-    two_axes: bool,
+    place: &Place,
     since: &dyn Fn(i64) -> f64,
-    shown: (f64, f64),
     look: &Look,
 ) -> (Vec<Line>, usize) {
+    let shown = place.shown;
     let statistic = answer.text.split_whitespace().next().unwrap_or("");
     let named = |group: &Group| {
         let key = name(group);
-        match (key.is_empty(), two_axes) {
+        match (key.is_empty(), place.two_axes) {
             (true, _) => statistic.to_owned(),
             (false, true) => format!("{statistic} {key}"),
             (false, false) => key,
@@ -249,10 +264,17 @@ fn lines(
         let (mean, max) = group.map_or_else(|| legend(&points), |g| (g.mean, g.max));
         if let Some(window) = look.smooth {
             points = smoothed(&points, window);
+        } else {
+            // A few milliseconds at a mark or at the end may hold a tick's worth: such a rate is
+            // no maximum, and must not set the axis either.
+            let is_short = |p: &Point| p.to - p.from < place.shortest && p.value > max;
+            for (point, _) in points.iter_mut().filter(|(p, _)| is_short(p)) {
+                point.value = f64::NAN;
+            }
         }
         Line {
             name,
-            right,
+            right: place.is_right,
             points: points.into_iter().map(|(point, _)| point).collect(),
             mean,
             max,

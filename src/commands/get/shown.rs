@@ -5,7 +5,7 @@ use analysis::scan::KeyValue;
 use analysis::{Answer, Group};
 use run::Run;
 use run::unit::{Scale, column_digits, column_scale};
-use surfaces::table::{Align, Table};
+use surfaces::table::{Align, Table, wrapped};
 
 use super::spread;
 use crate::output;
@@ -30,7 +30,7 @@ impl Shown {
         let mut text: String = self.head.iter().map(|h| format!("{h}\n")).collect();
         text += &self.table.render(width);
         for note in &self.notes {
-            text += &format!("note: {note}\n");
+            text += &wrapped("note: ", note, width);
         }
         text
     }

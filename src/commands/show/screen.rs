@@ -144,8 +144,15 @@ fn bound_by(run: &Run, s: &Summary) -> Vec<Part> {
         return vec![Part::entry("bound by", found::tied(&text))];
     }
     let most = s.limits.first();
+    // What is not known may have been full.
+    let known = s.mean("cpu").is_finite() && s.problems.is_empty();
+    let head = if known {
+        "nothing that was full; most used"
+    } else {
+        "not known, since not all is there to be read; most used of the rest"
+    };
     let nothing = |l: &analysis::limit::Limit| {
-        let text = format!("nothing that was full; most used: {}", l.text);
+        let text = format!("{head}: {}", l.text);
         Part::entry("bound by", text)
     };
     most.map(nothing).into_iter().collect()
@@ -339,9 +346,17 @@ fn foot(run: &Run) -> Vec<Part> {
         tell("not here", &format!("{names} (sonde doctor tells why)"));
     }
     for change in m.changes.iter().take(8) {
-        let shown = |v: &Option<String>| v.as_deref().map_or("(absent)".into(), one_line);
-        let [before, after] = [&change.before, &change.after].map(|v| shortened(&shown(v), 60));
-        tell("changed", &format!("{}: {before} -> {after}", change.path));
+        let shown = |v: &str| shortened(&one_line(v), 60);
+        // A thing with all that belongs to it, as a device is.
+        let is_thing = |v: &str| v.starts_with(['{', '[']);
+        let text = match (&change.before, &change.after) {
+            (None, Some(v)) if is_thing(v) => "appeared".to_owned(),
+            (Some(v), None) if is_thing(v) => "went".to_owned(),
+            (None, after) => format!("appeared: {}", shown(after.as_deref().unwrap_or_default())),
+            (Some(before), None) => format!("{} -> not there", shown(before)),
+            (Some(before), Some(after)) => format!("{} -> {}", shown(before), shown(after)),
+        };
+        tell("changed", &format!("{}: {text}", change.path));
     }
     if m.changes.len() > 8 {
         let more = m.changes.len() - 8;
@@ -373,9 +388,19 @@ fn own_cost(run: &Run) -> Option<Part> {
     } else {
         format!("{} late, {} missed", own.late, own.missed)
     };
+    // While it was recorded; the rest went into start and end.
+    let during = analysis::summarise(run, "self.time").ok();
+    let during = during.and_then(|a| a.groups.first()?.total);
+    let share = |seconds: f64| digits(seconds / length(run).max(1e-9) * 100.0);
+    let cpu = match during {
+        None => format!("{} % of 1 cpu", share(own.cpu_seconds)),
+        Some(during) => {
+            let rest = amount((own.cpu_seconds - during).max(0.0), Seconds, false);
+            format!("{} % of 1 cpu, {rest} at start and end", share(during))
+        }
+    };
     let line = format!(
-        "{} % of 1 cpu, {} of memory; {}, {in_time}",
-        digits(own.cpu_seconds / length(run).max(1e-9) * 100.0),
+        "{cpu}; {} of memory; {}, {in_time}",
         amount(own.peak_resident_bytes as f64, Bytes, false),
         counted(own.samples, "sample"),
     );

@@ -119,7 +119,7 @@ impl<'r> Look<'r> {
     fn kept<T>(&self, result: Result<T, Error>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(Error::Read(e @ ReadError::Table { .. })) => {
+            Err(Error::Read(e @ (ReadError::Table { .. } | ReadError::Io { .. }))) => {
                 let text = e.to_string();
                 let mut problems = self.problems.borrow_mut();
                 if !problems.contains(&text) {
@@ -262,7 +262,8 @@ impl<'r> Look<'r> {
         let word = if tested { "and" } else { "where" };
         // Both ends upwards: an interval belongs to a time if it ends after its start and not
         // after its end, and no interval is shorter than a millisecond.
-        let at = |time: Nanos| (time.saturating_sub(started) as f64 / 1e6).ceil() / 1e3;
+        // What began before the run (a wait, the first reading) begins with it.
+        let at = |time: Nanos| ((time - started).max(0) as f64 / 1e6).ceil() / 1e3;
         let (from, to) = (at(from), at(to));
         format!("{expression} {word} time in {from}s..{to}s")
     }

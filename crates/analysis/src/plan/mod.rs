@@ -75,6 +75,10 @@ pub struct ScanPlan {
     pub times: Vec<TimeCheck>,
     /// Why its sums may differ from other tables of the same statistic.
     pub caveat: Option<&'static str>,
+    /// Words that hold because the expression says nothing of their dimensions.
+    pub implied: Vec<(&'static str, &'static str)>,
+    /// The table is one of another subject than the expression's.
+    pub is_of_another: bool,
     /// What reading it may take.
     pub bounds: Arc<Bounds>,
 }
@@ -263,8 +267,8 @@ impl Planner<'_> {
             parts.extend(names.iter().map(|name| find(name)));
         }
         let only = self.shared(&parts);
-        let over = self.scan(subject, measure, only, &|_| true)?;
-        let under = match d.under {
+        let mut over = self.scan(subject, measure, only, &|_| true)?;
+        let mut under = match d.under {
             Under::Elapsed => vec![ScanPlan {
                 seconds: true,
                 kind: Kind::Sum,
@@ -288,7 +292,23 @@ impl Planner<'_> {
                 under
             }
         };
+        if let Some((dimension, word)) = d.without {
+            let scans = std::iter::once(&mut over).chain(&mut under);
+            for scan in scans.filter(|s| s.table.has_dimension(dimension)) {
+                let word = self.implied(word);
+                scan.tests
+                    .push((dimension, Check::Word(Test::NotIn(vec![word]))));
+            }
+        }
         Ok((over, under))
+    }
+
+    /// A word that stands in no expression.
+    fn implied(&self, word: &str) -> Spanned {
+        Spanned {
+            text: word.into(),
+            span: self.expression.subject.span,
+        }
     }
 
     /// The dimensions named that a table must have, of those that `keep` accepts.
@@ -377,6 +397,8 @@ impl Planner<'_> {
             tests: vec![],
             times: vec![],
             caveat: chosen.caveat,
+            implied: vec![],
+            is_of_another: chosen.subject.name != self.expression.subject.text,
             bounds: Arc::default(),
         };
         for p in &e.predicates {
@@ -433,11 +455,8 @@ impl Planner<'_> {
                 continue;
             }
             if let Some(dimension) = chosen.table.dimensions.iter().find(|d| **d == u.dimension) {
-                let span = self.expression.subject.span;
-                let value = Spanned {
-                    text: u.value.into(),
-                    span,
-                };
+                scan.implied.push((u.dimension, u.value));
+                let value = self.implied(u.value);
                 scan.tests
                     .push((dimension, Check::Word(Test::In(vec![value]))));
             }

@@ -232,6 +232,8 @@ fn sampled(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
         tests: vec![],
         times: plan.times.clone(),
         caveat: None,
+        implied: vec![],
+        is_of_another: false,
         bounds: plan.bounds.clone(),
     };
     Ok(points(run, &times)?.slots)

@@ -105,6 +105,7 @@ pub(super) const CPU: Subject = Subject {
             over: "cpu.time",
             under: Under::Sum(&["disk.bytes"]),
             times: 1e9,
+            without: None,
             help: "Processor seconds per GB (1e9 bytes) of disk I/O.",
         },
         Derived {
@@ -113,6 +114,7 @@ pub(super) const CPU: Subject = Subject {
             over: "cpu.time",
             under: Under::Sum(&["net.bytes"]),
             times: 1e9,
+            without: None,
             help: "Processor seconds per GB (1e9 bytes) sent and received.",
         },
         ratio(

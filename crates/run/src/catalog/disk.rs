@@ -270,14 +270,16 @@ pub(super) const DISK: Subject = Subject {
             "disk.random",
             &["disk.ios"],
             "Share of the I/Os that did not start where one of the last 16 ended.",
-        ),
+        )
+        .without("op", "flush"),
         ratio(
             "mean_size",
             Bytes,
             "disk.bytes",
             &["disk.ios"],
-            "Mean size of an I/O.",
-        ),
+            "Mean size of an I/O that has one: not of a flush.",
+        )
+        .without("op", "flush"),
         share_of_time(
             "utilisation",
             "disk.busy",
@@ -290,6 +292,7 @@ pub(super) const DISK: Subject = Subject {
             over: "disk.depth_time",
             under: Under::Elapsed,
             times: 1.0,
+            without: None,
             help: "Mean number of I/Os under way, mean of the devices.",
         },
         ratio(

@@ -219,6 +219,8 @@ pub struct Derived {
     pub under: Under,
     /// The ratio is multiplied by this.
     pub times: f64,
+    /// A dimension, and a word of it that counts neither above nor below the line.
+    pub without: Option<(&'static str, &'static str)>,
     /// One sentence.
     pub help: &'static str,
 }

@@ -130,7 +130,18 @@ pub(super) const fn ratio(
         over,
         under: Under::Sum(under),
         times: 1.0,
+        without: None,
         help,
+    }
+}
+
+impl Derived {
+    /// The same, of all but one word of a dimension.
+    pub(super) const fn without(self, dimension: &'static str, word: &'static str) -> Derived {
+        Derived {
+            without: Some((dimension, word)),
+            ..self
+        }
     }
 }
 
@@ -145,6 +156,7 @@ pub(super) const fn share_of_time(
         over,
         under: Under::Elapsed,
         times: 1.0,
+        without: None,
         help,
     }
 }

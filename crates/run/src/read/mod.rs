@@ -356,7 +356,14 @@ impl Run {
         if !self.manifest.tables.contains_key(name) {
             return Ok(None);
         }
-        let file = File::open(self.table_path(name)).map_err(|e| self.table_error(name, &e))?;
+        let path = self.table_path(name);
+        let file = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => ReadError::Io {
+                path: shown(&path),
+                error,
+            },
+            _ => self.table_error(name, &error),
+        })?;
         let metadata = self
             .check_footer(name, &file)
             .and_then(|()| self.load(name, &file))

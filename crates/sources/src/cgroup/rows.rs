@@ -65,7 +65,12 @@ impl Report {
         for (place, group) in tree.groups.iter_mut().enumerate() {
             let is_root = place == 0;
             let time = group.time.own();
-            let memory = group.memory.own(group.hierarchical);
+            let memory = match group.memory.own(group.hierarchical) {
+                // The root of version 1 counts no kernel memory, which its children do: what is
+                // left of it without theirs is nobody's.
+                _ if is_root && group.hierarchical => f64::NAN,
+                own => own,
+            };
             let tasks = group.tasks.own(true);
             let throttle = group.throttle.1.take();
             let oom_kills = group.oom_kills.1.take();
