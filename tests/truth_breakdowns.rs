@@ -327,8 +327,14 @@ fn ratios_are_sums_by_sums() {
             let Under::Sum(under) = derived.under else {
                 continue;
             };
-            let below: Option<Vec<f64>> = under.iter().map(|u| sum(u)).collect();
-            let (Some(above), Some(below)) = (sum(derived.over), below) else {
+            let of = |statistic: &str| {
+                sum(&match derived.without {
+                    Some((dimension, word)) => format!("{statistic} where {dimension} != {word}"),
+                    None => statistic.to_owned(),
+                })
+            };
+            let below: Option<Vec<f64>> = under.iter().map(|u| of(u)).collect();
+            let (Some(above), Some(below)) = (of(derived.over), below) else {
                 continue;
             };
             let name = format!("{}.{}", subject.name, derived.name);
