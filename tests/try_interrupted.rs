@@ -183,3 +183,93 @@ fn one_experiment_at_a_time() {
     kill_process(Pid::from_child(&child), Signal::TERM).expect("it runs");
     assert_eq!(child.wait().expect("it ends").code(), Some(143));
 }
+
+/// The guardian of the bench's experiment.
+fn guardian(bench: &Bench) -> Option<Pid> {
+    let state = bench.dir.join("state").to_string_lossy().into_owned();
+    let processes = std::fs::read_dir("/proc").expect("proc").flatten();
+    let mut numbers = processes.filter_map(|p| {
+        let command = std::fs::read_to_string(p.path().join("cmdline")).ok()?;
+        let is_it = command.contains("(guardian)") && command.contains(&state);
+        let number = p.file_name().to_string_lossy().parse().ok();
+        number.filter(|_| is_it)
+    });
+    Pid::from_raw(numbers.next()?)
+}
+
+/// The program itself, its guardian or both, killed at some moment of an experiment: from its
+/// first breath to its end. What the guardian could not put back, the next command does.
+#[test]
+fn killed_at_any_moment() {
+    if !can_run("killed_at_any_moment", LOOP) {
+        return;
+    }
+    let device = LoopDevice::new("try-any", 1 << 20);
+    let names = ["scheduler", "nr_requests", "read_ahead_kb", "nomerges"];
+    device.set("scheduler", "mq-deadline");
+    device.set("nr_requests", "77");
+    device.set("read_ahead_kb", "32");
+    let settings = || names.map(|n| file(&device.queue(n)));
+    let before = settings();
+    let knob = |name: &str, values: &str| format!("disk:{}.{name}={values}", device.name());
+    let (scheduler, ahead) = (
+        knob("scheduler", "none,kyber"),
+        knob("read_ahead_kb", "64,256"),
+    );
+    let words = [
+        "--set",
+        &scheduler,
+        "--set",
+        &ahead,
+        "--design",
+        "one-at-a-time",
+        "--blocks",
+        "6",
+        "-q",
+        "-m",
+        "elapsed",
+        "-o",
+        "experiment",
+        "--",
+        "sleep",
+        "0.05",
+    ];
+    let mut seed = u64::from(std::process::id());
+    let (mut changed, mut by_next) = (0, 0);
+    for round in 0..20 {
+        let bench = Bench::new(&format!("try-any-{round}"));
+        let mut child = bench.start(&words);
+        seed = seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+        std::thread::sleep(std::time::Duration::from_millis((seed >> 33) % 1500));
+        changed += u32::from(settings() != before);
+        let keeper = guardian(&bench);
+        match (round % 4, keeper) {
+            (0, _) => signal(&child, Signal::KILL),
+            (1, _) => signal(&child, Signal::TERM),
+            (2, Some(keeper)) => {
+                // It goes on without one, and puts everything back itself.
+                let _ = kill_process(keeper, Signal::KILL);
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                signal(&child, Signal::INT);
+            }
+            (_, keeper) => {
+                signal(&child, Signal::KILL);
+                if let Some(keeper) = keeper {
+                    let _ = kill_process(keeper, Signal::KILL);
+                }
+            }
+        }
+        child.wait().expect("it ends");
+        until("the guardian's end", || guardian(&bench).is_none());
+        if settings() != before {
+            by_next += 1;
+            let next = output(&mut bench.command(&["--recover"]));
+            let said = String::from_utf8_lossy(&next.stderr).into_owned();
+            assert_eq!(next.status.code(), Some(0), "round {round}: {said}");
+        }
+        assert_eq!(settings(), before, "round {round}, seed {seed}");
+    }
+    // Some rounds came while a setting was changed, and some of those nobody was left to help.
+    assert!(changed > 0, "no round met a changed setting");
+    println!("{changed} rounds met a changed setting; the next command mended {by_next}");
+}

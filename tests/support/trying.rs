@@ -39,7 +39,7 @@ impl Bench {
             .env("SONDE_STATE", self.dir.join("state"))
             .arg("try")
             .args(words.iter().take_while(|w| **w != "--"))
-            .args((!words.contains(&"--resume")).then_some("--record=--detail=samples"))
+            .args(words.contains(&"--").then_some("--record=--detail=samples"))
             .args(words.iter().skip_while(|w| **w != "--"));
         command
     }
