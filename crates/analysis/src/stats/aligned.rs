@@ -12,6 +12,9 @@ const STEPS: usize = 60;
 /// Blocks up to which chances are counted; beyond, the sum of so many ranks is as good as normal.
 const COUNTED: usize = 28;
 
+/// A variance of logarithms that is none: equal numbers differ in their last digits.
+const ROUNDING: f64 = 1e-24;
+
 /// Blocks, each with the runs of the baseline and one run of the arm: logarithms.
 ///
 /// Location: where the arm, moved by it, is no longer seen to differ. Chance: aligned ranks
@@ -180,7 +183,7 @@ impl Aligned {
         let of_baseline = squares / freedom;
         let each = 1.0 + inverses / self.blocks.len() as f64;
         match deviation(&self.differences()).powi(2) / each {
-            none if none == 0.0 && of_baseline == 0.0 => 1.0,
+            none if none <= ROUNDING && of_baseline <= ROUNDING => 1.0,
             of_arm => of_arm / of_baseline,
         }
     }

@@ -147,6 +147,20 @@ mod tests {
             .collect()
     }
 
+    /// Sizes and counts are the same each time: their logarithms differ in the last digits.
+    #[test]
+    fn what_is_the_same_each_time_is_not_spread_by_rounding() {
+        let blocks: Vec<(Vec<f64>, f64)> = (0..6)
+            .map(|i| {
+                (
+                    vec![8.317_766_166_719_343; 2],
+                    13.817_234_1 + f64::from(i) * 2e-15,
+                )
+            })
+            .collect();
+        assert_eq!(Blocked::new(&blocks).test(), Test::Aligned);
+    }
+
     #[test]
     fn the_test_is_chosen_by_what_ran_and_how_it_is_spread() {
         assert!(matches!(
