@@ -20,13 +20,17 @@ def value(cell):
     return cell.value
 
 
+def place(of):
+    return (of.numRef or of.strRef).f
+
+
 def chart(one):
     return {
         "kind": type(one).__name__,
         "series": [
             {
                 "name": s.tx.strRef.f,
-                "x": (s.xVal or s.cat).numRef.f,
+                "x": place(s.xVal or s.cat),
                 "y": (s.yVal or s.val).numRef.f,
             }
             for s in one.series
