@@ -159,9 +159,12 @@ type State<'s> = &'s dyn Fn(&Run) -> Option<&'static str>;
 /// one name, have their states instead.
 fn table_of(runs: &[Run], width: usize, state: State<'_>) -> String {
     let trials = runs.iter().any(|r| state(r).is_some());
-    let second = |run: &Run| match trials {
-        true => state(run).unwrap_or("-").to_owned(),
-        false => output::one_line(&run.manifest.name),
+    let second = |run: &Run| {
+        if trials {
+            state(run).unwrap_or("-").to_owned()
+        } else {
+            output::one_line(&run.manifest.name)
+        }
     };
     let heading = if trials { "state" } else { "name" };
     let full = table_with(runs, Some((heading, &second))).render(width);

@@ -35,7 +35,7 @@ def chart(one):
             }
             for s in one.series
         ],
-        "time": one.x_axis.numFmt.formatCode,
+        "time": one.x_axis.numFmt and one.x_axis.numFmt.formatCode,
     }
 
 

@@ -140,7 +140,7 @@ fn row(e: &Experiment<'_>, place: usize, arm: usize) -> Vec<Cell> {
 
 /// Both ends, or none: half open says nothing.
 fn ends(interval: Option<Interval>) -> [f64; 2] {
-    let known = interval.filter(|i| i.is_bounded());
+    let known = interval.filter(Interval::is_bounded);
     known.map_or([f64::NAN; 2], |i| [i.low, i.high])
 }
 
@@ -174,13 +174,18 @@ fn steps(e: &Experiment<'_>) -> Option<Figures> {
 
 /// What was measured without having been declared.
 fn beside(e: &Experiment<'_>) -> Option<Figures> {
-    let mut figures = all(e);
-    let declared = figures.columns.iter().position(|c| c.name == "declared")?;
-    let is = |row: &Vec<Cell>| row[declared] == Cell::Text("no".to_owned());
-    figures.rows.retain(is);
-    figures.name = "Beside".to_owned();
-    figures.title = "Not declared, so nothing is concluded".to_owned();
-    figures.note = "numbers are in the base unit that the column unit names".to_owned();
+    let all = all(e);
+    let declared = all.columns.iter().position(|c| c.name == "declared")?;
+    let no = Cell::Text("no".to_owned());
+    let rows = all.rows.into_iter().filter(|row| row[declared] == no);
+    let figures = Figures {
+        name: "Beside".to_owned(),
+        title: "Not declared, so nothing is concluded".to_owned(),
+        note: "numbers are in the base unit that the column unit names".to_owned(),
+        rows: rows.collect(),
+        columns: all.columns,
+        graph: None,
+    };
     (!figures.rows.is_empty()).then_some(figures)
 }
 

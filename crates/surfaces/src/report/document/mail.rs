@@ -1,7 +1,7 @@
 //! A document as a mail, like that of a run ([`crate::report::mail`]).
 
 use super::{Document, WIDE};
-use crate::part::{render, untied};
+use crate::part::{Part, render, untied};
 use crate::png::PngError;
 use crate::report::hyper::{escaped, parts};
 use crate::report::mail::{Letter, WIDTH, cid, subject};
@@ -30,7 +30,12 @@ fn plain(document: &Document) -> String {
             continue;
         }
         out += &format!("\n\n{}\n", wrapped("", &clean(&section.heading), WIDTH));
-        out += &render(&section.parts, WIDTH);
+        for part in &section.parts {
+            out += &match part {
+                Part::Line(line) => wrapped("", line, WIDTH),
+                part => render(std::slice::from_ref(part), WIDTH),
+            };
+        }
     }
     untied(&out)
 }

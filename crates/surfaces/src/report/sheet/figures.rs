@@ -136,22 +136,22 @@ fn draw(page: &mut Page<'_>, figures: &Figures, scales: &[Option<Scale>]) -> Res
     let sheet = page.sheet.name();
     let range = (TOP + 1, TOP + figures.rows.len() as u32);
     let name = |place: usize| heading(&figures.columns[place], scales[place]);
-    let chart = match graph {
+    let (mut chart, x, y) = match graph {
         Graph::Bars(x, y) => {
             let mut chart = Chart::new(ChartType::Column);
             cells::bars(&mut chart, &sheet, (range, (x as u16, y as u16)), GAP);
-            cells::dress(&mut chart, &sheet, &name(y));
-            chart.x_axis().set_name(name(x).as_str());
-            chart
+            (chart, x, y)
         }
         Graph::Points(x, y) => {
             let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
             cells::line(&mut chart, &sheet, (range, (x as u16, y as u16)), 0);
-            cells::dress(&mut chart, &sheet, &name(y));
-            chart.x_axis().set_name(name(x).as_str());
-            chart
+            (chart, x, y)
         }
     };
+    cells::dress(&mut chart, &sheet, &name(y));
+    chart.x_axis().set_name(name(x).as_str());
+    // One series: the title says what it is of.
+    chart.legend().set_hidden();
     // Below the numbers: their columns are many.
     page.sheet.insert_chart(range.1 + 2, 0, &chart)?;
     Ok(())
