@@ -226,10 +226,14 @@ fn list_prints_what_the_page_says() {
     let dir = scratch("json-list");
     let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
     record(&dir.join("run"));
-    compare(
-        "list",
-        &parse(&succeed(sonde().arg("list").arg(&dir).arg("--json"))),
-    );
+    let mut tried = sonde();
+    tried.env("SONDE_STATE", dir.join("state"));
+    tried.args(["try", "--param", "n=1,2", "--blocks", "1", "-m", "elapsed"]);
+    tried.args(["-q", "-o"]).arg(dir.join("experiment"));
+    succeed(tried.args(["--", "sh", "-c", "sleep 0.2 # {n}"]));
+    // Three arms, of which none is to be taken: what can be, `show` of an experiment tells.
+    let list = succeed(sonde().arg("list").arg(&dir).arg("--json"));
+    compare("list", &parse(&list));
 }
 
 #[test]

@@ -274,6 +274,7 @@ fn hundred() -> Logbook {
         scale: false,
         trials,
         ended: None,
+        restored: None,
     }
 }
 

@@ -147,7 +147,7 @@ _arguments "${_arguments_options[@]}" : \
 '*--expr=[This statistic; may be given several times]:EXPR:_default' \
 '-h[Print help]' \
 '--help[Print help]' \
-':run -- Directory of the run:_files -/' \
+':run -- Directory of the run, or of an experiment (`sonde try`):_files -/' \
 && ret=0
 ;;
 (compare)
@@ -202,7 +202,7 @@ _arguments "${_arguments_options[@]}" : \
 '--json[As JSON]' \
 '-h[Print help]' \
 '--help[Print help]' \
-'::dir -- Directory to look in:_files -/' \
+'::dir -- Directory to look in, or an experiment\: its trials are listed:_files -/' \
 && ret=0
 ;;
 (catalog)
@@ -267,10 +267,10 @@ _sonde_commands() {
 'get:The numbers of an expression\: table, JSON, CSV' \
 'plot:An expression as a picture\: terminal, PNG, SVG' \
 'view:The web page\: worksheets, heat maps, drill-down; of runs, or live' \
-'report:A run to hand on\: HTML page, mail, spreadsheet, Markdown, CSV, JSON' \
+'report:A run or an experiment to hand on\: page, mail, spreadsheet, Markdown, CSV, JSON' \
 'compare:Compare runs with runs\: what changed, by how much, and how sure that is' \
 'try:A controlled experiment over settings or parameters; settings are put back' \
-'list:Runs of a directory, with their headline numbers' \
+'list:Runs and experiments of a directory, with their headline numbers' \
 'catalog:List subjects, measures and dimensions' \
 'formats:List what can be imported, and how it is recognised' \
 'knobs:Settings that an experiment may change, with their present values' \

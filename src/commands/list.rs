@@ -1,10 +1,14 @@
-//! `sonde list [DIR]`: the runs of a directory with their headline numbers.
+//! `sonde list [DIR]`: the runs of a directory with their headline numbers, its experiments with
+//! their verdicts; of an experiment, its trials.
+
+mod experiments;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::evaluate;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use lab::experiment::Logbook;
 use run::Run;
 use run::unit::amount;
 use serde_json::json;
@@ -14,11 +18,12 @@ use super::record::progress::clock_text;
 use super::{Entry, flag};
 use crate::failure::Failure;
 use crate::output;
+use experiments::Listed;
 
 /// The command.
 pub(crate) const ENTRY: Entry = Entry {
     name: "list",
-    about: "Runs of a directory, with their headline numbers",
+    about: "Runs and experiments of a directory, with their headline numbers",
     arguments,
     run,
 };
@@ -38,45 +43,85 @@ fn arguments(command: Command) -> Command {
                 .default_value(".")
                 .value_parser(value_parser!(PathBuf))
                 .value_hint(clap::ValueHint::DirPath)
-                .help("Directory to look in"),
+                .help("Directory to look in, or an experiment: its trials are listed"),
         )
         .arg(flag("json", "As JSON"))
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let dir = matches.get_one::<PathBuf>("dir").expect("has a default");
-    let (mut runs, bad) = runs_of(dir)?;
-    runs.sort_by_key(|r| r.manifest.started);
-    if matches.get_flag("json") {
-        let list: Vec<_> = runs.iter().map(json_of).collect();
-        output::data(&format!("{}\n", json!(list)));
-    } else if runs.is_empty() {
-        output::message(&format!("no runs in {}", dir.display()));
+    let mut found = Found::default();
+    if Logbook::is_in(dir) {
+        found.experiments.push(Listed::open(dir)?);
+        // An experiment that was just begun has none.
+        found.look(&dir.join("trials")).ok();
     } else {
-        output::data(&table_of(&runs));
+        found.look(dir)?;
     }
-    for problem in &bad {
+    found.runs.sort_by_key(|r| r.manifest.started);
+    found.experiments.sort_by(Listed::by_start);
+    if matches.get_flag("json") {
+        let experiments = found.experiments.iter().map(Listed::json);
+        let list: Vec<_> = experiments.chain(found.runs.iter().map(json_of)).collect();
+        output::data(&format!("{}\n", json!(list)));
+    } else {
+        found.tell(dir);
+    }
+    for problem in &found.bad {
         output::message(problem);
     }
-    Ok(ExitCode::from(u8::from(!bad.is_empty())))
+    Ok(ExitCode::from(u8::from(!found.bad.is_empty())))
 }
 
-/// The runs in `dir`, and what is wrong with those that do not open.
-fn runs_of(dir: &Path) -> Result<(Vec<Run>, Vec<String>), Failure> {
-    let entries = std::fs::read_dir(dir)
-        .map_err(|e| Failure::input(format!("cannot read {}: {e}", dir.display())))?;
-    let (mut runs, mut bad) = (Vec::new(), Vec::new());
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.join("run.json").is_file() {
+/// What is in a directory.
+#[derive(Default)]
+struct Found {
+    runs: Vec<Run>,
+    experiments: Vec<Listed>,
+    /// What is wrong with those that do not open.
+    bad: Vec<String>,
+}
+
+impl Found {
+    /// Adds what is in `dir`.
+    fn look(&mut self, dir: &Path) -> Result<(), Failure> {
+        let entries = std::fs::read_dir(dir)
+            .map_err(|e| Failure::input(format!("cannot read {}: {e}", dir.display())))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
             let shown = path.strip_prefix("./").unwrap_or(&path);
-            match Run::open(shown) {
-                Ok(run) => runs.push(run),
-                Err(e) => bad.push(e.to_string()),
+            if path.join("run.json").is_file() {
+                match Run::open(shown) {
+                    Ok(run) => self.runs.push(run),
+                    Err(e) => self.bad.push(e.to_string()),
+                }
+            } else if Logbook::is_in(&path) {
+                match Listed::open(shown) {
+                    Ok(one) => self.experiments.push(one),
+                    Err(e) => self.bad.push(e.text),
+                }
             }
         }
+        Ok(())
     }
-    Ok((runs, bad))
+
+    fn tell(&self, dir: &Path) {
+        if self.runs.is_empty() && self.experiments.is_empty() {
+            output::message(&format!("no runs in {}", dir.display()));
+            return;
+        }
+        let width = usize::from(output::terminal_size().map_or(200, |s| s.0));
+        let mut text = String::new();
+        if !self.experiments.is_empty() {
+            text += &experiments::text(&self.experiments, width);
+        }
+        if !self.runs.is_empty() {
+            text += if text.is_empty() { "" } else { "\n" };
+            let state = |run: &Run| self.experiments.first()?.state_of(run.path());
+            text += &table_of(&self.runs, width, &state);
+        }
+        output::data(&text);
+    }
 }
 
 /// Seconds from start to end.
@@ -107,21 +152,36 @@ fn json_of(run: &Run) -> serde_json::Value {
     object
 }
 
-/// As wide as the terminal; in a narrow one without the names.
-fn table_of(runs: &[Run]) -> String {
-    let width = usize::from(output::terminal_size().map_or(200, |s| s.0));
-    let named = table_with(runs, true).render(width);
-    if named.lines().all(|line| line.chars().count() <= width) {
-        return named;
+/// What a run is among the trials of an experiment, if it is one.
+type State<'s> = &'s dyn Fn(&Run) -> Option<&'static str>;
+
+/// As wide as the terminal; in a narrow one without the names. Trials of an experiment, which have
+/// one name, have their states instead.
+fn table_of(runs: &[Run], width: usize, state: State<'_>) -> String {
+    let trials = runs.iter().any(|r| state(r).is_some());
+    let second = |run: &Run| {
+        if trials {
+            state(run).unwrap_or("-").to_owned()
+        } else {
+            output::one_line(&run.manifest.name)
+        }
+    };
+    let heading = if trials { "state" } else { "name" };
+    let full = table_with(runs, Some((heading, &second))).render(width);
+    if trials || full.lines().all(|line| line.chars().count() <= width) {
+        return full;
     }
-    table_with(runs, false).render(width)
+    table_with(runs, None).render(width)
 }
 
-fn table_with(runs: &[Run], named: bool) -> Table {
+/// A column of texts beside the runs: its heading, and what it says of one.
+type Second<'s> = Option<(&'s str, &'s dyn Fn(&Run) -> String)>;
+
+fn table_with(runs: &[Run], second: Second<'_>) -> Table {
     let mut table = Table::new();
     table.column("run", Align::Left);
-    if named {
-        table.column("name", Align::Left);
+    if let Some((heading, _)) = second {
+        table.column(heading, Align::Left);
     }
     for name in ["started (UTC)", "length", "end"]
         .into_iter()
@@ -130,16 +190,14 @@ fn table_with(runs: &[Run], named: bool) -> Table {
         table.column(name, Align::Right);
     }
     for run in runs {
-        let started = run::manifest::rfc3339(run.manifest.started);
-        let started = started.get(..16).unwrap_or(&started).replace('T', " ");
         let mut row = vec![
             output::one_line(&run.path().display().to_string()),
-            started,
+            minute(&run::manifest::rfc3339(run.manifest.started)),
             clock_text(length(run)),
             run.ending(),
         ];
-        if named {
-            row.insert(1, output::one_line(&run.manifest.name));
+        if let Some((_, text)) = second {
+            row.insert(1, text(run));
         }
         for (_, expression) in HEADLINES {
             let answer = evaluate(run, expression).ok();
@@ -153,4 +211,10 @@ fn table_with(runs: &[Run], named: bool) -> Table {
         table.row(row);
     }
     table
+}
+
+/// A time to the minute.
+fn minute(rfc3339: &str) -> String {
+    let time = rfc3339.get(..16).unwrap_or(rfc3339);
+    time.replace('T', " ")
 }

@@ -87,6 +87,9 @@ pub(crate) fn open_run(matches: &ArgMatches) -> Result<run::Run, Failure> {
     let path = matches
         .get_one::<std::path::PathBuf>("run")
         .expect("required");
+    if let Some(failure) = experiment::an_experiment(path) {
+        return Err(failure);
+    }
     let run = run::Run::open(path)?;
     if let Some(text) = run.damage() {
         crate::output::message(&text);

@@ -20,18 +20,22 @@ def value(cell):
     return cell.value
 
 
+def place(of):
+    return (of.numRef or of.strRef).f
+
+
 def chart(one):
     return {
         "kind": type(one).__name__,
         "series": [
             {
                 "name": s.tx.strRef.f,
-                "x": (s.xVal or s.cat).numRef.f,
+                "x": place(s.xVal or s.cat),
                 "y": (s.yVal or s.val).numRef.f,
             }
             for s in one.series
         ],
-        "time": one.x_axis.numFmt.formatCode,
+        "time": one.x_axis.numFmt and one.x_axis.numFmt.formatCode,
     }
 
 

@@ -4,7 +4,7 @@
 mod drawn;
 mod typed;
 
-pub use drawn::svg;
+pub use drawn::{lettered, svg};
 pub use typed::text;
 
 use crate::axis::Ruler;

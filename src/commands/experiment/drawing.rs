@@ -15,7 +15,7 @@ const SMOOTH: usize = 120;
 
 /// The picture: of a scaling experiment work by what is done at once, with the law; else the
 /// first declared metric against the second, or by arm if there is one only.
-fn scatter_of(e: &Experiment<'_>) -> Option<Scatter> {
+pub(crate) fn scatter_of(e: &Experiment<'_>) -> Option<Scatter> {
     if e.book.scale {
         return growth(e);
     }

@@ -8,7 +8,7 @@ use analysis::stats::{Aim, Interval, Test, Verdict};
 use lab::experiment::{Logbook, Role, Search, State};
 use serde_json::{Value, json};
 
-use super::told::word;
+use super::words::word;
 use super::{Experiment, scaling};
 
 /// The whole.
@@ -72,7 +72,7 @@ fn search(search: &Search, book: &Logbook) -> Value {
     }
 }
 
-fn role(role: Role) -> &'static str {
+pub(crate) fn role(role: Role) -> &'static str {
     match role {
         Role::Baseline => "baseline",
         Role::Again => "again",
@@ -134,14 +134,12 @@ fn metric(e: &Experiment<'_>, place: usize, m: &Measured) -> Value {
 
 /// An arm against the baseline; null of the baseline itself.
 fn contrast(e: &Experiment<'_>, metric: usize, arm: usize) -> Value {
-    let o = &e.outcome;
-    let mut all = o.declared.iter().chain(&o.exploratory).chain(&o.again);
     let Some(Contrast {
         compared: c,
         test,
         by_t,
         ..
-    }) = all.find(|c| (c.metric, c.arm) == (metric, arm))
+    }) = e.contrast(metric, arm)
     else {
         return Value::Null;
     };
@@ -158,15 +156,20 @@ fn contrast(e: &Experiment<'_>, metric: usize, arm: usize) -> Value {
         "interval_t": ends(*by_t),
         "p": number(c.estimate.chance),
         "p_adjusted": number(c.adjusted),
-        "verdict": match c.verdict {
-            Verdict::Descriptive => "descriptive",
-            ref other => word(other),
-        },
+        "verdict": verdict_word(&c.verdict),
         "blocks_to_decide": match c.verdict {
             Verdict::Undecided(blocks) => json!(blocks),
             _ => Value::Null,
         },
     })
+}
+
+/// A verdict as programs read it.
+pub(crate) fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Descriptive => "descriptive",
+        other => word(other),
+    }
 }
 
 fn joint_word(joint: Joint) -> &'static str {
@@ -184,7 +187,8 @@ fn names(e: &Experiment<'_>, arms: &[usize]) -> Vec<String> {
     arms.iter().map(|a| e.book.arms[*a].name.clone()).collect()
 }
 
-fn advice(e: &Experiment<'_>) -> Value {
+/// What to do.
+pub(crate) fn advice(e: &Experiment<'_>) -> Value {
     let (what, arm, arms, blocks) = match advise(&e.outcome, &e.measured, e.places) {
         Advice::Take { arm, close } => ("take", Some(arm), close, None),
         Advice::Keep => ("keep", None, vec![], None),

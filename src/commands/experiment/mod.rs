@@ -1,26 +1,35 @@
 //! An experiment read from its directory: what it measured, and what may be concluded.
 //!
-//! `sonde try` tells its result from here, and so do `show` and `compare` later: the same
-//! directory gives the same text.
+//! `sonde try` tells its result from here, and so do `show`, `report`, `list` and `compare` later:
+//! the same directory gives the same text.
 
+mod conclusion;
 mod drawing;
 mod json;
 mod runs;
 mod scaling;
 mod searched;
+mod tables;
 mod told;
+mod words;
 
 use std::path::Path;
 
 use analysis::compare::Metric;
-use analysis::experiment::{Measured, Outcome, Places, Plan, outcome};
+use analysis::experiment::{Contrast, Measured, Outcome, Places, Plan, outcome};
 use analysis::stats::looks::LOOKS;
 use lab::experiment::{Blocks, Logbook, MOST_BLOCKS, Role, Stage, State};
 use run::Run;
 
-pub(crate) use drawing::write as write_picture;
-pub(crate) use json::json;
-pub(crate) use runs::given;
+pub(crate) use conclusion::{conclusion, headline};
+pub(crate) use drawing::{scatter_of, write as write_picture};
+pub(crate) use json::{advice, json, role, verdict_word};
+pub(crate) use runs::{an_experiment, given};
+pub(crate) use scaling::{grows, steps_and_costs, told as growth};
+pub(crate) use searched::table as searched_values;
+pub(crate) use tables::{beside, metrics, trials};
+pub(crate) use told::facts;
+pub(crate) use words::{aim, state};
 
 use crate::commands::record::WARM_UP;
 
@@ -135,6 +144,13 @@ impl Experiment<'_> {
             measured,
             places,
         }
+    }
+
+    /// An arm against the baseline by a metric; none of the baseline itself.
+    pub(crate) fn contrast(&self, metric: usize, arm: usize) -> Option<&Contrast> {
+        let o = &self.outcome;
+        let mut all = o.declared.iter().chain(&o.exploratory).chain(&o.again);
+        all.find(|c| (c.metric, c.arm) == (metric, arm))
     }
 
     /// Trials of blocks in that state.

@@ -32,6 +32,26 @@ pub(crate) fn given(path: &Path) -> Result<Given, Failure> {
     })
 }
 
+/// What to say of an experiment where a run is wanted; `None` if there is none in `path`.
+pub(crate) fn an_experiment(path: &Path) -> Option<Failure> {
+    if path.join("run.json").exists() || !Logbook::is_in(path) {
+        return None;
+    }
+    let book = Logbook::open(path).ok();
+    let trial = book.as_ref().and_then(|book| {
+        let done = |t: &&lab::experiment::Trial| t.state == State::Done;
+        book.trials.iter().rev().find(done)
+    });
+    let example = trial.map_or_else(String::new, |t| {
+        format!(", for example {}", path.join(&t.run).display())
+    });
+    Some(Failure::input(format!(
+        "{} is an experiment, not a run\nhint: `sonde show`, `report` and `compare` understand it; \
+         its trials are runs{example}",
+        path.display()
+    )))
+}
+
 fn arm(dir: &Path, name: Option<&str>) -> Result<Given, Failure> {
     let book = Logbook::open(dir).map_err(Failure::input)?;
     let arm = book.arms.iter().find(|a| match name {

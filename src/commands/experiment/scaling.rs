@@ -5,20 +5,17 @@ use analysis::stats::Aim;
 use analysis::stats::scaling::{Law, Point, Scaling, Step, scaling, steps};
 use run::unit::digits;
 use serde_json::{Value, json};
-use surfaces::table::{Align, Table, wrapped};
+use surfaces::table::{Align, Table};
 
 use super::Experiment;
 use super::json::{ends, number};
-use super::told::value_text;
+use super::words::value_text;
 
 /// Draws of the bootstrap.
 const DRAWS: usize = 2000;
 
-/// Columns of the text.
-const WIDTH: usize = 80;
-
 /// Of which of the metrics it is asked how they grow: the first that grows with what is done.
-pub(super) fn grows<'e>(e: &'e Experiment<'_>) -> Option<&'e Measured> {
+pub(crate) fn grows<'e>(e: &'e Experiment<'_>) -> Option<&'e Measured> {
     let mut declared = e.measured.iter().filter(|m| m.declared);
     declared.find(|m| m.metric.aim == Aim::Higher && m.metric.quantile.is_none())
 }
@@ -64,52 +61,67 @@ fn costs(e: &Experiment<'_>, measured: &Measured) -> Vec<f64> {
     measured.values.iter().zip(&cpu.values).map(of).collect()
 }
 
+/// What is told of growth.
+pub(crate) struct Told {
+    /// A row a step; none if no metric is a throughput.
+    pub(crate) table: Option<Table>,
+    /// The laws and their doubts, each with a label; or, without one, why there are none.
+    pub(crate) lines: Vec<(&'static str, String)>,
+}
+
 /// A table of steps, the laws and their doubts.
-pub(super) fn text(e: &Experiment<'_>) -> String {
+pub(crate) fn told(e: &Experiment<'_>) -> Told {
     let Some(measured) = grows(e) else {
-        return wrapped(
-            "",
-            "How it grows cannot be told: no declared metric is a throughput (of which more is better).",
-            WIDTH,
-        );
+        let why = "How it grows cannot be told: no declared metric is a throughput (of which \
+                   more is better).";
+        return Told {
+            table: None,
+            lines: vec![("", why.to_owned())],
+        };
     };
+    Told {
+        table: Some(steps_of(e, measured)),
+        lines: match laws(e, measured) {
+            Ok(laws) => laws_told(&laws, measured),
+            Err(why) => vec![("", why)],
+        },
+    }
+}
+
+/// A row a step.
+fn steps_of(e: &Experiment<'_>, measured: &Measured) -> Table {
     let mut table = Table::new();
     let per = match measured.unit {
         Some((run::Unit::Bytes, _)) => "cpu/GB",
         _ => "cpu/unit",
     };
-    table.column("  at once", Align::Right);
-    for name in ["work", "speed-up", "efficiency", per] {
+    for name in ["at once", "work", "speed-up", "efficiency", per] {
         table.column(name, Align::Right);
     }
     let scale = if per == "cpu/GB" { 1e9 } else { 1.0 };
-    let (workers, costs) = (workers(e), costs(e, measured));
-    for Step {
-        workers: n,
-        work,
-        speed_up,
-        efficiency,
-    } in steps(&points(e, measured))
-    {
-        let place = workers.iter().position(|w| *w == n);
-        let cost = place.map_or(f64::NAN, |p| costs[p] * scale);
+    for (step, cost) in steps_and_costs(e, measured) {
         table.row(vec![
-            lab::experiment::number(n),
-            value_text(work, measured.unit),
-            format!("{speed_up:.2}"),
-            format!("{:.0} %", efficiency * 100.0),
-            value_text(cost, Some((run::Unit::Seconds, false))),
+            lab::experiment::number(step.workers),
+            value_text(step.work, measured.unit),
+            format!("{:.2}", step.speed_up),
+            format!("{:.0} %", step.efficiency * 100.0),
+            value_text(cost * scale, Some((run::Unit::Seconds, false))),
         ]);
     }
-    let mut out = table.render(WIDTH);
-    match laws(e, measured) {
-        Ok(laws) => out += &told(&laws, measured),
-        Err(why) => out += &wrapped("", &why, WIDTH),
-    }
-    out
+    table
 }
 
-fn told(laws: &Scaling, measured: &Measured) -> String {
+/// Each step with the processor seconds of a unit of its work; NaN where that is not known.
+pub(crate) fn steps_and_costs(e: &Experiment<'_>, measured: &Measured) -> Vec<(Step, f64)> {
+    let (workers, costs) = (workers(e), costs(e, measured));
+    let cost = |n: f64| workers.iter().position(|w| *w == n).map(|p| costs[p]);
+    let steps = steps(&points(e, measured)).into_iter();
+    steps
+        .map(|step| (step, cost(step.workers).unwrap_or(f64::NAN)))
+        .collect()
+}
+
+fn laws_told(laws: &Scaling, measured: &Measured) -> Vec<(&'static str, String)> {
     let within = |interval: Option<analysis::stats::Interval>| match interval {
         Some(i) if i.is_bounded() => format!(" ({} to {})", digits(i.low), digits(i.high)),
         Some(i) if i.low.is_finite() => format!(" ({} or more)", digits(i.low)),
@@ -141,18 +153,17 @@ fn told(laws: &Scaling, measured: &Measured) -> String {
         ),
         None => " No peak.".to_owned(),
     };
-    let mut out = wrapped("USL     ", &text, WIDTH);
+    let mut lines = vec![("USL", text)];
     let amdahl = &laws.amdahl;
     let limit = amdahl.limit().map_or_else(
         || "no limit".to_owned(),
         |l| format!("at most {}, however many", value_text(l, measured.unit)),
     );
     let text = format!("serial share {}: {limit}.", digits(amdahl.alpha));
-    out += &wrapped("Amdahl  ", &text, WIDTH);
-    for doubt in &laws.doubts {
-        out += &wrapped("DOUBT   ", &format!("{doubt}."), WIDTH);
-    }
-    out
+    lines.push(("Amdahl", text));
+    let doubts = laws.doubts.iter().map(|d| ("DOUBT", format!("{d}.")));
+    lines.extend(doubts);
+    lines
 }
 
 /// The same as JSON.
@@ -160,15 +171,12 @@ pub(super) fn json(e: &Experiment<'_>) -> Value {
     let Some(measured) = grows(e) else {
         return Value::Null;
     };
-    let (workers, costs) = (workers(e), costs(e, measured));
-    let steps: Vec<Value> = steps(&points(e, measured))
+    let steps: Vec<Value> = steps_and_costs(e, measured)
         .into_iter()
-        .map(|s| {
-            let place = workers.iter().position(|w| *w == s.workers);
+        .map(|(s, cost)| {
             json!({
                 "workers": s.workers, "work": number(s.work), "speed_up": number(s.speed_up),
-                "efficiency": number(s.efficiency),
-                "cpu_seconds_per_unit": number(place.map_or(f64::NAN, |p| costs[p])),
+                "efficiency": number(s.efficiency), "cpu_seconds_per_unit": number(cost),
             })
         })
         .collect();

@@ -4,11 +4,9 @@ use lab::experiment::{Logbook, Search, Stage, Trial, number};
 use surfaces::table::{Align, Table};
 
 use super::Experiment;
-use super::told::value_text;
+use super::tables::Told;
+use super::words::value_text;
 use crate::output::{counted, one_line};
-
-/// Columns of the text.
-const WIDTH: usize = 80;
 
 fn trials(book: &Logbook) -> impl Iterator<Item = &Trial> {
     book.trials.iter().filter(|t| t.stage == Stage::Search)
@@ -35,10 +33,9 @@ pub(super) fn line(book: &Logbook) -> Option<String> {
 
 /// Every value that was tried, in the order of the first trials; of several trials of one the
 /// middle.
-pub(super) fn table(e: &Experiment<'_>) -> String {
-    let (Some(_), Some(measured)) = (&e.book.search, e.measured.first()) else {
-        return String::new();
-    };
+pub(crate) fn table(e: &Experiment<'_>) -> Option<Told> {
+    e.book.search.as_ref()?;
+    let measured = e.measured.first()?;
     let metric = &e.book.measures[0].metric;
     let mut all: Vec<(&str, Vec<f64>)> = Vec::new();
     for trial in trials(e.book) {
@@ -50,22 +47,23 @@ pub(super) fn table(e: &Experiment<'_>) -> String {
         let value = trial.values.get(metric).copied().flatten();
         all[place].1.push(value.unwrap_or(f64::NAN));
     }
-    if all.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new();
-    table.column("  searched", Align::Right);
-    table.column("trials", Align::Right);
-    table.column(&one_line(metric), Align::Right);
+    for name in ["value", "trials", "middle"] {
+        table.column(name, Align::Right);
+    }
     for (arm, values) in all {
         let level = analysis::experiment::level(&values);
         table.row(vec![
-            format!("  {arm}"),
+            one_line(arm),
             values.len().to_string(),
             value_text(level.value, measured.unit),
         ]);
     }
-    format!("\n{}", table.render(WIDTH))
+    (!table.rows().is_empty()).then(|| Told {
+        heading: format!("searched by {}", one_line(metric)),
+        table,
+        notes: vec![],
+    })
 }
 
 /// What is said where no arms were compared.

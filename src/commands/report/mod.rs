@@ -1,12 +1,16 @@
-//! `sonde report RUN -o FILE`: a run to hand on, in the form that the file's ending tells.
+//! `sonde report RUN -o FILE`: a run or an experiment to hand on, in the form that the file's
+//! ending tells.
 
 mod chosen;
+mod experiment;
 mod gather;
+mod pictures;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use lab::experiment::Logbook;
 use run::Run;
 use serde_json::{Value, json};
 use surfaces::png;
@@ -18,11 +22,13 @@ use super::show::{Summary, summary, summary_json};
 use super::{Entry, open_run, option, run_argument};
 use crate::failure::Failure;
 use crate::output;
+use experiment::Tried;
+use pictures::Beside;
 
 /// The command.
 pub(crate) const ENTRY: Entry = Entry {
     name: "report",
-    about: "A run to hand on: HTML page, mail, spreadsheet, Markdown, CSV, JSON",
+    about: "A run or an experiment to hand on: page, mail, spreadsheet, Markdown, CSV, JSON",
     arguments,
     run,
 };
@@ -45,49 +51,56 @@ struct Form {
     ending: &'static str,
     /// A few words on it.
     about: &'static str,
-    files: fn(&Made<'_>) -> Result<Files, Failure>,
+    of_run: fn(&Made<'_>) -> Result<Files, Failure>,
+    of_experiment: fn(&Tried<'_>) -> Result<Files, Failure>,
 }
 
 /// Every form.
 const FORMS: &[Form] = &[
     Form {
         ending: "html",
-        about: "the page of `sonde view`, in one file that needs no server",
-        files: |made| {
+        about: "one page that needs no server and no network",
+        of_run: |made| {
             let text = page::text(made.run, made.sheet).map_err(Failure::input)?;
             Ok(made.only(text.into_bytes()))
         },
+        of_experiment: |tried| tried.page(),
     },
     Form {
         ending: "eml",
         about: "a mail with tables and pictures, as a draft",
-        files: |made| {
+        of_run: |made| {
             let bytes = mail::bytes(made.report).map_err(|e| drawing(&e))?;
             Ok(made.only(bytes))
         },
+        of_experiment: |tried| tried.mail(),
     },
     Form {
         ending: "xlsx",
         about: "a spreadsheet with charts, a sheet a statistic",
-        files: |made| {
+        of_run: |made| {
             let bytes = sheet::bytes(made.report).map_err(Failure::work)?;
             Ok(made.only(bytes))
         },
+        of_experiment: |tried| tried.sheet(),
     },
     Form {
         ending: "md",
         about: "Markdown, with its pictures in a directory beside it",
-        files: in_markdown,
+        of_run: in_markdown,
+        of_experiment: |tried| tried.markdown(),
     },
     Form {
         ending: "csv",
-        about: "every value, a row each",
-        files: |made| Ok(made.only(csv::text(made.report).into_bytes())),
+        about: "every value, a row each; of an experiment an arm by a metric",
+        of_run: |made| Ok(made.only(csv::text(made.report).into_bytes())),
+        of_experiment: |tried| tried.values(),
     },
     Form {
         ending: "json",
         about: "what `show` and `get` print as JSON",
-        files: |made| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
+        of_run: |made| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
+        of_experiment: |tried| tried.json(),
     },
 ];
 
@@ -112,7 +125,7 @@ fn arguments(command: Command) -> Command {
         .map(|f| format!("  .{:<6}{}", f.ending, f.about))
         .collect();
     command
-        .arg(run_argument())
+        .arg(run_argument().help("Directory of the run, or of an experiment (`sonde try`)"))
         .arg(
             Arg::new("output")
                 .short('o')
@@ -135,10 +148,12 @@ fn arguments(command: Command) -> Command {
         .after_help(format!(
             "Forms, by the ending of FILE:\n{}\n\n\
              Without --worksheet and --expr: what stands out, and how busy processors, disks\n\
-             and networks were.\n\
+             and networks were. Of an experiment: what `sonde show` says, with its picture and\n\
+             its trials.\n\
              Examples:\n  sonde report RUN -o report.eml\n  \
              sonde report RUN -o disks.xlsx --expr 'disk.bytes by device, op' \\\n      \
-             --expr 'disk.ios by latency'",
+             --expr 'disk.ios by latency'\n  \
+             sonde report EXPERIMENT -o result.html",
             forms.join("\n")
         ))
 }
@@ -147,6 +162,10 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let path = matches.get_one::<PathBuf>("output").expect("required");
     // What can be wrong with the arguments is told before anything is read.
     let form = form_of(path)?;
+    let given = matches.get_one::<PathBuf>("run").expect("required");
+    if Logbook::is_in(given) {
+        return experiment::report(given, matches, path, form.of_experiment);
+    }
     let run = open_run(matches)?;
     let expressions: Vec<&String> = matches.get_many("expr").unwrap_or_default().collect();
     let asked = chosen::asked(&run, matches.get_one("worksheet"), &expressions)?;
@@ -160,7 +179,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         sheet: &sheet,
         path,
     };
-    for (path, bytes) in (form.files)(&made)? {
+    for (path, bytes) in (form.of_run)(&made)? {
         output::file(&path, &bytes)?;
     }
     for problem in &problems {
@@ -187,28 +206,20 @@ fn drawing(e: &png::PngError) -> Failure {
     Failure::work(format!("drawing: {e}"))
 }
 
-/// The text and, in a directory beside it, its pictures: those who read Markdown show files,
-/// and few of them pictures within the text.
+/// The text and its pictures.
 fn in_markdown(made: &Made<'_>) -> Result<Files, Failure> {
-    let stem = made.path.file_stem().unwrap_or_default().to_string_lossy();
-    let name = format!("{stem}-pictures");
-    let dir = made.path.with_file_name(&name);
-    let mut files = Files::new();
-    let panels = made.report.panels.iter().enumerate();
-    for (place, panel) in panels {
+    let beside = Beside::of(made.path);
+    let mut drawn = Vec::new();
+    for (place, panel) in made.report.panels.iter().enumerate() {
         if let Some(chart) = &panel.chart {
             let picture = png::picture(chart, PICTURE.0, PICTURE.1).map_err(|e| drawing(&e))?;
-            files.push((dir.join(format!("{}.png", place + 1)), picture));
+            drawn.push((place, picture));
         }
-    }
-    if !files.is_empty() {
-        output::directory(&dir)?;
     }
     let picture = |place: usize| {
         made.report.panels[place].chart.as_ref()?;
-        Some(format!("{name}/{}.png", place + 1))
+        Some(beside.target(place))
     };
     let text = markdown::text(made.report, &picture);
-    files.push((made.path.to_owned(), text.into_bytes()));
-    Ok(files)
+    beside.files(text, drawn)
 }

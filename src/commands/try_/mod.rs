@@ -3,7 +3,7 @@
 mod conduct;
 mod live;
 mod measure;
-mod plan;
+pub(super) mod plan;
 mod recorder;
 mod search;
 mod settings;
@@ -145,7 +145,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     {
         unmake(&conductor.dir);
     } else {
-        close(&mut conductor, &ended);
+        close(&mut conductor, &ended, &restored);
     }
     if conductor.has_trials() {
         tell(&conductor, matches.get_flag("json"));
@@ -275,7 +275,11 @@ fn conduct(c: &mut Conductor, arms: &[Arm], quiet: bool) -> Result<(), Stop> {
 }
 
 /// Writes down how it ended.
-fn close(c: &mut Conductor, ended: &Result<(), Stop>) {
+fn close(c: &mut Conductor, ended: &Result<(), Stop>, restored: &Result<(), Failure>) {
+    c.book.restored = Some(match restored {
+        Ok(()) => Vec::new(),
+        Err(failure) => failure.text.lines().map(str::to_owned).collect(),
+    });
     c.book.ended = match ended {
         Ok(()) => None,
         Err(Stop::Signal(signal)) => Some(format!("interrupted ({})", name(*signal))),

@@ -4,12 +4,12 @@ use analysis::compare::Metric;
 use analysis::stats::planning::{
     LEVEL, least_blocks, least_doubled, smallest_of_aligned, smallest_of_blocks,
 };
-use lab::experiment::{Blocks, Design, Kind, Logbook, Measure, Role, Search, number};
+use lab::experiment::{Blocks, Design, Factor, Kind, Logbook, Measure, Role, Search, number};
 use run::unit::digits;
 use surfaces::table::wrapped;
 
-use super::{search, wanted};
-use crate::commands::experiment::{most_blocks, next_look};
+use super::search;
+use crate::commands::experiment::{aim, most_blocks, next_look};
 use crate::commands::record::progress::clock_text;
 use crate::output::{counted, one_line};
 
@@ -25,46 +25,53 @@ const USUAL: usize = 2;
 /// The whole plan.
 pub(super) fn text(book: &Logbook, dir: &str) -> String {
     let mut out = wrapped("experiment  ", &one_line(&book.command.join(" ")), WIDTH);
-    let mut line = |head: &str, text: &str| {
-        out += &wrapped(&format!("  {head:<10}"), &one_line(text), WIDTH);
-    };
-    for factor in &book.factors {
-        let what = match factor.kind {
-            Kind::Setting => "set",
-            Kind::Parameter => "vary",
-        };
-        let values = match &book.search {
-            Some(Search::Range { low, high, .. }) => {
-                format!("{} to {}, searched", number(*low), number(*high))
-            }
-            Some(Search::Among { .. }) => format!("{}, searched", factor.values.join(", ")),
-            None => factor.values.join(", "),
-        };
-        let base = &factor.base;
-        line(
-            what,
-            &format!("{} = {values} (baseline: {base})", factor.name),
-        );
+    for (head, text) in lines(book).into_iter().chain([("into", dir.to_owned())]) {
+        out += &wrapped(&format!("  {head:<10}"), &one_line(&text), WIDTH);
     }
-    line("arms", &arms(book));
-    line("blocks", &blocks(book));
-    line("measure", &measures(book));
-    for note in uncounted(book) {
-        line("NOTE", &note);
-    }
+    out
+}
+
+/// What is asked and how it is answered, each line with its label.
+pub(crate) fn lines(book: &Logbook) -> Vec<(&'static str, String)> {
+    let mut lines: Vec<(&'static str, String)> = book
+        .factors
+        .iter()
+        .map(|factor| varied(factor, book))
+        .collect();
+    lines.push(("arms", arms(book)));
+    lines.push(("blocks", blocks(book)));
+    lines.push(("measure", measures(book)));
+    lines.extend(uncounted(book).into_iter().map(|note| ("NOTE", note)));
     if !book.scale {
-        line("decide", &can_decide(book));
+        lines.push(("decide", can_decide(book)));
     }
     for (head, seconds) in [("settle", book.settle), ("warm-up", book.warmup)] {
         if seconds > 0.0 {
-            line(head, &format!("{} s of each trial", digits(seconds)));
+            lines.push((head, format!("{} s of each trial", digits(seconds))));
         }
     }
-    if let Some(prepare) = &book.prepare {
-        line("prepare", prepare);
-    }
-    line("into", dir);
-    out
+    lines.extend(book.prepare.clone().map(|prepare| ("prepare", prepare)));
+    lines
+}
+
+/// A factor, its values and its baseline.
+fn varied(factor: &Factor, book: &Logbook) -> (&'static str, String) {
+    let what = match factor.kind {
+        Kind::Setting => "set",
+        Kind::Parameter => "vary",
+    };
+    let values = match &book.search {
+        Some(Search::Range { low, high, .. }) => {
+            format!("{} to {}, searched", number(*low), number(*high))
+        }
+        Some(Search::Among { .. }) => format!("{}, searched", factor.values.join(", ")),
+        None => factor.values.join(", "),
+    };
+    let base = &factor.base;
+    (
+        what,
+        format!("{} = {values} (baseline: {base})", factor.name),
+    )
 }
 
 fn arms(book: &Logbook) -> String {
@@ -120,7 +127,7 @@ fn measures(book: &Logbook) -> String {
     let texts: Vec<String> = declared
         .filter_map(|m| {
             let metric = Metric::parse(&m.metric).ok()?;
-            Some(format!("{} ({})", metric.text, wanted::aim(metric.aim)))
+            Some(format!("{} ({})", metric.text, aim(metric.aim)))
         })
         .collect();
     if texts.is_empty() {

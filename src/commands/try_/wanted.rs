@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use analysis::stats::Aim;
 use clap::ArgMatches;
 use lab::experiment::{
     Blocks, Design, DesignError, FORMAT, Factor, Kind, Logbook, MOST_BLOCKS, Search, arms,
@@ -78,6 +77,7 @@ pub(super) fn book(matches: &ArgMatches) -> Result<Logbook, Failure> {
         scale,
         trials: vec![],
         ended: None,
+        restored: None,
     };
     Ok(book)
 }
@@ -225,12 +225,4 @@ pub(super) fn place(matches: &ArgMatches, book: &Logbook) -> Result<PathBuf, Fai
         )));
     }
     Ok(path.clone())
-}
-
-/// Which way is better, in words.
-pub(super) fn aim(aim: Aim) -> &'static str {
-    match aim {
-        Aim::Higher => "more is better",
-        Aim::Lower => "less is better",
-    }
 }

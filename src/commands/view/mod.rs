@@ -15,7 +15,7 @@ use surfaces::server::{
 };
 
 use super::record::signals::Signals;
-use super::{Entry, flag, option};
+use super::{Entry, experiment, flag, option};
 use crate::failure::Failure;
 use crate::output;
 use observe::Observer;
@@ -92,6 +92,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         .get_many::<PathBuf>("runs")
         .map(|p| p.cloned().collect())
         .unwrap_or_default();
+    if let Some(failure) = paths.iter().find_map(|p| experiment::an_experiment(p)) {
+        return Err(failure);
+    }
     let settings = Settings {
         listen: listen(matches)?,
         names: names(),

@@ -27,16 +27,26 @@ pub(crate) fn escaped(text: &str) -> String {
 const TABLE: &str =
     "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\" style=\"border-collapse:collapse\">\n";
 
+/// The class of a cell by the name of its column and its text, if it is to stand out.
+pub(crate) type Tone = fn(column: &str, text: &str) -> Option<&'static str>;
+
 /// A table with numbers to the right.
 pub(crate) fn table(table: &Table) -> String {
+    toned(table, |_, _| None)
+}
+
+/// The same, some of its cells with a class for a style.
+pub(crate) fn toned(table: &Table, tone: Tone) -> String {
     let side = |align: Align| match align {
         Align::Left | Align::Words => "left",
         Align::Right => "right",
     };
-    let row = |tag: &str, cells: &mut dyn Iterator<Item = (&str, Align)>| {
-        let cells = cells.map(|(text, align)| {
+    let row = |tag: &str, cells: &mut dyn Iterator<Item = (&str, &(String, Align))>| {
+        let cells = cells.map(|(text, (column, align))| {
+            let class = tone(column, text).filter(|_| tag == "td");
+            let class = class.map_or_else(String::new, |c| format!(" class=\"{c}\""));
             let text = escaped(&clean(text));
-            format!("<{tag} align=\"{}\">{text}</{tag}>", side(align))
+            format!("<{tag} align=\"{}\"{class}>{text}</{tag}>", side(*align))
         });
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };
@@ -44,20 +54,22 @@ pub(crate) fn table(table: &Table) -> String {
     let mut out = TABLE.to_owned();
     out += &row(
         "th",
-        &mut columns.iter().map(|(name, align)| (name.as_str(), *align)),
+        &mut columns.iter().map(|column| (column.0.as_str(), column)),
     );
     for cells in table.rows() {
         let cells = cells.iter().zip(columns);
-        out += &row(
-            "td",
-            &mut cells.map(|(text, (_, align))| (text.as_str(), *align)),
-        );
+        out += &row("td", &mut cells.map(|(text, c)| (text.as_str(), c)));
     }
     out + "</table>\n"
 }
 
 /// Parts as paragraphs and tables; labels are bold.
 pub(crate) fn parts(parts: &[Part]) -> String {
+    toned_parts(parts, |_, _| None)
+}
+
+/// The same, some cells of the tables with a class for a style.
+pub(crate) fn toned_parts(parts: &[Part], tone: Tone) -> String {
     let (mut out, mut open) = (String::new(), false);
     for part in parts {
         if let Part::Entry { label, text } = part {
@@ -75,7 +87,7 @@ pub(crate) fn parts(parts: &[Part]) -> String {
         open = false;
         match part {
             Part::Line(line) => out += &format!("<p>{}</p>\n", escaped(&untied(line))),
-            Part::Table(one) => out += &format!("{}<br>\n", table(one)),
+            Part::Table(one) => out += &format!("{}<br>\n", toned(one, tone)),
             Part::Gap | Part::Entry { .. } => {}
         }
     }

@@ -3,9 +3,11 @@
 //! that know it open it as a draft (RFC 5322, RFC 2387, RFC 2392).
 
 use mail_builder::MessageBuilder;
+use mail_builder::headers::content_type::ContentType;
 use mail_builder::headers::date::Date;
 use mail_builder::headers::raw::Raw;
 use mail_builder::mime::MimePart;
+use run::Nanos;
 
 use super::hyper::{escaped, parts, table};
 use super::{PICTURE, Panel, Report};
@@ -15,40 +17,67 @@ use crate::table::wrapped;
 use crate::text::clean;
 
 /// Columns of the text alternative.
-const WIDTH: usize = 78;
+pub(super) const WIDTH: usize = 78;
 
 /// The mail. Lines end as RFC 5322 has them.
 pub fn bytes(report: &Report) -> Result<Vec<u8>, PngError> {
-    let html = MimePart::new("text/html", html(report));
-    let mut related = vec![html];
+    let mut pictures = Vec::new();
     for (place, panel) in report.panels.iter().enumerate() {
         if let Some(chart) = &panel.chart {
-            let picture = png::picture(chart, PICTURE.0, PICTURE.1)?;
-            let name = format!("{}.png", place + 1);
-            let part = MimePart::new("image/png", picture);
-            let inline = mail_builder::headers::content_type::ContentType::new("inline")
-                .attribute("filename", name);
-            related.push(part.header("Content-Disposition", inline).cid(cid(place)));
+            pictures.push((place, png::picture(chart, PICTURE.0, PICTURE.1)?));
         }
     }
-    let text = MimePart::new("text/plain", plain(report));
-    let related = MimePart::new("multipart/related", related);
-    let body = MimePart::new("multipart/alternative", vec![text, related]);
-    let id = format!("{:x}.{:x}@sonde.invalid", report.started, report.made);
-    let mut out = Vec::new();
-    MessageBuilder::new()
-        .subject(subject(report))
-        .date(Date::new(report.made.div_euclid(1_000_000_000)))
-        .message_id(id)
-        .header("X-Unsent", Raw::new("1"))
-        .body(body)
-        .serialize(&mut out);
-    Ok(out)
+    let letter = Letter {
+        title: &report.title,
+        started: report.started,
+        made: report.made,
+        plain: plain(report),
+        html: html(report),
+        pictures,
+    };
+    Ok(letter.bytes())
 }
 
-/// The run's name, in one line.
-fn subject(report: &Report) -> String {
-    let title = clean(&report.title);
+/// What a mail is made of.
+pub(super) struct Letter<'t> {
+    pub(super) title: &'t str,
+    /// When what it tells of began, which tells mails apart.
+    pub(super) started: Nanos,
+    pub(super) made: Nanos,
+    pub(super) plain: String,
+    pub(super) html: String,
+    /// PNG by the place that [`cid`] names.
+    pub(super) pictures: Vec<(usize, Vec<u8>)>,
+}
+
+impl Letter<'_> {
+    pub(super) fn bytes(self) -> Vec<u8> {
+        let mut related = vec![MimePart::new("text/html", self.html)];
+        for (place, picture) in self.pictures {
+            let name = format!("{}.png", place + 1);
+            let part = MimePart::new("image/png", picture);
+            let inline = ContentType::new("inline").attribute("filename", name);
+            related.push(part.header("Content-Disposition", inline).cid(cid(place)));
+        }
+        let text = MimePart::new("text/plain", self.plain);
+        let related = MimePart::new("multipart/related", related);
+        let body = MimePart::new("multipart/alternative", vec![text, related]);
+        let id = format!("{:x}.{:x}@sonde.invalid", self.started, self.made);
+        let mut out = Vec::new();
+        MessageBuilder::new()
+            .subject(subject(self.title))
+            .date(Date::new(self.made.div_euclid(1_000_000_000)))
+            .message_id(id)
+            .header("X-Unsent", Raw::new("1"))
+            .body(body)
+            .serialize(&mut out);
+        out
+    }
+}
+
+/// The title, in one line.
+pub(super) fn subject(title: &str) -> String {
+    let title = clean(title);
     let title = title.trim();
     if title.is_empty() {
         "Sonde".into()
@@ -57,8 +86,8 @@ fn subject(report: &Report) -> String {
     }
 }
 
-/// What the picture of a panel is called within the mail.
-fn cid(place: usize) -> String {
+/// What the picture at a place is called within the mail.
+pub(super) fn cid(place: usize) -> String {
     format!("panel{}@sonde.invalid", place + 1)
 }
 
@@ -83,9 +112,9 @@ fn plain(report: &Report) -> String {
 
 fn html(report: &Report) -> String {
     let mut out = String::from("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>");
-    out += &escaped(&subject(report));
+    out += &escaped(&subject(&report.title));
     out += "</title></head>\n<body>\n";
-    out += &format!("<p><b>{}</b></p>\n", escaped(&subject(report)));
+    out += &format!("<p><b>{}</b></p>\n", escaped(&subject(&report.title)));
     out += &parts(&report.summary);
     for (place, panel) in report.panels.iter().enumerate() {
         out += &self::panel(place, panel);

@@ -24,13 +24,7 @@ fn panel(panel: &Panel, picture: Option<&str>) -> String {
         escaped(answer.help)
     );
     if let Some(target) = picture {
-        // The name is ours, but the directory is the user's.
-        let target = target
-            .replace('%', "%25")
-            .replace(' ', "%20")
-            .replace('<', "%3C")
-            .replace('>', "%3E");
-        out += &format!("![{}](<{target}>)\n\n", escaped(&answer.text));
+        out += &image(&answer.text, target);
     }
     if let Some(head) = &panel.head {
         out += &format!("{}\n\n", escaped(head));
@@ -42,7 +36,18 @@ fn panel(panel: &Panel, picture: Option<&str>) -> String {
     out
 }
 
-fn parts(parts: &[Part]) -> String {
+/// The picture in that file.
+pub(super) fn image(name: &str, target: &str) -> String {
+    // The name is ours, but the directory is the user's.
+    let target = target
+        .replace('%', "%25")
+        .replace(' ', "%20")
+        .replace('<', "%3C")
+        .replace('>', "%3E");
+    format!("![{}](<{target}>)\n\n", escaped(name))
+}
+
+pub(super) fn parts(parts: &[Part]) -> String {
     let mut out = String::new();
     let mut in_list = false;
     for part in parts {
@@ -85,7 +90,7 @@ fn table(table: &Table) -> String {
 
 /// `text` so that Markdown takes nothing in it for its own. Underscores within words mean
 /// nothing and stay as they are.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -102,7 +107,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The same at the start of a line, where it could begin a heading or a list.
-fn paragraph(text: &str) -> String {
+pub(super) fn paragraph(text: &str) -> String {
     let text = escaped(text);
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let begins = |at: usize, marks: &[char]| text[at..].starts_with(marks);

@@ -1,7 +1,10 @@
 //! A run to hand on: its summary and some of its statistics as a page of its own, Markdown,
-//! mail, spreadsheet and comma-separated values. All texts from outside are escaped as each form needs it.
+//! mail, spreadsheet and comma-separated values; and an experiment in the same forms
+//! ([`document`], [`figures`]). All texts from outside are escaped as each form needs it.
 
 pub mod csv;
+pub mod document;
+pub mod figures;
 mod hyper;
 pub mod mail;
 pub mod markdown;

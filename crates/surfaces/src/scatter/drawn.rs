@@ -39,8 +39,16 @@ impl Frame {
 /// The picture as an SVG of this size in pixels (held between 64 and 8192).
 pub fn svg(scatter: &Scatter, width: u32, height: u32) -> String {
     let (width, height) = held(width, height);
+    let e = f64::from(width).min(f64::from(height) * 1.6) / 64.0;
+    lettered(scatter, (width, height), e)
+}
+
+/// The same with letters of that height in pixels (held between 6 and 40), where they are to be
+/// as large as those of the text around the picture.
+pub fn lettered(scatter: &Scatter, (width, height): (u32, u32), letter: f64) -> String {
+    let (width, height) = held(width, height);
     let (w, h) = (f64::from(width), f64::from(height));
-    let e = (w.min(h * 1.6) / 64.0).clamp(6.0, 40.0);
+    let e = letter.clamp(6.0, 40.0);
     let mut svg = Svg::new(width, height, &scatter.title);
     let x = scatter.across(((w / e) / 9.0).clamp(2.0, 10.0) as usize);
     let y = scatter.upwards(((h / e) / 4.0).clamp(2.0, 10.0) as usize);
@@ -60,7 +68,7 @@ pub fn svg(scatter: &Scatter, width: u32, height: u32) -> String {
         e,
         left: (gutter * e).min(w * 0.4),
         right: w - 2.0 * e,
-        top: 4.6 * e,
+        top: (4.6 - untitled(scatter)) * e,
         bottom: (h - (4.2 + notes) * e).max(5.0 * e),
         width: w,
     };
@@ -105,6 +113,15 @@ fn colour(place: usize) -> Rgb {
     SERIES[place % SERIES.len()]
 }
 
+/// Letters that are free above the plot of a picture without a title.
+fn untitled(scatter: &Scatter) -> f64 {
+    match (scatter.title.is_empty(), &scatter.y) {
+        (false, _) => 0.0,
+        (true, Some(_)) => 2.4,
+        (true, None) => 3.6,
+    }
+}
+
 fn headings(svg: &mut Svg, frame: &Frame, scatter: &Scatter, y: Option<&Ruler>) {
     let e = frame.e;
     let bold = Type {
@@ -114,11 +131,13 @@ fn headings(svg: &mut Svg, frame: &Frame, scatter: &Scatter, y: Option<&Ruler>) 
     };
     let title = clean(&scatter.title);
     let short = fit(&title, (frame.width - 2.0 * e) / bold.size);
-    svg.text((e, 2.0 * e), Anchor::Start, bold, &short, &title);
+    if !title.is_empty() {
+        svg.text((e, 2.0 * e), Anchor::Start, bold, &short, &title);
+    }
     if let Some(y) = y {
         let short = fit(&y.heading, (frame.width - 2.0 * e) / e);
         svg.text(
-            (e, 3.7 * e),
+            (e, frame.top - 0.9 * e),
             Anchor::Start,
             plain(e, FAINT),
             &short,

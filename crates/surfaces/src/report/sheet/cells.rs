@@ -334,13 +334,13 @@ pub(super) fn line(chart: &mut Chart, sheet: &str, places: Places, place: usize)
     chart.push_series(&series);
 }
 
-/// Adds bars without gaps between them.
-pub(super) fn bars(chart: &mut Chart, sheet: &str, places: Places) {
+/// Adds bars, with a gap of so many hundredths of their width between them.
+pub(super) fn bars(chart: &mut Chart, sheet: &str, places: Places, gap: u16) {
     let mut fill = ChartSolidFill::new();
     fill.set_color(colour(0));
     let mut series = series(sheet, places);
     series
         .set_format(ChartFormat::new().set_solid_fill(&fill))
-        .set_gap(0);
+        .set_gap(gap);
     chart.push_series(&series);
 }

@@ -3,11 +3,13 @@
 //! that begins with `=` stays a name.
 
 mod cells;
+mod figures;
 mod lines;
 mod spread;
 
 use std::collections::BTreeSet;
 
+use run::Nanos;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Url, Workbook, XlsxError};
 
 use super::{Panel, Report};
@@ -16,6 +18,7 @@ use crate::png::PngError;
 use crate::table::Align;
 use crate::text::clean;
 use cells::{Formats, Page};
+pub use figures::bytes as of_figures;
 
 /// Why a spreadsheet could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -31,10 +34,7 @@ pub enum SheetError {
 /// The file.
 pub fn bytes(report: &Report) -> Result<Vec<u8>, SheetError> {
     let mut book = Workbook::new();
-    let made = ExcelDateTime::from_timestamp(report.made.div_euclid(1_000_000_000))?;
-    let title = clean(&report.title);
-    let properties = DocProperties::new().set_title(cells::held(&title, cells::SHORT));
-    book.set_properties(&properties.set_creation_datetime(&made));
+    describe(&mut book, &report.title, report.made)?;
     let names = names(report);
     let formats = Formats::new();
     summary(
@@ -55,6 +55,15 @@ pub fn bytes(report: &Report) -> Result<Vec<u8>, SheetError> {
     Ok(book.save_to_buffer()?)
 }
 
+/// Title and time of the file.
+fn describe(book: &mut Workbook, title: &str, made: Nanos) -> Result<(), XlsxError> {
+    let made = ExcelDateTime::from_timestamp(made.div_euclid(1_000_000_000))?;
+    let title = cells::held(&clean(title), cells::SHORT);
+    let properties = DocProperties::new().set_title(title);
+    book.set_properties(&properties.set_creation_datetime(&made));
+    Ok(())
+}
+
 /// A name a panel, of at most 31 characters, none twice: `2 disk.bytes`.
 fn names(report: &Report) -> Vec<String> {
     let mut used = BTreeSet::from(["summary".to_owned()]);
@@ -67,6 +76,13 @@ fn names(report: &Report) -> Vec<String> {
         name
     };
     report.panels.iter().enumerate().map(name).collect()
+}
+
+/// Writes a line that leads to a sheet, and says what is on it.
+fn link(page: &mut Page<'_>, row: u32, name: &str, what: &str) -> Result<(), XlsxError> {
+    let link = Url::new(format!("internal:'{name}'!A1"));
+    page.sheet.write_url(row, 0, link.set_text(name))?;
+    page.text((row, 1), what)
 }
 
 /// Columns of the summary's labels and texts, in characters.
@@ -92,9 +108,7 @@ fn summary(page: &mut Page<'_>, report: &Report, names: &[String]) -> Result<(),
     page.heading((row, 1), "statistic", false)?;
     for (panel, name) in report.panels.iter().zip(names) {
         row += 1;
-        let link = Url::new(format!("internal:'{name}'!A1"));
-        page.sheet.write_url(row, 0, link.set_text(name.as_str()))?;
-        page.text((row, 1), &panel.answer.text)?;
+        link(page, row, name, &panel.answer.text)?;
     }
     Ok(())
 }

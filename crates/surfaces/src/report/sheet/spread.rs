@@ -215,7 +215,7 @@ fn distribution(
         if place == 0 && !buckets.is_empty() {
             let columns = (column, column + 2);
             let buckets = buckets.len() as u32;
-            cells::bars(&mut chart, &name, ((top + 1, top + buckets), columns));
+            cells::bars(&mut chart, &name, ((top + 1, top + buckets), columns), 0);
         }
         column += 4;
     }
