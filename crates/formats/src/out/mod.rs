@@ -20,7 +20,7 @@ pub use shape::Shape;
 
 /// A gap of more than this many intervals is no interval, where the text says how long they
 /// are.
-const GAP: f64 = 1.5;
+pub(crate) const GAP: f64 = 1.5;
 
 /// Samples that wait for a text to tell their interval.
 const MOST_HELD: usize = 100_000;
