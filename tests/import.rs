@@ -298,6 +298,100 @@ fn a_pipe_grows_a_run() {
     assert_eq!(manifest(&dir, "run")["state"], "complete");
 }
 
+/// All that looks at a run follows one that a pipe makes, from its first sample on.
+#[test]
+fn a_growing_import_is_plotted() {
+    let dir = scratch("import-live-plot");
+    let mut child = sonde()
+        .args([
+            "import",
+            "--as",
+            "iostat-solaris",
+            "--every",
+            "1s",
+            "--start",
+            "2024-03-08 10:00",
+            "--tz",
+            "UTC",
+            "-o",
+            "run",
+            "-",
+        ])
+        .current_dir(&dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let report = "                    extended device statistics\n    r/s    w/s   kr/s   kw/s \
+                  wait actv wsvc_t asvc_t  %w  %b device\n   10.0   20.0   80.0  160.0  0.0  \
+                  0.0    0.1    6.3   0   1 c0t0d0\n";
+    let asked = |arguments: &[&str]| {
+        let mut command = sonde();
+        let out = command.args(arguments).current_dir(&dir).output().unwrap();
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        (out.status.success(), text + &said(&out))
+    };
+    let length = || {
+        let (_, listed) = asked(&["list", ".", "--json"]);
+        let runs: serde_json::Value = serde_json::from_str(&listed).unwrap_or_default();
+        runs[0]["seconds"].as_f64().unwrap_or(0.0)
+    };
+    // The first is since boot; of the last it is not known whether more rows come.
+    for seconds in [1.0, 2.0, 3.0] {
+        let begun = std::time::Instant::now();
+        while length() < seconds {
+            pipe.write_all(report.as_bytes()).unwrap();
+            pipe.flush().unwrap();
+            assert!(begun.elapsed().as_secs() < 30, "it does not grow");
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+        let (plotted, told) = asked(&["plot", "run", "disk.ios", "-o", "live.svg"]);
+        assert!(plotted, "{told}");
+        let (shown, text) = asked(&["show", "run"]);
+        assert!(shown && !text.contains("for 0 s"), "{text}");
+    }
+    drop(pipe);
+    assert!(child.wait().unwrap().success());
+}
+
+/// Of two files that overlap, the one with fewer rows is taken where the other has none.
+#[test]
+fn what_only_one_of_two_files_tells_is_kept() {
+    let dir = scratch("import-overlap");
+    let text = |from: usize, to: usize, user: &str, idle: &str| {
+        let mut text = "Linux 6.1.0 (box) \t2024-03-08 \t_x86_64_\t(2 CPU)\n\n".to_owned();
+        text += &format!(
+            "10:00:{from:02}     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  \
+             %guest  %gnice   %idle\n"
+        );
+        for at in from + 1..=to {
+            text += &format!(
+                "10:00:{at:02}     all   {user}    0.00    0.00    0.00    0.00    0.00    0.00    \
+                 0.00    0.00   {idle}\n"
+            );
+        }
+        text
+    };
+    let files = dir.join("files");
+    fs::create_dir_all(&files).unwrap();
+    fs::write(files.join("a.txt"), text(1, 5, " 1.00", "99.00")).unwrap();
+    fs::write(files.join("b.txt"), text(3, 6, "50.00", "50.00")).unwrap();
+    fs::write(files.join("c.txt"), text(2, 4, "90.00", "10.00")).unwrap();
+    let out = import(&dir, &["files", "--tz", "UTC", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    // Four seconds at 1 %, one at 50 %, of two processors.
+    let user = total(&dir, "run", "cpu.time where mode = user");
+    assert!((user - 2.0 * (0.04 + 0.5)).abs() < 1e-9, "{user}");
+    let notes = manifest(&dir, "run")["imported"].to_string();
+    assert!(
+        notes.contains("2 of its 3 rows of `cpu_idle` are left out")
+            && notes.contains("files/a.txt tells the same time; the others are kept")
+            && notes.contains("its rows of `cpu_idle` are left out"),
+        "{notes}"
+    );
+}
+
 /// Interrupted, it keeps what came.
 #[test]
 fn an_interrupted_pipe_is_complete() {

@@ -177,6 +177,9 @@ impl Import {
             Line::Noise => self.report.noise += 1,
             Line::Unknown if line.trim_ascii().is_empty() => self.report.noise += 1,
             Line::Unknown => {
+                if !self.out.endless {
+                    self.parser.lost(line, &mut self.out);
+                }
                 self.report.unknown += 1;
                 if self.report.not_understood.len() < KEPT {
                     let text = String::from_utf8_lossy(&line[..line.len().min(200)]);

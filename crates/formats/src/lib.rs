@@ -61,6 +61,11 @@ pub trait Parser {
     /// records it found.
     fn bytes(&mut self, _bytes: &[u8], _out: &mut Out) {}
 
+    /// A line is not understood and not cut off. Where it is a row that is a sample of its own,
+    /// without a time, that sample's place has to stay ([`Out::lost`], [`Out::gap`]): without it
+    /// all samples that follow would move to an earlier time.
+    fn lost(&mut self, _line: &[u8], _out: &mut Out) {}
+
     /// The file is over; what was held back is to be handed out.
     fn end(&mut self, _out: &mut Out) {}
 }

@@ -54,6 +54,21 @@ pub(crate) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
     out.is_endless() && line.trim_ascii_end().len() < header
 }
 
+/// How many rows of `width` numbers the line holds that is not understood, by the fields that
+/// begin as numbers: none unless most of them are there, two where two lines have run together.
+pub(crate) fn rows_in(line: &[u8], width: usize) -> usize {
+    let blank = |b: &u8| b.is_ascii_whitespace() || matches!(b, b',' | b';' | b'|');
+    let begins = |f: &&[u8]| {
+        let digits = f.strip_prefix(b"-").unwrap_or(f);
+        digits.first().is_some_and(u8::is_ascii_digit)
+    };
+    let found = line.split(blank).filter(begins).count();
+    if width == 0 || found * 2 <= width {
+        return 0;
+    }
+    ((found + width / 4) / width).max(1)
+}
+
 /// What follows an escape sequence of a terminal: `ESC [ parameters letter`, or one character.
 fn after_escape(rest: &[u8]) -> &[u8] {
     match rest.split_first() {
@@ -137,6 +152,24 @@ mod tests {
         ] {
             assert_eq!(clean(line, &mut buffer).line, clean_line);
         }
+    }
+
+    #[test]
+    fn rows_of_lines_that_are_not_understood() {
+        for (line, rows) in [
+            (&b" 3 0 0 27949 2108 73"[..], 1),
+            (b"1 2 3 4garbage5 6 7 8", 1),
+            (b"1 2 3 4 5 6 7 8130 9 10", 1),
+            (b"1 2 3 4 5 6 7 81 2 3 4 5 6 7 8", 2),
+            (b"1 2 3 4", 0),
+            (b"vmstat: interrupted", 0),
+            (b"Mar 3 12:00:01 box kernel: sd 2:0:0:0: [sda]", 0),
+            (b"", 0),
+        ] {
+            assert_eq!(rows_in(line, 8), rows);
+        }
+        assert_eq!(rows_in(b"  0  0  0100", 4), 1);
+        assert_eq!(rows_in(b"1 2", 0), 0);
     }
 
     #[test]

@@ -4,8 +4,8 @@
 /// separators of thousands. `None` for anything else, as `-`, `nan` or an empty text.
 ///
 /// One comma before one or two digits, or before more than three, is a decimal comma, as
-/// `iostat` prints it in some locales; before three it separates thousands: tools that print
-/// three decimals do not print commas there.
+/// `iostat` prints it in some locales; before three it separates thousands. A column that can
+/// have three decimals is read by [`decimal`].
 pub fn number(text: &[u8]) -> Option<f64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -71,6 +71,21 @@ fn unusual(text: &[u8]) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// The same of a tool that never separates thousands: a comma is a decimal one, before however
+/// many digits. What has two separators is no number of such a tool.
+pub fn decimal(text: &[u8]) -> Option<f64> {
+    let separators = text.iter().filter(|b| matches!(b, b',' | b'.')).count();
+    match text.iter().position(|b| *b == b',') {
+        _ if separators > 1 => None,
+        Some(at) => {
+            let mut text = text.to_vec();
+            text[at] = b'.';
+            number(&text)
+        }
+        None => number(text),
+    }
+}
+
 /// A whole number without separators.
 pub fn whole(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
@@ -79,6 +94,15 @@ pub fn whole(text: &[u8]) -> Option<u64> {
 /// A number that may end in K, M, G, T, P or E (also small, also with `i`, `B` or `iB` behind),
 /// each a step of `base`: `13.7K` with 1024 is 14,028.8. What has no letter counts as is.
 pub fn scaled(text: &[u8], base: f64) -> Option<f64> {
+    stepped(text, base, number)
+}
+
+/// The same of a tool that never separates thousands.
+pub fn scaled_decimal(text: &[u8], base: f64) -> Option<f64> {
+    stepped(text, base, decimal)
+}
+
+fn stepped(text: &[u8], base: f64, number: fn(&[u8]) -> Option<f64>) -> Option<f64> {
     let end = text
         .iter()
         .rposition(u8::is_ascii_digit)
@@ -98,6 +122,15 @@ pub fn scaled(text: &[u8], base: f64) -> Option<f64> {
 
 /// A time with its unit, as `1.2ms`, `35us`, `2s`, `800ns`, `1m`, `1h`, in seconds.
 pub fn seconds(text: &[u8]) -> Option<f64> {
+    timed(text, number)
+}
+
+/// The same of a tool that never separates thousands.
+pub fn seconds_decimal(text: &[u8]) -> Option<f64> {
+    timed(text, decimal)
+}
+
+fn timed(text: &[u8], number: fn(&[u8]) -> Option<f64>) -> Option<f64> {
     let end = text.iter().rposition(u8::is_ascii_digit)? + 1;
     let (digits, unit) = text.split_at(end);
     let unit = match unit {
@@ -144,6 +177,30 @@ mod tests {
         ] {
             assert_eq!(number(text.as_bytes()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_comma_is_decimal_where_thousands_are_not_separated() {
+        for (text, value) in [
+            ("1,234", Some(1.234)),
+            ("234,567", Some(234.567)),
+            ("0,012", Some(0.012)),
+            ("1.234", Some(1.234)),
+            ("-1,5", Some(-1.5)),
+            ("12", Some(12.0)),
+            ("1,23e-05", Some(1.23e-5)),
+            ("1,234,567", None),
+            ("1.234,5", None),
+            ("1,234.5", None),
+            (",", None),
+            ("", None),
+        ] {
+            assert_eq!(decimal(text.as_bytes()), value, "{text}");
+        }
+        let gib = 1024_f64.powi(3);
+        assert_eq!(scaled_decimal(b"1,234g", 1024.0), Some(1.234 * gib));
+        assert_eq!(scaled(b"1,234g", 1024.0), Some(1234.0 * gib));
+        assert_eq!(seconds_decimal(b"1,001s"), Some(1.001));
     }
 
     /// Short ways agree with the library's.

@@ -133,6 +133,26 @@ impl Rows {
         }
     }
 
+    /// Removes the rows of which `keep` says no, by their time and the length of their interval,
+    /// which is zero of events; how many those were.
+    pub fn retain(&mut self, keep: impl Fn(Nanos, f64) -> bool) -> usize {
+        fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
+            let mut kept = kept.iter();
+            column.retain(|_| kept.next() != Some(&false));
+        }
+        let lengths = self.intervals.iter().copied().chain(std::iter::repeat(0.0));
+        let times = self.times.iter().zip(lengths);
+        let kept: Vec<bool> = times.map(|(time, length)| keep(*time, length)).collect();
+        let before = self.len();
+        only(&mut self.times, &kept);
+        only(&mut self.intervals, &kept);
+        self.words.iter_mut().for_each(|column| only(column, &kept));
+        self.values
+            .iter_mut()
+            .for_each(|column| only(column, &kept));
+        before - self.len()
+    }
+
     /// Removes all rows.
     pub fn clear(&mut self) {
         self.times.clear();

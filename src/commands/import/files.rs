@@ -38,16 +38,93 @@ pub(super) struct Looked<'i> {
     pub(super) report: Report,
     /// Rows of each table, and the instances that they are of.
     rows: HashMap<TableId, Filled>,
-    /// Tables that another file has better.
-    without: HashSet<TableId>,
+    /// Tables that other files have better, and where.
+    without: HashMap<TableId, Better>,
     /// Where its times are from.
     pub(super) times: &'static str,
+}
+
+/// Files that tell more of a table than another at the same time.
+#[derive(Default)]
+struct Better {
+    /// The first of them.
+    name: String,
+    /// From when to when they tell.
+    spans: Vec<(Nanos, Nanos)>,
+    /// Rows of the other that are of those times.
+    left_out: u64,
+    /// When those rows begin and end.
+    span: Option<(Nanos, Nanos)>,
+}
+
+/// When a row's interval begins and ends.
+fn span_of(time: Nanos, length: f64) -> (Nanos, Nanos) {
+    (time - (length * 1e9).round() as Nanos, time)
+}
+
+/// The time that two have together with what is between.
+fn joined(a: Option<(Nanos, Nanos)>, b: (Nanos, Nanos)) -> (Nanos, Nanos) {
+    a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// What is left of a time without the others.
+fn less(span: (Nanos, Nanos), others: &[(Nanos, Nanos)]) -> Vec<(Nanos, Nanos)> {
+    let mut left = vec![span];
+    for (first, last) in others {
+        let parts = |(from, to): (Nanos, Nanos)| {
+            let before = (from, to.min(*first));
+            let after = (from.max(*last), to);
+            [before, after].into_iter().filter(|(a, b)| a < b)
+        };
+        left = left.into_iter().flat_map(parts).collect();
+    }
+    left
+}
+
+impl Better {
+    /// Removes the rows of times of which the others tell.
+    fn leave_out(&mut self, rows: &mut Rows) {
+        let spans = &self.spans;
+        // What is of a moment is told where that lies in between.
+        let told = |(from, to): (Nanos, Nanos)| {
+            spans.iter().any(|(first, last)| {
+                from < *last && *first < to || from == to && (*first..=*last).contains(&to)
+            })
+        };
+        for (i, time) in rows.times.iter().enumerate() {
+            let span = span_of(*time, rows.intervals.get(i).copied().unwrap_or(0.0));
+            if told(span) {
+                self.span = Some(joined(self.span, span));
+            }
+        }
+        self.left_out += rows.retain(|time, length| !told(span_of(time, length))) as u64;
+    }
+
+    /// What is told of it, of `rows` in all.
+    fn note(&self, table: &str, rows: u64) -> Option<String> {
+        let (from, to) = self.span?;
+        let Better { name, left_out, .. } = self;
+        Some(if *left_out == rows {
+            format!(
+                "its rows of `{table}` are left out: {name} tells the same time in as many rows \
+                 or more"
+            )
+        } else {
+            let [from, to] = [from, to].map(run::manifest::rfc3339);
+            format!(
+                "{left_out} of its {rows} rows of `{table}` are left out, those from {from} to \
+                 {to}: {name} tells the same time; the others are kept"
+            )
+        })
+    }
 }
 
 /// What a file has of a table.
 #[derive(Default)]
 struct Filled {
     rows: u64,
+    /// When the first begins and the last ends.
+    span: Option<(Nanos, Nanos)>,
     /// The words of each row; none are kept of events.
     instances: HashSet<Vec<Word>>,
     /// The same as texts, when all are known.
@@ -215,6 +292,10 @@ fn look<'i>(
 impl Filled {
     fn add(&mut self, found: &Rows) {
         self.rows += found.len() as u64;
+        for (i, time) in found.times.iter().enumerate() {
+            let length = found.intervals.get(i).copied().unwrap_or(0.0);
+            self.span = Some(joined(self.span, span_of(*time, length)));
+        }
         if found.table.detail == Detail::Event {
             return;
         }
@@ -247,7 +328,7 @@ impl<'i> Looked<'i> {
             options: options.clone(),
             report,
             rows: HashMap::new(),
-            without: HashSet::new(),
+            without: HashMap::new(),
             times,
         }
     }
@@ -351,7 +432,8 @@ fn line_up(
     Ok(())
 }
 
-/// Where files tell of the same thing at the same time, the one that has most of it counts.
+/// Where files tell of the same thing at the same time, the one that has most of it counts; what
+/// the others have before it and after it stays.
 fn choose(looked: &mut [Looked<'_>]) {
     for (place, (_, table)) in catalog::tables().enumerate() {
         if SHARED.contains(&table.name) {
@@ -363,21 +445,22 @@ fn choose(looked: &mut [Looked<'_>]) {
             .filter(|i| rows(&looked[*i]) > 0)
             .collect();
         having.sort_by_key(|i| std::cmp::Reverse(rows(&looked[*i])));
-        let mut kept: Vec<usize> = Vec::new();
+        // Files that count, and when.
+        let mut telling: Vec<(usize, Vec<(Nanos, Nanos)>)> = Vec::new();
         for file in having {
-            let same = |k: &usize| same(&looked[*k], &looked[file], id, table);
-            let better = kept.iter().copied().find(same);
-            match better {
-                None => kept.push(file),
-                Some(better) => {
-                    let note = format!(
-                        "its rows of `{}` are left out: {} tells the same time in as many rows or more",
-                        table.name,
-                        looked[better].name()
-                    );
-                    looked[file].without.insert(id);
-                    looked[file].report.notes.push(note);
+            let same = |k: usize| same(&looked[k], &looked[file], id, table);
+            let mut better = Better::default();
+            for (other, spans) in telling.iter().filter(|(k, _)| same(*k)) {
+                if better.spans.is_empty() && !spans.is_empty() {
+                    looked[*other].name().clone_into(&mut better.name);
                 }
+                better.spans.extend(spans);
+            }
+            let own = looked[file].rows.get(&id).and_then(|filled| filled.span);
+            let own = own.map_or(Vec::new(), |own| less(own, &better.spans));
+            telling.push((file, own));
+            if !better.spans.is_empty() {
+                looked[file].without.insert(id, better);
             }
         }
     }
@@ -437,14 +520,15 @@ fn take(
     let first = inputs::first_bytes(&mut text, HEAD).map_err(|e| failed(e.to_string()))?;
     let head = Head::new(&first).with_name(&file.input.name);
     let mut import = Import::new(file.format.reading(), &head, file.options.clone());
-    import.hand_out_alike();
+    if file.without.is_empty() {
+        import.hand_out_alike();
+    }
     // All files share their words.
     import.rows().words = std::mem::take(&mut sink.words);
-    let without = &file.without;
+    let without = &mut file.without;
     let mut write = |rows: &mut Sink| {
-        for table in without {
-            rows.rows_mut(*table).clear();
-            rows.alike_mut(*table).clear();
+        for (table, better) in without.iter_mut() {
+            better.leave_out(rows.rows_mut(*table));
         }
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };
@@ -453,5 +537,26 @@ fn take(
         Why::Failed(failure) => failure,
     })?;
     sink.words = std::mem::take(&mut import.rows().words);
+    for (place, (_, table)) in catalog::tables().enumerate() {
+        let id = TableId(place as u16);
+        let rows = file.rows.get(&id).map_or(0, |filled| filled.rows);
+        let better = file.without.get(&id);
+        let note = better.and_then(|better| better.note(table.name, rows));
+        file.report.notes.extend(note);
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::less;
+
+    #[test]
+    fn times_without_those_of_others() {
+        assert_eq!(less((0, 10), &[]), [(0, 10)]);
+        assert_eq!(less((0, 10), &[(3, 5)]), [(0, 3), (5, 10)]);
+        assert_eq!(less((0, 10), &[(0, 4), (8, 20)]), [(4, 8)]);
+        assert_eq!(less((0, 10), &[(12, 20)]), [(0, 10)]);
+        assert_eq!(less((2, 8), &[(0, 10)]), []);
+    }
 }

@@ -119,7 +119,6 @@ fn grow(
     let mut piece = vec![0; PIECE];
     let mut started = None;
     loop {
-        append(import, writer);
         let span = import.span();
         if span.map(|s| s.0) != started {
             started = span.map(|s| s.0);
@@ -129,6 +128,8 @@ fn grow(
                 ..manifest
             });
         }
+        // After it: who reads rows finds the start that they are counted from.
+        append(import, writer);
         match from.read(&mut piece) {
             Ok(0) => return Ok(()),
             Ok(n) => import.feed(&piece[..n])?,

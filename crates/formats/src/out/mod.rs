@@ -20,7 +20,7 @@ pub use shape::Shape;
 
 /// A gap of more than this many intervals is no interval, where the text says how long they
 /// are.
-const GAP: f64 = 1.5;
+pub(crate) const GAP: f64 = 1.5;
 
 /// Samples that wait for a text to tell their interval.
 const MOST_HELD: usize = 100_000;
@@ -41,6 +41,10 @@ struct Sample {
     spans: Option<f64>,
     /// Nothing came before it that its interval could start at.
     broken: bool,
+    /// So many before it have neither a row nor a time.
+    missing: u32,
+    /// Its row is not understood, and it has no other.
+    lost: bool,
 }
 
 /// How rows are handed out.
@@ -71,12 +75,18 @@ pub struct Out {
     /// Tables of which the present sample has rows that are amounts, with their places.
     amounts: Vec<(TableId, usize)>,
     sample: Option<Sample>,
+    /// The present sample has rows.
+    has_rows: bool,
+    /// Samples with a time that were lost with it, since the last one.
+    missing: u32,
     /// End of the sample before.
     before: Option<Nanos>,
     /// Samples that ended, but for those since boot.
     ended: u64,
     /// Interval as the text says.
     stated: Option<f64>,
+    /// Intervals of the text that were told to be others than the user's.
+    overruled: Vec<f64>,
     /// Another interval, which holds from the next sample on.
     next_stated: Option<f64>,
     /// End of the last sample before the tool was started anew.
@@ -125,9 +135,12 @@ impl Out {
             shortest: None,
             amounts: Vec::new(),
             sample: None,
+            has_rows: false,
+            missing: 0,
             before: None,
             ended: 0,
             stated: None,
+            overruled: Vec::new(),
             next_stated: None,
             ended_at: None,
             host: None,
@@ -188,12 +201,13 @@ impl Out {
         &self.options
     }
 
-    /// Seconds between samples, as the text says (a command line in it, a banner). What the
-    /// user says goes before. Where another length was told before, the present sample is
-    /// still of that.
+    /// Seconds between samples, as the text says (a command line in it, a banner). It goes
+    /// before what the user says, who knows of the parts that do not tell. Where another length
+    /// was told before, the present sample is still of that.
     pub fn every(&mut self, seconds: f64) {
         // What is longer than decades is no interval, and no sum of times.
         if seconds > 0.0 && seconds < 1e9 {
+            self.compare(seconds);
             if self.sample.is_some() && self.stated.is_some() {
                 self.next_stated = Some(seconds);
             } else {
@@ -285,6 +299,32 @@ impl Out {
         }
     }
 
+    /// The row of the present sample is not understood: the sample keeps its place, so that those
+    /// after it are not moved, and is empty unless other rows come.
+    pub fn gap(&mut self) {
+        self.note(
+            "rows that are not understood leave gaps: their samples keep their places, and those \
+             after them are not moved",
+        );
+        if let Some(sample) = &mut self.sample {
+            sample.lost = true;
+        }
+    }
+
+    /// A row that is a sample of its own is not understood, nor its time if it has one.
+    pub fn lost(&mut self) {
+        let timed = self
+            .sample
+            .map_or(self.clock.stamped, |s| s.stamp.is_some());
+        if timed {
+            self.finish_sample();
+            self.missing = self.missing.saturating_add(1);
+        } else {
+            self.begin(None);
+        }
+        self.gap();
+    }
+
     /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
     pub fn only_levels(&mut self) {
         self.only_levels = true;
@@ -296,7 +336,8 @@ impl Out {
         let [_] = &self.held[..] else {
             return self.start_anew();
         };
-        if self.options.every.or(self.stated).is_none() {
+        self.missing = 0;
+        if self.stated.or(self.options.every).is_none() {
             self.note(
                 "a sample just before a restart is left out: the text does not tell how long its \
                  interval is",
@@ -361,7 +402,10 @@ impl Out {
             since_boot: false,
             spans: None,
             broken: self.before.is_none() && self.held.is_empty(),
+            missing: std::mem::take(&mut self.missing),
+            lost: false,
         });
+        self.has_rows = false;
     }
 
     // ---- for who imports ----
@@ -420,7 +464,7 @@ impl Out {
 
     /// The last interval, in seconds.
     pub(crate) fn interval(&self) -> Option<f64> {
-        self.options.every.or(self.next_stated).or(self.stated)
+        self.next_stated.or(self.stated).or(self.options.every)
     }
 }
 

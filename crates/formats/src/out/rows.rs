@@ -33,6 +33,7 @@ impl Out {
     /// Adds a row; sums are per second. NaN is "not known". Words and values are in the
     /// table's order.
     pub fn row(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        self.has_rows = true;
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
@@ -50,6 +51,7 @@ impl Out {
 
     /// Adds a row whose sums are amounts in the sample's interval.
     pub fn amounts(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        self.has_rows = true;
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
@@ -75,6 +77,7 @@ impl Out {
         values: &[&[f64]],
     ) {
         let count = values.first().map_or(0, |column| column.len());
+        self.has_rows |= count > 0;
         let equal = words.iter().all(|c| c.len() == count)
             && values.iter().all(|c| c.len() == count)
             && self.done.rows(shape.table).words.len() == words.len();

@@ -201,3 +201,60 @@ fn amounts_stay_as_they_are() {
     assert_eq!(found[0].2[0], 300.0);
     assert_eq!(found[1].2[0], 300.0);
 }
+
+/// What the text says of the interval counts, and the user's word where it says nothing.
+#[test]
+fn the_text_goes_before_what_the_user_says() {
+    let mut out = out(Options {
+        every: Some(5.0),
+        ..Options::default()
+    });
+    out.sample();
+    disk(&mut out, 1.0);
+    out.broken();
+    out.every(10.0);
+    out.sample();
+    disk(&mut out, 1.0);
+    out.end();
+    let lengths: Vec<_> = rows(&mut out, "disk").iter().map(|r| r.1).collect();
+    assert_eq!(lengths, [5.0, 10.0]);
+    assert!(
+        out.notes()
+            .any(|n| n.contains("10 s where --every says 5 s"))
+    );
+}
+
+/// What is lost keeps its place; where others have times it has its share of the time between.
+#[test]
+fn a_lost_sample_is_a_gap() {
+    let every = Some(5.0);
+    let mut untimed = out(Options {
+        every,
+        ..Options::default()
+    });
+    let mut timed = out(Options::default());
+    for (at, ios) in [(10, 1.0), (20, 2.0), (30, f64::NAN), (40, 4.0)] {
+        for out in [&mut untimed, &mut timed] {
+            if ios.is_nan() {
+                out.lost();
+                continue;
+            }
+            if out.options().every.is_some() {
+                out.sample();
+            } else {
+                out.sample_at(Stamp::Epoch(at * 1_000_000_000));
+            }
+            disk(out, ios);
+        }
+    }
+    for (out, wanted) in [
+        (&mut untimed, [(5, 5.0), (10, 10.0), (20, 20.0)]),
+        (&mut timed, [(10, 10.0), (20, 20.0), (40, 40.0)]),
+    ] {
+        out.end();
+        let found = rows(out, "disk");
+        let short: Vec<_> = found.iter().map(|(t, _, v)| (*t, v[0])).collect();
+        assert_eq!(short, wanted);
+        assert_eq!(out.ended(), 3);
+    }
+}

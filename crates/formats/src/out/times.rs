@@ -9,10 +9,11 @@ use crate::time::Refused;
 impl Out {
     /// The present sample is whole.
     pub(super) fn finish_sample(&mut self) {
-        let Some(sample) = self.sample.take() else {
+        let Some(mut sample) = self.sample.take() else {
             return;
         };
-        if sample.since_boot {
+        sample.lost &= !self.has_rows;
+        if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;
         }
         let interval = self.interval_of(&sample);
@@ -53,7 +54,9 @@ impl Out {
         }
         let passed = match (sample.stamp, self.before) {
             (Some(now), Some(before)) if !sample.broken && now > before => {
-                Some(now.saturating_sub(before) as f64 / 1e9)
+                // Those that were lost on the way had their share of the time.
+                let parts = if self.counts { 1 } else { sample.missing + 1 };
+                Some(now.saturating_sub(before) as f64 / 1e9 / f64::from(parts))
             }
             _ => None,
         };
@@ -66,7 +69,7 @@ impl Out {
             (Some(passed), _) => Some(passed),
             // The stamp of the one after it tells.
             (None, _) if sample.stamp.is_some() => self.stated,
-            (None, _) => self.options.every.or(self.stated),
+            (None, _) => self.stated.or(self.options.every),
         }
     }
 
@@ -78,7 +81,7 @@ impl Out {
         let held = std::mem::take(&mut self.held);
         self.held_rows.fill(0);
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
-        let known = interval.or(self.options.every).or(self.stated);
+        let known = interval.or(self.stated).or(self.options.every);
         let Some(interval) = known.or(moment) else {
             self.refuse(Refused(
                 "the text does not tell how long an interval is\nhint: say it, as --every 1s"
@@ -103,6 +106,25 @@ impl Out {
         }
     }
 
+    /// What the text says of the interval, beside what the user says.
+    pub(super) fn compare(&mut self, stated: f64) {
+        /// More lengths than that are not told one by one.
+        const TOLD: usize = 4;
+        let Some(every) = self.options.every else {
+            return;
+        };
+        if (stated - every).abs() > 0.01 * every
+            && self.overruled.len() < TOLD
+            && !self.overruled.contains(&stated)
+        {
+            self.overruled.push(stated);
+            self.note(&format!(
+                "its text says that an interval is {stated} s where --every says {every} s: the \
+                 text counts there"
+            ));
+        }
+    }
+
     /// When it ended, where its interval is that long.
     pub(super) fn end_of(&self, sample: &Sample, interval: f64) -> Nanos {
         if let Some(stamp) = sample.stamp {
@@ -112,7 +134,7 @@ impl Out {
             // The first report is printed at once; one that comes later, because devices came or
             // went, after an interval.
             (true, true) => 0.0,
-            (true, false) => self.options.every.or(self.stated).unwrap_or(0.0),
+            (true, false) => self.stated.or(self.options.every).unwrap_or(0.0),
             (false, _) => interval,
         };
         // What was started anew comes after what was before it.
@@ -133,12 +155,12 @@ impl Out {
         }
         self.before = Some(end);
         self.extend(end.saturating_sub(length), end);
-        if !sample.since_boot {
+        if !sample.since_boot && !sample.lost {
             self.ended += 1;
         }
         // A report since boot has no length of its own; a row has to have one.
         let kept = match interval {
-            0.0 => self.options.every.or(self.stated).unwrap_or(1.0),
+            0.0 => self.stated.or(self.options.every).unwrap_or(1.0),
             _ => interval,
         };
         for table in std::mem::take(&mut self.filled) {

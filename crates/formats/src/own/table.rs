@@ -375,10 +375,30 @@ fn sum_of_mean(mean: f64, count: f64) -> f64 {
 }
 
 impl Parser for Reader {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let width = self.layout.as_ref().map_or(0, Vec::len);
+        let alone = match self.table.begins {
+            Begins::Line => true,
+            // One instance, which comes again with each line.
+            Begins::Instance => self.seen.len() <= 1 && out.samples() > 1,
+            Begins::Blank | Begins::Header => false,
+        };
+        let counters = self.values().any(|(_, v)| v.meant == Meant::Counter);
+        if !alone || counters || out.is_stamped() || !out.has_sample() {
+            return;
+        }
+        for _ in 0..crate::lines::rows_in(line, width) {
+            self.seen.clear();
+            out.lost();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         self.lines += 1;
         if self.lines == 1
             && let Some(every) = self.table.every
+            // The description is the user's as well: it is for files of which --every says nothing.
+            && out.options().every.is_none()
         {
             out.every(every);
         }

@@ -212,6 +212,28 @@ impl Arcstat {
 }
 
 impl Parser for Arcstat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let time = self.columns.iter().position(|c| c == "time");
+        let stamp = time
+            .and_then(|at| parts(line).nth(at))
+            .and_then(|text| time_of_day(text, None));
+        for _ in 0..crate::lines::rows_in(line, self.columns.len()) {
+            match stamp {
+                Some(stamp) => {
+                    out.sample_at_or_same(Stamp::Clock(stamp));
+                    out.gap();
+                }
+                // Before any time nothing has to be kept free.
+                None if time.is_some() && !out.is_stamped() => {}
+                None => out.lost(),
+            }
+            if self.rows == 0 {
+                out.since_boot();
+            }
+            self.rows += 1;
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if line.trim_ascii().is_empty() {
             return Line::Noise;

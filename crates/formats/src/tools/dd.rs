@@ -1,12 +1,15 @@
 //! `dd`: GNU (any locale, with progress), BSD, busybox, and Solaris under `/bin/time`.
 //!
+//! Neither `dd` nor `time` separates thousands: `1,234 s` of some locales is a little more than a
+//! second. The rate on the same line is used to see that a time was read right.
+//!
 //! A row is of one copy. Where `dd` itself does not tell bytes, they are its whole records
 //! times the `bs` of the command line in the text, if there is one.
 
 use std::collections::VecDeque;
 
 use crate::list::Format;
-use crate::number::{number, scaled, whole};
+use crate::number::{decimal, scaled, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work, instance};
@@ -86,7 +89,12 @@ fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
         .windows(2)
         .position(|w| w == [&b"transferred"[..], b"in"]);
     if let Some(at) = bsd {
-        return Some((bytes, number(rest.get(at + 2)?)?));
+        let time = *rest.get(at + 2)?;
+        let rate = match rest.get(at + 4..) {
+            Some([rate, unit, ..]) => Rate::of(&[rate.strip_prefix(b"(")?, unit]),
+            _ => None,
+        };
+        return agreed(bytes, time, rate);
     }
     // The last two parts are the time and the rate.
     let rate = rest.last()?;
@@ -99,27 +107,77 @@ fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
         return None;
     }
     let time = match rest[seconds] {
-        field if ends_in_s(field) => number(&field[..field.len() - 2])?,
-        _ => number(rest.get(seconds.checked_sub(1)?)?)?,
+        field if ends_in_s(field) => &field[..field.len() - 2],
+        _ => rest.get(seconds.checked_sub(1)?)?,
     };
-    Some((bytes, time))
+    agreed(bytes, time, Rate::of(&rest[seconds + 1..]))
+}
+
+/// A printed rate, in bytes per second.
+struct Rate {
+    least: f64,
+    most: f64,
+}
+
+impl Rate {
+    /// Of `273 MB/s`, `260.7MB/s`, `838860800 bytes/sec)`. Steps are 1,000 or 1,024: versions of
+    /// dd differ, so both are within the bounds.
+    fn of(fields: &[&[u8]]) -> Option<Rate> {
+        let text = fields.concat();
+        let digit = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',');
+        let end = text.iter().position(|b| !digit(b))?;
+        let (digits, unit) = text.split_at(end);
+        let step = match unit.first()? {
+            b'B' | b'b' => 0,
+            letter => 1 + "KMGTPE".find(letter.to_ascii_uppercase() as char)? as i32,
+        };
+        let (value, half) = (decimal(digits)?, half_a_digit(digits));
+        Some(Rate {
+            least: (value - half) * 1000_f64.powi(step),
+            most: (value + half) * 1024_f64.powi(step),
+        })
+    }
+}
+
+/// Half of what the last digit stands for.
+fn half_a_digit(text: &[u8]) -> f64 {
+    let point = text.iter().position(|b| matches!(b, b'.' | b','));
+    let decimals = point.map_or(0, |at| text.len() - at - 1);
+    0.5 * 0.1_f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX))
+}
+
+/// Bytes and seconds, unless the rate that is printed beside them is another one: then one of
+/// the numbers is not what it seems to be.
+fn agreed(bytes: f64, time: &[u8], rate: Option<Rate>) -> Option<(f64, f64)> {
+    /// What a copy that was measured again for the rate may differ by.
+    const SLACK: f64 = 1.02;
+    let seconds = decimal(time)?;
+    if let Some(rate) = rate {
+        let half = half_a_digit(time);
+        let least = bytes / (seconds + half);
+        let most = bytes / (seconds - half).max(0.0);
+        if least > rate.most * SLACK || most * SLACK < rate.least {
+            return None;
+        }
+    }
+    Some((bytes, seconds))
 }
 
 /// `1s,`: a number and the unit in one.
 fn ends_in_s(field: &[u8]) -> bool {
     field
         .strip_suffix(b"s,")
-        .is_some_and(|n| number(n).is_some())
+        .is_some_and(|n| decimal(n).is_some())
 }
 
 /// Seconds of `2:45.0`, `1:02:45.0`, `0m0.771s`, `98.4`.
 fn clock(text: &[u8]) -> Option<f64> {
     if let Some(rest) = text.strip_suffix(b"s") {
         let at = rest.iter().position(|b| *b == b'm')?;
-        return Some(number(&rest[..at])? * 60.0 + number(&rest[at + 1..])?);
+        return Some(decimal(&rest[..at])? * 60.0 + decimal(&rest[at + 1..])?);
     }
     text.split(|b| *b == b':')
-        .try_fold(0.0, |sum, part| Some(sum * 60.0 + number(part)?))
+        .try_fold(0.0, |sum, part| Some(sum * 60.0 + decimal(part)?))
 }
 
 /// A command line in the text.
@@ -415,6 +473,20 @@ mod tests {
                 (104857600.0, 1.001),
             ),
             ("x[1].stdout 5 bytes copied, 2 s, 0.0 kB/s", (5.0, 2.0)),
+            (
+                "209715200 Bytes (210 MB, 200 MiB) kopiert, 1,234 s, 170 MB/s",
+                (209715200.0, 1.234),
+            ),
+            (
+                "209715200 octets (210 MB, 200 MiB) copiés, 234,567 s, 894 kB/s",
+                (209715200.0, 234.567),
+            ),
+            // Progress counts whole seconds.
+            (
+                "1610612736 bytes (1.6 GB) copied, 1 s, 1.1 GB/s",
+                (1610612736.0, 1.0),
+            ),
+            ("0 bytes copied, 0,000012 s, 0,0 kB/s", (0.0, 0.000012)),
         ] {
             assert_eq!(of(line), Some(wanted), "{line}");
         }
@@ -425,6 +497,10 @@ mod tests {
             "5 bytes",
             "copied 5 bytes in 2 s",
             "7 apples, 2 s, 3 pears",
+            // The rate is that of another time, or of other bytes.
+            "209715200 bytes (210 MB, 200 MiB) copied, 1.234 s, 170 kB/s",
+            "209715200 bytes (210 MB, 200 MiB) copied, 1,234.5 s, 170 kB/s",
+            "104857600 bytes transferred in 0.125 secs (838860 bytes/sec)",
         ] {
             assert_eq!(of(line), None, "{line}");
         }
@@ -436,6 +512,8 @@ mod tests {
         assert_eq!(clock(b"1:00:01.5"), Some(3601.5));
         assert_eq!(clock(b"0m0.771s"), Some(0.771));
         assert_eq!(clock(b"98.4"), Some(98.4));
+        assert_eq!(clock(b"0m12,567s"), Some(12.567));
+        assert_eq!(clock(b"2,500"), Some(2.5));
         assert_eq!(block_size(b"2048k"), Some(2097152.0));
         assert_eq!(block_size(b"1MB"), Some(1e6));
         assert_eq!(block_size(b"1MiB"), Some(1048576.0));

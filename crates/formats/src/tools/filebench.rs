@@ -1,7 +1,7 @@
 //! filebench: the breakdown by operation, and its summary of I/O. Its mb are MiB.
 
 use crate::list::Format;
-use crate::number::{number, seconds};
+use crate::number::{decimal, seconds_decimal};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work};
@@ -57,16 +57,16 @@ impl Filebench {
         let [name, ops, rest @ ..] = &words[..] else {
             return None;
         };
-        let ops = number(ops.strip_suffix("ops")?.as_bytes())?;
+        let ops = decimal(ops.strip_suffix("ops")?.as_bytes())?;
         let with = |unit: &str| {
             rest.iter()
-                .find_map(|w| number(w.strip_suffix(unit)?.as_bytes()))
+                .find_map(|w| decimal(w.strip_suffix(unit)?.as_bytes()))
         };
         let per_second = with("ops/s")?;
         let mib = with("mb/s")?;
         let each = rest
             .iter()
-            .find_map(|w| seconds(w.strip_suffix("/op")?.as_bytes()));
+            .find_map(|w| seconds_decimal(w.strip_suffix("/op")?.as_bytes()));
         let took = match self.took {
             Some(took) => took,
             None if per_second > 0.0 => {
@@ -95,14 +95,14 @@ impl Filebench {
             let ends = range
                 .trim_end_matches(']')
                 .split(" - ")
-                .map(|e| seconds(e.trim().as_bytes()));
+                .map(|e| seconds_decimal(e.trim().as_bytes()));
             for (column, value) in ["latency.min", "latency.max"].iter().zip(ends) {
                 out.other(column, "s", instance, value.unwrap_or(f64::NAN));
             }
         }
         if let Some(cpu) = rest
             .iter()
-            .find_map(|w| number(w.strip_suffix("us/op-cpu")?.as_bytes()))
+            .find_map(|w| decimal(w.strip_suffix("us/op-cpu")?.as_bytes()))
         {
             out.other("cpu", "us/op", instance, cpu);
         }
@@ -114,13 +114,16 @@ impl Filebench {
         let empty = out.word(b"");
         let words: Vec<&str> = text.split([' ', ',']).filter(|w| !w.is_empty()).collect();
         for pair in words.windows(2) {
-            if let (Some(value), "ops" | "ops/s") = (number(pair[0].as_bytes()), pair[1]) {
+            if let (Some(value), "ops" | "ops/s") = (decimal(pair[0].as_bytes()), pair[1]) {
                 let unit = if pair[1] == "ops" { "" } else { "1/s" };
                 out.other(&format!("io_summary.{}", pair[1]), unit, empty, value);
             }
         }
         for word in words {
-            if let Some(value) = word.strip_suffix("mb/s").and_then(|v| number(v.as_bytes())) {
+            if let Some(value) = word
+                .strip_suffix("mb/s")
+                .and_then(|v| decimal(v.as_bytes()))
+            {
                 out.other("io_summary.bandwidth", "MiB/s", empty, value);
             }
         }
@@ -135,7 +138,7 @@ impl Parser for Filebench {
         let text = text.trim();
         if let Some((_, took)) = text.split_once("Run took ") {
             let first = took.split_whitespace().next().unwrap_or_default();
-            self.took = number(first.as_bytes()).filter(|s| *s > 0.0);
+            self.took = decimal(first.as_bytes()).filter(|s| *s > 0.0);
             self.begun = false;
             return Line::Noise;
         }
@@ -151,7 +154,7 @@ impl Parser for Filebench {
         }
         // Its log: `12.345: Running...`, of old ones `1234: 5.678: Running...`.
         let stamp = text.split(':').next().unwrap_or_default();
-        let logged = number(stamp.as_bytes()).is_some();
+        let logged = decimal(stamp.as_bytes()).is_some();
         let known = text.is_empty()
             || logged
             || text.starts_with("Filebench")

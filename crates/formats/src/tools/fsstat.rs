@@ -119,6 +119,16 @@ impl Fsstat {
 }
 
 impl Parser for Fsstat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let Some(name) = fields(line).last() else {
+            return;
+        };
+        if crate::lines::rows_in(line, self.columns.len()) > 0 {
+            self.reports.counted(name, out);
+            out.gap();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if self.reports.between(line, &["fsstat"], out) {
             return Line::Noise;

@@ -23,10 +23,10 @@ mod row;
 use self::errors::line_of_errors;
 use self::layout::{Basic, Layout};
 use self::report::Report;
-use self::row::{name_after, put_tail, raw_row};
+use self::row::{joined_zeros, name_after, put_tail, raw_row};
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::AllCpus;
-use crate::lines::is_cut;
+use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -215,8 +215,14 @@ impl Iostat {
         } else if layout.name_first {
             let end = line.iter().position(u8::is_ascii_whitespace)?;
             let (name, rest) = line.split_at(end);
-            let (count, at) = scan::numbers(rest, values.get_mut(..layout.numbers + tail)?);
-            (at == rest.len()).then_some((name, count))?
+            let all = layout.numbers + tail;
+            let (count, at) = scan::numbers(rest, values.get_mut(..all)?);
+            let joined = layout.numbers < count && count < all;
+            if at == rest.len() && joined && joined_zeros(rest, values.get_mut(..all)?) {
+                (name, all)
+            } else {
+                (at == rest.len()).then_some((name, count))?
+            }
         } else {
             let (count, at) = scan::numbers(line, values.get_mut(..layout.numbers)?);
             let rest = line.get(at..)?;
@@ -423,6 +429,18 @@ impl Parser for Iostat {
         let seen = self.unlike_before(line, out);
         self.report.garbled |= seen == Line::Unknown;
         seen
+    }
+
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let basic = self.basic.filter(|_| self.layout.is_none());
+        let Some(basic) = basic.and_then(|place| self.basics.get(place)) else {
+            return;
+        };
+        for _ in 0..rows_in(line, basic.numbers) {
+            self.begin(Part::Basic, out);
+            self.open(out);
+            out.gap();
+        }
     }
 
     fn end(&mut self, out: &mut Out) {

@@ -10,14 +10,14 @@
 //! `mpstat(8)`). `sze` says how many processors a set has. The first report is a mean since
 //! boot; one after processors came or went is, too.
 
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::lines::is_cut;
+use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
-use crate::{Line, Parser, fields, number, numbers};
+use crate::{Line, Parser, echo, fields, number, numbers};
 
 pub(crate) const FORMAT: Format = Format {
     name: "mpstat-solaris",
@@ -52,6 +52,8 @@ struct Mpstat {
     length: usize,
     /// Processors of the present report.
     seen: Vec<Vec<u8>>,
+    /// A row of the present report is not understood.
+    garbled: bool,
     since_boot: bool,
     stamp: Option<Stamp>,
     cpu: Cpu,
@@ -63,10 +65,22 @@ impl Mpstat {
             names: Vec::new(),
             length: 0,
             seen: Vec::new(),
+            garbled: false,
             since_boot: true,
             stamp: None,
             cpu: Cpu::new(),
         }
+    }
+
+    /// The report is over. If none of its rows was understood, its place stays.
+    fn close(&mut self, out: &mut Out) {
+        if std::mem::take(&mut self.garbled) && self.seen.is_empty() {
+            lost(&mut self.stamp, out);
+            if std::mem::replace(&mut self.since_boot, false) {
+                out.since_boot();
+            }
+        }
+        self.seen.clear();
     }
 
     fn row(&mut self, values: &[f64], id: &[u8], out: &mut Out) {
@@ -126,7 +140,7 @@ impl Parser for Mpstat {
             let text = |f: &&[u8]| String::from_utf8_lossy(f).into_owned();
             self.names = all.iter().map(text).collect();
             self.length = line.trim_ascii_end().len();
-            self.seen.clear();
+            self.close(out);
             return Line::Noise;
         }
         if all.len() == self.names.len()
@@ -139,19 +153,34 @@ impl Parser for Mpstat {
             self.row(&values, first, out);
             return Line::Data;
         }
+        if echo::command(line, "mpstat").is_some() {
+            self.close(out);
+        }
         match between(line, "mpstat", out) {
             Some(Between::Command) => {
                 self.since_boot = true;
             }
             Some(Between::Change) => {
+                self.close(out);
                 out.note(CHANGED);
                 self.since_boot = true;
             }
-            Some(Between::Stamp(stamp)) => self.stamp = Some(stamp),
+            Some(Between::Stamp(stamp)) => {
+                self.close(out);
+                self.stamp = Some(stamp);
+            }
             Some(Between::Chatter) => {}
             None => return blank_or_unknown(line),
         }
         self.seen.clear();
         Line::Noise
+    }
+
+    fn lost(&mut self, line: &[u8], _out: &mut Out) {
+        self.garbled |= rows_in(line, self.names.len()) > 0;
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.close(out);
     }
 }

@@ -5,7 +5,7 @@
 use run::rows::TableId;
 
 use crate::list::Format;
-use crate::number::{number, whole};
+use crate::number::{decimal, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
@@ -44,7 +44,7 @@ fn recognise(head: &Head) -> u8 {
 fn progress(line: &[u8]) -> Option<(f64, Vec<Vec<&str>>)> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let mut parts = text.strip_prefix("progress: ")?.split(", ");
-    let seconds = number(parts.next()?.strip_suffix(" s")?.as_bytes())?;
+    let seconds = decimal(parts.next()?.strip_suffix(" s")?.as_bytes())?;
     Some((seconds, parts.map(|p| p.split(' ').collect()).collect()))
 }
 
@@ -88,7 +88,7 @@ impl Pgbench {
     }
 
     fn report(&mut self, seconds: f64, parts: &[Vec<&str>], out: &mut Out) -> Option<()> {
-        let value = |text: &&str| number(text.as_bytes());
+        let value = |text: &&str| decimal(text.as_bytes());
         let mut done = UNKNOWN;
         let mut others = Vec::new();
         for part in parts {
@@ -147,7 +147,7 @@ impl Pgbench {
         let summary = &mut self.summary;
         let (name, value) = text.split_once(" = ").or_else(|| text.split_once(": "))?;
         let first = value.split_whitespace().next()?;
-        let plain = || number(first.split('/').next().unwrap_or_default().as_bytes());
+        let plain = || decimal(first.split('/').next().unwrap_or_default().as_bytes());
         match name {
             "transaction type" => value.clone_into(&mut summary.script),
             "duration" => summary.seconds = Some(plain()?),
@@ -173,7 +173,7 @@ impl Pgbench {
     /// `0.123  0  UPDATE pgbench_accounts …`: milliseconds, of newer versions failures.
     fn statement(&mut self, text: &str) -> Option<()> {
         let (time, rest) = text.split_once(char::is_whitespace)?;
-        let time = number(time.as_bytes())?;
+        let time = decimal(time.as_bytes())?;
         let mut sql = rest.trim_start();
         let is_count = |w: &&str| whole(w.as_bytes()).is_some();
         while let Some((count, after)) = sql
@@ -181,7 +181,7 @@ impl Pgbench {
             .filter(|(w, _)| is_count(w))
         {
             let column = "statement.failures".to_owned();
-            let value = number(count.as_bytes())?;
+            let value = decimal(count.as_bytes())?;
             sql = after.trim_start();
             self.summary
                 .others

@@ -65,6 +65,17 @@ pub(super) fn sample(stamp: &mut Option<Stamp>, out: &mut Out) {
     out.sample_told(stamp.take());
 }
 
+/// Keeps the place of a sample whose row is not understood.
+pub(super) fn lost(stamp: &mut Option<Stamp>, out: &mut Out) {
+    match stamp.take() {
+        Some(stamp) => {
+            out.sample_at(stamp);
+            out.gap();
+        }
+        None => out.lost(),
+    }
+}
+
 /// The note on reports that are means since boot though others came before.
 pub(super) const CHANGED: &str = "devices or processors came or went: the report after that is a \
                                   mean since boot, as the tool prints it";

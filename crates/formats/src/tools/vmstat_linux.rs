@@ -12,7 +12,7 @@ use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::echo;
 use crate::headers::Headers;
-use crate::lines::is_cut;
+use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -119,6 +119,8 @@ struct Vmstat {
     first: Vec<u8>,
     /// The zone that the header names.
     utc: bool,
+    /// The header names one: rows end in a time.
+    timed: bool,
     /// Bytes of a unit of memory and swap.
     unit: f64,
     /// Its name, for columns without a place in the catalog.
@@ -150,6 +152,7 @@ impl Vmstat {
             disks: Counters::default(),
             first: Vec::new(),
             utc: false,
+            timed: false,
             unit: KIB,
             unit_name: "KiB",
             no_first: false,
@@ -341,7 +344,9 @@ impl Vmstat {
             let names = all.iter().map(|f| String::from_utf8_lossy(f).into_owned());
             let mut names: Vec<String> = names.collect();
             // With -t the last column is named by its zone.
-            if let Some(zone) = names.pop_if(|n| n.bytes().all(|b| !b.is_ascii_lowercase())) {
+            let zone = names.pop_if(|n| n.bytes().all(|b| !b.is_ascii_lowercase()));
+            self.timed = zone.is_some();
+            if let Some(zone) = zone {
                 self.utc = matches!(zone.as_str(), "UTC" | "GMT");
             }
             if self.headers.begin_anew(out) {
@@ -396,7 +401,46 @@ impl Vmstat {
     }
 }
 
+impl Vmstat {
+    /// A row that is not understood; its time may be.
+    fn lost_row(&mut self, stamp: Option<Stamp>, out: &mut Out) {
+        match stamp {
+            Some(stamp) => {
+                out.sample_at(stamp);
+                out.gap();
+            }
+            // Before any time nothing has to be kept free.
+            None if self.timed && !out.is_stamped() => {}
+            None => out.lost(),
+        }
+        if self.reports == 0 && !self.no_first {
+            out.since_boot();
+        }
+        self.reports += 1;
+        self.headers.row();
+    }
+}
+
 impl Parser for Vmstat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let Table::System(names) = &self.table else {
+            return;
+        };
+        let rows = rows_in(line, names.len());
+        let mut stamp = self.stamp.take_if(|_| rows > 0);
+        if self.timed {
+            let all: Vec<&[u8]> = fields(line).collect();
+            if let [.., date, time] = all[..] {
+                stamp = self.stamp(date, time).or(stamp);
+            }
+        }
+        for row in 0..rows {
+            // Of two rows in one line it is the last one's.
+            let stamp = stamp.filter(|_| row + 1 == rows);
+            self.lost_row(stamp, out);
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if line.trim_ascii().is_empty() {
             return Line::Noise;

@@ -11,10 +11,10 @@
 //! counters. Names of disks have two characters, so they are kept as they are. The first report
 //! is a mean since boot; one after devices or processors came or went is, too.
 
-use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
+use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::Headers;
-use crate::lines::is_cut;
+use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -306,6 +306,19 @@ const OTHER: [(&str, &str); 14] = [
 ];
 
 impl Parser for Vmstat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let Table::Columns(names) = &self.table else {
+            return;
+        };
+        for _ in 0..rows_in(line, names.len()) {
+            lost(&mut self.stamp, out);
+            if std::mem::replace(&mut self.since_boot, false) {
+                out.since_boot();
+            }
+            self.headers.row();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let mut words = fields(line);
         let (Some(first), second) = (words.next(), words.next()) else {

@@ -248,15 +248,23 @@ impl Run {
         if let Some(ended) = self.manifest.ended {
             return ended;
         }
-        let mut last = self.manifest.started;
-        if let Some(file) = &self.journal {
-            let _ = journal::read(
-                file,
-                |table| (table == "self").then_some(journal::Columns::All),
-                |block, _| last = block.times.iter().copied().fold(last, i64::max),
-            );
-        }
-        last
+        // A recorder has a row of its own in each sample, and its table is the smallest. An
+        // import has none.
+        let last_of = |wanted: &dyn Fn(&str) -> bool| {
+            let mut last = None;
+            if let Some(file) = &self.journal {
+                let _ = journal::read(
+                    file,
+                    |table| wanted(table).then_some(journal::Columns::Only(&[])),
+                    |block, _| last = block.times.iter().copied().max().max(last),
+                );
+            }
+            last
+        };
+        let last = last_of(&|table| table == "self").or_else(|| last_of(&|_| true));
+        last.map_or(self.manifest.started, |last| {
+            last.max(self.manifest.started)
+        })
     }
 
     /// How it ended, in a few words.

@@ -15,7 +15,7 @@
 
 use crate::disk::layer;
 use crate::list::Format;
-use crate::number::{number, seconds};
+use crate::number::{number, seconds_decimal};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::{stamp_of, told};
@@ -192,7 +192,7 @@ impl Parser for Gstat {
         match all[..] {
             [] => Line::Noise,
             [b"dT:", length, ..] => {
-                self.length = seconds(length).unwrap_or(f64::NAN);
+                self.length = seconds_decimal(length).unwrap_or(f64::NAN);
                 self.fresh = true;
                 Line::Noise
             }

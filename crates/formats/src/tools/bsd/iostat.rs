@@ -23,6 +23,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
+use crate::tools::solaris::lost;
 use crate::{Line, Parser, fields, numbers};
 
 const KIB: f64 = 1024.0;
@@ -307,6 +308,20 @@ fn put(out: &mut Out, shape: &Shape, words: &[run::Word], values: &[f64], amount
 }
 
 impl Parser for Iostat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let Table::Groups(_, names) = &self.table else {
+            return;
+        };
+        for _ in 0..crate::lines::rows_in(line, names.len()) {
+            lost(&mut self.stamp, out);
+            if self.reports == 0 {
+                out.since_boot();
+            }
+            self.reports += 1;
+            self.headers.row();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         if all.is_empty() {

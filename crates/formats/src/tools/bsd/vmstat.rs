@@ -19,6 +19,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
+use crate::tools::solaris::lost;
 use crate::{Line, Parser, fields};
 
 const KIB: f64 = 1024.0;
@@ -150,6 +151,17 @@ impl Vmstat {
 }
 
 impl Parser for Vmstat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        for _ in 0..crate::lines::rows_in(line, self.names.len()) {
+            lost(&mut self.stamp, out);
+            if self.reports == 0 {
+                out.since_boot();
+            }
+            self.reports += 1;
+            self.headers.row();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {

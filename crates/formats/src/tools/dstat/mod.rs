@@ -286,6 +286,20 @@ fn delay(command: &[u8]) -> Option<f64> {
 }
 
 impl Parser for Dstat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let Some(columns) = &self.columns else { return };
+        let at = columns.time().map(|(at, _)| at);
+        let all = cells(line);
+        // Before any time nothing has to be kept free.
+        if at.is_some() && !out.is_stamped() {
+            return;
+        }
+        if crate::lines::rows_in(line, all.len().saturating_sub(1)) > 0 && out.has_sample() {
+            out.lost();
+            self.rows += 1;
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let line = line.trim_ascii();

@@ -1,7 +1,7 @@
 //! The table with a line for each sample: `-d`, `-D`, `-t`, `-c`, and without flags.
 
 use super::layout::names;
-use super::row::{put_tail, raw_numbers};
+use super::row::{joined_zeros, put_tail, raw_numbers};
 use super::{Iostat, Part};
 use crate::disk::layer;
 use crate::lines::is_cut;
@@ -19,6 +19,7 @@ impl Iostat {
             raw_numbers(line, &mut values)
         } else {
             scan::numbers(line, &mut values) == (basic.numbers, line.len())
+                || joined_zeros(line, &mut values)
         };
         let cut = !basic.raw && is_cut(line, basic.length, out);
         if whole && !cut {

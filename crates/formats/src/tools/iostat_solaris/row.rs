@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use crate::cpu::{AllCpus, UNKNOWN};
 use crate::out::Out;
-use crate::{number, scan};
+use crate::{fields, number, scan};
 
 /// The name after the numbers of a row, without the mount point of `-m`.
 pub(super) fn name_after(rest: &[u8]) -> Option<&[u8]> {
@@ -57,6 +57,29 @@ pub(super) fn raw_numbers(line: &[u8], values: &mut [f64]) -> bool {
     all.next().is_none()
 }
 
+/// Numbers of which some have run together, as `  0  0  0100`: no number begins with a zero that
+/// a digit follows, so the zero is a column of its own. Whether there are as many then as wanted.
+pub(super) fn joined_zeros(line: &[u8], values: &mut [f64]) -> bool {
+    let mut places = values.iter_mut();
+    for mut field in fields(line) {
+        let joined = field.iter().all(u8::is_ascii_digit);
+        while let ([b'0', rest @ ..], true) = (field, joined)
+            && !rest.is_empty()
+        {
+            let Some(place) = places.next() else {
+                return false;
+            };
+            *place = 0.0;
+            field = rest;
+        }
+        match (places.next(), number::number(field)) {
+            (Some(place), Some(value)) => *place = value,
+            _ => return false,
+        }
+    }
+    places.next().is_none()
+}
+
 /// Puts numbers of terminals and processors.
 pub(super) fn put_tail<'a>(
     cpus: &mut AllCpus,
@@ -89,5 +112,27 @@ pub(super) fn put_tail<'a>(
     }
     if known {
         cpus.put(out, &shares);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined_zeros;
+
+    #[test]
+    fn a_zero_before_a_digit_is_a_column() {
+        let read = |line: &str, count: usize| {
+            let mut values = vec![f64::NAN; count];
+            joined_zeros(line.as_bytes(), &mut values).then_some(values)
+        };
+        assert_eq!(read("  0  0  0100", 4), Some(vec![0.0, 0.0, 0.0, 100.0]));
+        assert_eq!(read("  0  0100", 3), Some(vec![0.0, 0.0, 100.0]));
+        assert_eq!(read("0.5 0100 0", 4), Some(vec![0.5, 0.0, 100.0, 0.0]));
+        // Too many columns, too few, no number.
+        assert_eq!(read("  0  0  0100", 3), None);
+        assert_eq!(read("  0  0  0100", 5), None);
+        assert_eq!(read("  0  0 x0100", 4), None);
+        // Where no zero stands before, nobody knows where one ends.
+        assert_eq!(read(" 10 0 100100", 4), None);
     }
 }

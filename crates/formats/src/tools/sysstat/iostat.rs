@@ -11,7 +11,7 @@ use super::device::{Column, Disks};
 use super::when::{Day, stamp};
 use super::{banner, command, has_flag, interval, unit_of};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::lines::is_cut;
+use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
@@ -373,6 +373,16 @@ impl Parser for Iostat {
             self.appended(line, seen, out)
         } else {
             seen
+        }
+    }
+
+    /// Rows before any header: the text begins in the middle of a report, of which the first is
+    /// not there.
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let before = matches!(self.table, Table::None) && out.samples() == 0;
+        let numbers = fields(line).skip(1).all(|f| number(f).is_some());
+        if before && numbers && rows_in(line, 3) > 0 {
+            self.fresh = false;
         }
     }
 

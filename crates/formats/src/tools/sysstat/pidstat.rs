@@ -2,7 +2,9 @@
 //! times in seconds since 1970.
 //!
 //! The command ends the line and may hold blanks. A table's header has the time when the
-//! interval began; with `-h` it has none. Tasks that a report leaves out did nothing in it.
+//! interval began; with `-h` it has none. Where the header stands once, as of `-p` with one task, a
+//! row's interval began when that of the row before ended. Tasks that a report leaves out did
+//! nothing in it.
 
 use jiff::civil::Time;
 
@@ -11,7 +13,7 @@ use super::when::{Day, clock};
 use super::{KIB, banner, command, has_flag, interval};
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
-use crate::out::Out;
+use crate::out::{GAP, Out};
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::{Line, Parser, fields};
@@ -66,6 +68,10 @@ struct Pidstat {
     names: Vec<String>,
     /// When the present interval began.
     from: Option<Time>,
+    /// A header said so.
+    headed: bool,
+    /// How long the interval before was, in seconds.
+    length: Option<f64>,
     /// The present sample's time.
     at: Option<Stamp>,
     sheet: Sheet,
@@ -111,10 +117,20 @@ impl Pidstat {
             match time.duration_since(from).as_secs() {
                 // Nothing passed since the header: it is of all the time since boot.
                 0 => out.since_boot(),
-                passed if passed < 0 => out.spans((passed + 24 * 3600) as f64),
-                passed => out.spans(passed as f64),
+                passed if passed < 0 => out.spans(self.length_of((passed + 24 * 3600) as f64)),
+                passed => out.spans(self.length_of(passed as f64)),
             }
+            // The next interval begins here, unless a header says otherwise.
+            self.from = Some(time);
         }
+    }
+
+    /// How long the interval is that began `passed` seconds ago, as far as is known. Where no
+    /// header says so, reports without any task may lie between: it is as long as the one before.
+    fn length_of(&mut self, passed: f64) -> f64 {
+        let headed = std::mem::take(&mut self.headed);
+        let usual = self.length.filter(|usual| !headed && passed > GAP * usual);
+        *self.length.insert(usual.unwrap_or(passed))
     }
 
     fn row(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
@@ -260,6 +276,7 @@ impl Parser for Pidstat {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             self.names = names.iter().map(text).collect();
             self.from = time;
+            self.headed = true;
             return Line::Noise;
         }
         if let Some(banner) = banner(line, out) {

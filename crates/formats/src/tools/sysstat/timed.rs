@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use run::Nanos;
+use run::{Nanos, Word};
 
 use super::moments::{Header, Kind, Moments, When};
 use super::rules::System;
@@ -68,6 +68,21 @@ struct Table {
     /// Length of its header.
     length: usize,
     clock: Option<Clock>,
+    /// From when to when the present output tells of each instance.
+    told: Told,
+    /// The same of those above it in the text.
+    above: Vec<Told>,
+}
+
+/// From when to when a table tells of something.
+type Told = HashMap<Word, (Nanos, Nanos)>;
+
+/// Rows that are left out.
+#[derive(Default)]
+struct LeftOut {
+    rows: u64,
+    /// Line of the first.
+    from: u64,
 }
 
 /// The text of a tool.
@@ -90,6 +105,8 @@ pub(crate) struct Timed {
     live: bool,
     /// Length of the present line.
     here: usize,
+    /// Rows of a time of which an output above tells.
+    left_out: LeftOut,
 }
 
 impl Timed {
@@ -147,6 +164,13 @@ impl Timed {
 
     /// The last of it.
     pub(crate) fn end(&mut self, out: &mut Out) {
+        let LeftOut { rows, from } = self.left_out;
+        if rows > 0 {
+            out.note(&format!(
+                "{rows} rows from line {from} on are left out: an output above them in the file \
+                 tells of the same at the same time"
+            ));
+        }
         self.moments.hand_out(None, out);
     }
 
@@ -295,6 +319,8 @@ impl Timed {
             width: all.len(),
             length: self.here,
             clock: None,
+            told: Told::new(),
+            above: Vec::new(),
         });
         self.by_names.insert(key, self.tables.len() - 1);
         self.tables.len() - 1
@@ -340,10 +366,10 @@ impl Timed {
         clock.from = moment;
     }
 
-    fn row(&mut self, table: usize, all: &[&[u8]], out: &mut Out) -> Line {
+    fn row(&mut self, place: usize, all: &[&[u8]], out: &mut Out) -> Line {
         let Some((table, header)) = self
             .tables
-            .get(table)
+            .get(place)
             .and_then(|t| Some((t, self.moments.headers.get(t.header)?)))
         else {
             return Line::Unknown;
@@ -389,6 +415,17 @@ impl Timed {
         }
         let name = out.word(&name);
         let header = table.header;
+        if self
+            .tables
+            .get_mut(place)
+            .is_some_and(|t| t.is_told(name, &when))
+        {
+            if self.left_out.rows == 0 {
+                self.left_out.from = out.line_number();
+            }
+            self.left_out.rows += 1;
+            return Line::Unknown;
+        }
         self.moments.row(&when, header, name, &values);
         Line::Data
     }
@@ -424,10 +461,35 @@ impl Timed {
         }
         for table in &mut self.tables {
             table.clock = None;
+            if !table.told.is_empty() {
+                table.above.push(std::mem::take(&mut table.told));
+            }
         }
         self.current.clear();
         self.average = false;
         true
+    }
+}
+
+impl Table {
+    /// Whether an output above told of that instance at that time already. What is new is
+    /// remembered.
+    fn is_told(&mut self, instance: Word, when: &When) -> bool {
+        let (Stamp::Epoch(to), false) = (when.stamp, when.since_boot) else {
+            return false;
+        };
+        let length = when.interval.unwrap_or(0.0) * 1e9;
+        let from = to - length.round() as Nanos;
+        let same = |told: &Told| {
+            let (first, last) = told.get(&instance)?;
+            Some(*first < to && from < *last)
+        };
+        if self.above.iter().any(|told| same(told) == Some(true)) {
+            return true;
+        }
+        let span = self.told.entry(instance).or_insert((from, to));
+        *span = (span.0.min(from), span.1.max(to));
+        false
     }
 }
 

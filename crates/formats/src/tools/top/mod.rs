@@ -21,7 +21,7 @@ mod text;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::echo;
 use crate::list::Format;
-use crate::number::{number, scaled};
+use crate::number::{decimal, scaled_decimal};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
@@ -166,7 +166,7 @@ impl Top {
         let loads: Vec<&[u8]> = words.skip_while(|w| *w != b"average:").skip(1).collect();
         let load = |at: usize| {
             let text = loads.get(at).copied().unwrap_or_default();
-            number(text.strip_suffix(b",").unwrap_or(text)).unwrap_or(f64::NAN)
+            decimal(text.strip_suffix(b",").unwrap_or(text)).unwrap_or(f64::NAN)
         };
         if loads.len() != 3 {
             return Line::Unknown;
@@ -304,7 +304,7 @@ impl Top {
             let at = self.names.iter().position(|n| n == name)?;
             all.get(at).copied()
         };
-        let (Some(pid), Some(share)) = (text("PID"), text("%CPU").and_then(number)) else {
+        let (Some(pid), Some(share)) = (text("PID"), text("%CPU").and_then(decimal)) else {
             return Line::Unknown;
         };
         if !pid.iter().all(u8::is_ascii_digit) {
@@ -328,11 +328,11 @@ impl Top {
             out.put(&self.time, &words, &[share / 100.0]);
         }
         let size = |text: &[u8]| match text.last() {
-            Some(b'0'..=b'9') => number(text).map(|v| v * KIB),
-            _ => scaled(text, KIB),
+            Some(b'0'..=b'9') => decimal(text).map(|v| v * KIB),
+            _ => scaled_decimal(text, KIB),
         };
         let resident = text("RES").and_then(size).unwrap_or(f64::NAN);
-        let threads = text("nTH").and_then(number).unwrap_or(f64::NAN);
+        let threads = text("nTH").and_then(decimal).unwrap_or(f64::NAN);
         if self.threads {
             // A thread's memory is its process's: it would count once for each.
             out.other("RES", "bytes", process, resident);
@@ -348,9 +348,9 @@ impl Top {
                 "TIME" => (clock_seconds(text), "s"),
                 // `TIME+`, `ZEIT+`.
                 name if name.ends_with('+') => (clock_seconds(text), "s"),
-                "%MEM" => (number(text), "%"),
+                "%MEM" => (decimal(text), "%"),
                 "VIRT" | "SHR" | "SWAP" | "CODE" | "DATA" | "USED" => (size(text), "bytes"),
-                _ => (number(text), ""),
+                _ => (decimal(text), ""),
             };
             out.other(column, unit, process, value.unwrap_or(f64::NAN));
         }
@@ -397,7 +397,7 @@ impl Parser for Top {
         }
         if let Some(arguments) = echo::command(line, "top") {
             self.iterations = 0;
-            if let Some(seconds) = echo::value(&arguments, &["-d"]).and_then(number) {
+            if let Some(seconds) = echo::value(&arguments, &["-d"]).and_then(decimal) {
                 out.every(seconds);
             }
             return Line::Noise;

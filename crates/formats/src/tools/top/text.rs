@@ -1,6 +1,7 @@
-//! How top puts numbers beside their names.
+//! How top puts numbers beside their names. It separates no thousands: `1,234g` of some locales
+//! is a little more than one.
 
-use crate::number::{number, scaled};
+use crate::number::{decimal, scaled_decimal};
 
 const KIB: f64 = 1024.0;
 
@@ -47,7 +48,7 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
             name_at += 1;
         }
         let (value, after) = rest.split_at(name_at);
-        let value = scaled(value.trim().trim_end_matches('%').trim().as_bytes(), KIB)?;
+        let value = scaled_decimal(value.trim().trim_end_matches('%').trim().as_bytes(), KIB)?;
         let after = after.trim_start();
         let is_name = |c: char| c.is_ascii_alphabetic() || c == '/';
         let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
@@ -66,7 +67,7 @@ pub(super) fn of(pairs: &[(String, f64)], name: &str) -> f64 {
 pub(super) fn clock_seconds(text: &[u8]) -> Option<f64> {
     let mut seconds = 0.0;
     for part in text.split(|b| *b == b':') {
-        seconds = seconds * 60.0 + number(part)?;
+        seconds = seconds * 60.0 + decimal(part)?;
     }
     Some(seconds)
 }
@@ -93,6 +94,10 @@ mod tests {
         assert_eq!(
             read(" 7 free, 8 buff/cache"),
             two("free", 7.0, "buff/cache", 8.0)
+        );
+        assert_eq!(
+            read(" 1,500g total, 0,250g used"),
+            two("total", 1.5 * KIB.powi(3), "used", 0.25 * KIB.powi(3))
         );
         assert_eq!(read(" 13191+total"), None);
         assert_eq!(read(""), None);

@@ -384,6 +384,22 @@ fn split<'a>(line: &'a [u8], columns: &[Column]) -> Option<(&'a [u8], Vec<&'a [u
 }
 
 impl Parser for Zpool {
+    /// Its name tells whether the row begins a report.
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let width = self.columns.as_ref().map_or(0, Vec::len);
+        let outermost = line.first().is_some_and(|b| !b.is_ascii_whitespace());
+        let name = fields(line).next().unwrap_or_default().to_vec();
+        if !outermost || crate::lines::rows_in(line, width) == 0 {
+            return;
+        }
+        self.flush(None, out);
+        if self.fresh || self.pools.contains(&name) {
+            self.begin(out);
+            out.gap();
+        }
+        self.pools.insert(name);
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii_end();
         if line.is_empty()
