@@ -17,6 +17,7 @@ use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
+use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
 pub(crate) const FORMAT: Format = Format {
@@ -50,6 +51,8 @@ struct Mpstat {
     names: Vec<String>,
     /// Length of the header.
     length: usize,
+    /// Its columns, for rows whose numbers run together.
+    together: Columns,
     /// Processors of the present report.
     seen: Vec<Vec<u8>>,
     since_boot: bool,
@@ -62,6 +65,7 @@ impl Mpstat {
         Mpstat {
             names: Vec::new(),
             length: 0,
+            together: Columns::default(),
             seen: Vec::new(),
             since_boot: true,
             stamp: None,
@@ -126,11 +130,14 @@ impl Parser for Mpstat {
             let text = |f: &&[u8]| String::from_utf8_lossy(f).into_owned();
             self.names = all.iter().map(text).collect();
             self.length = line.trim_ascii_end().len();
+            let shares = ["usr", "sys", "wt", "st", "idl"];
+            self.together = Columns::of(line).whole().with_shares(line, &shares);
             self.seen.clear();
             return Line::Noise;
         }
         if all.len() == self.names.len()
             && number::whole(first).is_some()
+            && !Columns::is_together(all.iter().copied())
             && let Some(values) = numbers(all.iter().copied())
         {
             if is_cut(line, self.length, out) {
@@ -149,7 +156,13 @@ impl Parser for Mpstat {
             }
             Some(Between::Stamp(stamp)) => self.stamp = Some(stamp),
             Some(Between::Chatter) => {}
-            None => return blank_or_unknown(line),
+            None if out.is_endless() => return blank_or_unknown(line),
+            None => {
+                return match self.together.apart(line) {
+                    Some(apart) => self.line(&apart, out),
+                    None => blank_or_unknown(line),
+                };
+            }
         }
         self.seen.clear();
         Line::Noise
