@@ -41,6 +41,8 @@ struct Sample {
     spans: Option<f64>,
     /// Nothing came before it that its interval could start at.
     broken: bool,
+    /// When a logger wrote its first line.
+    logged: Option<Nanos>,
 }
 
 /// How rows are handed out.
@@ -92,6 +94,10 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// The time that a logger put before the present line.
+    pub(crate) logged: Option<Stamp>,
+    /// That of the last sample which has its time from there.
+    logged_at: Option<Nanos>,
     /// Records of a binary format.
     pub(crate) record: u64,
     /// The present line is the file's last and has no end: it may have been cut.
@@ -138,6 +144,8 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            logged: None,
+            logged_at: None,
             record: 0,
             endless: false,
             span: None,
@@ -311,6 +319,7 @@ impl Out {
     }
 
     fn start_anew(&mut self) {
+        self.logged_at = None;
         self.settle(None);
         self.ended_at = self.before.take().or(self.ended_at);
         self.state_next();
@@ -356,11 +365,16 @@ impl Out {
             self.note(BACK);
         }
         self.clock.stamped |= stamp.is_some();
+        let logged = match (stamp, self.logged) {
+            (None, Some(logged)) => self.clock.moment(logged, &self.options).ok(),
+            _ => None,
+        };
         self.sample = Some(Sample {
             stamp,
             since_boot: false,
             spans: None,
             broken: self.before.is_none() && self.held.is_empty(),
+            logged,
         });
     }
 
