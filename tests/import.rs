@@ -258,6 +258,47 @@ fn members_of_archives_are_files() {
     assert!(said(&out).contains("cut.tgz"), "{}", said(&out));
 }
 
+/// Of a compressed file that was cut off, what can be unpacked is imported, and that is told.
+#[test]
+fn what_is_there_of_a_cut_file_is_imported() {
+    let dir = scratch("import-cut");
+    let mut text = String::from(VMSTAT);
+    // Much that does not repeat, so that what is there is many blocks.
+    let row = VMSTAT.lines().last().unwrap();
+    let mut state = 1_u64;
+    for _ in 0..20_000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let interrupts = format!(" {} ", state >> 48);
+        text += &row.replacen(" 57 ", &interrupts, 1);
+        text.push('\n');
+    }
+    fs::write(dir.join("plain"), &text).unwrap();
+    for (program, name) in [("gzip", "v.gz"), ("xz", "v.xz"), ("zstd", "v.zst")] {
+        let packed = Command::new(program)
+            .args(["-c", "plain"])
+            .current_dir(&dir)
+            .output();
+        let Ok(packed) = packed else {
+            assert!(std::env::var_os("CI").is_none(), "{program} is missing");
+            continue;
+        };
+        let whole = packed.stdout;
+        fs::write(dir.join(name), &whole[..whole.len() / 2]).unwrap();
+        let out = import(&dir, &[name, "--every", "5s", "-o", program, "--json"]);
+        assert_eq!(out.status.code(), Some(1), "{}", said(&out));
+        let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let samples = told["imported"][0]["samples"].as_u64().unwrap();
+        assert!((100..20_000).contains(&samples), "{program}: {samples}");
+        let problem = told["problems"][0].as_str().unwrap();
+        assert!(problem.contains("is cut off"), "{problem}");
+        let out = import(&dir, &[name, "--every", "5s", "-o", "strict", "--strict"]);
+        assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+        assert!(!dir.join("strict").exists());
+    }
+}
+
 /// A pipe makes a run that can be read while it grows.
 #[test]
 fn a_pipe_grows_a_run() {

@@ -2,12 +2,25 @@
 
 use run::{Nanos, Sink};
 
-use crate::lines::{Cleaned, LONGEST, Prefix, clean, is_text};
+use crate::lines::{Cleaned, LONGEST, Prefix, clean, is_text, without_mark};
 use crate::out::Out;
 use crate::own::Own;
 use crate::recognise::Head;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};
+
+/// Formats of which the line that begins a sample was printed when the sample was taken, so that a
+/// logger's time before it is the sample's.
+const STAMPED: [&str; 8] = [
+    "iostat-bsd",
+    "iostat-linux",
+    "iostat-solaris",
+    "mpstat-solaris",
+    "prstat",
+    "vmstat-bsd",
+    "vmstat-linux",
+    "vmstat-solaris",
+];
 
 /// Lines that were not understood and are kept whole.
 const KEPT: usize = 100;
@@ -80,6 +93,8 @@ pub struct Import {
     parser: Box<dyn Parser>,
     out: Out,
     prefix: Prefix,
+    /// The times of the prefix are those of samples.
+    stamped: bool,
     /// A line whose end has not come.
     rest: Vec<u8>,
     /// The line is too long; what comes up to its end is dropped.
@@ -103,11 +118,13 @@ impl Import {
                 Out::new(own.name().to_owned(), options),
             ),
         };
+        let stamped = STAMPED.contains(&name.as_str());
         Import {
             name,
             parser,
             out,
             prefix: head.prefix().clone(),
+            stamped,
             rest: Vec::new(),
             overlong: false,
             buffer: Vec::new(),
@@ -160,12 +177,19 @@ impl Import {
     /// Takes a line; one that is `text` has nothing to be cleaned but its end.
     fn take(&mut self, line: &[u8], text: bool) {
         self.out.line += 1;
+        let line = match self.out.line {
+            1 => without_mark(line),
+            _ => line,
+        };
         let line = if text {
             line.strip_suffix(b"\r").unwrap_or(line)
         } else {
             let Cleaned { line } = clean(line, &mut self.buffer);
             line
         };
+        if self.stamped {
+            self.out.logged = self.prefix.stamp(line);
+        }
         let line = self.prefix.strip(line);
         let seen = if self.overlong {
             Line::Unknown
@@ -233,6 +257,7 @@ impl Import {
                     .retain(|n| n.line < self.out.line);
             }
         }
+        self.out.logged = None;
         self.parser.end(&mut self.out);
         self.out.end();
         if let Some(why) = self.out.refused() {

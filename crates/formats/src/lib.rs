@@ -25,6 +25,7 @@ mod repeated;
 mod scan;
 mod stamp_line;
 mod time;
+mod together;
 mod tools;
 mod workload;
 

@@ -1,6 +1,6 @@
 //! Which format a file is of, by what is in it.
 
-use crate::lines::{Prefix, clean};
+use crate::lines::{Prefix, clean, without_mark};
 use crate::list::{FORMATS, Format};
 
 /// How much of a file is looked at.
@@ -20,7 +20,7 @@ pub struct Head {
 impl Head {
     /// The head of a file that begins with `bytes`.
     pub fn new(bytes: &[u8]) -> Head {
-        let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
+        let bytes = without_mark(&bytes[..bytes.len().min(LOOKED_AT)]);
         let mut buffer = Vec::new();
         let cleaned: Vec<Vec<u8>> = bytes
             .split(|b| *b == b'\n')
@@ -28,13 +28,26 @@ impl Head {
             .map(|line| clean(line, &mut buffer).line.to_vec())
             .collect();
         let borrowed: Vec<&[u8]> = cleaned.iter().map(Vec::as_slice).collect();
-        let prefix = Prefix::find(&borrowed);
-        let lines = borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect();
-        Head {
+        let with = |prefix: Prefix| Head {
             bytes: bytes.to_vec(),
-            lines,
+            lines: borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect(),
             prefix,
             name: String::new(),
+        };
+        let head = with(Prefix::find(&borrowed));
+        let perhaps = match head.prefix {
+            Prefix::None => Prefix::perhaps(&borrowed),
+            _ => Prefix::None,
+        };
+        if perhaps == Prefix::None {
+            return head;
+        }
+        // A tool may print such itself: it is none where that makes another format of it.
+        let without = with(perhaps);
+        match (recognise(&head), recognise(&without)) {
+            (Ok(a), Ok(b)) if a.name == b.name => without,
+            (Err(Unrecognised::Unknown), Ok(_)) => without,
+            _ => head,
         }
     }
 

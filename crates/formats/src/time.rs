@@ -289,10 +289,12 @@ pub fn time_of_day(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
         let two = (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
         two.then(|| part.parse().ok())?
     };
-    let (mut hour, minute, second) = (next()?, next()?, next().unwrap_or(0));
-    if parts.next().is_some() {
-        return None;
-    }
+    let (mut hour, minute) = (next()?, next()?);
+    let second = match text.split(':').count() {
+        2 => 0,
+        3 => next()?,
+        _ => return None,
+    };
     match half.map(<[u8]>::to_ascii_uppercase).as_deref() {
         Some(b"AM") if (1..=12).contains(&hour) => hour %= 12,
         Some(b"PM") if (1..=12).contains(&hour) => hour = hour % 12 + 12,
@@ -346,6 +348,9 @@ mod tests {
             "aa:bb",
             "1:2:3.x",
             "1:2:3.+5",
+            "10:00:-5",
+            "10:00:x",
+            "10:00:",
         ] {
             assert_eq!(time_of_day(no.as_bytes(), None), None, "{no}");
         }

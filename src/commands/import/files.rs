@@ -14,7 +14,7 @@ use run::{Nanos, Rows, Sink, Table, Word, Words, catalog};
 use rustix::process::Signal;
 
 use super::ahead::{Ahead, Next};
-use super::inputs::{self, Input};
+use super::inputs::{self, Cut, Input};
 use super::report::{Told, conclude};
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
@@ -42,6 +42,8 @@ pub(super) struct Looked<'i> {
     without: HashMap<TableId, Better>,
     /// Where its times are from.
     pub(super) times: &'static str,
+    /// It was compressed, and its end is missing.
+    cut: bool,
 }
 
 /// Files that tell more of a table than another at the same time.
@@ -158,7 +160,10 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
     let mut looked = Vec::new();
     for input in &all {
         match look(wanted, input, &wanted.options, &mut signals) {
-            Ok(found) => looked.push(found),
+            Ok(found) => {
+                told.tell_cut(&found);
+                looked.push(found);
+            }
             Err(why) => told.not_taken(input, why)?,
         }
     }
@@ -195,15 +200,20 @@ fn one(
 ) -> Result<ExitCode, Failure> {
     let mut making = begin_run(wanted)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
-    let found = begin(wanted, input).and_then(|(text, first, head, format)| {
+    let found = begin(wanted, input).and_then(|(text, first, head, format, cut)| {
         let mut import = Import::new(format.reading(), &head, wanted.options.clone());
         import.hand_out_alike();
         let report = read(&mut import, &first, text, &mut write, signals)?;
         let words = std::mem::take(&mut import.rows().words);
-        Ok((Looked::new(input, format, &wanted.options, report), words))
+        let mut looked = Looked::new(input, format, &wanted.options, report);
+        looked.cut = cut.is_cut();
+        Ok((looked, words))
     });
     let (looked, words) = match found {
-        Ok((looked, words)) => (vec![looked], words),
+        Ok((looked, words)) => {
+            told.tell_cut(&looked);
+            (vec![looked], words)
+        }
         Err(why) => {
             told.not_taken(input, why)?;
             (vec![], Words::default())
@@ -240,6 +250,15 @@ pub(super) enum Why {
 }
 
 impl Told {
+    fn tell_cut(&mut self, file: &Looked<'_>) {
+        if file.cut {
+            self.problems.push(format!(
+                "{}: the compressed file is cut off: what could be unpacked was imported",
+                file.name()
+            ));
+        }
+    }
+
     fn not_taken(&mut self, input: &Input, why: Why) -> Result<(), Failure> {
         let name = input.name.clone();
         match why {
@@ -251,7 +270,7 @@ impl Told {
     }
 }
 
-type Begun = (Box<dyn Read + Send>, Vec<u8>, Head, Known);
+type Begun = (Box<dyn Read + Send>, Vec<u8>, Head, Known, Cut);
 
 /// Opens a file and recognises it by its first bytes.
 fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
@@ -260,7 +279,8 @@ fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
     let first = inputs::first_bytes(&mut text, HEAD).map_err(unreadable)?;
     let head = Head::new(&first).with_name(&input.name);
     let format = wanted.recognise(&head).map_err(Why::Unknown)?;
-    Ok((text, first, head, format))
+    let cut = text.cut();
+    Ok((Box::new(text), first, head, format, cut))
 }
 
 fn look<'i>(
@@ -269,7 +289,7 @@ fn look<'i>(
     options: &Options,
     signals: &mut Signals,
 ) -> Result<Looked<'i>, Why> {
-    let (text, first, head, format) = begin(wanted, input)?;
+    let (text, first, head, format, cut) = begin(wanted, input)?;
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
     let mut import = Import::new(format.reading(), &head, options.clone());
     let mut count = |sink: &mut Sink| {
@@ -286,6 +306,7 @@ fn look<'i>(
     }
     let mut looked = Looked::new(input, format, options, report);
     looked.rows = rows;
+    looked.cut = cut.is_cut();
     Ok(looked)
 }
 
@@ -330,6 +351,7 @@ impl<'i> Looked<'i> {
             rows: HashMap::new(),
             without: HashMap::new(),
             times,
+            cut: false,
         }
     }
 }
@@ -532,6 +554,7 @@ fn take(
         }
         making.take(rows).map_err(|e| Failure::work(e.to_string()))
     };
+    let text = Box::new(text);
     read(&mut import, &first, text, &mut write, signals).map_err(|e| match e {
         Why::Refused(why) | Why::Unknown(why) => failed(why),
         Why::Failed(failure) => failure,

@@ -6,6 +6,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::converted::{converted, is_beside_archive};
 
@@ -53,15 +54,62 @@ impl Read for Part {
 
 impl Input {
     /// The file's text, from its beginning.
-    pub(super) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
-        decompressed(match &self.content {
+    pub(super) fn open(&self) -> io::Result<Text> {
+        let from = decompressed(match &self.content {
             Content::Path(path) => match converted(path)? {
                 Some(text) => text,
                 None => Box::new(File::open(path)?),
             },
             Content::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
             Content::Part(part) => Box::new(part.clone()),
+        })?;
+        Ok(Text {
+            from,
+            any: false,
+            cut: Arc::default(),
         })
+    }
+}
+
+/// A file's text. One that was compressed and then cut off ends where no more can be unpacked.
+pub(super) struct Text {
+    from: Box<dyn Read + Send>,
+    /// Something was unpacked.
+    any: bool,
+    cut: Arc<AtomicBool>,
+}
+
+/// Whether a file turned out to be cut off.
+pub(super) struct Cut(Arc<AtomicBool>);
+
+impl Cut {
+    pub(super) fn is_cut(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Text {
+    /// To be asked when all is read.
+    pub(super) fn cut(&self) -> Cut {
+        Cut(Arc::clone(&self.cut))
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if self.cut.load(Ordering::Acquire) {
+            return Ok(0);
+        }
+        match self.from.read(to) {
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof && self.any => {
+                self.cut.store(true, Ordering::Release);
+                Ok(0)
+            }
+            read => {
+                self.any |= matches!(read, Ok(1..));
+                read
+            }
+        }
     }
 }
 
@@ -70,6 +118,15 @@ pub(super) fn first_bytes(from: &mut dyn Read, most: usize) -> io::Result<Vec<u8
     let mut head = Vec::new();
     from.take(most as u64).read_to_end(&mut head)?;
     Ok(head)
+}
+
+/// The same of a compressed stream that may be cut off there: what can be unpacked.
+fn first_unpacked(from: &mut dyn Read, most: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    match from.take(most as u64).read_to_end(&mut head) {
+        Err(e) if e.kind() != io::ErrorKind::UnexpectedEof || head.is_empty() => Err(e),
+        _ => Ok(head),
+    }
 }
 
 /// The stream without its compression, if it begins as a compressed one.
@@ -162,7 +219,7 @@ impl Gathered {
         deep: u32,
     ) -> io::Result<bool> {
         let mut from = decompressed(from)?;
-        let head = first_bytes(&mut from, 512)?;
+        let head = first_unpacked(&mut from, 512)?;
         let is_tar = head.get(257..262) == Some(b"ustar");
         let is_zip = head.starts_with(b"PK\x03\x04");
         if !(is_tar || is_zip) || deep >= DEEPEST {

@@ -45,6 +45,8 @@ struct Sample {
     missing: u32,
     /// Its row is not understood, and it has no other.
     lost: bool,
+    /// When a logger wrote its first line.
+    logged: Option<Nanos>,
 }
 
 /// How rows are handed out.
@@ -102,6 +104,10 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// The time that a logger put before the present line.
+    pub(crate) logged: Option<Stamp>,
+    /// That of the last sample which has its time from there.
+    logged_at: Option<Nanos>,
     /// Records of a binary format.
     pub(crate) record: u64,
     /// The present line is the file's last and has no end: it may have been cut.
@@ -151,6 +157,8 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            logged: None,
+            logged_at: None,
             record: 0,
             endless: false,
             span: None,
@@ -352,6 +360,7 @@ impl Out {
     }
 
     fn start_anew(&mut self) {
+        self.logged_at = None;
         self.settle(None);
         self.ended_at = self.before.take().or(self.ended_at);
         self.state_next();
@@ -397,6 +406,10 @@ impl Out {
             self.note(BACK);
         }
         self.clock.stamped |= stamp.is_some();
+        let logged = match (stamp, self.logged) {
+            (None, Some(logged)) => self.clock.moment(logged, &self.options).ok(),
+            _ => None,
+        };
         self.sample = Some(Sample {
             stamp,
             since_boot: false,
@@ -404,6 +417,7 @@ impl Out {
             broken: self.before.is_none() && self.held.is_empty(),
             missing: std::mem::take(&mut self.missing),
             lost: false,
+            logged,
         });
         self.has_rows = false;
     }

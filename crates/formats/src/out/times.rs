@@ -3,7 +3,7 @@
 use run::Nanos;
 use run::rows::TableId;
 
-use super::{GAP, MOST_HELD, Out, Sample, catalog_tables};
+use super::{BACK, GAP, MOST_HELD, Out, Sample, catalog_tables};
 use crate::time::Refused;
 
 impl Out {
@@ -12,6 +12,7 @@ impl Out {
         let Some(mut sample) = self.sample.take() else {
             return;
         };
+        self.tell_logged(&mut sample);
         sample.lost &= !self.has_rows;
         if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;
@@ -42,6 +43,33 @@ impl Out {
                 }
             }
         }
+    }
+
+    /// Gives a sample that has no time of its own that of its line in a log. Where the interval is
+    /// told the first one's counts alone: what waits in a pipe is logged late.
+    fn tell_logged(&mut self, sample: &mut Sample) {
+        let own = sample.stamp.is_some() || sample.spans.is_some();
+        let Some(moment) = sample.logged.filter(|_| !own) else {
+            return;
+        };
+        let told = self.options.every.or(self.stated).is_some();
+        if told && self.logged_at.is_some() {
+            return;
+        }
+        if self.logged_at == Some(moment) {
+            self.refuse(Refused(
+                "several reports have the same time in the log: they were written together, so \
+                 their times are not known\nhint: say how far apart they are, as --every 1s"
+                    .into(),
+            ));
+            return;
+        }
+        if self.before.is_some_and(|before| moment < before) {
+            self.note(BACK);
+        }
+        self.logged_at = Some(moment);
+        self.clock.stamped = true;
+        sample.stamp = Some(moment);
     }
 
     pub(super) fn interval_of(&self, sample: &Sample) -> Option<f64> {

@@ -31,8 +31,28 @@ pub(crate) const FORMAT: Format = Format {
     parser: || Box::new(Dd::new()),
 };
 
+/// A line with the words of a language that puts no blanks between them, in English.
+fn with_blanks(line: &[u8]) -> Option<Vec<u8>> {
+    if line.is_ascii() {
+        return None;
+    }
+    let text = std::str::from_utf8(line).ok()?;
+    let japanese = [
+        ("レコード入力", "records in"),
+        ("レコード出力", "records out"),
+        ("バイト", "bytes"),
+        ("、", ","),
+        ("/秒", "/s"),
+    ];
+    let known = japanese.iter().any(|(word, _)| text.contains(word));
+    let english = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+    known.then(|| japanese.iter().fold(text.to_owned(), english).into_bytes())
+}
+
 fn recognise(head: &Head) -> u8 {
-    let lines: Vec<Vec<&[u8]>> = head.lines().map(|l| fields(l).collect()).collect();
+    let plain = |l: &[u8]| with_blanks(l).unwrap_or_else(|| l.to_vec());
+    let lines: Vec<Vec<u8>> = head.lines().map(plain).collect();
+    let lines: Vec<Vec<&[u8]>> = lines.iter().map(|l| fields(l).collect()).collect();
     let english = |word: &str| {
         lines.iter().any(|l| {
             records(l).is_some_and(|r| r.name == b"records" && r.direction == word.as_bytes())
@@ -415,6 +435,8 @@ impl Dd {
 
 impl Parser for Dd {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let plain = with_blanks(line);
+        let line = plain.as_deref().unwrap_or(line);
         let mut seen = Line::Noise;
         for piece in line.split(|b| *b == b'\r') {
             match (self.piece(piece, out), seen) {
@@ -436,7 +458,9 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Option<(f64, f64)> {
-        let line: Vec<&[u8]> = fields(line.as_bytes()).collect();
+        let plain = with_blanks(line.as_bytes());
+        let line = plain.as_deref().unwrap_or(line.as_bytes());
+        let line: Vec<&[u8]> = fields(line).collect();
         copied(&line)
     }
 
@@ -471,6 +495,10 @@ mod tests {
             (
                 "104857600 bytes (105 MB, 100 MiB) transferred 1.001s, 105 MB/s",
                 (104857600.0, 1.001),
+            ),
+            (
+                "209715200 バイト (210 MB, 200 MiB) コピーされました、 0.5 s、 419 MB/秒",
+                (209715200.0, 0.5),
             ),
             ("x[1].stdout 5 bytes copied, 2 s, 0.0 kB/s", (5.0, 2.0)),
             (

@@ -361,10 +361,32 @@ impl Iostat {
         Line::Noise
     }
 
+    /// Words above the header of the devices are its title in another language.
+    fn heading_of_devices(&mut self, out: &mut Out) {
+        let words = |names: &[String]| !names.iter().any(|n| n.contains(|c: char| c.is_numeric()));
+        match &self.held {
+            Some((_, names)) if words(names) => {
+                self.held = None;
+                self.begin(Part::Title, out);
+            }
+            _ => self.names_of_nothing(out),
+        }
+    }
+
     fn title_seen(&mut self, text: &[u8]) {
         if !self.known.iter().any(|(line, _)| line == text) {
             self.known.push((text.to_vec(), Known::Title));
         }
+    }
+
+    /// A row of the basic table whose numbers run together; `None` if it is none.
+    fn apart(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
+        let basic = self.basics.get(self.basic?)?;
+        if basic.raw || out.is_endless() {
+            return None;
+        }
+        let apart = basic.together.apart(line)?;
+        self.basic(&apart, out)
     }
 
     fn between_or_names(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -417,16 +439,27 @@ impl Parser for Iostat {
             _ => l == line,
         });
         let known = known.map(|(_, k)| *k);
-        if self.held.is_some() && known.is_none() && Basic::of(line).is_none() {
+        let device = |k: Option<Known>| matches!(k, Some(Known::Layout(_)));
+        if self.held.is_some() && (device(known) || Layout::of(line).is_some()) {
+            self.heading_of_devices(out);
+        } else if self.held.is_some() && known.is_none() && Basic::of(line).is_none() {
             self.names_of_nothing(out);
         }
         if let Some(known) = known {
             return self.header(known, out);
         }
         if let Some(seen) = self.basic(line, out) {
+            if seen == Line::Data
+                && let Some(basic) = self.basic.and_then(|b| self.basics.get_mut(b))
+            {
+                basic.together.row(line);
+            }
             return seen;
         }
-        let seen = self.unlike_before(line, out);
+        let mut seen = self.unlike_before(line, out);
+        if seen == Line::Unknown {
+            seen = self.apart(line, out).unwrap_or(seen);
+        }
         self.report.garbled |= seen == Line::Unknown;
         seen
     }

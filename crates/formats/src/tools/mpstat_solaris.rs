@@ -17,6 +17,7 @@ use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
+use crate::together::Columns;
 use crate::{Line, Parser, echo, fields, number, numbers};
 
 pub(crate) const FORMAT: Format = Format {
@@ -50,6 +51,8 @@ struct Mpstat {
     names: Vec<String>,
     /// Length of the header.
     length: usize,
+    /// Its columns, for rows whose numbers run together.
+    together: Columns,
     /// Processors of the present report.
     seen: Vec<Vec<u8>>,
     /// A row of the present report is not understood.
@@ -64,6 +67,7 @@ impl Mpstat {
         Mpstat {
             names: Vec::new(),
             length: 0,
+            together: Columns::default(),
             seen: Vec::new(),
             garbled: false,
             since_boot: true,
@@ -141,10 +145,13 @@ impl Parser for Mpstat {
             self.names = all.iter().map(text).collect();
             self.length = line.trim_ascii_end().len();
             self.close(out);
+            let shares = ["usr", "sys", "wt", "st", "idl"];
+            self.together = Columns::of(line).whole().with_shares(line, &shares);
             return Line::Noise;
         }
         if all.len() == self.names.len()
             && number::whole(first).is_some()
+            && !Columns::is_together(all.iter().copied())
             && let Some(values) = numbers(all.iter().copied())
         {
             if is_cut(line, self.length, out) {
@@ -170,7 +177,13 @@ impl Parser for Mpstat {
                 self.stamp = Some(stamp);
             }
             Some(Between::Chatter) => {}
-            None => return blank_or_unknown(line),
+            None if out.is_endless() => return blank_or_unknown(line),
+            None => {
+                return match self.together.apart(line) {
+                    Some(apart) => self.line(&apart, out),
+                    None => blank_or_unknown(line),
+                };
+            }
         }
         self.seen.clear();
         Line::Noise

@@ -259,6 +259,8 @@ impl Netperf {
     }
 
     fn table(&mut self, text: &str) -> Option<Line> {
+        // With service demands the unit stands in a field of eight places: `KBytes  /s`.
+        let text = text.replace("ytes  /s", "ytes/s");
         let words: Vec<&str> = text.split_whitespace().collect();
         if let Some(columns) = Columns::of(&words) {
             self.next = Next::TableRow(columns);

@@ -15,7 +15,7 @@ mod row;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use self::row::{Row, elapsed, percent, size, thousands};
+use self::row::{Row, elapsed, percent, size, sizes_apart, thousands};
 use super::solaris::{Between, between, blank_or_unknown, sample};
 use crate::list::Format;
 use crate::number;
@@ -150,6 +150,8 @@ impl Prstat {
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
         let names = self.names.clone();
+        let apart = sizes_apart(line, &names);
+        let line = apart.as_deref().unwrap_or(line);
         let row = Row::parse(line, &names)?;
         if out.is_endless() && self.table != Table::Groups {
             // The number of threads may have lost digits.

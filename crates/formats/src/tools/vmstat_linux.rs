@@ -18,6 +18,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::{Refused, Stamp, time_of_day};
+use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
 const KIB: f64 = 1024.0;
@@ -104,6 +105,8 @@ struct Vmstat {
     headers: Headers,
     /// Length of its header.
     length: usize,
+    /// Its columns, for rows whose numbers run together.
+    together: Columns,
     /// Reports so far.
     reports: u64,
     cpu: Cpu,
@@ -137,6 +140,7 @@ impl Vmstat {
             table: Table::None,
             headers: Headers::default(),
             length: 0,
+            together: Columns::default(),
             reports: 0,
             cpu: Cpu::new(),
             system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
@@ -196,6 +200,7 @@ impl Vmstat {
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(values) = all
             .get(..names.len())
+            .filter(|f| !Columns::is_together(f.iter().copied()))
             .and_then(|f| numbers(f.iter().copied()))
         else {
             return Line::Unknown;
@@ -352,6 +357,13 @@ impl Vmstat {
             if self.headers.begin_anew(out) {
                 self.reports = 0;
             }
+            // With -t there are more fields than numbers, which is left to the parser alone.
+            self.together = match names.len() == all.len() {
+                true => Columns::of(line).whole(),
+                false => Columns::default(),
+            };
+            let shares = ["us", "sy", "id", "wa", "st", "gu"];
+            self.together = std::mem::take(&mut self.together).with_shares(line, &shares);
             self.table = Table::System(names);
             self.length = line.trim_ascii_end().len();
             return Some(Line::Noise);
@@ -461,7 +473,13 @@ impl Parser for Vmstat {
                 Line::Unknown
             }
             Table::System(names) => {
-                let seen = self.system(&names, line, out);
+                let mut seen = self.system(&names, line, out);
+                if seen == Line::Unknown
+                    && !out.is_endless()
+                    && let Some(apart) = self.together.apart(line)
+                {
+                    seen = self.system(&names, &apart, out);
+                }
                 self.table = Table::System(names);
                 match seen {
                     // A time before the next report.

@@ -19,6 +19,7 @@ use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::time::Stamp;
+use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
 const KIB: f64 = 1024.0;
@@ -77,6 +78,8 @@ struct Vmstat {
     headers: Headers,
     /// Length of the header.
     length: usize,
+    /// Its columns, for rows whose numbers run together.
+    together: Columns,
     /// Lines of numbers before any header.
     early: Vec<(u64, Vec<f64>)>,
     since_boot: bool,
@@ -104,6 +107,7 @@ impl Vmstat {
             table: Table::None,
             headers: Headers::default(),
             length: 0,
+            together: Columns::default(),
             early: Vec::new(),
             since_boot: true,
             stamp: None,
@@ -201,6 +205,11 @@ impl Vmstat {
         let names: Vec<String> = fields(line).map(text).collect();
         self.since_boot |= self.headers.begin_anew(out);
         self.length = line.trim_ascii_end().len();
+        self.together = Columns::of(line).whole().narrowed();
+        if names.iter().any(|n| n == "in") {
+            let shares = ["us", "sy", "id", "wt", "st"];
+            self.together = std::mem::take(&mut self.together).with_shares(line, &shares);
+        }
         // What is before the first header is not the beginning of an output.
         for (at, values) in std::mem::take(&mut self.early) {
             if values.len() == names.len() {
@@ -274,6 +283,22 @@ impl Vmstat {
             None => return self.count(line, out),
         }
         Line::Noise
+    }
+
+    /// A line below a header.
+    fn columns(&mut self, line: &[u8], names: &[String], out: &mut Out) -> Line {
+        let values = numbers(fields(line)).filter(|v| v.len() == names.len());
+        match values {
+            Some(_) if is_cut(line, self.length, out) => Line::Unknown,
+            Some(_) if Columns::is_together(fields(line)) => Line::Unknown,
+            Some(values) => {
+                sample(&mut self.stamp, out);
+                self.row(names, &values, out);
+                self.headers.row();
+                Line::Data
+            }
+            None => self.outside(line, out),
+        }
     }
 
     /// A line of numbers that is not below a header yet.
@@ -351,17 +376,13 @@ impl Parser for Vmstat {
                 self.interrupts(line, out)
             }
             Table::Columns(names) => {
-                let values = numbers(fields(line)).filter(|v| v.len() == names.len());
-                let seen = match values {
-                    Some(_) if is_cut(line, self.length, out) => Line::Unknown,
-                    Some(values) => {
-                        sample(&mut self.stamp, out);
-                        self.row(&names, &values, out);
-                        self.headers.row();
-                        Line::Data
-                    }
-                    None => self.outside(line, out),
-                };
+                let mut seen = self.columns(line, &names, out);
+                if seen == Line::Unknown
+                    && !out.is_endless()
+                    && let Some(apart) = self.together.apart(line)
+                {
+                    seen = self.columns(&apart, &names, out);
+                }
                 self.table = Table::Columns(names);
                 seen
             }

@@ -23,6 +23,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
+use crate::together::Columns;
 use crate::tools::solaris::lost;
 use crate::{Line, Parser, fields, numbers};
 
@@ -81,6 +82,8 @@ enum Table {
 struct Iostat {
     headers: Headers,
     table: Table,
+    /// Columns of the groups, for rows whose numbers run together.
+    together: Columns,
     /// Devices, as the line over the groups names them.
     devices: Vec<String>,
     reports: u64,
@@ -100,6 +103,7 @@ impl Iostat {
         Iostat {
             headers: Headers::default(),
             table: Table::None,
+            together: Columns::default(),
             devices: Vec::new(),
             reports: 0,
             first: Vec::new(),
@@ -260,6 +264,8 @@ impl Iostat {
                 self.reports = 0;
             }
             self.table = Table::Groups(self.devices.clone(), text(all));
+            let shares = ["us", "ni", "sy", "in", "id"];
+            self.together = Columns::of(line).with_shares(line, &shares);
             return Some(Line::Noise);
         }
         if let Some(arguments) = echo::command(line, "iostat") {
@@ -338,7 +344,15 @@ impl Parser for Iostat {
                 seen
             }
             Table::Groups(devices, names) => {
-                let seen = self.groups(&devices, &names, &all, out);
+                let mut seen = self.groups(&devices, &names, &all, out);
+                if seen == Line::Data {
+                    self.together.row(line);
+                } else if !out.is_endless()
+                    && let Some(apart) = self.together.apart(line)
+                {
+                    let all: Vec<&[u8]> = fields(&apart).collect();
+                    seen = self.groups(&devices, &names, &all, out);
+                }
                 self.table = Table::Groups(devices, names);
                 seen
             }

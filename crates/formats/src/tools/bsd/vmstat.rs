@@ -6,7 +6,7 @@
 //! 1 0 0  515M    92M    12   0   0   0    10    0   3   0   20   300   250  1  2 97
 //! ```
 //!
-//! Memory is in KiB, or has a letter, a step of 1,024. Paging is in pages or events, whose size
+//! Memory is in KiB, or has a letter, a step of 1,024; so have the counts of FreeBSD's `-h`. Paging is in pages or events, whose size
 //! is not told. Disks are transfers a second. The first report is since boot.
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
@@ -61,6 +61,9 @@ struct Vmstat {
     headers: Headers,
     names: Vec<String>,
     reports: u64,
+    /// Counts of FreeBSD's -h came with a large K, which is 1,024; with steps of 1,000 the letter
+    /// is small (`humanize_number(3)`).
+    large_k: bool,
     stamp: Option<Stamp>,
     cpu: Cpu,
     system: Shape,
@@ -76,6 +79,7 @@ impl Vmstat {
             headers: Headers::default(),
             names: Vec::new(),
             reports: 0,
+            large_k: false,
             stamp: None,
             cpu: Cpu::new(),
             system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
@@ -90,15 +94,40 @@ impl Vmstat {
         if self.names.is_empty() || all.len() != self.names.len() {
             return Line::Unknown;
         }
+        // A count with a letter, which no other column of these has.
+        let lettered = |letters: &[u8]| {
+            let of_counts = self.names.iter().zip(all).filter(|(n, _)| !is_memory(n));
+            let last = |f: &[u8]| f.last().is_some_and(|b| letters.contains(b));
+            of_counts
+                .map(|(_, f)| *f)
+                .any(|f| f[0].is_ascii_digit() && last(f))
+        };
+        self.large_k |= lettered(b"K");
         let value = |(name, text): (&String, &&[u8])| match name.as_str() {
             "avm" | "fre" if text.last().is_some_and(u8::is_ascii_digit) => {
                 number(text).map(|v| v * KIB)
             }
             "avm" | "fre" => scaled(text, KIB),
+            // Of FreeBSD's -h; the names of its disks stand between these columns.
+            "flt" | "fr" | "sr" | "in" | "sy" | "cs" => {
+                let large = self.large_k && text.last().is_some_and(u8::is_ascii_uppercase);
+                number(text).or_else(|| scaled(text, KIB).filter(|_| large))
+            }
             _ => number(text),
         };
         let read: Option<Vec<f64>> = self.names.iter().zip(all).map(value).collect();
-        let Some(n) = read else { return Line::Unknown };
+        let Some(n) = read else {
+            if lettered(b"kMGT") {
+                // In place of the line.
+                out.not_understood(
+                    0,
+                    "counts with letters whose step is 1,000 or 1,024, by the tool's version; \
+                     `vmstat -H` prints them without",
+                );
+                return Line::Data;
+            }
+            return Line::Unknown;
+        };
         out.sample_told(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
@@ -148,6 +177,10 @@ impl Vmstat {
         }
         Line::Data
     }
+}
+
+fn is_memory(name: &str) -> bool {
+    matches!(name, "avm" | "fre")
 }
 
 impl Parser for Vmstat {

@@ -208,6 +208,22 @@ impl Dstat {
         Some(self.civil(at))
     }
 
+    /// Whether a line that begins with a quote is a row: there is a time where the columns have it,
+    /// and all else is numbers.
+    fn is_quoted_row(&self, all: &[Vec<u8>]) -> bool {
+        let Some((at, _)) = self.columns.as_ref().and_then(Columns::time) else {
+            return false;
+        };
+        let digit = |cell: &Vec<u8>| cell.iter().any(u8::is_ascii_digit);
+        let others = all.iter().enumerate().filter(|(i, _)| *i != at);
+        all.get(at).is_some_and(digit)
+            && all.len() > 1
+            && others.clone().any(|(_, cell)| is_number(cell))
+            && others
+                .into_iter()
+                .all(|(_, cell)| cell.is_empty() || is_number(cell))
+    }
+
     fn civil(&self, at: DateTime) -> Stamp {
         if self.in_utc && self.started.is_some() {
             Stamp::Zoned(at, 0)
@@ -310,7 +326,12 @@ impl Parser for Dstat {
         if line.starts_with(b"\"") && self.preamble(&all, line, out) {
             return Line::Noise;
         }
-        if !line.starts_with(b"\"") && all.iter().any(|c| is_number(c)) {
+        let is_row = match line.starts_with(b"\"") {
+            // Times are quoted by some versions; names of columns are no numbers mostly.
+            true => self.groups.is_none() && self.is_quoted_row(&all),
+            false => all.iter().any(|c| is_number(c)),
+        };
+        if is_row {
             let Some(columns) = self.columns.take() else {
                 out.refuse(Refused(
                     "rows of numbers come without the two rows of headers that say what they \

@@ -87,6 +87,8 @@ struct FioText {
     in_disks: bool,
     /// End of what has no time.
     elapsed: f64,
+    /// Bytes of a KB that fio 2 prints.
+    kilo: f64,
 }
 
 impl FioText {
@@ -99,6 +101,7 @@ impl FioText {
             disks: Vec::new(),
             in_disks: false,
             elapsed: 0.0,
+            kilo: 1024.0,
         }
     }
 
@@ -144,13 +147,22 @@ impl FioText {
     }
 
     /// `read: IOPS=5137, BW=20.1MiB/s (21.0MB/s)(40.2MiB/2001msec)`, or of fio 2
-    /// `read : io=1024.0MB, bw=94326KB/s, iops=23581, runtime= 11117msec`.
-    fn direction(&mut self, op: &'static str, text: &str) -> Option<()> {
+    /// `read : io=1024.0MB, bw=94326KB/s, iops=23581, runt= 11117msec`.
+    fn direction(&mut self, op: &'static str, text: &str, out: &mut Out) -> Option<()> {
         let job = self.jobs.last_mut()?;
         let pairs = pairs(text);
         let of = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
         let (size, runtime, step) = match of("io") {
-            Some(size) => (size, of("runtime")?.strip_suffix("msec")?, 1024.0),
+            Some(size) => {
+                let runtime = of("runt").or(of("runtime"))?;
+                if self.kilo == 1024.0 {
+                    out.note(
+                        "fio 2 prints KB for 1,024 bytes unless kb_base=1000 was said, which \
+                         this text does not tell: they are taken for 1,024",
+                    );
+                }
+                (size, runtime.strip_suffix("msec")?, self.kilo)
+            }
             None => {
                 let total = text.split('(').find(|p| p.contains("msec)"))?;
                 let (size, rest) = total.split_once('/')?;
@@ -257,7 +269,7 @@ impl FioText {
     }
 
     /// Any line of a job.
-    fn of_job(&mut self, text: &str) -> Option<()> {
+    fn of_job(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let text = text.trim_start();
         if let Some(row) = text.strip_prefix('|') {
             return self.percentile_row(row);
@@ -272,10 +284,10 @@ impl FioText {
             return Some(());
         }
         match name {
-            "read" | "READ" => self.direction("read", rest),
-            "write" => self.direction("write", rest),
-            "trim" => self.direction("trim", rest),
-            "mixed" => self.direction("mixed", rest),
+            "read" | "READ" => self.direction("read", rest, out),
+            "write" => self.direction("write", rest, out),
+            "trim" => self.direction("trim", rest, out),
+            "mixed" => self.direction("mixed", rest, out),
             "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => self.latency(name, unit, rest),
             "fsync/fdatasync/sync_file_range" => Some(()),
             _ if name.starts_with("issued") => self.issued(rest),
@@ -451,6 +463,12 @@ impl Parser for FioText {
             return Line::Unknown;
         };
         let trimmed = text.trim();
+        if trimmed.contains("kb_base=1000") {
+            self.kilo = 1000.0;
+            if !trimmed.contains(": (g") {
+                return Line::Noise;
+            }
+        }
         if trimmed.contains(": (groupid=") {
             let seen = self.header(trimmed, out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
@@ -472,7 +490,7 @@ impl Parser for FioText {
         let seen = if self.in_disks {
             self.disk(trimmed)
         } else {
-            self.of_job(text)
+            self.of_job(text, out)
         };
         seen.map_or(Line::Unknown, |()| Line::Data)
     }

@@ -1,6 +1,7 @@
 //! What the header lines of `iostat` say of the columns below them.
 
 use crate::fields;
+use crate::together::Columns;
 
 /// Columns of a device, by name; with `-n`, `-I`, `-M` and `-e` others of them.
 pub(super) const READS: usize = 0;
@@ -158,6 +159,8 @@ pub(super) struct Basic {
     pub(super) unit: f64,
     /// Length of the header without blanks at its end.
     pub(super) length: usize,
+    /// Its columns, for rows whose numbers run together.
+    pub(super) together: Columns,
 }
 
 impl Basic {
@@ -204,6 +207,7 @@ impl Basic {
             groups,
             columns,
             length: line.trim_ascii_end().len(),
+            together: Columns::of(line).with_shares(line, &["us", "sy", "wt", "dt", "st", "id"]),
         })
     }
 }

@@ -13,7 +13,8 @@ const DISK: [&str; 8] = [
     "reads", "writes", "nread", "nwritten", "rtime", "rlentime", "wlentime", "wtime",
 ];
 const CPU: [&str; 3] = ["cpu_nsec_user", "cpu_nsec_kernel", "cpu_nsec_idle"];
-const NET: [&str; 4] = ["rbytes64", "obytes64", "ipackets64", "opackets64"];
+/// Those of links: what `-p` was asked for may be these alone.
+const NET: [&str; 2] = ["rbytes64", "obytes64"];
 const KINDS: [&str; 4] = [
     "demand_data",
     "demand_metadata",
@@ -123,6 +124,10 @@ impl Tables {
                     Vec::new()
                 };
             let instance = out.word(set.key().as_bytes());
+            if set.module == "cpu_stat" {
+                self.ticks(set, instance, out);
+                continue;
+            }
             for (name, value) in &set.values {
                 if !taken.contains(&name.as_str()) {
                     out.other(name, "", instance, *value);
@@ -190,6 +195,24 @@ impl Tables {
             whole[1] += n[4];
         }
         vec![CPU[0], CPU[1], CPU[2], "pswitch", "intr"]
+    }
+
+    /// What a processor counted, its time in ticks of a clock that is not told.
+    fn ticks(&mut self, set: &Set, instance: run::Word, out: &mut Out) {
+        let names: Vec<&str> = set.values.iter().map(|(name, _)| name.as_str()).collect();
+        // Others may be asked for in the next report.
+        for name in names {
+            let key = format!("{} {name}", set.key());
+            let now = set.of(name);
+            let unit = match name {
+                "user" | "kernel" | "idle" | "wait" => "ticks",
+                _ => "",
+            };
+            match self.counters.grown(key.as_bytes(), &[now]).as_deref() {
+                Some(&[grown]) => out.other_grown(name, unit, instance, grown),
+                _ => out.other_total(name, unit, instance, now),
+            }
+        }
     }
 
     fn link(&mut self, set: &Set, interface: &str, out: &mut Out) -> Vec<&'static str> {

@@ -99,6 +99,29 @@ pub(super) fn size(text: &[u8]) -> Option<f64> {
     number::scaled(text, 1024.0).filter(|_| lettered)
 }
 
+/// The line with a blank between two sizes that run together, `1234G1023G`: a letter ends a size.
+pub(super) fn sizes_apart(line: &[u8], names: &[String]) -> Option<Vec<u8>> {
+    let place = names
+        .iter()
+        .position(|n| matches!(n.as_str(), "SIZE" | "SWAP"))?;
+    if names.get(place + 1).is_none_or(|n| n != "RSS") {
+        return None;
+    }
+    let field = fields(line).nth(place)?;
+    let letter = field.iter().position(u8::is_ascii_uppercase)?;
+    let (first, second) = field.split_at(letter + 1);
+    let whole = |text: &[u8]| {
+        let digits = &text[..text.len() - 1];
+        let zeros = digits.len() > 1 && digits.starts_with(b"0");
+        size(text).is_some() && digits.iter().all(u8::is_ascii_digit) && !zeros
+    };
+    if second.is_empty() || !whole(first) || !whole(second) {
+        return None;
+    }
+    let at = field.as_ptr() as usize - line.as_ptr() as usize + letter + 1;
+    Some([&line[..at], b" ", &line[at..]].concat())
+}
+
 /// `0.4%`, `100`.
 pub(super) fn percent(text: &[u8]) -> Option<f64> {
     if text == b"-" {
@@ -133,6 +156,18 @@ mod tests {
         assert_eq!(size(b"2095M"), Some(2095.0 * 1_048_576.0));
         assert_eq!(size(b"0K"), Some(0.0));
         assert_eq!(size(b"12"), None);
+        let names = ["PID", "SIZE", "RSS", "X"].map(str::to_owned);
+        let apart = sizes_apart(b" 12 1234G1023G x ", &names);
+        assert_eq!(apart.as_deref(), Some(&b" 12 1234G 1023G x "[..]));
+        for no in [
+            "12 1234G 1G x",
+            "12 123M x",
+            "12 1234G01M x",
+            "12 1G1M1K x",
+            "12",
+        ] {
+            assert_eq!(sizes_apart(no.as_bytes(), &names), None, "{no}");
+        }
         assert_eq!(percent(b"0.4%"), Some(0.4));
         assert_eq!(percent(b"100"), Some(100.0));
         assert_eq!(elapsed(b"123:45:06"), Some(445_506.0));

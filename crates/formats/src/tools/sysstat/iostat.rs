@@ -16,6 +16,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
+use crate::together::Columns;
 use crate::{Line, Parser, fields};
 
 /// Zeros are filled in for that many devices at most: more are not remembered.
@@ -120,6 +121,10 @@ struct Iostat {
     columns: Vec<Column>,
     /// Length of the present table's header.
     length: usize,
+    /// Its columns, for rows whose numbers run together.
+    together: Columns,
+    /// The header that they are of.
+    together_of: Vec<u8>,
     /// A device whose numbers are on the next line.
     pending: Option<Vec<u8>>,
     /// No report came since the last banner.
@@ -159,6 +164,8 @@ impl Iostat {
             places: HashMap::new(),
             columns: Vec::new(),
             length: 0,
+            together: Columns::default(),
+            together_of: Vec::new(),
             pending: None,
             fresh: true,
             missing: Missing::default(),
@@ -346,6 +353,10 @@ impl Parser for Iostat {
             self.header(&columns[0].name, out);
             self.columns.clone_from(&columns);
             self.length = line.trim_ascii_end().len();
+            if self.together_of != line {
+                self.together = Columns::of(line);
+                line.clone_into(&mut self.together_of);
+            }
             self.table = Table::Devices(columns, place);
             return Line::Noise;
         }
@@ -357,7 +368,15 @@ impl Parser for Iostat {
         let seen = match std::mem::replace(&mut self.table, Table::None) {
             Table::Processors(columns) => self.processors(line, &columns, out),
             Table::Devices(columns, place) => {
-                let seen = self.device(line, &columns, place, out);
+                let mut seen = self.device(line, &columns, place, out);
+                if seen == Line::Data {
+                    self.together.row(line);
+                } else if seen == Line::Unknown
+                    && !out.is_endless()
+                    && let Some(apart) = self.together.apart(line)
+                {
+                    seen = self.device(&apart, &columns, place, out);
+                }
                 self.missing.garbled |= seen == Line::Unknown;
                 self.table = Table::Devices(columns, place);
                 seen

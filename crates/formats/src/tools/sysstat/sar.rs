@@ -2,7 +2,7 @@
 
 use super::rules::TABLES;
 use super::timed::Timed;
-use super::when::clock;
+use super::when::{clock, with_colons};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -53,7 +53,8 @@ fn recognise(head: &Head) -> u8 {
     }
     let mut banner = false;
     for line in head.lines() {
-        let all: Vec<&[u8]> = fields(line).collect();
+        let plain = with_colons(line);
+        let all: Vec<&[u8]> = fields(plain.as_deref().unwrap_or(line)).collect();
         let systems: [&[u8]; 4] = [b"Linux", b"SunOS", b"AIX", b"HP-UX"];
         banner |= all.first().is_some_and(|f| systems.contains(f));
         let Some((_, taken)) = clock(&all) else {

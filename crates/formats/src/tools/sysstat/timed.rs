@@ -12,11 +12,12 @@ use run::{Nanos, Word};
 
 use super::moments::{Header, Kind, Moments, When};
 use super::rules::System;
-use super::when::{Day, clock};
+use super::when::{Day, clock, with_colons};
 use super::{KIB, banner, command, interval, page_of};
 use crate::number::{number, scaled, whole};
 use crate::out::{BACK, Out};
 use crate::time::Stamp;
+use crate::together::Columns;
 use crate::{Line, fields};
 
 /// Columns that name what a row is of.
@@ -72,6 +73,8 @@ struct Table {
     told: Told,
     /// The same of those above it in the text.
     above: Vec<Told>,
+    /// Its columns, the time's among them, for rows whose numbers run together.
+    together: Columns,
 }
 
 /// From when to when a table tells of something.
@@ -120,6 +123,52 @@ impl Timed {
     }
 
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let plain = with_colons(line);
+        let line = plain.as_deref().unwrap_or(line);
+        let seen = self.read(line, out);
+        let timed = !line.first().is_some_and(u8::is_ascii_whitespace);
+        match seen {
+            Line::Noise if timed && self.in_headers => {
+                if let Some(table) = self.table().filter(|t| t.together == Columns::default()) {
+                    table.together = Columns::of(line);
+                }
+                seen
+            }
+            Line::Data if timed => {
+                if let Some(table) = self.table() {
+                    table.together.row(line);
+                }
+                seen
+            }
+            Line::Unknown if !out.is_endless() && !self.average => match self.apart(line) {
+                Some(apart) => self.read(&apart, out),
+                None => seen,
+            },
+            _ => seen,
+        }
+    }
+
+    /// The table that the last row was of.
+    fn table(&mut self) -> Option<&mut Table> {
+        let table = *self.current.get(self.at)?;
+        self.tables.get_mut(table)
+    }
+
+    /// A row with blanks between all its numbers, if they run together.
+    fn apart(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        const TIME: &[u8] = b"00:00:00";
+        let together = &self.table()?.together;
+        match line.strip_prefix(&[b' '; TIME.len()]) {
+            // The time is in a row above.
+            Some(rest) => {
+                let apart = together.apart(&[TIME, rest].concat())?;
+                Some(apart[TIME.len()..].to_vec())
+            }
+            None => together.apart(line),
+        }
+    }
+
+    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
             return Line::Noise;
@@ -321,6 +370,7 @@ impl Timed {
             clock: None,
             told: Told::new(),
             above: Vec::new(),
+            together: Columns::default(),
         });
         self.by_names.insert(key, self.tables.len() - 1);
         self.tables.len() - 1

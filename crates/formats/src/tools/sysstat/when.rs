@@ -62,14 +62,29 @@ pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
     Some((time, 1 + usize::from(half.is_some())))
 }
 
+/// The line with the colons of other languages: `05時59分53秒` is `05:59:53`. `None` if it has none
+/// but these.
+pub(crate) fn with_colons(line: &[u8]) -> Option<Vec<u8>> {
+    const HOUR: &[u8] = "時".as_bytes();
+    let beginning = &line[..line.len().min(32)];
+    if beginning.is_ascii() {
+        return None;
+    }
+    memchr::memmem::find(beginning, HOUR)?;
+    let text = std::str::from_utf8(line).ok()?;
+    Some(
+        text.replace(['時', '分'], ":")
+            .replace('秒', "")
+            .into_bytes(),
+    )
+}
+
 /// A whole line that is a time: `03/08/2018 12:00:01 AM`, `08.03.2018 00:00:01`,
 /// `2018-03-08T00:00:01+0100`, `Time: 12:00:01 AM` in any language. `day` is the banner's.
 pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> {
-    // `05時59分53秒`.
-    let plain = String::from_utf8_lossy(line)
-        .replace(['時', '分'], ":")
-        .replace('秒', "");
-    let all: Vec<&[u8]> = crate::fields(plain.as_bytes()).collect();
+    let plain = with_colons(line);
+    let line = plain.as_deref().unwrap_or(line);
+    let all: Vec<&[u8]> = crate::fields(line).collect();
     let (&first, rest) = all.split_first()?;
     // `Time:` in the tool's language, `Zeit:`, `Heure :`.
     let labelled = match rest {

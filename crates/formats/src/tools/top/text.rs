@@ -22,7 +22,8 @@ pub(super) fn rest_from(line: &[u8], field: usize) -> &[u8] {
 }
 
 /// `  5.9 us,  5.9 sy, 100.0 id` by name, also `5.9%us`, `5,9 us`, `3861332k total`; a letter
-/// is a step of 1,024. `None` if a number is cut (`12345+total`) or missing.
+/// is a step of 1,024. A number that is cut (`12345+total`: there were more digits) is not known.
+/// German names become English ones. `None` if nothing is known.
 pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut found = Vec::new();
@@ -32,11 +33,11 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
         if rest.is_empty() {
             break;
         }
-        let name_at = rest.find(|c: char| c.is_ascii_alphabetic());
+        let name_at = rest.find(char::is_alphabetic);
         let Some(mut name_at) = name_at else { break };
         if name_at == 0 {
             // A second word of a name, as `Mem`.
-            let end = rest.find([' ', ',']).unwrap_or(rest.len());
+            let end = rest.find([' ', ',', '\t']).unwrap_or(rest.len());
             rest = &rest[end..];
             continue;
         }
@@ -48,14 +49,30 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
             name_at += 1;
         }
         let (value, after) = rest.split_at(name_at);
-        let value = scaled_decimal(value.trim().trim_end_matches('%').trim().as_bytes(), KIB)?;
+        let value = value.trim().trim_end_matches('%').trim();
+        let value = match value.strip_suffix('+') {
+            Some(cut) => scaled_decimal(cut.as_bytes(), KIB).map(|_| f64::NAN)?,
+            None => scaled_decimal(value.as_bytes(), KIB)?,
+        };
         let after = after.trim_start();
-        let is_name = |c: char| c.is_ascii_alphabetic() || c == '/';
+        let is_name = |c: char| c.is_alphabetic() || c == '/';
         let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
-        found.push((after[..end].to_owned(), value));
+        found.push((english(&after[..end]).to_owned(), value));
         rest = &after[end..];
     }
-    (!found.is_empty()).then_some(found)
+    found.iter().any(|(_, v)| !v.is_nan()).then_some(found)
+}
+
+/// The English name of what is so much, where it is a German one.
+fn english(name: &str) -> &str {
+    match name {
+        "gesamt" => "total",
+        "frei" => "free",
+        "belegt" => "used",
+        "verfü" => "avail",
+        "Puff/Cache" => "buff/cache",
+        _ => name,
+    }
 }
 
 pub(super) fn of(pairs: &[(String, f64)], name: &str) -> f64 {
@@ -99,7 +116,15 @@ mod tests {
             read(" 1,500g total, 0,250g used"),
             two("total", 1.5 * KIB.powi(3), "used", 0.25 * KIB.powi(3))
         );
+        let cut = read(" 13191+total,  1234 free").expect("one is known");
+        assert!(cut[0].1.is_nan());
+        assert_eq!((&*cut[1].0, cut[1].1), ("free", 1234.0));
+        assert_eq!(
+            read(" 1,5 frei,  2,5 verfü Spch"),
+            two("free", 1.5, "avail", 2.5)
+        );
         assert_eq!(read(" 13191+total"), None);
+        assert_eq!(read(" 13x1+total"), None);
         assert_eq!(read(""), None);
         assert_eq!(clock_seconds(b"2:03.50"), Some(123.5));
         assert_eq!(clock_seconds(b"1234:05"), Some(74045.0));

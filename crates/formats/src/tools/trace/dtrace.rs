@@ -388,8 +388,10 @@ fn buckets(rows: &[(Edge, f64)], out: &mut Out) -> Vec<Bucket> {
     for (i, &(edge, count)) in rows.iter().enumerate() {
         let (from, to) = match edge {
             Edge::Below(end) => {
-                if count != 0.0 {
+                if count != 0.0 && end > 0.0 {
                     out.note("a row `< N` has no lower end: its values are taken to be above 0");
+                } else if count != 0.0 {
+                    out.note("a row `< N` has no lower end: its values stand at N less 1");
                 }
                 (if end > 0.0 { 0.0 } else { end - 1.0 }, end)
             }

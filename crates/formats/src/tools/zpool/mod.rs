@@ -26,7 +26,7 @@ use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Options, Parser, fields, prompt, stamp_line};
+use crate::{Line, Options, Parser, fields, number, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zpool-iostat",
@@ -72,9 +72,39 @@ fn recognise(head: &Head) -> u8 {
         .count();
     if scripted > 0 && scripted + stamps + 1 >= rows.len() {
         65
+    } else if rows.len() > 1 && are_exact(&rows) {
+        60
     } else {
         0
     }
+}
+
+/// Whether all are rows of `-Hp`: exact bytes in whole sectors, of pools of which each keeps its
+/// size, though not what is free of it.
+fn are_exact(rows: &[&[u8]]) -> bool {
+    const SECTOR: u64 = 512;
+    let mut sizes: HashMap<&[u8], u64> = HashMap::new();
+    let mut again = false;
+    for row in rows {
+        let parts: Vec<&[u8]> = row.split(|b| *b == b'\t').collect();
+        let [name, numbers @ ..] = &parts[..] else {
+            return false;
+        };
+        let numbers: Option<Vec<u64>> = numbers.iter().map(|n| number::whole(n)).collect();
+        let Some([alloc, free, _, _, _, _]) = numbers.as_deref() else {
+            return false;
+        };
+        let named = name.first().is_some_and(u8::is_ascii_alphabetic);
+        let sectors = alloc % SECTOR == 0 && free % SECTOR == 0;
+        let size = alloc.saturating_add(*free);
+        let known = sizes.insert(name, size);
+        // No pool is smaller.
+        if !named || !sectors || size < 1 << 26 || known.is_some_and(|k| k != size) {
+            return false;
+        }
+        again |= known.is_some();
+    }
+    again
 }
 
 fn echoed(head: &Head) -> bool {
