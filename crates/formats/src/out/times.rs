@@ -12,7 +12,7 @@ impl Out {
         let Some(mut sample) = self.sample.take() else {
             return;
         };
-        sample.lost &= !self.has_rows;
+        sample.lost &= self.own_rows == 0;
         if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;
         }
