@@ -181,6 +181,25 @@ fn samples_without_times() {
 }
 
 #[test]
+fn a_lost_line_that_is_a_sample_leaves_a_gap() {
+    let of = |sample: &str| {
+        format!(
+            "name = \"t\"\n{sample}\ncolumns = [\"d\", \"r\"]\n[column]\n\
+             d = {{ is = \"device\" }}\n\
+             r = {{ measure = \"disk.ios\", op = \"read\", kind = \"amount\" }}\n"
+        )
+    };
+    let text = "a 1\na 2\na 3x\na 4\nnothing of it\na 5\n";
+    for sample in ["", "sample = \"line\""] {
+        let (report, sink) = import(&of(sample), text, every(1.0)).unwrap();
+        assert_eq!((report.samples, report.unknown), (4, 2));
+        let at = [(1, 1), (2, 2), (4, 4), (5, 5)];
+        let wanted = at.map(|(time, ios)| format!("{time} a/stacked/read ios={ios}"));
+        assert_eq!(rows(&sink, "disk"), wanted);
+    }
+}
+
+#[test]
 fn quotes_commas_and_columns_that_come_twice() {
     let toml = r#"
 name = "csv"

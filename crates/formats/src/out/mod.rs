@@ -77,8 +77,8 @@ pub struct Out {
     /// Tables of which the present sample has rows that are amounts, with their places.
     amounts: Vec<(TableId, usize)>,
     sample: Option<Sample>,
-    /// The present sample has rows.
-    has_rows: bool,
+    /// Rows of the present sample.
+    own_rows: usize,
     /// Samples with a time that were lost with it, since the last one.
     missing: u32,
     /// End of the sample before.
@@ -141,7 +141,7 @@ impl Out {
             shortest: None,
             amounts: Vec::new(),
             sample: None,
-            has_rows: false,
+            own_rows: 0,
             missing: 0,
             before: None,
             ended: 0,
@@ -419,7 +419,7 @@ impl Out {
             lost: false,
             logged,
         });
-        self.has_rows = false;
+        self.own_rows = 0;
     }
 
     // ---- for who imports ----

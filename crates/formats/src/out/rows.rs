@@ -33,7 +33,7 @@ impl Out {
     /// Adds a row; sums are per second. NaN is "not known". Words and values are in the
     /// table's order.
     pub fn row(&mut self, table: TableId, words: &[Word], values: &[f64]) {
-        self.has_rows = true;
+        self.own_rows += 1;
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
@@ -51,7 +51,7 @@ impl Out {
 
     /// Adds a row whose sums are amounts in the sample's interval.
     pub fn amounts(&mut self, table: TableId, words: &[Word], values: &[f64]) {
-        self.has_rows = true;
+        self.own_rows += 1;
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
@@ -77,7 +77,7 @@ impl Out {
         values: &[&[f64]],
     ) {
         let count = values.first().map_or(0, |column| column.len());
-        self.has_rows |= count > 0;
+        self.own_rows += count;
         let equal = words.iter().all(|c| c.len() == count)
             && values.iter().all(|c| c.len() == count)
             && self.done.rows(shape.table).words.len() == words.len();

@@ -13,7 +13,7 @@ impl Out {
             return;
         };
         self.tell_logged(&mut sample);
-        sample.lost &= !self.has_rows;
+        sample.lost &= self.own_rows == 0;
         if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;
         }

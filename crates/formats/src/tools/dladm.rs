@@ -114,6 +114,21 @@ fn interval(arguments: &[String]) -> Option<f64> {
 }
 
 impl Parser for Dladm {
+    /// Its name tells whether the row begins a report.
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let name = fields(line).next().filter(|_| !self.columns.is_empty());
+        let Some(name) = name.filter(|_| crate::lines::rows_in(line, self.columns.len()) > 0)
+        else {
+            return;
+        };
+        if self.counts() {
+            self.reports.counted(name, out);
+        } else {
+            self.reports.of(name, out);
+        }
+        out.gap();
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if line.trim_ascii() == b"please wait..." {
             return Line::Noise;

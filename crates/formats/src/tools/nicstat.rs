@@ -195,6 +195,18 @@ impl Nicstat {
         }
     }
 
+    fn begin(&mut self, stamp: Option<Stamp>, out: &mut Out) {
+        self.close(out);
+        // A header's time is that of the report below it only.
+        let stamp = stamp.or_else(|| self.stamp.take());
+        out.sample_told(stamp);
+        self.at = stamp;
+        self.fresh = false;
+        if self.known.is_empty() {
+            out.since_boot();
+        }
+    }
+
     /// A row of `name`, of that time.
     fn row(
         &mut self,
@@ -208,15 +220,7 @@ impl Nicstat {
         let again = self.here.contains(name) || of < self.part;
         let later = stamp.is_some_and(|s| !self.same_report(s));
         if self.fresh || again || later {
-            self.close(out);
-            // A header's time is that of the report below it only.
-            let stamp = stamp.or_else(|| self.stamp.take());
-            out.sample_told(stamp);
-            self.at = stamp;
-            self.fresh = false;
-            if self.known.is_empty() {
-                out.since_boot();
-            }
+            self.begin(stamp, out);
         }
         self.part = of;
         self.here.insert(name.to_vec());
@@ -408,6 +412,14 @@ impl Row<'_> {
 }
 
 impl Parser for Nicstat {
+    /// The first row of a report, below a header.
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        if self.fresh && self.layout.is_some() && crate::lines::rows_in(line, 5) > 0 {
+            self.begin(None, out);
+            out.gap();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(layout) = Layout::of(line) {
             let first = fields(line).next().unwrap_or_default();

@@ -221,6 +221,15 @@ impl VmStat {
 }
 
 impl Parser for VmStat {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        if crate::lines::rows_in(line, self.columns.len()) > 0 {
+            self.reports.ends();
+            self.reports.of(b"", out);
+            self.rows += 1;
+            out.gap();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(page) = page_size(line) {
             self.report(out);

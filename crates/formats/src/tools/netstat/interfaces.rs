@@ -245,6 +245,22 @@ impl Interfaces {
 }
 
 impl Parser for Interfaces {
+    /// A line of all interfaces.
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let Layout::Flow(columns) = &self.layout else {
+            return;
+        };
+        if crate::lines::rows_in(line, columns.len()) > 0 {
+            self.reports.ends();
+            if self.has_bytes {
+                self.reports.of(b"", out);
+            } else {
+                self.reports.counted(b"", out);
+            }
+            out.gap();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = line.trim_ascii();
         if text.is_empty() {

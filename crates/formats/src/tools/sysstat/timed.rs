@@ -216,8 +216,9 @@ impl Timed {
         let LeftOut { rows, from } = self.left_out;
         if rows > 0 {
             out.note(&format!(
-                "{rows} rows from line {from} on are left out: an output above them in the file \
-                 tells of the same at the same time"
+                "{rows} row{} from line {from} on left out: an output above in the file tells of \
+                 the same at the same time",
+                if rows == 1 { "" } else { "s" }
             ));
         }
         self.moments.hand_out(None, out);

@@ -271,6 +271,17 @@ impl Pattern {
 }
 
 impl Parser for Pattern {
+    /// A line of `iopattern` or `biopattern` without a time.
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let alone = |t: &&Table| (t.has("KBYTES") || t.has("KR")) && !t.has("TIME");
+        let Some(table) = self.table.as_ref().filter(alone) else {
+            return;
+        };
+        for _ in 0..crate::lines::rows_in(line, table.width()) {
+            out.lost();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();

@@ -19,6 +19,11 @@ impl Table {
         self.names.iter().any(|n| n == name)
     }
 
+    /// How many columns there are.
+    pub(super) fn width(&self) -> usize {
+        self.names.len()
+    }
+
     /// The cells of a row. `COMM` or `CMD`, and a last column that is a path, can have blanks in them;
     /// what stands between the two is numbers. `None` if the row does not fit.
     pub(super) fn row<'a>(&'a self, line: &'a str) -> Option<Row<'a>> {
