@@ -93,10 +93,7 @@ impl Columns {
     pub(crate) fn with_shares(mut self, header: &[u8], names: &[&str]) -> Columns {
         let all: Vec<&[u8]> = fields(header).collect();
         let is_share = |n: &&[u8]| names.iter().any(|s| s.as_bytes() == *n);
-        let end = all
-            .iter()
-            .rposition(|n| is_share(n))
-            .map_or(0, |last| last + 1);
+        let end = all.iter().rposition(&is_share).map_or(0, |last| last + 1);
         let count = all[..end].iter().rev().take_while(|n| is_share(n)).count();
         self.shares = end - count..end;
         self

@@ -358,12 +358,12 @@ impl Vmstat {
                 self.reports = 0;
             }
             // With -t there are more fields than numbers, which is left to the parser alone.
-            self.together = match names.len() == all.len() {
-                true => Columns::of(line).whole(),
-                false => Columns::default(),
-            };
             let shares = ["us", "sy", "id", "wa", "st", "gu"];
-            self.together = std::mem::take(&mut self.together).with_shares(line, &shares);
+            self.together = if names.len() == all.len() {
+                Columns::of(line).whole().with_shares(line, &shares)
+            } else {
+                Columns::default()
+            };
             self.table = Table::System(names);
             self.length = line.trim_ascii_end().len();
             return Some(Line::Noise);

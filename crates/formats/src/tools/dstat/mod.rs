@@ -326,10 +326,11 @@ impl Parser for Dstat {
         if line.starts_with(b"\"") && self.preamble(&all, line, out) {
             return Line::Noise;
         }
-        let is_row = match line.starts_with(b"\"") {
-            // Times are quoted by some versions; names of columns are no numbers mostly.
-            true => self.groups.is_none() && self.is_quoted_row(&all),
-            false => all.iter().any(|c| is_number(c)),
+        let is_row = if line.starts_with(b"\"") {
+            // Times are quoted by some versions.
+            self.groups.is_none() && self.is_quoted_row(&all)
+        } else {
+            all.iter().any(|c| is_number(c))
         };
         if is_row {
             let Some(columns) = self.columns.take() else {
