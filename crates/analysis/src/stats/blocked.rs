@@ -10,6 +10,15 @@ use super::{Aligned, Interval, Paired, deviation};
 /// often (cells `alarms.try.unlike` of the calibration).
 const UNLIKE: f64 = 2.25;
 
+/// The blocks of which that is so. More tell a spread more surely, so that less is taken for
+/// chance.
+const BLOCKS: f64 = 8.0;
+
+fn unlike(blocks: usize) -> f64 {
+    let surer = (BLOCKS / blocks as f64).sqrt();
+    UNLIKE.min(1.0 + (UNLIKE - 1.0) * surer)
+}
+
 /// Blocks of logarithms, and how they are judged.
 #[derive(Clone, Debug)]
 pub enum Blocked {
@@ -41,7 +50,7 @@ impl Blocked {
         let aligned = Aligned::new(blocks);
         match aligned.spreads() {
             pairs if pairs.is_nan() => Blocked::Pairs(Paired::new(&aligned.differences())),
-            unlike if unlike > UNLIKE => {
+            ratio if ratio > unlike(aligned.blocks()) => {
                 Blocked::Unlike(Paired::new(&aligned.differences()).in_middles())
             }
             _ => Blocked::Alike(aligned),

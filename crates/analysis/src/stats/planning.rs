@@ -66,7 +66,10 @@ pub fn blocks_to_find(difference: f64, spread: f64, questions: usize) -> Option<
 pub fn doubled_to_find(difference: f64, spread: f64, questions: usize) -> Option<usize> {
     // Of three runs a block, one is spent on the block's level.
     let factor = |n: usize| factor_with((2 * n - 1) as f64, questions);
-    enough_with(difference, spread, least_doubled(questions), factor)
+    let enough = enough_with(difference, spread, least_doubled(questions), factor)?;
+    // One more: now and then an arm that is spread alike does not look so, and is judged by signed
+    // ranks, which need more.
+    Some(enough + 1)
 }
 
 /// The smallest difference of logarithms that so many blocks likely (80 %) find, with that

@@ -393,7 +393,7 @@ pub(super) const CELLS: &[Cell] = &[
     dear(&cell(
         "found.try.looks.early",
         "a shift of 5 % at 3 %, in 10 blocks at most",
-        (0.60, 1.0),
+        (0.50, 1.0),
         |r| {
             let arm = Arm {
                 truth: 1.05_f64.ln(),
