@@ -289,7 +289,7 @@ fn without_permission() {
             &["show", "closed"],
             "cannot read closed/run.json: Permission denied",
         ),
-        (&["get", "part", "cpu.time"], "table cpu of part"),
+        (&["get", "part", "cpu.time"], "cannot read part/cpu.parquet"),
         (&["list", "closed"], "cannot read closed"),
     ] {
         let out = output(&mut as_nobody(&dir, arguments));
