@@ -5,6 +5,7 @@ mod converted;
 mod files;
 mod inputs;
 mod live;
+mod overlap;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,215 @@
+//! Files that tell of the same thing at the same time: what of each is taken.
+
+use std::collections::HashSet;
+
+use run::catalog::Detail;
+use run::rows::TableId;
+use run::{Nanos, Rows, Table, Word, Words, catalog};
+
+use super::files::Looked;
+
+/// Tables that any number of files can fill: they say themselves what each row is of.
+const SHARED: [&str; 3] = ["other", "since_boot", "distribution"];
+
+/// Files that tell more of a table than another at the same time.
+#[derive(Default)]
+pub(super) struct Better {
+    /// The first of them.
+    name: String,
+    /// From when to when they tell.
+    spans: Vec<(Nanos, Nanos)>,
+    /// Rows of the other that are of those times.
+    left_out: u64,
+    /// When those rows begin and end.
+    span: Option<(Nanos, Nanos)>,
+}
+
+/// When a row's interval begins and ends.
+fn span_of(time: Nanos, length: f64) -> (Nanos, Nanos) {
+    (time - (length * 1e9).round() as Nanos, time)
+}
+
+/// The time that two have together with what is between.
+fn joined(a: Option<(Nanos, Nanos)>, b: (Nanos, Nanos)) -> (Nanos, Nanos) {
+    a.map_or(b, |a| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// What is left of a time without the others.
+fn less(span: (Nanos, Nanos), others: &[(Nanos, Nanos)]) -> Vec<(Nanos, Nanos)> {
+    let mut left = vec![span];
+    for (first, last) in others {
+        let parts = |(from, to): (Nanos, Nanos)| {
+            let before = (from, to.min(*first));
+            let after = (from.max(*last), to);
+            [before, after].into_iter().filter(|(a, b)| a < b)
+        };
+        left = left.into_iter().flat_map(parts).collect();
+    }
+    left
+}
+
+impl Better {
+    /// Removes the rows of times of which the others tell.
+    pub(super) fn leave_out(&mut self, rows: &mut Rows) {
+        let spans = &self.spans;
+        // What is of a moment is told where that lies in between.
+        let told = |(from, to): (Nanos, Nanos)| {
+            spans.iter().any(|(first, last)| {
+                from < *last && *first < to || from == to && (*first..=*last).contains(&to)
+            })
+        };
+        for (i, time) in rows.times.iter().enumerate() {
+            let span = span_of(*time, rows.intervals.get(i).copied().unwrap_or(0.0));
+            if told(span) {
+                self.span = Some(joined(self.span, span));
+            }
+        }
+        self.left_out += rows.retain(|time, length| !told(span_of(time, length))) as u64;
+    }
+
+    /// What is told of it, of `rows` in all.
+    pub(super) fn note(&self, table: &str, rows: u64) -> Option<String> {
+        let (from, to) = self.span?;
+        let Better { name, left_out, .. } = self;
+        Some(if *left_out == rows {
+            format!(
+                "its rows of `{table}` are left out: {name} tells the same time in as many rows \
+                 or more"
+            )
+        } else {
+            let [from, to] = [from, to].map(run::manifest::rfc3339);
+            format!(
+                "{left_out} of its {rows} rows of `{table}` are left out, those from {from} to \
+                 {to}: {name} tells the same time; the others are kept"
+            )
+        })
+    }
+}
+
+/// What a file has of a table.
+#[derive(Default)]
+pub(super) struct Filled {
+    pub(super) rows: u64,
+    /// When the first begins and the last ends.
+    span: Option<(Nanos, Nanos)>,
+    /// The words of each row; none are kept of events.
+    instances: HashSet<Vec<Word>>,
+    /// The same as texts, when all are known.
+    names: HashSet<Vec<String>>,
+}
+
+impl Filled {
+    pub(super) fn add(&mut self, found: &Rows) {
+        self.rows += found.len() as u64;
+        for (i, time) in found.times.iter().enumerate() {
+            let length = found.intervals.get(i).copied().unwrap_or(0.0);
+            self.span = Some(joined(self.span, span_of(*time, length)));
+        }
+        if found.table.detail == Detail::Event {
+            return;
+        }
+        for row in 0..found.len() {
+            let words: Vec<Word> = found.words.iter().map(|column| column[row]).collect();
+            self.instances.insert(words);
+        }
+    }
+
+    pub(super) fn name(&mut self, words: &Words) {
+        let text = |w: &Word| words.text(*w).unwrap_or_default().to_owned();
+        let instances = std::mem::take(&mut self.instances);
+        self.names = instances
+            .iter()
+            .map(|i| i.iter().map(text).collect())
+            .collect();
+    }
+}
+
+/// Where files tell of the same thing at the same time, the one that has most of it counts; what
+/// the others have before it and after it stays.
+pub(super) fn choose(looked: &mut [Looked<'_>]) {
+    for (place, (_, table)) in catalog::tables().enumerate() {
+        if SHARED.contains(&table.name) {
+            continue;
+        }
+        let id = TableId(place as u16);
+        let rows = |f: &Looked<'_>| f.rows.get(&id).map_or(0, |filled| filled.rows);
+        let mut having: Vec<usize> = (0..looked.len())
+            .filter(|i| rows(&looked[*i]) > 0)
+            .collect();
+        having.sort_by_key(|i| std::cmp::Reverse(rows(&looked[*i])));
+        // Files that count, and when.
+        let mut telling: Vec<(usize, Vec<(Nanos, Nanos)>)> = Vec::new();
+        for file in having {
+            let same = |k: usize| same(&looked[k], &looked[file], id, table);
+            let mut better = Better::default();
+            for (other, spans) in telling.iter().filter(|(k, _)| same(*k)) {
+                if better.spans.is_empty() && !spans.is_empty() {
+                    looked[*other].name().clone_into(&mut better.name);
+                }
+                better.spans.extend(spans);
+            }
+            let own = looked[file].rows.get(&id).and_then(|filled| filled.span);
+            let own = own.map_or(Vec::new(), |own| less(own, &better.spans));
+            telling.push((file, own));
+            if !better.spans.is_empty() {
+                looked[file].without.insert(id, better);
+            }
+        }
+    }
+}
+
+/// Whether two files tell of the same: files of one format do if they share an instance (a job,
+/// a device), those of several formats if they are not of tools that the table keeps apart.
+fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
+    if !overlap(a, b) {
+        return false;
+    }
+    if a.format.name() == b.format.name() {
+        let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
+            return false;
+        };
+        return !of_a.names.is_disjoint(&of_b.names);
+    }
+    if table.dimensions.get(1) == Some(&"layer")
+        && let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id))
+    {
+        return share_devices(&of_a.names, &of_b.names);
+    }
+    let by_tool = table.dimensions.first() == Some(&"tool");
+    !(by_tool && a.format.tool() != b.format.tool())
+}
+
+/// Whether rows of two formats are of the same devices. They name disks in several ways; what is
+/// made of others (pools) is not counted beside them, and is only the same under the same name.
+fn share_devices(a: &HashSet<Vec<String>>, b: &HashSet<Vec<String>>) -> bool {
+    let devices = |names: &HashSet<Vec<String>>| -> HashSet<[String; 2]> {
+        let pair = |words: &Vec<String>| Some([words.first()?.clone(), words.get(1)?.clone()]);
+        names.iter().filter_map(pair).collect()
+    };
+    let (a, b) = (devices(a), devices(b));
+    let same_layer =
+        |[_, layer]: &[String; 2]| layer != "stacked" && b.iter().any(|[_, other]| other == layer);
+    a.iter()
+        .any(|device| b.contains(device) || same_layer(device))
+}
+
+fn overlap(a: &Looked<'_>, b: &Looked<'_>) -> bool {
+    match (a.report.span, b.report.span) {
+        (Some((from, to)), Some((other_from, other_to))) => from < other_to && other_from < to,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::less;
+
+    #[test]
+    fn times_without_those_of_others() {
+        assert_eq!(less((0, 10), &[]), [(0, 10)]);
+        assert_eq!(less((0, 10), &[(3, 5)]), [(0, 3), (5, 10)]);
+        assert_eq!(less((0, 10), &[(0, 4), (8, 20)]), [(4, 8)]);
+        assert_eq!(less((0, 10), &[(12, 20)]), [(0, 10)]);
+        assert_eq!(less((2, 8), &[(0, 10)]), []);
+    }
+}
