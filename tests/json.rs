@@ -267,28 +267,29 @@ fn an_experiment_prints_what_the_page_says() {
             "--json",
             "--record=--detail=samples",
             "-m",
-            "cpu.time:higher",
+            "system.forks:higher",
         ]);
         command.arg("-o").arg(&place).args(words);
         succeed(&mut command);
         parse(&succeed(sonde().arg("show").arg(&place).arg("--json")))
     };
-    let sleep = ["--", "sleep", "0.05{n}"];
+    // Processor time of so little would now and then be no tick, and no law be found.
+    let work = ["--", "sh", "-c", "for i in $(seq {n}0); do /bin/true; done"];
     let mut answers = conduct(
         "a",
-        &[&["--param", "n=1,2", "--blocks", "2"], &sleep[..]].concat(),
+        &[&["--param", "n=1,2", "--blocks", "2"], &work[..]].concat(),
     );
     answers.extend(conduct(
         "b",
-        &[&["--scale", "n=1,2,3,4", "--blocks", "1"], &sleep[..]].concat(),
+        &[&["--scale", "n=1,2,3,4", "--blocks", "1"], &work[..]].concat(),
     ));
     answers.extend(conduct(
         "c",
-        &[&["--search", "n=1..3", "--blocks", "1"], &sleep[..]].concat(),
+        &[&["--search", "n=1..3", "--blocks", "1"], &work[..]].concat(),
     ));
     answers.extend(conduct(
         "d",
-        &[&["--search", "n=1,2", "--blocks", "1"], &sleep[..]].concat(),
+        &[&["--search", "n=1,2", "--blocks", "1"], &work[..]].concat(),
     ));
     // What takes chance or time to come about.
     let mut other = answers[0].clone();
