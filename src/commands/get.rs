@@ -145,7 +145,10 @@ pub(crate) fn no_rows(run: &Run, text: &str) -> String {
         hints += &ask_by(dimension);
     }
     // What was not asked for, and holds unless something is said of it.
-    let implied = analysis::plan::in_some_run(&expression).map(|p| p.over.implied);
+    let tables = run.tables();
+    let has = |table: &str| tables.iter().any(|t| t == table);
+    let plan = analysis::plan::plan(&expression, &run.manifest, &has);
+    let implied = plan.map(|p| p.over.implied);
     let subject = run::catalog::subject(subject);
     let is_known = |d: &str| subject.is_some_and(|s| s.dimension(d).is_some());
     for (dimension, value) in implied.unwrap_or_default() {

@@ -14,11 +14,13 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use run::catalog::Kind;
 use run::unit::Unit;
 use run::{Manifest, Run};
 
+use crate::bounds::Bounds;
 use crate::error::Error;
 use crate::fold::{Zeros, extremes, fill, fold};
 use crate::gather::{Points, Rules, Totals};
@@ -99,12 +101,12 @@ impl Answer {
 
 /// Answers `text` from `run`.
 pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
-    series(run, &planned(run, text)?)
+    series(run, &planned(run, text, &Arc::default())?)
 }
 
 /// Answers `text` from `run`, without the series: takes less time and memory.
 pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
-    let plan = planned(run, text)?;
+    let plan = planned(run, text, &Arc::default())?;
     match Short::of(&plan) {
         Some(short) => short.answer(run, &plan),
         None if is_sparse_sum(&plan) => sparse_totals(run, &plan),
@@ -118,19 +120,21 @@ pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
     }
 }
 
-pub(crate) fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
+/// The plan of `text` for `run`. A table of another subject may know nothing of what is asked for:
+/// control groups of version 1 do not count every disk. Then the next one is taken, if there is
+/// any, whichever instances and times are asked for.
+pub(crate) fn planned(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Plan, Error> {
     let expression = parse(text)?;
     let mut tables = run.tables();
-    let mut chosen = plan(&expression, &run.manifest, &|t| {
-        tables.iter().any(|x| x == t)
-    })?;
-    // A table of another subject may know nothing of what is asked for: control groups of
-    // version 1 do not count every disk. Then the next one is asked, if there is any.
-    while chosen.over.is_of_another && is_empty(run, &chosen)? {
-        tables.retain(|t| t != chosen.over.table.name);
-        match plan(&expression, &run.manifest, &|t| {
+    let of = |tables: &[String]| {
+        plan(&expression, &run.manifest, &|t| {
             tables.iter().any(|x| x == t)
-        }) {
+        })
+    };
+    let mut chosen = of(&tables)?;
+    while knows_nothing(run, &chosen.over, bounds)? {
+        tables.retain(|t| t != chosen.over.table.name);
+        match of(&tables) {
             Ok(other) => chosen = other,
             Err(_) => break,
         }
@@ -138,12 +142,21 @@ pub(crate) fn planned(run: &Run, text: &str) -> Result<Plan, Error> {
     Ok(chosen)
 }
 
-fn is_empty(run: &Run, plan: &Plan) -> Result<bool, Error> {
-    let whole = ScanPlan {
+/// Whether a table of another subject has no row that may count.
+fn knows_nothing(run: &Run, plan: &ScanPlan, bounds: &Arc<Bounds>) -> Result<bool, Error> {
+    if !plan.is_of_another || plan.implied.is_empty() {
+        return Ok(false);
+    }
+    let is_implied = |dimension: &str| plan.implied.iter().any(|(d, _)| *d == dimension);
+    let tests = plan.tests.iter().filter(|(d, _)| is_implied(d));
+    let any = ScanPlan {
         by: vec![],
-        ..plan.over.clone()
+        tests: tests.cloned().collect(),
+        times: vec![],
+        bounds: Arc::clone(bounds),
+        ..plan.clone()
     };
-    Ok(scan(run, &whole)?.groups.is_empty())
+    Ok(scan(run, &any)?.groups.is_empty())
 }
 
 /// A plan that one pass over one table answers, interval by interval.

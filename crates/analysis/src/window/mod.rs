@@ -181,7 +181,7 @@ pub fn window(
     window: &Window,
     bounds: &Arc<Bounds>,
 ) -> Result<Pictured, Error> {
-    let plan = planned(run, text)?;
+    let plan = planned(run, text, bounds)?;
     let ended = run.ended();
     let cut = frames::can_be_cut(&plan);
     let grid = grid_of(run, cut, window, ended);
