@@ -9,19 +9,6 @@ use crate::recognise::Head;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};
 
-/// Formats of which the line that begins a sample was printed when the sample was taken, so that a
-/// logger's time before it is the sample's.
-const STAMPED: [&str; 8] = [
-    "iostat-bsd",
-    "iostat-linux",
-    "iostat-solaris",
-    "mpstat-solaris",
-    "prstat",
-    "vmstat-bsd",
-    "vmstat-linux",
-    "vmstat-solaris",
-];
-
 /// Lines that were not understood and are kept whole.
 const KEPT: usize = 100;
 
@@ -118,13 +105,12 @@ impl Import {
                 Out::new(own.name().to_owned(), options),
             ),
         };
-        let stamped = STAMPED.contains(&name.as_str());
         Import {
             name,
+            stamped: parser.is_printed_at_once(),
             parser,
             out,
             prefix: head.prefix().clone(),
-            stamped,
             rest: Vec::new(),
             overlong: false,
             buffer: Vec::new(),

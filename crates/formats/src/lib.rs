@@ -58,6 +58,12 @@ pub trait Parser {
         false
     }
 
+    /// Whether the line that begins a sample was printed when the sample was taken, so that the
+    /// time that a logger puts before it is the sample's.
+    fn is_printed_at_once(&self) -> bool {
+        false
+    }
+
     /// Takes the next bytes of a binary format, cut anywhere. It tells [`Out::records`] how many
     /// records it found.
     fn bytes(&mut self, _bytes: &[u8], _out: &mut Out) {}

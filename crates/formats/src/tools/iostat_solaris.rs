@@ -426,6 +426,10 @@ impl Iostat {
 }
 
 impl Parser for Iostat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if self.part == Part::Devices
             && let Some(seen) = self.row(line, out)

@@ -135,6 +135,10 @@ impl Mpstat {
 }
 
 impl Parser for Mpstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(first) = all.first() else {

@@ -306,6 +306,10 @@ impl Prstat {
 }
 
 impl Parser for Prstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if self.header(line) || line.trim_ascii().is_empty() {
             return Line::Noise;

@@ -434,6 +434,10 @@ impl Vmstat {
 }
 
 impl Parser for Vmstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let Table::System(names) = &self.table else {
             return;

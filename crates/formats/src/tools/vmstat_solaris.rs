@@ -331,6 +331,10 @@ const OTHER: [(&str, &str); 14] = [
 ];
 
 impl Parser for Vmstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let Table::Columns(names) = &self.table else {
             return;

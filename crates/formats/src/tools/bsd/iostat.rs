@@ -314,6 +314,10 @@ fn put(out: &mut Out, shape: &Shape, words: &[run::Word], values: &[f64], amount
 }
 
 impl Parser for Iostat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let Table::Groups(_, names) = &self.table else {
             return;

@@ -184,6 +184,10 @@ fn is_memory(name: &str) -> bool {
 }
 
 impl Parser for Vmstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         for _ in 0..crate::lines::rows_in(line, self.names.len()) {
             lost(&mut self.stamp, out);

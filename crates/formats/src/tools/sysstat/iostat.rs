@@ -322,6 +322,10 @@ pub(super) fn share<'a>(shares: &'a mut Shares, name: &str) -> Option<&'a mut f6
 }
 
 impl Parser for Iostat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let names: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = names.first() else {
