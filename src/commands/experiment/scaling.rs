@@ -1,7 +1,6 @@
 //! How work grows with parallelism: `sonde try --scale`.
 
 use analysis::experiment::{Measured, level};
-use analysis::stats::Aim;
 use analysis::stats::scaling::{Law, Point, Scaling, Step, scaling, steps};
 use run::unit::digits;
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ const DRAWS: usize = 2000;
 /// Of which of the metrics it is asked how they grow: the first that grows with what is done.
 pub(crate) fn grows<'e>(e: &'e Experiment<'_>) -> Option<&'e Measured> {
     let mut declared = e.measured.iter().filter(|m| m.declared);
-    declared.find(|m| m.metric.aim == Aim::Higher && m.metric.quantile.is_none())
+    declared.find(|m| m.metric.is_throughput())
 }
 
 /// Number at once by arm.

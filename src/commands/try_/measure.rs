@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analysis::compare::{ELAPSED, MACHINE, Metric, WORKLOAD};
-use analysis::stats::Aim;
 use lab::experiment::{Logbook, Measure};
 use run::Run;
 
@@ -34,7 +33,7 @@ pub(super) fn named<'t>(texts: impl Iterator<Item = &'t String>) -> Result<Vec<M
 
 /// Whether more of it is more work done.
 pub(super) fn is_throughput(text: &str) -> bool {
-    Metric::parse(text).is_ok_and(|m| m.aim == Aim::Higher && m.quantile.is_none())
+    Metric::parse(text).is_ok_and(|m| m.is_throughput())
 }
 
 /// What to measure if nothing was named, by what the rehearsal shows: throughput and a latency

@@ -58,6 +58,11 @@ const LESS: [&str; 14] = [
 ];
 
 impl Metric {
+    /// Whether more of it is more work done.
+    pub fn is_throughput(&self) -> bool {
+        self.aim == Aim::Higher && self.quantile.is_none()
+    }
+
     /// Reads `[pN ]EXPRESSION[:higher|:lower]`.
     ///
     /// Without a word on it, less is better of quantiles and of times, errors and the like, and
