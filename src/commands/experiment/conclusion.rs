@@ -45,6 +45,7 @@ pub(crate) fn headline(e: &Experiment<'_>) -> String {
         Advice::Choice(front) => format!("a choice: {}", names(e, &front)),
         Advice::Undecided(_) => "undecided".to_owned(),
         Advice::Unsound => "NOTHING MAY BE CLAIMED".to_owned(),
+        Advice::TooFew if searched::kept(e.book) => "keep what there is".to_owned(),
         Advice::TooFew => "too few trials".to_owned(),
     }
 }

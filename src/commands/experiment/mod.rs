@@ -29,7 +29,7 @@ pub(crate) use scaling::{grows, steps_and_costs, told as growth};
 pub(crate) use searched::table as searched_values;
 pub(crate) use tables::{beside, metrics, trials};
 pub(crate) use told::facts;
-pub(crate) use words::{aim, state};
+pub(crate) use words::{aim, stage, state};
 
 use crate::commands::record::WARM_UP;
 

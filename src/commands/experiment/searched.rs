@@ -66,15 +66,20 @@ pub(crate) fn table(e: &Experiment<'_>) -> Option<Told> {
     })
 }
 
+/// Whether it is over and found nothing better than the baseline.
+pub(super) fn kept(book: &Logbook) -> bool {
+    book.arms.is_empty() && book.search.as_ref().is_some_and(|s| s.found().is_some())
+}
+
 /// What is said where no arms were compared.
 pub(super) fn nothing(book: &Logbook) -> String {
-    let base = book.factors.first().map_or("", |f| f.base.as_str());
-    match book.search.as_ref().and_then(Search::found) {
-        Some(_) => format!(
-            "Keep what there is: the search found nothing better than {} = {base}, which is the \
-             baseline. Nothing was compared in blocks, so that is a hint and no verdict.",
-            factor(book)
-        ),
-        None => "No arms were compared.".to_owned(),
+    if !kept(book) {
+        return "No arms were compared.".to_owned();
     }
+    let base = book.factors.first().map_or("", |f| f.base.as_str());
+    format!(
+        "Keep what there is: the search found nothing better than {} = {base}, which is the \
+         baseline. Nothing was compared in blocks, so that is a hint and no verdict.",
+        factor(book)
+    )
 }

@@ -7,7 +7,9 @@ use run::unit::digits;
 use surfaces::table::{Align, Table};
 
 use super::Experiment;
-use super::words::{aim, chance_text, interval_text, names, ratio_text, state, value_text, word};
+use super::words::{
+    aim, chance_text, interval_text, names, ratio_text, stage, state, value_text, word,
+};
 use crate::output::one_line;
 
 /// A table with its heading and what its reader has to know.
@@ -173,8 +175,7 @@ pub(crate) fn trials(e: &Experiment<'_>) -> Table {
 /// Of what a trial is part.
 fn part(trial: &Trial) -> String {
     match trial.stage {
-        Stage::Rehearsal => "rehearsal".to_owned(),
-        Stage::Search => format!("search {}", trial.block),
-        Stage::Block => format!("block {}", trial.block),
+        Stage::Rehearsal => stage(trial.stage).to_owned(),
+        of => format!("{} {}", stage(of), trial.block),
     }
 }

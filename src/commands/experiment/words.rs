@@ -1,7 +1,7 @@
 //! Verdicts, ratios and numbers as an experiment words them, in the terminal and in reports.
 
 use analysis::stats::{Aim, Interval, Verdict};
-use lab::experiment::State;
+use lab::experiment::{Stage, State};
 use run::Unit;
 use run::unit::{amount, digits};
 
@@ -12,6 +12,15 @@ pub(crate) fn aim(aim: Aim) -> &'static str {
     match aim {
         Aim::Higher => "more is better",
         Aim::Lower => "less is better",
+    }
+}
+
+/// What a trial is part of.
+pub(crate) fn stage(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Rehearsal => "rehearsal",
+        Stage::Search => "search",
+        Stage::Block => "block",
     }
 }
 

@@ -7,7 +7,7 @@ use run::Unit;
 use surfaces::report::figures::{Cell, Column, Figures, Graph, Quantity};
 
 use crate::commands::experiment::{
-    Experiment, aim, grows, role, state, steps_and_costs, verdict_word,
+    Experiment, aim, grows, role, stage, state, steps_and_costs, verdict_word,
 };
 use crate::output::one_line;
 
@@ -207,14 +207,9 @@ fn trials(e: &Experiment<'_>) -> Figures {
     columns.push(Column::of_text("why"));
     let rows = e.book.trials.iter().map(|t| {
         let text = |text: &str| Cell::Text(one_line(text));
-        let part = match t.stage {
-            lab::experiment::Stage::Rehearsal => "rehearsal",
-            lab::experiment::Stage::Search => "search",
-            lab::experiment::Stage::Block => "block",
-        };
         let mut cells = vec![
             text(&t.run.display().to_string()),
-            text(part),
+            text(stage(t.stage)),
             Cell::Number(t.block as f64),
             text(&t.arm),
             text(state(t.state)),
