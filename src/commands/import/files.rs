@@ -12,7 +12,6 @@ use run::write::Making;
 use run::{Nanos, Sink, Words, catalog};
 use rustix::process::Signal;
 
-use super::ahead::{Ahead, Next};
 use super::inputs::{self, Cut, Input};
 use super::overlap::{Better, Filled, choose};
 use super::report::{Told, conclude};
@@ -240,17 +239,21 @@ impl<'i> Looked<'i> {
     }
 }
 
+/// Bytes that are read at a time: so few that they are in a processor's cache when they are
+/// parsed.
+const PIECE: usize = 256 << 10;
+
 /// Reads a file to its end; `taken` gets its rows piece by piece.
 fn read(
     import: &mut Import,
     first: &[u8],
-    rest: Box<dyn Read + Send>,
+    mut rest: Box<dyn Read + Send>,
     taken: &mut dyn FnMut(&mut Sink) -> Result<(), Failure>,
     signals: &mut Signals,
 ) -> Result<Report, Why> {
     let refused = |Refused(why): Refused| Why::Refused(why);
     let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
-    let rest = Ahead::start(rest).map_err(unreadable)?;
+    let mut piece = vec![0; PIECE];
     import.feed(first).map_err(refused)?;
     let mut fed = first.len();
     loop {
@@ -264,14 +267,14 @@ fn read(
                 code: 130,
             }));
         }
-        match rest.next().map_err(unreadable)? {
-            Next::Piece(piece) => {
-                fed += piece.len();
-                import.feed(&piece).map_err(refused)?;
-                rest.is_parsed(piece);
+        match rest.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => {
+                fed += count;
+                import.feed(&piece[..count]).map_err(refused)?;
             }
-            Next::NotYet => {}
-            Next::End => break,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(unreadable(e)),
         }
     }
     let report = import.finish().map_err(refused)?;

@@ -1,6 +1,5 @@
 //! `sonde import`: what other tools printed becomes a run.
 
-mod ahead;
 mod converted;
 mod files;
 mod inputs;

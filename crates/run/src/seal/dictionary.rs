@@ -18,7 +18,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Different numbers of eight bytes, in the order in which they came first.
 pub(super) struct Numbers {
     all: Vec<u64>,
-    /// Places in `all`, where their bits lead to; at least three of four are free, so that a
+    /// Places in `all`, where their bits lead to; at least half of them are free, so that a
     /// number is mostly found at the first look.
     slots: Vec<u32>,
     /// Bits that are too many for a place in `slots`.
@@ -58,7 +58,7 @@ impl Numbers {
         let code = self.all.len() as u32;
         self.slots[at] = code;
         self.all.push(bits);
-        if self.all.len() * 4 > self.slots.len() {
+        if self.all.len() * 2 > self.slots.len() {
             let slots = self.slots.len() * 2;
             self.slots.clear();
             self.slots.resize(slots, FREE);
