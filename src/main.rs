@@ -25,6 +25,10 @@ fn main() -> ExitCode {
     let Some(command) = commands::COMMANDS.iter().find(|c| c.name == name) else {
         return ExitCode::from(2);
     };
+    // What a recorder takes is part of its reading.
+    if command.name != "record" {
+        memory::keep();
+    }
     recovery::at_start();
     match (command.run)(arguments) {
         Ok(code) => code,

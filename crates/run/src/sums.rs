@@ -74,26 +74,3 @@ pub(crate) fn kept(metadata: &ParquetMetaData) -> Vec<Vec<u32>> {
         .and_then(|v| serde_json::from_str(v).ok())
         .unwrap_or_default()
 }
-
-/// Checks the columns of row group `number` for which `wanted`.
-pub(crate) fn check(
-    file: &File,
-    metadata: &ParquetMetaData,
-    sums: &[Vec<u32>],
-    number: usize,
-    wanted: impl Fn(&str) -> bool,
-) -> io::Result<()> {
-    let Some(sums) = sums.get(number) else {
-        return Ok(());
-    };
-    let columns = metadata.row_group(number).columns();
-    for (column, sum) in columns.iter().zip(sums) {
-        let name = column.column_path().string();
-        let (from, length) = column.byte_range();
-        if wanted(&name) && crc(file, from, length)? != *sum {
-            let text = format!("the checksum of column {name} is wrong");
-            return Err(io::Error::other(text));
-        }
-    }
-    Ok(())
-}

@@ -5,6 +5,7 @@
 //! difference.
 
 mod batch;
+mod columns;
 mod table;
 
 use std::fs::File;

@@ -11,6 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 
 use super::batch::borrow_batch;
+use super::columns::Loaded;
 use super::{Batch, ReadError, Run, Texts, Values};
 use crate::catalog::{self, Column, Detail, Table};
 use crate::journal::{self, Columns, Numbers, RowsBlock};
@@ -33,6 +34,8 @@ pub struct Opened<'r> {
     name: &'static str,
     /// The footer of a sealed table.
     sealed: Option<ArrowReaderMetadata>,
+    /// The checksums of its columns, a row group a vector.
+    sums: Vec<Vec<u32>>,
     event: bool,
     /// Its parts, in order of time.
     pub parts: Vec<Part>,
@@ -61,6 +64,7 @@ impl<'r> Opened<'r> {
             run,
             name,
             sealed: None,
+            sums: Vec::new(),
             event: false,
             parts: vec![whole],
         }
@@ -90,6 +94,7 @@ impl<'r> Opened<'r> {
         Opened {
             run,
             name: table.name,
+            sums: sums::kept(metadata.metadata()),
             sealed: Some(metadata),
             event: table.detail == Detail::Event,
             parts,
@@ -126,23 +131,20 @@ impl<'r> Opened<'r> {
         columns: &[&str],
         visit: &mut dyn FnMut(&Batch<'_>),
     ) -> Result<(), ParquetError> {
-        // Opened for each reading: the Parquet reader seeks, and a clone of one open file would
-        // share its position with the threads that read other parts.
-        let file = File::open(self.run.table_path(self.name))?;
         let mut names = vec![seal::TIMESTAMP];
         if !self.event {
             names.push("interval");
         }
         names.extend_from_slice(columns);
-        let content = metadata.metadata();
-        sums::check(&file, content, &sums::kept(content), part.number, |name| {
-            names.contains(&name)
-        })?;
+        let file = File::open(self.run.table_path(self.name))?;
+        let sums = self.sums.get(part.number).map_or(&[][..], Vec::as_slice);
+        let group = metadata.metadata().row_group(part.number);
+        let loaded = Loaded::read(&file, group, sums, |name| names.contains(&name))?;
         let mask = ProjectionMask::columns(
             metadata.metadata().file_metadata().schema_descr(),
             names.iter().copied(),
         );
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(loaded, metadata.clone())
             .with_projection(mask)
             .with_row_groups(vec![part.number])
             .with_batch_size(32 << 10)
