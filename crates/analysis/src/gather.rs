@@ -67,7 +67,7 @@ impl At {
 pub trait Gather: Default + Send {
     /// Takes the amount of a row, and the one to divide it by; NaN is "not known", never
     /// both. Answers how much it grew, in cells.
-    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules) -> usize;
+    fn add(&mut self, at: &At, amount: f64, under: f64, rules: &Rules) -> usize;
     /// Takes what was gathered of later intervals, whose places count from `offset`.
     fn join(&mut self, later: Self, offset: u32, rules: &Rules);
     /// Whether there was no amount.
@@ -92,7 +92,7 @@ pub struct Points {
 }
 
 impl Gather for Points {
-    fn add(&mut self, at: At, amount: f64, _: f64, rules: &Rules) -> usize {
+    fn add(&mut self, at: &At, amount: f64, _: f64, rules: &Rules) -> usize {
         if self.slots.last() == Some(&at.slot) {
             let cell = self.values.last_mut().expect("as many values as slots");
             *cell = combine(*cell, amount, rules.kind);
@@ -113,7 +113,7 @@ impl Gather for Points {
                 end: 0,
                 place: Place::One(0),
             };
-            self.add(at, *value, f64::NAN, rules);
+            self.add(&at, *value, f64::NAN, rules);
         }
     }
 
@@ -131,12 +131,23 @@ fn combine(before: f64, more: f64, kind: Kind) -> f64 {
 
 /// The same, where not known is nothing.
 fn combine_known(before: f64, more: f64, kind: Kind) -> f64 {
-    if before.is_nan() {
-        more
-    } else if more.is_nan() {
-        before
+    match combine(before, more, kind) {
+        // Of sums; the greatest of a number and not known is the number.
+        both if both.is_nan() && before.is_nan() => more,
+        both if both.is_nan() && more.is_nan() => before,
+        both => both,
+    }
+}
+
+/// Adds an amount and what to divide it by to those before, of the same group and interval.
+#[inline]
+pub(crate) fn join_amounts(before: &mut [f64; 2], more: [f64; 2], rules: &Rules) {
+    let [amount, under] = before;
+    if rules.ratio.is_some() {
+        *amount = combine_known(*amount, more[0], rules.kind);
+        *under = combine_known(*under, more[1], Kind::Sum);
     } else {
-        combine(before, more, kind)
+        *amount = combine(*amount, more[0], rules.kind);
     }
 }
 
@@ -208,7 +219,7 @@ impl Totals {
         for (&place, &amount) in points.slots.iter().zip(&points.values) {
             let slot = &slots[place as usize];
             let at = At::new(place, slot.time, slot.interval, rules);
-            totals.add(at, amount, f64::NAN, rules);
+            totals.add(&at, amount, f64::NAN, rules);
         }
         totals.close(rules);
         totals
@@ -221,14 +232,16 @@ impl Totals {
     }
 
     fn next(&mut self, cell: Cell, rules: &Rules) -> usize {
-        match self.open.replace(cell) {
-            Some(before) if self.first.is_none() => {
-                self.first = Some(before);
-                0
-            }
-            Some(before) => self.count(&before, rules),
-            None => 0,
+        let Some(open) = &mut self.open else {
+            self.open = Some(cell);
+            return 0;
+        };
+        let before = std::mem::replace(open, cell);
+        if self.first.is_none() {
+            self.first = Some(before);
+            return 0;
         }
+        self.count(&before, rules)
     }
 
     fn count(&mut self, cell: &Cell, rules: &Rules) -> usize {
@@ -283,19 +296,17 @@ impl Totals {
 
 impl Gather for Totals {
     #[inline]
-    fn add(&mut self, at: At, amount: f64, under: f64, rules: &Rules) -> usize {
+    fn add(&mut self, at: &At, amount: f64, under: f64, rules: &Rules) -> usize {
         self.any |= !amount.is_nan();
         if let Some(open) = &mut self.open
             && open.at.slot == at.slot
         {
-            if rules.ratio.is_some() {
-                open.amount = combine_known(open.amount, amount, rules.kind);
-                open.under = combine_known(open.under, under, Kind::Sum);
-            } else {
-                open.amount = combine(open.amount, amount, rules.kind);
-            }
+            let mut both = [open.amount, open.under];
+            join_amounts(&mut both, [amount, under], rules);
+            [open.amount, open.under] = both;
             return 0;
         }
+        let at = *at;
         self.next(Cell { at, amount, under }, rules)
     }
 
@@ -307,7 +318,7 @@ impl Gather for Totals {
         let first = later.first.take().map(moved);
         let open = later.open.take().map(moved);
         for cell in [first, open].into_iter().flatten() {
-            self.add(cell.at, cell.amount, cell.under, rules);
+            self.add(&cell.at, cell.amount, cell.under, rules);
         }
         self.any |= later.any;
         self.intervals += later.intervals;

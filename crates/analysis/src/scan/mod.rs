@@ -3,6 +3,7 @@
 //! Several threads read parts of a table side by side; rows come in order of time, so each
 //! thread's cells are in order too and are joined end to end.
 
+mod amounts;
 mod event_rows;
 mod events;
 mod frame;

@@ -1,12 +1,12 @@
 //! Grouping the rows of a table of samples or buckets, interval by interval.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use run::read::{Batch, Opened, Part, ReadError, Values};
 use run::{Manifest, Nanos};
 
+use super::amounts::Amounts;
 use super::tree::{Tree, UNKNOWN};
 use super::words::WordColumn;
 use super::{Cells, GroupCells, KeyValue, Slot, Under, passes, phase_at, phase_name};
@@ -90,9 +90,12 @@ struct Scanner<'p, G> {
     current: Nanos,
     current_passes: bool,
     current_phase: u32,
-    /// Of the rows of a batch: group, and whether the tests hold.
-    row_groups: Vec<u32>,
+    /// Of the rows of a batch: whether the tests hold.
     row_passes: Vec<bool>,
+    /// Of the rows of the interval that was grouped last: their groups.
+    row_groups: Vec<u32>,
+    /// The same, as groups and how many rows of each come one after the other.
+    runs: Vec<(u32, u32)>,
     /// Cells since the bounds were last told.
     grown: usize,
 }
@@ -153,8 +156,9 @@ impl<'p, G: Gather> Scanner<'p, G> {
             current: Nanos::MIN,
             current_passes: false,
             current_phase: 0,
-            row_groups: Vec::new(),
             row_passes: Vec::new(),
+            row_groups: Vec::new(),
+            runs: Vec::new(),
             grown: 0,
         }
     }
@@ -177,12 +181,19 @@ impl<'p, G: Gather> Scanner<'p, G> {
         // Column by column, because deciding anew for each row what kind its columns are
         // would take most of the time.
         let tested = self.test(batch);
+        let passes = std::mem::take(&mut self.row_passes);
+        let amounts = Amounts::new(
+            batch,
+            self.value,
+            self.under,
+            self.plan.seconds,
+            tested.then_some(&passes[..]),
+        );
         let mut row = 0;
         let mut grouped: Option<(Range<usize>, u32)> = None;
         while row < batch.times.len() {
             let time = batch.times[row];
-            let same = batch.times[row..].iter().position(|t| *t != time);
-            let end = same.map_or(batch.times.len(), |n| row + n);
+            let end = row + equal(&batch.times[row..], time);
             if time != self.current || self.cells.slots.is_empty() {
                 self.enter(time, batch.intervals[row]);
             }
@@ -195,37 +206,36 @@ impl<'p, G: Gather> Scanner<'p, G> {
                     self.group(batch, row..end);
                 }
                 grouped = Some((row..end, self.current_phase));
-                self.take(batch, row..end, tested);
+                if let Some(amounts) = &amounts {
+                    self.take(amounts, row..end);
+                }
             }
             row = end;
         }
+        self.row_passes = passes;
         let grown = std::mem::take(&mut self.grown);
         self.plan.bounds.found(self.tree.groups(), grown);
     }
 
-    /// Fills `row_passes`; answers whether any test is to be looked at.
+    /// Fills `row_passes`; answers whether any row does not pass.
     fn test(&mut self, batch: &Batch<'_>) -> bool {
         let passes = &mut self.row_passes;
         passes.clear();
         passes.resize(batch.times.len(), true);
         for (column, check) in &self.test_columns {
-            let rows = passes.iter_mut();
             match (&batch.columns[*column], check) {
                 (Values::Words { codes, .. }, Check::Word(_)) => {
-                    let words = &self.words[*column];
-                    for (passes, code) in rows.zip(*codes) {
-                        *passes &= words.passes(*code);
-                    }
+                    self.words[*column].test(codes, passes);
                 }
                 (Values::Numbers(values), Check::Number(test, listed)) => {
-                    for (passes, value) in rows.zip(values.iter()) {
+                    for (passes, value) in passes.iter_mut().zip(values.iter()) {
                         *passes &= holds_number(test, listed, *value);
                     }
                 }
                 _ => passes.fill(false),
             }
         }
-        !self.test_columns.is_empty()
+        passes.contains(&false)
     }
 
     /// Whether two intervals of a batch have the same groups, row by row (but for the phase).
@@ -243,7 +253,7 @@ impl<'p, G: Gather> Scanner<'p, G> {
             })
     }
 
-    /// Fills `row_groups` for the rows of an interval.
+    /// Fills `runs` for the rows of an interval.
     fn group(&mut self, batch: &Batch<'_>, rows: Range<usize>) {
         let mut groups = std::mem::take(&mut self.row_groups);
         groups.clear();
@@ -265,6 +275,9 @@ impl<'p, G: Gather> Scanner<'p, G> {
         }
         let known = self.tree.groups();
         self.cells.groups.resize_with(known, GroupCells::default);
+        let runs = groups.chunk_by(|a, b| a == b);
+        self.runs.clear();
+        self.runs.extend(runs.map(|run| (run[0], run.len() as u32)));
         self.row_groups = groups;
     }
 
@@ -286,37 +299,19 @@ impl<'p, G: Gather> Scanner<'p, G> {
         }
     }
 
-    /// Gathers the rows of an interval.
-    fn take(&mut self, batch: &Batch<'_>, rows: Range<usize>, tested: bool) {
-        let (values, unders) = (
-            amounts(self.value, batch),
-            self.under.map(|under| match under {
-                Under::Seconds => amounts(None, batch),
-                Under::Column(column) => amounts(Some(column), batch),
-            }),
-        );
+    /// Gathers the rows of an interval, which are as grouped last.
+    fn take(&mut self, amounts: &Amounts<'_>, rows: Range<usize>) {
         let slot = self.cells.slots.len() as u32 - 1;
         let seconds = self.cells.slots.last().map_or(0.0, |s| s.interval);
         let at = At::new(slot, self.current, seconds, self.rules);
-        let passes = &self.row_passes[rows.clone()];
-        for ((row, group), passes) in rows.zip(&self.row_groups).zip(passes) {
-            if tested && !passes {
-                continue;
+        let mut from = rows.start;
+        for (group, count) in &self.runs {
+            let end = from + *count as usize;
+            if let Some([amount, under]) = amounts.of(from..end, self.rules) {
+                let cells = &mut self.cells.groups[*group as usize].amounts;
+                self.grown += cells.add(&at, amount, under, self.rules);
             }
-            let mut value = values[row];
-            let mut under = unders.as_ref().map_or(f64::NAN, |u| u[row]);
-            if value.is_nan() && self.under == Some(Under::Seconds) {
-                // What is not known was not observed.
-                under = f64::NAN;
-            }
-            if value.is_nan() && under.is_nan() {
-                continue;
-            }
-            if self.plan.seconds {
-                value = batch.intervals[row];
-            }
-            let amounts = &mut self.cells.groups[*group as usize].amounts;
-            self.grown += amounts.add(at, value, under, self.rules);
+            from = end;
         }
     }
 
@@ -374,14 +369,13 @@ impl<'p, G: Gather> Scanner<'p, G> {
     }
 }
 
-/// The numbers to gather: a column, or without one the intervals' lengths.
-fn amounts<'b>(column: Option<usize>, batch: &'b Batch<'_>) -> Cow<'b, [f64]> {
-    match column.map(|c| &batch.columns[c]) {
-        Some(Values::Numbers(values)) => Cow::Borrowed(values),
-        // Whole numbers are of events, which are scanned elsewhere.
-        Some(Values::Words { .. } | Values::Whole(..)) => {
-            Cow::Owned(vec![f64::NAN; batch.times.len()])
-        }
-        None => Cow::Borrowed(batch.intervals),
-    }
+/// How many of `times`, from the first, are `time`.
+fn equal(times: &[Nanos], time: Nanos) -> usize {
+    // Compared several at once, which one after the other are not.
+    const AT_ONCE: usize = 64;
+    let differ = |some: &&[Nanos]| some.iter().fold(0, |bits, t| bits | (t ^ time)) != 0;
+    let pieces = times.chunks(AT_ONCE).position(|p| differ(&p));
+    let from = pieces.map_or(times.len(), |n| n * AT_ONCE);
+    let more = times[from..].iter().position(|t| *t != time);
+    more.map_or(times.len(), |n| from + n)
 }

@@ -42,11 +42,6 @@ impl WordColumn {
         }
     }
 
-    pub(super) fn passes(&self, code: i32) -> bool {
-        let place = self.place(code) as usize;
-        self.passing.get(place).copied().unwrap_or(false)
-    }
-
     pub(super) fn place(&self, code: i32) -> u32 {
         usize::try_from(code)
             .ok()

@@ -321,7 +321,7 @@ fn totals_of(group: Group, slots: &[Slot], rules: &Rules) -> GroupCells<Totals> 
             _ if rules.kind == Kind::Sum => (value * slot.interval, f64::NAN),
             _ => (*value, f64::NAN),
         };
-        amounts.add(at, amount, under, rules);
+        amounts.add(&at, amount, under, rules);
     }
     amounts.close(rules);
     GroupCells {
