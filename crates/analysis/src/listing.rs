@@ -20,9 +20,9 @@ pub struct Wanted<'w> {
     pub subject: &'w str,
     /// Predicates as after `where`; empty for all.
     pub predicates: &'w str,
-    /// First second since the run's start, if not all.
+    /// Those that happened after so many seconds since the run's start, if not all.
     pub from: Option<f64>,
-    /// Last second.
+    /// And not after so many.
     pub to: Option<f64>,
     /// `time` (the earliest first) or a number dimension (the greatest first); the other way
     /// round with a minus before it. Empty: as the table suggests.
@@ -53,7 +53,8 @@ pub fn events(run: &Run, wanted: &Wanted<'_>, bounds: &Arc<Bounds>) -> Result<Li
             wanted.from.map_or(i64::MIN, at),
             wanted.to.map_or(i64::MAX, at),
         );
-        plan.times.push(TimeCheck::Within(from, to));
+        // What is in view, however long the sampled intervals are.
+        plan.times.push(TimeCheck::Exactly(from, to));
     }
     let order = order(wanted.order, plan.table, wanted.subject)?;
     let listing = list(run, &plan, order, wanted.most)?;

@@ -6,14 +6,18 @@
 //! unless the columns are shorter. What asks for a phase keeps them always: a column may lie
 //! in two.
 
+use std::collections::HashMap;
+
 use run::catalog::Detail;
 use run::read::ReadError;
 use run::{Nanos, Run};
 
+use crate::answer::Group;
+use crate::gather::{Points, holds};
 use crate::plan::{Key, Plan};
 use crate::scan::{self, Cells, Slot};
 
-use super::Grid;
+use super::{Grid, seconds};
 
 /// No column of events is shorter.
 pub(super) const SHORTEST: Nanos = 1_000_000;
@@ -29,13 +33,78 @@ pub(super) fn can_be_cut(plan: &Plan) -> bool {
 
 /// Counts the plan's events, by intervals that suit the grid.
 pub(super) fn scan(run: &Run, plan: &Plan, grid: Grid) -> Result<Cells, ReadError> {
-    let every = (run.manifest.every_seconds * 1e9) as Nanos;
-    let is_heat = plan.by.iter().any(|by| by.number.is_some());
-    if is_heat || grid.length < every {
+    if is_heat(plan) || is_fine(&grid, run) {
         scan::scan_by(run, &plan.over, |sampled| by_column(&sampled, &grid, run))
     } else {
         scan::scan(run, &plan.over)
     }
+}
+
+fn is_heat(plan: &Plan) -> bool {
+    plan.by.iter().any(|by| by.number.is_some())
+}
+
+/// Whether columns are shorter than sampled intervals.
+fn is_fine(grid: &Grid, run: &Run) -> bool {
+    grid.length < seconds(run.manifest.every_seconds)
+}
+
+/// Where columns are shorter than sampled intervals, the greatest column of a line is greater
+/// than any interval, the more so the wider the picture is. The numbers beside it are those of
+/// `sonde get`: of the intervals that lie in the window, if it has any.
+pub(super) fn extremes(
+    run: &Run,
+    plan: &Plan,
+    grid: &Grid,
+    groups: &mut [Group],
+) -> Result<(), ReadError> {
+    if is_heat(plan) || !is_fine(grid, run) {
+        return Ok(());
+    }
+    let slack = seconds(run.manifest.every_seconds) / 4;
+    let (from, to) = (grid.from - slack, grid.to().saturating_add(slack));
+    let Cells {
+        slots,
+        groups: cells,
+    } = scan::scan(run, &plan.over)?;
+    let inside: Vec<bool> = slots
+        .iter()
+        .map(|slot| from <= slot.from() && slot.time <= to)
+        .collect();
+    if !inside.contains(&true) {
+        return Ok(());
+    }
+    let shortest = run.manifest.every_seconds / 2.0;
+    // By which intervals count: how many there are.
+    let counts: [&dyn Fn(usize) -> bool; 2] = [
+        &|place| inside[place] && slots[place].interval >= shortest,
+        &|place| inside[place],
+    ];
+    let all = counts.map(|counts| (0..slots.len()).filter(|place| counts(*place)).count());
+    let by_key: HashMap<String, Points> = cells
+        .into_iter()
+        .map(|g| (format!("{:?}", g.key), g.amounts))
+        .collect();
+    for group in groups {
+        let points = by_key.get(&format!("{:?}", group.key));
+        let over = |of: usize| {
+            let values: Vec<f64> = points
+                .iter()
+                .flat_map(|p| p.slots.iter().zip(&p.values))
+                .filter(|(place, _)| counts[of](**place as usize))
+                .map(|(place, amount)| amount / slots[*place as usize].interval)
+                .collect();
+            // Intervals without an event have zero.
+            let zero = (values.len() < all[of]).then_some(0.0);
+            let least = values.iter().copied().chain(zero).reduce(f64::min);
+            let greatest = values.iter().copied().chain(zero).reduce(f64::max);
+            [least, greatest].map(|v| v.unwrap_or(f64::NAN))
+        };
+        if let Some(found) = [0, 1].map(over).into_iter().find(|e| holds(*e, group.mean)) {
+            [group.min, group.max] = found;
+        }
+    }
+    Ok(())
 }
 
 /// A slot for each column of which some was sampled, as long as that; and one after them.

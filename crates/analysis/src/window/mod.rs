@@ -307,7 +307,11 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured,
     } else {
         scan::sparse_totals(run, &plan.over, &rules)?
     };
-    Ok(pictured(answer, plan, cells, &rules, &run.manifest))
+    let mut pictured = pictured(answer, plan, cells, &rules, &run.manifest);
+    if cut && plan.over.table.detail == Detail::Event {
+        frames::extremes(run, plan, &pictured.grid, &mut pictured.answer.groups)?;
+    }
+    Ok(pictured)
 }
 
 /// A group's series as it would have been gathered.
