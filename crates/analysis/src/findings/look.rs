@@ -246,10 +246,13 @@ impl<'r> Look<'r> {
         found.or(expressions.last()).copied().unwrap_or_default()
     }
 
-    /// Logical processors seen; at least one.
+    /// Logical processors seen, or where that was not recorded, those of the inventory; at
+    /// least one.
     pub(super) fn processors(&self) -> f64 {
         let by_cpu = self.summary("cpu.utilisation by cpu");
-        by_cpu.map_or(1, |a| a.groups.len().max(1)) as f64
+        let seen = by_cpu.map(|a| a.groups.len()).filter(|n| *n > 0);
+        let threads = || (self.settings)(&["cpu", "threads"])?.parse().ok();
+        seen.or_else(threads).unwrap_or(1).max(1) as f64
     }
 
     /// `expression` for the time from and to only, unless that is most of the run.

@@ -126,9 +126,22 @@ fn probes(look: &Look<'_>) -> Option<Finding> {
         ),
         from,
         to,
-        expression: "self.time".into(),
+        expression: counted_by(look, &dearest.name),
         causes: PROBES,
     })
+}
+
+/// What grows with the hits of a program, of whose own time there is no table.
+fn counted_by(look: &Look<'_>, program: &str) -> String {
+    let counted = match program.split('_').next() {
+        Some("disk") => "disk.ios by device",
+        Some("net") => "net.segments by interface",
+        Some("tcp") => "tcp.segments",
+        Some("cpu") => "cpu.slices",
+        Some("file") => "file.ops by process",
+        _ => "self.time",
+    };
+    look.answerable(&[counted, "self.time"]).to_owned()
 }
 
 /// What programs in the kernel did not see.
@@ -152,7 +165,7 @@ fn missed(look: &Look<'_>) -> Option<Finding> {
         ),
         from,
         to,
-        expression: "self.time".into(),
+        expression: counted_by(look, &worst.name),
         causes: MISSED,
     })
 }

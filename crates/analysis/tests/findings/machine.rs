@@ -278,15 +278,35 @@ pub(crate) const OBSERVER: Cases = Cases {
             expression: "self.time",
         },
         Fires {
+            what: "a dear recorder, the table of processors lost",
+            settings: &[("cpu/threads", "4")],
+            script: |s| {
+                for n in 1..=10 {
+                    s.at(f64::from(n), 1.0);
+                    s.row("self", &[], &[0.1, 0.0, 99.0, 0.0, 0.0, 0.0, 0.0]);
+                }
+            },
+            says: &["The recorder used 10.0 % of one processor, 2.50 % of all."],
+            time: (0.0, 10.0),
+            expression: "self.time",
+        },
+        Fires {
             what: "dear programs in the kernel",
             settings: &[],
-            script: |s| program(s, 400_000, 300.0, 0),
+            script: |s| {
+                program(s, 400_000, 300.0, 0);
+                s.row(
+                    "disk",
+                    &["sda", "disk", "read"],
+                    &[1000.0, 4e6, 0.0, 0.1, 0.0],
+                );
+            },
             says: &[
                 "The programs in the kernel used 9.00 % of one processor, 4.50 % of all",
                 "in the 2.00 s in which they were measured; the dearest, disk_issue, 6.00 %: 300 ns a hit, 200k/s.",
             ],
             time: (0.0, 10.0),
-            expression: "self.time",
+            expression: "disk.ios by device",
         },
         Fires {
             what: "programs that the kernel left out",
