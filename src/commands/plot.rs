@@ -145,7 +145,7 @@ fn answer(run: &run::Run, expression: &str, narrow: Option<(f64, f64)>) -> Resul
 }
 
 /// `expression` in a part of the time, from second to second.
-pub(super) fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, analysis::Error> {
+fn within(expression: &str, (from, to): (f64, f64)) -> Result<String, analysis::Error> {
     let parsed = analysis::parse(expression)?;
     let word = if parsed.predicates.is_empty() {
         "where"

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use analysis::bounds::{Bounds, Over};
 use analysis::evaluate;
 use analysis::listing::{Value, Wanted, events};
-use analysis::window::{Pictured, Window, window};
+use analysis::window::{Pictured, Window, narrowed, window};
 use run::Run;
 use support::{Runs, Script, at, runs};
 
@@ -109,6 +109,26 @@ fn the_whole_run_has_the_numbers_of_the_answer() {
                     assert!(near(a.max, b.max), "{name}: {} {}", a.max, b.max);
                     assert!(near(a.min, b.min), "{name}: {} {}", a.min, b.min);
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_of_a_window_has_the_numbers_beside_its_picture() {
+    let made = observed();
+    let tables = EXPRESSIONS
+        .iter()
+        .filter(|e| !e.contains("file") && !e.contains(" > "));
+    for text in tables {
+        let shown = look(&made.sealed, text, 100.3, 199.8, 100);
+        let told = narrowed(&made.sealed, text, (100.3, 199.8));
+        let answer = evaluate(&made.sealed, &told).unwrap();
+        assert_eq!(answer.groups.len(), shown.answer.groups.len(), "{told}");
+        for (a, b) in answer.groups.iter().zip(&shown.answer.groups) {
+            let numbers = |g: &analysis::Group| [g.total.unwrap_or(0.0), g.mean, g.min, g.max];
+            for (a, b) in numbers(a).into_iter().zip(numbers(b)) {
+                assert!(near(a, b), "{told}: {a} {b}");
             }
         }
     }

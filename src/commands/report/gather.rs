@@ -1,6 +1,7 @@
 //! From expressions to panels: all numbers, the table, the picture.
 
 use analysis::findings::Finding;
+use analysis::window::narrowed;
 use analysis::{Answer, Error, evaluate, quantiles};
 use run::Run;
 use surfaces::from_answer::chart;
@@ -11,7 +12,6 @@ use surfaces::worksheet::{self, Kind, Worksheet};
 use super::chosen::{self, Chosen};
 use crate::clock;
 use crate::commands::get::shown::{self, NOTHING};
-use crate::commands::plot;
 use crate::commands::show::{Summary, parts};
 use crate::failure::Failure;
 use crate::output::counted;
@@ -94,16 +94,16 @@ fn happened(answer: &Answer, findings: &[Finding]) -> bool {
 }
 
 fn panel(run: &Run, sheet: &Worksheet, panel: &worksheet::Panel) -> Result<Panel, Error> {
-    let narrowed = |expression: &str| -> Result<Answer, Error> {
+    let in_view = |expression: &str| -> Result<Answer, Error> {
         let part = (sheet.from, sheet.to);
         if part == (None, None) {
             return evaluate(run, expression);
         }
         let part = (part.0.unwrap_or(0.0), part.1.unwrap_or(f64::from(u32::MAX)));
-        evaluate(run, &plot::within(expression, part)?)
+        evaluate(run, &narrowed(run, expression, part))
     };
-    let answer = narrowed(&panel.expr)?;
-    let right = panel.right.as_deref().map(narrowed).transpose()?;
+    let answer = in_view(&panel.expr)?;
+    let right = panel.right.as_deref().map(in_view).transpose()?;
     let spreads = quantiles::of(run, &answer)?;
     let shown = shown::of(run, &answer, spreads.as_ref());
     let mut notes = shown.notes;

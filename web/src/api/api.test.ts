@@ -54,6 +54,13 @@ describe("an answer cut and merged in the page", () => {
     expect(resample(ratio, 0, 600, 600).groups![0]!.mean).not.toBeNull();
   });
 
+  it("a column counts whole or not at all, up to the end of the run", () => {
+    const counted = (from: number, to: number): number[] => bins([-1, 1, 3, 5], from, to, 9, 4.5).map((b) => b.seconds[0]!);
+    expect(counted(0, 4.5)).toEqual([1, 2, 1.5]);
+    expect(counted(2, 2.5)).toEqual([2]);
+    expect(counted(2, 3.1)).toEqual([2, 1.5]);
+  });
+
   it("a gap stays one", () => {
     const all = bins([0, 1, 2, 3, 4], 0, 4, 2);
     expect(mergeSeries({ mean: [null, null, 1, null], min: [null, null, 0, null], max: [null, null, 2, null] }, all)).toEqual({ mean: [null, 1], min: [null, 0], max: [null, 2] });

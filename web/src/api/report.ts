@@ -52,7 +52,9 @@ export class ReportProvider implements Provider {
   evaluate(q: Question): Promise<Answer> {
     const answer = this.report.answers[`${q.run}|${q.expr}`];
     if (!answer) return Promise.reject(new Refusal(`\`${q.expr}\` is ${NOT_HERE}`, HINT, null, 404));
-    return Promise.resolve(resample(answer, q.from, q.to, q.width));
+    const runs = Array.isArray(this.report.runs) ? this.report.runs : this.report.runs.runs;
+    const end = runs.find((run) => run.id === q.run)?.seconds;
+    return Promise.resolve(resample(answer, q.from, q.to, q.width, end));
   }
 
   events(): Promise<Events> {

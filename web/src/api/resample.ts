@@ -3,19 +3,23 @@
 
 import type { Answer, Fold, Group, Heat, Maybe, Quantiles, Series } from "./types";
 
-/** Columns that are merged into one, and how long each of them lies in view. */
+/** Columns that are merged into one, and how long each of them is. */
 interface Bin {
   columns: number[];
   seconds: number[];
   end: number;
 }
 
-/** Cuts columns with these edges to a stretch and merges them to at most `width` bins. */
-export function bins(edges: readonly number[], from: number, to: number, width: number): Bin[] {
+/**
+ * Takes the columns with these edges that lie in a stretch, whole as the server does (a part of one
+ * would be a guess), and merges them to at most `width` bins. The run ends at `end`.
+ */
+export function bins(edges: readonly number[], from: number, to: number, width: number, end = Infinity): Bin[] {
   const seen: { column: number; seconds: number; end: number }[] = [];
   for (let i = 0; i + 1 < edges.length; i++) {
-    const seconds = Math.min(edges[i + 1]!, to) - Math.max(edges[i]!, from);
-    if (seconds > 1e-9) seen.push({ column: i, seconds, end: edges[i + 1]! });
+    const overlap = Math.min(edges[i + 1]!, to) - Math.max(edges[i]!, from);
+    const seconds = Math.min(edges[i + 1]!, end) - Math.max(edges[i]!, 0);
+    if (overlap > 1e-9 && seconds > 0) seen.push({ column: i, seconds, end: edges[i + 1]! });
   }
   const each = Math.max(1, Math.ceil(seen.length / Math.max(width, 1)));
   const found: Bin[] = [];
@@ -129,16 +133,17 @@ function foldOf(heat: Heat): Fold {
   return { edges: heat.edges, amounts, quantiles: UNKNOWN };
 }
 
-/** An answer over a part of its time, with at most `width` columns. */
-export function resample(answer: Answer, from: number, to: number, width: number): Answer {
+/** An answer over a part of its time, with at most `width` columns. The run ends at `end`. */
+export function resample(answer: Answer, from: number, to: number, width: number, end = Infinity): Answer {
   const whole = from <= answer.from + 1e-6 && to >= answer.to - 1e-6;
   if (answer.shape === "heat" && answer.heat) {
-    const all = bins(answer.heat.times, from, to, width);
+    const all = bins(answer.heat.times, from, to, width, end);
     const heat = resampleHeat(answer.heat, all);
     if (whole) return { ...answer, heat: { ...answer.heat, ...heat } };
-    return { ...answer, from, to, heat, fold: foldOf(heat), caveat: partial(answer) };
+    return { ...answer, ...stretch(answer.heat.times, all), heat, fold: foldOf(heat), caveat: partial(answer) };
   }
-  const all = bins(edgesOf(answer), from, to, width);
+  const edges = edgesOf(answer);
+  const all = bins(edges, from, to, width, end);
   const groups = (answer.groups ?? []).map((group) => ({
     ...group,
     ...(whole ? {} : sums(group.series, all, answer.kind)),
@@ -151,7 +156,13 @@ export function resample(answer: Answer, from: number, to: number, width: number
     const known = whole ? {} : sums(series, all, answer.kind);
     others = { ...others, ...known, series: mergeSeries(series, all) };
   }
-  return { ...answer, from, to, groups, others, times: all.map((bin) => bin.end) };
+  return { ...answer, ...stretch(edges, all), groups, others, times: all.map((bin) => bin.end) };
+}
+
+/** From where to where columns were taken. */
+function stretch(edges: readonly number[], all: Bin[]): Partial<Pick<Answer, "from" | "to">> {
+  const [first, last] = [all[0], all[all.length - 1]];
+  return first && last ? { from: edges[first.columns[0]!]!, to: last.end } : {};
 }
 
 /** What is left out above a heat map is only known of the whole run. */

@@ -257,6 +257,17 @@ fn grid_of(run: &Run, cut: bool, window: &Window, ended: Nanos) -> Grid {
     Grid::new(from, to, origin, least, window.width)
 }
 
+/// The expression, for the sampled intervals of which something lies between these seconds since
+/// the run's start: those that a picture of that time has, and counts.
+pub fn narrowed(run: &Run, text: &str, (from, to): (f64, f64)) -> String {
+    let all = Window {
+        from,
+        to,
+        width: u32::MAX,
+    };
+    within_text(text, run, &grid_of(run, false, &all, run.ended()))
+}
+
 /// The expression, for the intervals whose middle lies on the grid.
 fn within_text(text: &str, run: &Run, grid: &Grid) -> String {
     let tested = parse(text).is_ok_and(|e| !e.predicates.is_empty());
@@ -266,7 +277,13 @@ fn within_text(text: &str, run: &Run, grid: &Grid) -> String {
         let since = time
             .saturating_sub(run.manifest.started)
             .saturating_add(half);
-        since as f64 / 1e9
+        // Half an interval away from any sample's time.
+        let digits = if run.manifest.every_seconds >= 0.1 {
+            1e3
+        } else {
+            1e6
+        };
+        (since as f64 / 1e9 * digits).round() / digits
     };
     let (from, to) = (at(grid.from).max(0.0), at(grid.to()));
     format!("{text} {word} time in {from}s..{to}s")
