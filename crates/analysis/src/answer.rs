@@ -13,7 +13,6 @@
 //! all intervals count.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use run::catalog::Kind;
@@ -22,9 +21,10 @@ use run::{Manifest, Run};
 
 use crate::bounds::Bounds;
 use crate::error::Error;
-use crate::fold::{Zeros, extremes, fill, fold};
-use crate::gather::{Points, Rules, Totals};
+use crate::fold::{Zeros, fill, fold};
+use crate::gather::{Rules, Totals};
 use crate::plan::{Key, Plan, ScanPlan, plan};
+use crate::ratio::ratio;
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
 use crate::slots::observed;
 use crate::syntax::parse;
@@ -332,7 +332,7 @@ fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -
     answer
 }
 
-fn sort_groups(answer: &mut Answer) {
+pub(crate) fn sort_groups(answer: &mut Answer) {
     let mut groups = std::mem::take(&mut answer.groups);
     sort(answer, &mut groups, |g| g);
     answer.groups = groups;
@@ -374,138 +374,6 @@ fn in_order(a: &[KeyValue], b: &[KeyValue]) -> Ordering {
 }
 
 /// A key to look a group up by.
-fn order(key: &[KeyValue]) -> String {
+pub(crate) fn order(key: &[KeyValue]) -> String {
     key.iter().map(|k| format!("{k:?}\u{1}")).collect()
-}
-
-fn ratio(
-    mut answer: Answer,
-    plan: &Plan,
-    over: Cells,
-    under: &[(&ScanPlan, Cells)],
-    manifest: &Manifest,
-) -> Answer {
-    // The coarsest table's intervals are the common ones: finer ones add up into them.
-    let grid = under
-        .iter()
-        .map(|(_, c)| &c.slots)
-        .filter(|s| !s.is_empty())
-        .fold(
-            &over.slots,
-            |least, s| if s.len() < least.len() { s } else { least },
-        )
-        .clone();
-    let shortest = manifest.every_seconds / 2.0;
-    let below: Vec<Below<'_>> = under.iter().map(|(p, c)| Below::new(p, c, &grid)).collect();
-    for mut group in over.groups {
-        if plan.over.table.sparse {
-            let phase = phase_key(&plan.over, &group.key);
-            fill(&mut group.amounts, &over.slots, |slot| {
-                belongs(slot, phase, manifest)
-            });
-        }
-        let above = onto(&group.amounts, &over.slots, &grid);
-        let mut line: HashMap<u32, f64> = HashMap::new();
-        for b in &below {
-            if let Some(amounts) = b.of(&plan.over, &group.key) {
-                amounts
-                    .iter()
-                    .for_each(|(place, v)| *line.entry(*place).or_default() += v);
-            }
-        }
-        answer.groups.push(divide(
-            group.key, &above, &line, &grid, plan.times, shortest,
-        ));
-    }
-    answer.slots = grid;
-    sort_groups(&mut answer);
-    answer
-}
-
-/// Amounts below the line, by the part of the key that they have.
-struct Below<'a> {
-    plan: &'a ScanPlan,
-    groups: HashMap<String, Vec<(u32, f64)>>,
-}
-
-impl<'a> Below<'a> {
-    fn new(plan: &'a ScanPlan, cells: &Cells, grid: &[Slot]) -> Below<'a> {
-        let groups = cells.groups.iter();
-        let groups = groups
-            .map(|g| (order(&g.key), onto(&g.amounts, &cells.slots, grid)))
-            .collect();
-        Below { plan, groups }
-    }
-
-    /// The amounts that belong below a group with `key` by `over`'s dimensions.
-    fn of(&self, over: &ScanPlan, key: &[KeyValue]) -> Option<&Vec<(u32, f64)>> {
-        let mine = self.plan.by.iter().map(|(place, _)| {
-            let at = over.by.iter().position(|(p, _)| p == place);
-            at.and_then(|i| key.get(i)).cloned()
-        });
-        let mine: Option<Vec<KeyValue>> = mine.collect();
-        self.groups.get(&order(&mine?))
-    }
-}
-
-/// A group's amounts, added into the intervals of `grid`.
-fn onto(points: &Points, slots: &[Slot], grid: &[Slot]) -> Vec<(u32, f64)> {
-    let mut out: Vec<(u32, f64)> = Vec::new();
-    for (&place, &amount) in points.slots.iter().zip(&points.values) {
-        // The first interval of the grid that ends at or after this one, and holds it: what
-        // falls into a gap of the grid has nothing to be divided by.
-        let slot = &slots[place as usize];
-        let at = grid.partition_point(|s| s.time < slot.time) as u32;
-        if grid
-            .get(at as usize)
-            .is_none_or(|s| s.from() >= slot.middle())
-        {
-            continue;
-        }
-        match out.last_mut() {
-            Some((last, sum)) if *last == at => *sum += amount,
-            _ => out.push((at, amount)),
-        }
-    }
-    out
-}
-
-fn divide(
-    key: Vec<KeyValue>,
-    above: &[(u32, f64)],
-    line: &HashMap<u32, f64>,
-    grid: &[Slot],
-    times: f64,
-    shortest: f64,
-) -> Group {
-    let mut out = Group {
-        key,
-        total: None,
-        mean: f64::NAN,
-        min: f64::NAN,
-        max: f64::NAN,
-        intervals: 0,
-        seconds: 0.0,
-        series: Vec::with_capacity(above.len()),
-        weights: Vec::with_capacity(above.len()),
-    };
-    let (mut top, mut bottom) = (0.0, 0.0);
-    for &(place, amount) in above {
-        let Some(&under) = line.get(&place) else {
-            continue;
-        };
-        top += amount;
-        bottom += under;
-        if under > 0.0 {
-            out.intervals += 1;
-            out.seconds += grid[place as usize].interval;
-            out.series.push((place, amount / under * times));
-            out.weights.push(under);
-        }
-    }
-    if bottom > 0.0 {
-        out.mean = top / bottom * times;
-    }
-    extremes(&mut out, grid, shortest);
-    out
 }

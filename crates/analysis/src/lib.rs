@@ -17,6 +17,7 @@ pub mod limit;
 pub mod listing;
 pub mod plan;
 pub mod quantiles;
+mod ratio;
 pub mod scan;
 pub mod slots;
 pub mod stats;

@@ -1,6 +1,7 @@
 //! Where parsers put rows: finds the time and the true interval of each sample, and makes
 //! amounts of rates.
 
+mod gaps;
 mod rows;
 mod shape;
 mod spread;
@@ -307,63 +308,9 @@ impl Out {
         }
     }
 
-    /// The row of the present sample is not understood: the sample keeps its place, so that those
-    /// after it are not moved, and is empty unless other rows come.
-    pub fn gap(&mut self) {
-        self.note(
-            "rows that are not understood leave gaps: their samples keep their places, and those \
-             after them are not moved",
-        );
-        if let Some(sample) = &mut self.sample {
-            sample.lost = true;
-        }
-    }
-
-    /// A row that is a sample of its own is not understood, nor its time if it has one.
-    pub fn lost(&mut self) {
-        let timed = self
-            .sample
-            .map_or(self.clock.stamped, |s| s.stamp.is_some());
-        if timed {
-            self.finish_sample();
-            self.missing = self.missing.saturating_add(1);
-        } else {
-            self.begin(None);
-        }
-        self.gap();
-    }
-
     /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
     pub fn only_levels(&mut self) {
         self.only_levels = true;
-    }
-
-    /// The tool or the machine was started anew: the next sample has none before it.
-    pub fn broken(&mut self) {
-        self.finish_sample();
-        let [_] = &self.held[..] else {
-            return self.start_anew();
-        };
-        self.missing = 0;
-        if self.stated.or(self.options.every).is_none() {
-            self.note(
-                "a sample just before a restart is left out: the text does not tell how long its \
-                 interval is",
-            );
-            self.held.clear();
-            self.held_rows.fill(0);
-            self.now.clear();
-            self.filled.clear();
-            self.amounts.clear();
-        }
-        self.start_anew();
-    }
-
-    fn start_anew(&mut self) {
-        self.logged_at = None;
-        self.settle(None);
-        self.ended_at = self.before.take().or(self.ended_at);
-        self.state_next();
     }
 
     /// What the text said of the samples to come holds now.

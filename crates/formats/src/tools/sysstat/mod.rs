@@ -9,6 +9,7 @@ pub(crate) mod iostat_json;
 mod json;
 mod moments;
 pub(crate) mod mpstat;
+mod named;
 pub(crate) mod pidstat;
 pub(crate) mod pidstat_json;
 mod place;
@@ -19,6 +20,7 @@ pub(crate) mod sadf_text;
 pub(crate) mod sar;
 mod sheet;
 mod timed;
+mod told;
 mod when;
 mod xml;
 

@@ -8,40 +8,19 @@ use std::collections::HashMap;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use run::{Nanos, Word};
+use run::Nanos;
 
 use super::moments::{Header, Kind, Moments, When};
+use super::named::{for_people, instances, is_header, value};
 use super::rules::System;
+use super::told::{LeftOut, Told};
 use super::when::{Day, clock, with_colons};
-use super::{KIB, banner, command, interval, page_of};
-use crate::number::{number, scaled, whole};
+use super::{banner, command, interval, page_of};
+use crate::number::{number, whole};
 use crate::out::{BACK, Out};
 use crate::time::Stamp;
 use crate::together::Columns;
 use crate::{Line, fields};
-
-/// Columns that name what a row is of.
-const KNOWN: [&str; 19] = [
-    "CPU",
-    "cpu",
-    "INTR",
-    "DEV",
-    "IFACE",
-    "TTY",
-    "BUS",
-    "FAN",
-    "TEMP",
-    "IN",
-    "FILESYSTEM",
-    "MOUNTPOINT",
-    "DEVICE",
-    "device",
-    "NODE",
-    "FCHOST",
-    "BAT",
-    "CORE",
-    "SOCK",
-];
 
 /// Where a table's times are.
 #[derive(Clone, Debug)]
@@ -69,23 +48,10 @@ struct Table {
     /// Length of its header.
     length: usize,
     clock: Option<Clock>,
-    /// From when to when the present output tells of each instance.
+    /// What of its instances was told already.
     told: Told,
-    /// The same of those above it in the text.
-    above: Vec<Told>,
     /// Its columns, the time's among them, for rows whose numbers run together.
     together: Columns,
-}
-
-/// From when to when a table tells of something.
-type Told = HashMap<Word, (Nanos, Nanos)>;
-
-/// Rows that are left out.
-#[derive(Default)]
-struct LeftOut {
-    rows: u64,
-    /// Line of the first.
-    from: u64,
 }
 
 /// The text of a tool.
@@ -213,14 +179,7 @@ impl Timed {
 
     /// The last of it.
     pub(crate) fn end(&mut self, out: &mut Out) {
-        let LeftOut { rows, from } = self.left_out;
-        if rows > 0 {
-            out.note(&format!(
-                "{rows} row{} from line {from} on left out: an output above in the file tells of \
-                 the same at the same time",
-                if rows == 1 { "" } else { "s" }
-            ));
-        }
+        self.left_out.note(out);
         self.moments.hand_out(None, out);
     }
 
@@ -369,8 +328,7 @@ impl Timed {
             width: all.len(),
             length: self.here,
             clock: None,
-            told: Told::new(),
-            above: Vec::new(),
+            told: Told::default(),
             together: Columns::default(),
         });
         self.by_names.insert(key, self.tables.len() - 1);
@@ -469,12 +427,9 @@ impl Timed {
         if self
             .tables
             .get_mut(place)
-            .is_some_and(|t| t.is_told(name, &when))
+            .is_some_and(|t| t.told.is_told(name, &when))
         {
-            if self.left_out.rows == 0 {
-                self.left_out.from = out.line_number();
-            }
-            self.left_out.rows += 1;
+            self.left_out.row(out);
             return Line::Unknown;
         }
         self.moments.row(&when, header, name, &values);
@@ -512,35 +467,11 @@ impl Timed {
         }
         for table in &mut self.tables {
             table.clock = None;
-            if !table.told.is_empty() {
-                table.above.push(std::mem::take(&mut table.told));
-            }
+            table.told.next();
         }
         self.current.clear();
         self.average = false;
         true
-    }
-}
-
-impl Table {
-    /// Whether an output above told of that instance at that time already. What is new is
-    /// remembered.
-    fn is_told(&mut self, instance: Word, when: &When) -> bool {
-        let (Stamp::Epoch(to), false) = (when.stamp, when.since_boot) else {
-            return false;
-        };
-        let length = when.interval.unwrap_or(0.0) * 1e9;
-        let from = to - length.round() as Nanos;
-        let same = |told: &Told| {
-            let (first, last) = told.get(&instance)?;
-            Some(*first < to && from < *last)
-        };
-        if self.above.iter().any(|told| same(told) == Some(true)) {
-            return true;
-        }
-        let span = self.told.entry(instance).or_insert((from, to));
-        *span = (span.0.min(from), span.1.max(to));
-        false
     }
 }
 
@@ -557,52 +488,4 @@ fn later(day: Date, last: Time, time: Time) -> Date {
         return day.checked_add(1.day()).unwrap_or(day);
     }
     day
-}
-
-/// Whether no field is a number, as in a header.
-fn is_header(all: &[&[u8]]) -> bool {
-    let word = |f: &&[u8]| {
-        value(f).is_none() && scaled(f, 1024.0).is_none() && f.iter().any(u8::is_ascii_alphabetic)
-    };
-    all.iter().all(word)
-        && all
-            .iter()
-            .filter(|f| KNOWN.iter().any(|k| k.as_bytes() == **f))
-            .count()
-            < 5
-}
-
-/// A number; of `84/30000`, used and there, the first; what is not told is not known.
-fn value(field: &[u8]) -> Option<f64> {
-    if matches!(field, b"N/A" | b"nan" | b"-nan" | b"-") {
-        return Some(f64::NAN);
-    }
-    match memchr::memchr(b'/', field) {
-        Some(at) if at > 0 => {
-            number(&field[at + 1..])?;
-            number(&field[..at])
-        }
-        _ => number(field.strip_suffix(b"%").unwrap_or(field)),
-    }
-}
-
-/// A value of `--human`, with a letter for its unit, in the column's own.
-fn for_people(column: &str, field: &[u8]) -> Option<f64> {
-    let bytes = scaled(field, 1024.0)?;
-    if column.starts_with("kb") || column.contains("kB") || column == "areq-sz" {
-        Some(bytes / KIB)
-    } else if column.starts_with("MB") {
-        Some(bytes / (KIB * KIB))
-    } else {
-        None
-    }
-}
-
-/// The columns that name what a row is of.
-fn instances(names: &[String]) -> Vec<usize> {
-    let known = names.iter().enumerate();
-    known
-        .filter(|(_, n)| KNOWN.contains(&n.as_str()))
-        .map(|(i, _)| i)
-        .collect()
 }
