@@ -135,6 +135,27 @@ fn a_report_of_a_window_has_the_numbers_beside_its_picture() {
 }
 
 #[test]
+fn a_rate_of_milliseconds_is_not_drawn_above_the_greatest() {
+    let made = whole(3.005, &[], |s| {
+        for (end, length, resident) in [(1.0, 1.0, 10.0), (2.0, 1.0, 20.0), (3.0, 1.0, 30.0)] {
+            s.at(end, length).own();
+            s.row(
+                "disk",
+                &["sda", "disk", "read"],
+                &[resident, 0.0, 0.0, 0.0, 0.0],
+            );
+        }
+        s.at(3.005, 0.005).own();
+        s.row("disk", &["sda", "disk", "read"], &[5.0, 0.0, 0.0, 0.0, 0.0]);
+    });
+    let shown = look(&made.sealed, "disk.ios by device", 0.0, 3.005, 100);
+    let means: Vec<f64> = shown.series(0).iter().map(|s| s.mean).collect();
+    assert_eq!(means[..3], [10.0, 20.0, 30.0], "{means:?}");
+    assert!(means[3].is_nan(), "{means:?}");
+    assert_eq!(shown.answer.groups[0].total, Some(65.0));
+}
+
+#[test]
 fn a_column_an_interval_is_the_series() {
     let made = observed();
     for text in [

@@ -60,6 +60,9 @@ pub struct Pictured {
     phase: Option<usize>,
     /// A ratio is multiplied by this.
     times: f64,
+    /// Seconds of an interval that is long enough to count for least and greatest values; of
+    /// columns that are shorter than sampled intervals, none is too short.
+    shortest: f64,
 }
 
 /// What a group shows in a column. NaN: nothing is known.
@@ -96,11 +99,20 @@ impl Pictured {
         };
         let mut shown: Vec<Shown> = observed.iter().map(|o| empty(o.0)).collect();
         let columns = self.columns.get(place).into_iter().flat_map(Columns::iter);
+        let greatest = self.answer.groups.get(place).map_or(f64::NAN, |g| g.max);
         for (at, column) in columns {
             if let (Some(out), Some(seen)) =
                 (shown.get_mut(*at as usize), observed.get(*at as usize))
             {
-                *out = self.one(column, *seen);
+                let one = self.one(column, *seen);
+                // A few milliseconds at a mark or at the end may hold a tick's worth: such a rate
+                // is no maximum, and must not set the axis either.
+                let is_short = column.min.is_nan() && seen.0 < self.shortest;
+                *out = if is_short && one.mean > greatest {
+                    GAP
+                } else {
+                    one
+                };
             }
         }
         shown
@@ -410,6 +422,11 @@ fn pictured(
         by_phase,
         phase,
         times: plan.times,
+        shortest: if grid.length < seconds(manifest.every_seconds) {
+            0.0
+        } else {
+            rules.shortest
+        },
     }
 }
 
