@@ -325,19 +325,7 @@ fn an_unfinished_one_says_so() {
 fn of_scaling_it_has_the_curve_and_the_doubts() {
     let bench = Bench::new("report-scale");
     let script = "for i in $(seq {n}); do sleep 0.05 & done; wait";
-    let words = [
-        "--scale",
-        "n=1,2,4",
-        "--blocks",
-        "2",
-        "-m",
-        "system.forks:higher",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ];
-    let result = bench.conduct(&words, 0);
+    let result = bench.scaled(script);
     let page = text(&bench, "a.html");
     for wanted in ["How work grows", "efficiency", "DOUBT", ">USL<", ">Amdahl<"] {
         assert!(page.contains(wanted), "{wanted}: {page}");

@@ -101,32 +101,8 @@ fn reading_ahead_is_found_to_be_much_better() {
     if !can_run("reading_ahead_is_found_to_be_much_better", LOOP) {
         return;
     }
-    let device = LoopDevice::new("try-ahead", 64 << 20);
-    let bench = Bench::new("try-ahead");
-    let ahead = device.queue("read_ahead_kb");
-    device.set("read_ahead_kb", "0");
-    let set = format!("disk:{}.read_ahead_kb=0,4096", device.name());
-    let size = format!("disk.mean_size where device = {}:higher", device.name());
-    let flush = format!("blockdev --flushbufs {}", device.path.display());
-    let read = format!("if={}", device.path.display());
-    let words = [
-        "--set",
-        &set,
-        "--blocks",
-        "6",
-        "--prepare",
-        &flush,
-        "-m",
-        &size,
-        "-m",
-        "elapsed",
-        "--",
-        "dd",
-        &read,
-        "of=/dev/null",
-        "bs=4k",
-    ];
-    let result = bench.conduct(&words, 0);
+    let disk = ReadAhead::new("try-ahead", 64 << 20, "0");
+    let result = disk.conduct("--set", "0,4096", &["-m", "elapsed"]);
     for metric in [0, 1] {
         let found = against(&result, metric, "4096");
         assert_eq!(found["verdict"], "better", "{found}");
@@ -135,7 +111,51 @@ fn reading_ahead_is_found_to_be_much_better() {
     let again = against(&result, 0, "baseline-again");
     assert_eq!(again["verdict"], "equivalent", "{again}");
     assert_eq!(result["advice"]["arm"], "4096");
-    assert_eq!(file(&ahead), "0");
+}
+
+/// A loop device that is read in sequence, by how far is read ahead.
+struct ReadAhead {
+    device: LoopDevice,
+    bench: Bench,
+    /// What it is at first, in KiB.
+    before: &'static str,
+}
+
+impl ReadAhead {
+    fn new(name: &str, size: u64, before: &'static str) -> ReadAhead {
+        let device = LoopDevice::new(name, size);
+        device.set("read_ahead_kb", before);
+        ReadAhead {
+            device,
+            bench: Bench::new(name),
+            before,
+        }
+    }
+
+    /// An experiment with these values, `how` they are taken; the size of a read is measured.
+    fn conduct(&self, how: &str, values: &str, more: &[&str]) -> Value {
+        let name = self.device.name();
+        let values = format!("disk:{name}.read_ahead_kb={values}");
+        let path = self.device.path.display();
+        let (flush, read) = (format!("blockdev --flushbufs {path}"), format!("if={path}"));
+        let size = format!("disk.mean_size where device = {name} and op = read:higher");
+        let mut words = vec![
+            how,
+            &values,
+            "--blocks",
+            "6",
+            "--prepare",
+            &flush,
+            "-m",
+            &size,
+        ];
+        words.extend(more);
+        words.extend(["--", "dd", &read, "of=/dev/null", "bs=4k"]);
+        let result = self.bench.conduct(&words, 0);
+        let after = file(&self.device.queue("read_ahead_kb"));
+        assert_eq!(after, self.before, "it was not put back");
+        result
+    }
 }
 
 /// Fixed work of a processor, in a group that may use a twentieth of one or all of it.
@@ -264,36 +284,8 @@ fn values_without_an_order_are_searched_by_halves_and_confirmed() {
     ) {
         return;
     }
-    let device = LoopDevice::new("try-halves", 64 << 20);
-    let bench = Bench::new("try-halves");
-    let ahead = device.queue("read_ahead_kb");
-    device.set("read_ahead_kb", "0");
-    let search = format!("disk:{}.read_ahead_kb=0,4,1024,8,4096", device.name());
-    let flush = format!("blockdev --flushbufs {}", device.path.display());
-    let read = format!("if={}", device.path.display());
-    let size = format!(
-        "disk.mean_size where device = {} and op = read:higher",
-        device.name()
-    );
-    let words = [
-        "--search",
-        &search,
-        "--blocks",
-        "6",
-        "--seed",
-        "4",
-        "--prepare",
-        &flush,
-        "-m",
-        &size,
-        "--",
-        "dd",
-        &read,
-        "of=/dev/null",
-        "bs=4k",
-    ];
-    let result = bench.conduct(&words, 0);
-    assert_eq!(file(&ahead), "0", "it was not put back");
+    let disk = ReadAhead::new("try-halves", 64 << 20, "0");
+    let result = disk.conduct("--search", "0,4,1024,8,4096", &["--seed", "4"]);
     let found = result["search"]["found"].as_str().expect("a value");
     assert!(["1024", "4096"].contains(&found), "{found}");
     let trials = result["trials"].as_array().expect("trials");
@@ -316,31 +308,8 @@ fn a_range_is_searched_by_the_values_that_the_kernel_keeps() {
     ) {
         return;
     }
-    let device = LoopDevice::new("try-kept", 16 << 20);
-    let bench = Bench::new("try-kept");
-    let ahead = device.queue("read_ahead_kb");
-    device.set("read_ahead_kb", "32");
-    let search = format!("disk:{}.read_ahead_kb=4..1000", device.name());
-    let flush = format!("blockdev --flushbufs {}", device.path.display());
-    let read = format!("if={}", device.path.display());
-    let size = format!("disk.mean_size where device = {}:higher", device.name());
-    let words = [
-        "--search",
-        &search,
-        "--blocks",
-        "6",
-        "--prepare",
-        &flush,
-        "-m",
-        &size,
-        "--",
-        "dd",
-        &read,
-        "of=/dev/null",
-        "bs=4k",
-    ];
-    let result = bench.conduct(&words, 0);
-    assert_eq!(file(&ahead), "32", "it was not put back");
+    let disk = ReadAhead::new("try-kept", 16 << 20, "32");
+    let result = disk.conduct("--search", "4..1000", &[]);
     let trials = result["trials"].as_array().expect("trials").iter();
     let searched: Vec<f64> = trials
         .filter(|t| t["stage"] == "search")

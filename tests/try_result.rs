@@ -191,19 +191,7 @@ fn how_work_grows_is_told_with_its_doubt() {
     let bench = Bench::new("try-scale");
     let script = "for i in $(seq {n}); do dd if=/dev/zero of=/dev/null bs=64k count=2000 2>&1 & done; \
                   wait; echo";
-    let words = [
-        "--scale",
-        "n=1,2,4",
-        "--blocks",
-        "2",
-        "-m",
-        "system.forks:higher",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ];
-    let result = bench.conduct(&words, 0);
+    let result = bench.scaled(script);
     let scaling = &result["scaling"];
     let steps = scaling["steps"].as_array().expect("steps");
     assert_eq!(steps.len(), 3);

@@ -60,6 +60,13 @@ impl Bench {
         serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {said}"))
     }
 
+    /// How many processes a second a script makes that starts `{n}` of them.
+    pub(crate) fn scaled(&self, script: &str) -> Value {
+        let mut words = vec!["--scale", "n=1,2,4", "--blocks", "2"];
+        words.extend(["-m", "system.forks:higher", "--", "sh", "-c", script]);
+        self.conduct(&words, 0)
+    }
+
     /// What `show` says of the experiment.
     pub(crate) fn shown(&self) -> Value {
         let out = output(sonde().arg("show").arg(self.experiment()).arg("--json"));
