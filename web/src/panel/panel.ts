@@ -2,18 +2,17 @@
 
 import { Refusal, refusalOf, wasGivenUp } from "../api/provider";
 import { h } from "../dom";
-import { NOTHING, roundestBetween } from "../expr/drill";
+import { NOTHING } from "../expr/drill";
 import type { Selection } from "../expr/drill";
 import { measureOf } from "../expr/complete";
 import { parts } from "../expr/syntax";
 import { drawFold, heightScale } from "../plot/fold";
-import { lastNotAbove } from "../plot/heat";
 import { isDark } from "../plot/theme";
 import type { Dragged, Size } from "../plot/timeplot";
 import type { Page } from "../page";
 import { MOST_GROUPS } from "../sheet/worksheet";
 import type { Panel } from "../sheet/worksheet";
-import { amount, amountUnit, roundest, unitOf } from "../units/amount";
+import { amount, amountUnit, unitOf } from "../units/amount";
 import { openDrillMenu, zoom } from "./drillmenu";
 import { EventsTable } from "./events";
 import { ExprInput } from "./exprinput";
@@ -24,6 +23,8 @@ import { Loader, questionOf, runsToAsk } from "./load";
 import type { Loaded } from "./load";
 import { Picture } from "./picture";
 import type { Shown } from "./picture";
+import { cellSelection, pointedStretch, rectangleSelection, roundBound } from "./selection";
+import type { HeatPicture } from "./selection";
 import { drawTable, tableOf } from "./table";
 import { cellTip } from "./tip";
 import { tools } from "./tools";
@@ -107,10 +108,6 @@ export class PanelView {
     const width = this.plotHost.clientWidth;
     if (width > LEAST_WIDTH) this.width = width;
     return { width: this.width, height: tall };
-  }
-
-  private get every(): number | null {
-    return this.page.runsOf(this.panel)[0]?.every ?? null;
   }
 
   get isHeat(): boolean {
@@ -277,29 +274,39 @@ export class PanelView {
 
   private dragged(area: Dragged, menu: boolean): void {
     this.tip.hidden = true;
-    const shown = this.picture.shown;
+    const heat = this.heatPicture();
     const at = { x: area.x, y: area.y };
     const done = (): void => this.picture.unselect();
-    if (shown?.image && shown.heat) {
-      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, false, this.every), at, done);
+    if (heat) {
+      openDrillMenu(this.page, this.panel, this.index, rectangleSelection(area, heat), at, done);
     } else if (menu) {
-      openDrillMenu(this.page, this.panel, this.index, { ...NOTHING, time: { from: area.from, to: area.to } }, at, done);
+      openDrillMenu(this.page, this.panel, this.index, { ...NOTHING, time: this.pointedTime(area.from, area.to) }, at, done);
     } else {
       done();
       zoom(this.page, area.from, area.to);
     }
   }
 
+  /** The heat map that is shown, if one is. */
+  private heatPicture(): HeatPicture | null {
+    const shown = this.picture.shown;
+    const run = shown?.loaded.runs[0];
+    if (!shown?.image || !run) return null;
+    return { image: shown.image, answer: shown.loaded.answers[0]!, run, zero: this.page.zero(run) };
+  }
+
+  /** A stretch that somebody pointed at, on the clock of the panel's first run. */
+  private pointedTime(from: number, to: number): Selection["time"] {
+    const run = this.page.runsOf(this.panel)[0] ?? this.page.first();
+    return pointedStretch(from, to, { run, zero: this.page.zero(run) });
+  }
+
   /** A click on a line leads on from its group; on a heat map, from the cell. */
   private clicked(at: { time: number; share: number; x: number; y: number }): void {
-    const shown = this.picture.shown;
-    if (!shown) return;
-    if (shown.image) {
-      const cell = shown.image.cellAt(at.time, at.share);
-      if (!cell) return;
-      const { times, edges, ruler } = shown.image;
-      const area = { ...at, from: times[cell.column]!, to: times[cell.column + 1]!, low: ruler.share(edges[cell.row]!), high: ruler.share(edges[cell.row + 1]!) };
-      openDrillMenu(this.page, this.panel, this.index, heatSelection(area, shown, true, this.every), at, () => undefined);
+    const heat = this.heatPicture();
+    if (heat) {
+      const cell = this.picture.shown?.image?.cellAt(at.time, at.share);
+      if (cell) this.drill(cellSelection(cell, heat), at);
       return;
     }
     const row = this.picture.rowAt(at.time, at.share, this.panel);
@@ -314,7 +321,7 @@ export class PanelView {
   drillAll(): void {
     const box = this.element.getBoundingClientRect();
     const { from, to } = this.page.view.range;
-    const time = this.page.view.isWhole ? null : { from, to };
+    const time = this.page.view.isWhole ? null : this.pointedTime(from, to);
     this.drill({ ...NOTHING, time }, { x: box.left + 80, y: Math.max(box.top + 60, 60) });
   }
 
@@ -360,72 +367,4 @@ export class PanelView {
     this.picture.destroy();
     this.element.remove();
   }
-}
-
-/**
- * A bound that was dragged to: the roundest number in the bucket that holds it, since nobody points
- * more exactly than that.
- */
-export function roundBound(edges: readonly number[], at: number, unit: string): number {
-  const bucket = Math.min(Math.max(0, lastNotAbove(edges, at)), edges.length - 2);
-  return roundest(edges[bucket]!, edges[bucket + 1]!, unitOf(unit).base);
-}
-
-/** Numbers widened to the edges of the buckets they lie in. */
-export function snapped(edges: readonly number[], from: number, to: number): [number, number] {
-  const low = Math.max(0, lastNotAbove(edges, from));
-  const high = edges.findIndex((edge) => edge >= to);
-  return [edges[low]!, high < 0 ? Infinity : edges[Math.max(high, low + 1)]!];
-}
-
-/** The time of a rectangle, in whole columns; none if it takes in all that the run has. */
-function timeSelection(area: Dragged, shown: Shown, every: number | null): Selection["time"] {
-  const { times, columns } = shown.image!;
-  const [from, end] = snapped(times, area.from, area.to);
-  const to = Number.isFinite(end) ? end : times[columns]!;
-  const run = shown.loaded.runs[0]!;
-  const whole = shown.loaded.answers[0]!;
-  if (from <= times[0]! && to >= times[columns]! && whole.from <= 0 && whole.to >= run.seconds) return null;
-  const bucket = whole.bucket;
-  if (every === null || bucket >= every * 0.99) return { from, to };
-  // Of a time as long as an interval, whole intervals count.
-  if (to - from >= every) return wholeSamples(from, to, every, Date.parse(run.started) / 1000);
-  // In a shorter one single events do, each with its own time.
-  const round = (edge: number): number => roundestBetween(edge - bucket / 4, edge + bucket / 4);
-  return { from: Math.max(0, round(from)), to: round(to), exact: true };
-}
-
-/** The intervals that a stretch lies in: they end at whole multiples of their length on the wall clock. */
-function wholeSamples(from: number, to: number, every: number, started: number): Selection["time"] {
-  // The start is known to the millisecond.
-  const slack = 0.002;
-  const first = Math.floor((from + started + slack) / every) * every - started;
-  const last = Math.ceil((to + started - slack) / every) * every - started;
-  return { from: Math.max(0, first), to: last };
-}
-
-/**
- * A rectangle widened to whole cells. One that was dragged to an end of the axis has no limit
- * there: what lies above the picture belongs to it. A single cell (`exact`) always has both.
- */
-function heatSelection(area: Dragged, shown: Shown, exact: boolean, every: number | null): Selection {
-  const image = shown.image!;
-  const key = shown.loaded.answers[0]!.key.find((k) => k.number !== null);
-  const ends = [image.ruler.value(area.low), image.ruler.value(area.high)] as const;
-  const unit = key?.number ?? "count";
-  const [low, high] = exact
-    ? snapped(image.edges, ...ends)
-    : [roundBound(image.edges, ends[0], unit), roundBound(image.edges, ends[1], unit)];
-  return {
-    time: timeSelection(area, shown, every),
-    numbers: key
-      ? {
-          dimension: key.dimension,
-          unit,
-          from: !exact && area.low <= 0.005 ? -Infinity : low,
-          to: !exact && area.high >= 0.995 ? Infinity : high,
-        }
-      : null,
-    words: [],
-  };
 }
