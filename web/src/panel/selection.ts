@@ -21,8 +21,6 @@ export interface HeatPicture extends Clock {
   answer: Pick<Answer, "from" | "to" | "bucket" | "key">;
 }
 
-/** A drag that ends nearer to an end of an axis than this share of it ends there. */
-const AT_END = 0.005;
 /** Nobody points at a time more exactly than this share of what was dragged. */
 const POINTED = 0.002;
 
@@ -41,11 +39,6 @@ export function snapped(edges: readonly number[], from: number, to: number): [nu
   const low = Math.max(0, lastNotAbove(edges, from));
   const high = edges.findIndex((edge) => edge >= to);
   return [edges[low]!, high < 0 ? Infinity : edges[Math.max(high, low + 1)]!];
-}
-
-/** Shares of an axis as its values; a drag to an end of the axis has no bound there. */
-export function unbounded(low: number, high: number, value: (share: number) => number): [number, number] {
-  return [low <= AT_END ? -Infinity : value(low), high >= 1 - AT_END ? Infinity : value(high)];
 }
 
 /**
@@ -93,7 +86,7 @@ export function rectangleSelection(area: Pick<Dragged, "from" | "to" | "low" | "
   const { edges, ruler } = heat.image;
   const key = heat.answer.key.find((k) => k.number !== null);
   const unit = key?.number ?? "count";
-  const [low, high] = unbounded(area.low, area.high, (share) => ruler.value(share));
+  const [low, high] = ruler.dragged(area.low, area.high);
   const numbers = key && { dimension: key.dimension, unit, from: roundBound(edges, low, unit), to: roundBound(edges, high, unit) };
   return { time: columnsTime(area.from, area.to, heat), numbers: numbers ?? null, words: [] };
 }

@@ -14,7 +14,7 @@ const SPIKE = 60;
 const NAMES = ["p50", "p90", "p99", "p99.9"] as const;
 
 export interface FoldEvents {
-  /** A stretch of numbers was dragged. */
+  /** A stretch of numbers was dragged; to an end of the axis: without a bound there. */
   dragged(from: number, to: number, x: number, y: number): void;
 }
 
@@ -156,7 +156,8 @@ function drag(picture: SVGSVGElement, frame: Frame, events: FoldEvents): void {
     const [a, b] = [start, place(event)].sort((x, y) => x - y) as [number, number];
     start = null;
     if (b - a < 4) return;
-    const value = (x: number): number => frame.ruler.value((x - frame.left) / frame.width);
-    events.dragged(value(a), value(b), event.clientX, event.clientY);
+    const share = (x: number): number => (x - frame.left) / frame.width;
+    const [from, to] = frame.ruler.dragged(share(a), share(b));
+    events.dragged(from, to, event.clientX, event.clientY);
   });
 }

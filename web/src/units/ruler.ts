@@ -9,6 +9,9 @@ export interface AxisTick {
   text: string;
 }
 
+/** A drag that ends nearer to an end of an axis than this share of it ends there. */
+const AT_END = 0.005;
+
 /** A linear or logarithmic axis; a log axis may have a band for zero at its lower end. */
 export class Ruler {
   private constructor(
@@ -65,6 +68,11 @@ export class Ruler {
     const band = this.band();
     const at = share * whole;
     return at >= band ? this.least * Math.exp(at - band) : (at / band) * this.least;
+  }
+
+  /** The values between two shares that were dragged; at an end of the axis there is no bound. */
+  dragged(low: number, high: number): [number, number] {
+    return [low <= AT_END ? -Infinity : this.value(low), high >= 1 - AT_END ? Infinity : this.value(high)];
   }
 
   /** Round ticks, about `wanted` of them. */

@@ -119,3 +119,11 @@ describe("times", () => {
 
   it("a start that is no date gives no clock", () => expect(clock("yesterday", 5)).toBe(""));
 });
+
+describe("a drag along an axis", () => {
+  it("has no bound at an end of it", () => {
+    const ruler = Ruler.log(1e-5, 0.14, 1e-5);
+    expect(ruler.dragged(0, 1)).toEqual([-Infinity, Infinity]);
+    expect(ruler.dragged(0.25, 0.75)).toEqual([ruler.value(0.25), ruler.value(0.75)]);
+  });
+});
