@@ -3,6 +3,7 @@
 import type { Provider } from "./api/provider";
 import { Refusal } from "./api/provider";
 import type { Catalog, Run, Runs } from "./api/types";
+import { numberDimension } from "./panel/load";
 import { boundsOf, zeroOf } from "./sheet/clock";
 import type { Store } from "./sheet/store";
 import type { View } from "./sheet/view";
@@ -72,12 +73,14 @@ export class Page {
     if (panel.run === null) return this.chosen();
     const single = this.run(panel.run);
     if (single) return [single];
-    return panel.run.split("-").flatMap((id) => this.run(id) ?? []);
+    const pair = panel.run.split("-").flatMap((id) => this.run(id) ?? []);
+    return pair.length === 2 && numberDimension(panel.expr, this.catalog) === null ? this.chosen() : pair;
   }
 
-  /** Whether a panel shows the difference of two runs. */
+  /** Whether a panel shows the difference of two runs; only heat maps are subtracted. */
   isDifference(panel: Panel): boolean {
-    return panel.run !== null && !this.run(panel.run) && this.runsOf(panel).length === 2;
+    if (panel.run === null || this.run(panel.run) || numberDimension(panel.expr, this.catalog) === null) return false;
+    return this.runsOf(panel).length === 2;
   }
 
   /** The moment of a run that is zero on the worksheet's clock. */

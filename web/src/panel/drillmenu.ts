@@ -4,6 +4,7 @@ import { drill, choices, narrowed, predicates } from "../expr/drill";
 import type { Selection } from "../expr/drill";
 import { parts, text } from "../expr/syntax";
 import { canAnswer, dimensionsOf, subjectOf } from "../expr/complete";
+import { numberDimension, runsToAsk } from "./load";
 import type { Page } from "../page";
 import { panelOf } from "../sheet/worksheet";
 import type { Panel } from "../sheet/worksheet";
@@ -15,9 +16,23 @@ export function selectionWords(selection: Selection, every: number | null): stri
   return predicates(selection, every).join(" and ");
 }
 
+/**
+ * The run of a panel that leads on from another: as there, but one run alone where only one was
+ * shown, and where a time was selected and the runs' clocks differ. Only heat maps are subtracted.
+ */
+export function runOfNext(page: Page, panel: Panel, selection: Selection, expr: string): string | null {
+  if (page.chosen().length < 2) return panel.run;
+  const [first, ...rest] = runsToAsk(page, panel);
+  if (!first) return panel.run;
+  const apart = rest.some((run) => page.zero(run) !== page.zero(first));
+  if (rest.length === 0 || (selection.time && apart)) return first.id;
+  return page.isDifference(panel) && numberDimension(expr, page.catalog) === null ? null : panel.run;
+}
+
 /** Opens the menu for a selection in the panel at `index`. */
 export function openDrillMenu(page: Page, panel: Panel, index: number, selection: Selection, at: { x: number; y: number }, closed: () => void): void {
-  const run = page.runsOf(panel)[0] ?? page.first();
+  const runs = runsToAsk(page, panel);
+  const run = runs[0] ?? page.first();
   const { every } = run;
   const found = parts(panel.expr);
   if (!found) return;
@@ -27,7 +42,7 @@ export function openDrillMenu(page: Page, panel: Panel, index: number, selection
     ? { ...selection, time: { ...selection.time, from: selection.time.from + zero, to: selection.time.to + zero } }
     : selection;
   const add = (expr: string | null, more: Partial<Panel> = {}): void => {
-    if (expr !== null) page.addPanel(panelOf(expr, { run: panel.run, ...more }), index);
+    if (expr !== null) page.addPanel(panelOf(expr, { run: runOfNext(page, panel, selection, expr), ...more }), index);
   };
   const where = narrowed(found.where, shifted, every);
   const subject = subjectOf(page.catalog, found.subject);
@@ -54,7 +69,8 @@ export function openDrillMenu(page: Page, panel: Panel, index: number, selection
     items.push({ label: "Not in this run; the answer says what to record", heading: true });
     items.push(...cannot.map((by) => ({ label: `by ${by}`, note: "not recorded", act: () => add(drill(panel.expr, shifted, [by], every)) })));
   }
-  openMenu(selectionWords(shifted, every) || panel.expr, items, at, closed);
+  const alone = runs.length > 1 && runOfNext(page, panel, selection, panel.expr) === run.id ? ` of ${run.name}` : "";
+  openMenu((selectionWords(shifted, every) || panel.expr) + alone, items, at, closed);
 }
 
 /** Shows a stretch and makes it a step to undo. */

@@ -1,6 +1,6 @@
 // The slowest events of a selection, with every dimension: sortable, and as CSV.
 
-import type { Cell, Events } from "../api/types";
+import type { Cell, Events, Run } from "../api/types";
 import { refusalOf, wasGivenUp } from "../api/provider";
 import type { EventsQuestion } from "../api/provider";
 import { button, h } from "../dom";
@@ -15,11 +15,10 @@ import type { Table } from "./table";
 
 const LIMIT = 200;
 
-/** The question behind a panel of events. */
-export function eventsQuestion(page: Page, panel: Panel, range: Range, order: string): EventsQuestion | null {
+/** The question behind a panel of events, of one of its runs. */
+export function eventsQuestion(page: Page, panel: Panel, run: Run, range: Range, order: string): EventsQuestion | null {
   const found = parts(panel.expr);
-  const run = page.runsOf(panel)[0];
-  if (!found || !run) return null;
+  if (!found) return null;
   const zero = page.zero(run);
   return {
     run: run.id,
@@ -65,7 +64,7 @@ export function numbersFirst(events: Events): Events {
   };
 }
 
-/** A table of events that asks for itself. */
+/** A table of one run's events that asks for itself. */
 export class EventsTable {
   readonly element = h("div", { class: "events" });
   private under: AbortController | null = null;
@@ -74,11 +73,11 @@ export class EventsTable {
 
   constructor(private readonly page: Page) {}
 
-  async show(panel: Panel, range: Range): Promise<void> {
+  async show(panel: Panel, run: Run, range: Range): Promise<void> {
     this.under?.abort();
     const own = new AbortController();
     this.under = own;
-    const question = eventsQuestion(this.page, panel, range, usualOrder(this.page, panel));
+    const question = eventsQuestion(this.page, panel, run, range, usualOrder(this.page, panel));
     if (!question) {
       this.say("this expression has no subject", null);
       return;
@@ -124,13 +123,14 @@ export class EventsTable {
     const many = events.matched > shown ? `the ${shown} greatest by ${question.order} of ${amount(events.matched, unitOf("count"))} events` : `${shown} events`;
     const thinned = events.sampled > 1 ? `; one kept may stand for ${events.sampled}` : "";
     const address = this.page.provider.eventsAddress(question);
-    const save = (): void => download("events.csv", csv(tableOfEvents(events)));
+    const name = this.page.chosen().length > 1 ? `events-${question.run}.csv` : "events.csv";
+    const save = (): void => download(name, csv(tableOfEvents(events)));
     return h(
       "p",
       { class: "note" },
       many + thinned,
       button("CSV of these", "save these rows as CSV", save, { class: "link" }),
-      address ? h("a", { class: "link", href: address, download: "events.csv" }, "from the server") : null,
+      address ? h("a", { class: "link", href: address, download: name }, "from the server") : null,
     );
   }
 }

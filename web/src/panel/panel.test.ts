@@ -2,14 +2,22 @@ import { describe, expect, it } from "vitest";
 
 import { evaluate } from "../../dev/answers";
 import { CATALOG } from "../../dev/catalog";
+import type { Provider } from "../api/provider";
 import type { Answer, Run } from "../api/types";
-import { panelOf } from "../sheet/worksheet";
+import { NOTHING } from "../expr/drill";
+import { Page } from "../page";
+import { difference } from "../plot/difference";
+import type { Store } from "../sheet/store";
+import { View } from "../sheet/view";
+import { empty, panelOf } from "../sheet/worksheet";
 import { linesOf } from "../chrome/output";
-import { numbersFirst, sorted } from "./events";
+import { runOfNext } from "./drillmenu";
+import { eventsQuestion, numbersFirst, sorted } from "./events";
 import { percent } from "./heatlegend";
-import { numberDimension, questionOf } from "./load";
+import { numberDimension, questionOf, runsToAsk } from "./load";
+import type { Shown } from "./picture";
 import { isShown, isStacked, rowsOf, wholeOf } from "./rows";
-import { bucketTable, csv, field } from "./table";
+import { bucketTable, csv, field, tableOf } from "./table";
 import { levelled, shortName } from "./tree";
 
 const ask = { run: 0, from: 0, to: 600, width: 300, rows: 60, top: 8, outliers: 0, seconds: 600 };
@@ -93,6 +101,55 @@ describe("tables", () => {
     expect(sorted(events, 0, true).map((r) => r[0])).toEqual([20, 3, null]);
     expect(sorted(events, 0, false).map((r) => r[0])).toEqual([3, 20, null]);
     expect(sorted(events, 1, false).map((r) => r[1])).toEqual(["b9", "b10", null]);
+  });
+});
+
+describe("several runs", () => {
+  const runs: Run[] = [{ ...run, title: "a", phases: [] }, { ...other, title: "b", phases: [{ name: "steady", from: 25, to: 90 }] }];
+  const page = (align: string): Page => {
+    const found = new Page({} as Provider, { now: { ...empty(["a", "b"]), align } } as unknown as Store, new View(), () => undefined);
+    found.catalog = CATALOG;
+    found.runs = { version: "", live: false, runs };
+    return found;
+  };
+  const time = { ...NOTHING, time: { from: 1, to: 4 } };
+  const words = { ...NOTHING, words: [{ dimension: "op", word: "read" }] };
+  const pair = panelOf("disk.ios by latency", { run: "a-b" });
+
+  it("events are asked of each", () => {
+    const panel = panelOf("disk.ios by device", { kind: "events" });
+    const questions = runsToAsk(page("start"), panel).map((one) => eventsQuestion(page("start"), panel, one, { from: 0, to: 9 }, "latency"));
+    expect(questions.map((question) => question?.run)).toEqual(["a", "b"]);
+  });
+
+  it("a selected time is of one clock: where clocks differ, of the first run alone", () => {
+    const all = panelOf("disk.bytes by op");
+    expect(runOfNext(page("start"), all, time, all.expr)).toBeNull();
+    expect(runOfNext(page("phase:steady"), all, time, all.expr)).toBe("a");
+    expect(runOfNext(page("phase:steady"), all, words, all.expr)).toBeNull();
+    expect(runOfNext(page("phase:steady"), pair, time, pair.expr)).toBe("a");
+  });
+
+  it("what leads on from one run's heat map stays with that run", () => {
+    expect(runOfNext(page("start"), panelOf("disk.ios by latency"), time, "disk.ios by op")).toBe("a");
+  });
+
+  it("only heat maps are subtracted", () => {
+    expect(page("start").isDifference(pair)).toBe(true);
+    expect(runOfNext(page("start"), pair, time, "disk.ios by latency where op = read")).toBe("a-b");
+    expect(runOfNext(page("start"), pair, time, "disk.ios by process")).toBeNull();
+    const lines = panelOf("disk.ios by process", { run: "a-b" });
+    expect(page("start").isDifference(lines)).toBe(false);
+    expect(page("start").runsOf(lines).map((one) => one.id)).toEqual(["a", "b"]);
+  });
+
+  it("the table of a difference has differences", () => {
+    const answer = evaluate({ ...ask, expr: "disk.ios by latency" });
+    const twice = { ...answer.heat!, cells: answer.heat!.cells.map((cell) => cell && cell * 2) };
+    const table = tableOf({ shape: "difference", loaded: { answers: [answer] }, difference: difference(answer.heat!, twice, [0, 0]) } as unknown as Shown, pair);
+    expect(table.heads.map((head) => head.text)).toEqual(["latency from", "below", "difference"]);
+    const sum = table.rows.reduce((all, row) => all + Number(row[2]), 0);
+    expect(sum / answer.heat!.total).toBeCloseTo(1, 6);
   });
 });
 

@@ -1,6 +1,7 @@
 // One panel: an expression, its picture, its legend, and what can be done with them.
 
 import { Refusal, refusalOf, wasGivenUp } from "../api/provider";
+import type { Answer, Levels, Run } from "../api/types";
 import { h } from "../dom";
 import { NOTHING } from "../expr/drill";
 import type { Selection } from "../expr/drill";
@@ -11,8 +12,10 @@ import { isDark } from "../plot/theme";
 import type { Dragged, Size } from "../plot/timeplot";
 import type { Page } from "../page";
 import { MOST_GROUPS } from "../sheet/worksheet";
-import type { Panel } from "../sheet/worksheet";
+import type { Panel, PanelKind } from "../sheet/worksheet";
 import { amount, amountUnit, unitOf } from "../units/amount";
+import { named } from "./blocks";
+import type { Block } from "./blocks";
 import { openDrillMenu, zoom } from "./drillmenu";
 import { EventsTable } from "./events";
 import { ExprInput } from "./exprinput";
@@ -36,6 +39,8 @@ const LEAST_WIDTH = 120;
 /** More groups when `other` is opened: so many times as before. */
 const OPENED = 4;
 const USUAL_TOP = 8;
+/** Kinds that tell each run by itself. */
+const BY_RUN: readonly PanelKind[] = ["fold", "tree", "events"];
 
 export class PanelView {
   readonly element: HTMLElement;
@@ -48,7 +53,7 @@ export class PanelView {
   private readonly body: HTMLElement;
   private readonly picture: Picture;
   private readonly loader: Loader;
-  private readonly events: EventsTable;
+  private events: EventsTable[] = [];
   private legend: Legend | null = null;
   private loaded: Loaded | null = null;
   private turn = 0;
@@ -62,7 +67,6 @@ export class PanelView {
     public index: number,
   ) {
     this.loader = new Loader(page);
-    this.events = new EventsTable(page);
     this.field = new ExprInput(page, "expression of this panel", (expr) => this.rewrite(expr), () => (this.field.value = this.panel.expr));
     this.body = h("div", { class: "panel-body" }, h("div", { class: "plot-box" }, this.plotHost, this.tip), this.side);
     this.element = h("section", { class: "panel", tabindex: -1 }, h("header", {}, this.field.element, this.toolbar), this.words, this.body);
@@ -136,12 +140,21 @@ export class PanelView {
     }
   }
 
+  /** A table a run; one that is there stays, and keeps its order. */
   private async showEvents(): Promise<void> {
     this.picture.destroy();
+    this.loaded = null;
     this.side.replaceChildren();
     this.say();
-    if (!this.events.element.isConnected) this.plotHost.replaceChildren(this.events.element);
-    await this.events.show(this.panel, this.page.view.range);
+    const runs = runsToAsk(this.page, this.panel);
+    this.events = runs.map((_, i) => this.events[i] ?? new EventsTable(this.page));
+    this.tell(runs.map((run, i) => ({ run, content: this.events[i]!.element })));
+    await Promise.all(runs.map((run, i) => this.events[i]!.show(this.panel, run, this.page.view.range)));
+  }
+
+  /** Shows blocks in place of a picture. */
+  private tell(blocks: Block[]): void {
+    this.plotHost.replaceChildren(...named(blocks));
   }
 
   private refuse(refusal: Refusal): void {
@@ -212,41 +225,47 @@ export class PanelView {
   }
 
   private showFold(loaded: Loaded): void {
-    const first = loaded.answers[0]!;
-    this.picture.show(this.panel, loaded, this.size());
-    const shown = this.picture.shown!;
-    this.picture.destroy();
-    const key = first.key.find((k) => k.number !== null);
-    const number = unitOf(key?.number);
-    const log = this.panel.log ?? first.heat?.log ?? true;
-    const drawing = drawFold(first.fold!, log, number, amountUnit(unitOf(first.value_unit)), this.size(), {
+    const shown = this.picture.show(this.panel, loaded, this.size())!;
+    this.picture.hold(shown);
+    this.tell(loaded.answers.map((answer, i) => ({ run: loaded.runs[i]!, content: this.fold(answer) })));
+    if (shown.shades) this.showSide(shown);
+    else this.side.replaceChildren();
+  }
+
+  private fold(answer: Answer): HTMLElement {
+    const key = answer.key.find((k) => k.number !== null);
+    const log = this.panel.log ?? answer.heat?.log ?? true;
+    const unit = key?.number ?? "count";
+    const fold = answer.fold!;
+    const drawing = drawFold(fold, log, unitOf(unit), amountUnit(unitOf(answer.value_unit)), this.size(), {
       dragged: (from, to, x, y) => {
-        const edges = first.fold!.edges;
-        const unit = key?.number ?? "count";
+        const { edges } = fold;
         const numbers = { dimension: key?.dimension ?? "", unit, from: roundBound(edges, from, unit), to: roundBound(edges, to, unit) };
         this.drill({ ...NOTHING, numbers }, { x, y });
       },
     });
-    const scale = heightScale(first.fold!);
-    this.plotHost.replaceChildren(drawing, h("p", { class: "note" }, `over the visible time; heights ${scale === "linear" ? "are amounts" : "grow with the square root of the amounts"}`));
-    if (shown.shades) this.showSide(shown);
+    const scale = heightScale(fold);
+    return h("div", {}, drawing, h("p", { class: "note" }, `over the visible time; heights ${scale === "linear" ? "are amounts" : "grow with the square root of the amounts"}`));
   }
 
   private async showLevels(): Promise<void> {
     const { page, panel } = this;
-    const run = runsToAsk(page, panel)[0];
-    const question = run && questionOf(panel, panel.expr, run, page.zero(run), page.view.range, this.size());
     this.loaded = null;
     this.say();
     const turn = ++this.turn;
-    const levels = question ? await page.provider.levels(run.id, panel.expr, question, question.width) : null;
+    const found = await Promise.all(runsToAsk(page, panel).map(async (run) => ({ run, levels: await this.levels(run) })));
     if (turn !== this.turn || this.panel.kind !== "tree") return;
     this.field.refuse(null);
     this.picture.destroy();
     this.side.replaceChildren();
-    const empty = h("p", { class: "empty" }, "nothing was recorded in this time");
     const drill = (dimension: string, word: string, at: { x: number; y: number }): void => this.drill({ ...NOTHING, words: [{ dimension, word }] }, at);
-    this.plotHost.replaceChildren(levels ? treeTable(levels, drill) : empty);
+    this.tell(found.map(({ run, levels }) => ({ run, content: levels ? treeTable(levels, drill) : h("p", { class: "empty" }, "nothing was recorded in this time") })));
+  }
+
+  private levels(run: Run): Promise<Levels | null> {
+    const { page, panel } = this;
+    const question = questionOf(panel, panel.expr, run, page.zero(run), page.view.range, this.size());
+    return question ? page.provider.levels(run.id, panel.expr, question, question.width) : Promise.resolve(null);
   }
 
   /** The line below the expression: what it is, and what its numbers do not tell. */
@@ -254,10 +273,11 @@ export class PanelView {
     const found = parts(this.panel.expr);
     const help = found ? measureOf(this.page.catalog, found.subject, found.measure)?.help : undefined;
     const first = this.loaded?.answers[0];
-    const runs = this.page.isDifference(this.panel)
+    const isDifference = this.page.isDifference(this.panel) && !BY_RUN.includes(this.panel.kind) && this.loaded?.answers.length !== 1;
+    const runs = isDifference
       ? "difference"
       : this.page.chosen().length > 1
-        ? (this.loaded?.runs.map((run) => run.name).join(", ") ?? "")
+        ? (this.loaded?.runs ?? runsToAsk(this.page, this.panel)).map((run) => run.name).join(", ")
         : "";
     const sampled = first?.stands_for && first.stands_for > 1 ? `one event may stand for ${first.stands_for}: amounts are estimates` : "";
     const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()}`.trim(), first?.caveat ?? "", sampled].filter((piece) => piece !== "");

@@ -173,6 +173,12 @@ export class Picture {
     this.shape = "";
   }
 
+  /** Takes the plot away, and stays with what it showed: another drawing of the same stands there. */
+  hold(shown: Shown): void {
+    this.destroy();
+    this.shown = shown;
+  }
+
   destroy(): void {
     this.plot?.destroy();
     this.plot = null;

@@ -2,6 +2,7 @@
 
 import type { Answer, Maybe } from "../api/types";
 import { h } from "../dom";
+import type { Difference } from "../plot/difference";
 import { amount, amountUnit, columnDigits, columnScale, unitOf } from "../units/amount";
 import { elapsed } from "../units/time";
 import type { Shown } from "./picture";
@@ -49,13 +50,35 @@ export function bucketTable(answer: Answer): Table {
   };
 }
 
+/** The difference of two heat maps as a table: how much more the second run has in each row. */
+export function differenceTable(answer: Answer, { cells, edges, times }: Difference): Table {
+  const columns = times.length - 1;
+  const seconds = times[1]! - times[0]!;
+  const rows = edges.slice(0, -1).map((edge, row) => {
+    const more = cells.subarray(row * columns, (row + 1) * columns).reduce((a, b) => a + b, 0) * seconds;
+    return [edge, edges[row + 1]!, more];
+  });
+  const key = answer.key.find((k) => k.number !== null);
+  const number = unitName(unitOf(key?.number));
+  return {
+    heads: [
+      { text: `${key?.dimension ?? "number"} from`, unit: number },
+      { text: "below", unit: number },
+      { text: "difference", unit: unitName(amountUnit(unitOf(answer.value_unit))) },
+    ],
+    rows: rows.filter(([, , more]) => more !== 0),
+  };
+}
+
 function unitName(unit: ReturnType<typeof unitOf>): string {
   return unit.base === "joules" && unit.rate ? "watts" : unit.base + (unit.rate ? "/s" : "");
 }
 
 /** The table of what is shown. */
 export function tableOf(shown: Shown, panel: Panel): Table {
-  return shown.shape === "lines" ? lineTable(shown, panel) : bucketTable(shown.loaded.answers[0]!);
+  const first = shown.loaded.answers[0]!;
+  if (shown.shape === "lines") return lineTable(shown, panel);
+  return shown.difference ? differenceTable(first, shown.difference) : bucketTable(first);
 }
 
 /** In the page; numbers of a column are in one unit. */

@@ -28,6 +28,8 @@ function kinds(page: Page, panel: Panel): readonly (readonly [PanelKind, string,
   const levels = levelled(parts(panel.expr)?.by ?? []) !== null;
   const hidden = new Set<PanelKind>(numbers ? ["lines", "stack", "tree"] : ["fold"]);
   if (!levels) hidden.add("tree");
+  // Distributions and single events are one run's, and are not subtracted.
+  if (page.isDifference(panel)) hidden.add("fold").add("events");
   if (page.provider.fixed) hidden.add("events");
   return KINDS.filter(([kind]) => !hidden.has(kind) || kind === panel.kind);
 }
@@ -59,12 +61,18 @@ function runChoice(page: Page, view: PanelView): HTMLElement[] {
   const options: [string | null, string, string][] = runs.map((run) => [run.id, run.id, `only ${run.name}`]);
   if (numbers) options.push([`${a!.id}-${b!.id}`, `${b!.id} − ${a!.id}`, `${b!.name} less ${a!.name}`]);
   else options.unshift([null, "all", "all runs on one clock"]);
-  const now = numbers ? (view.panel.run ?? a!.id) : view.panel.run;
+  const single = view.panel.run !== null && page.run(view.panel.run) ? view.panel.run : null;
+  const now = numbers ? (view.panel.run ?? a!.id) : single;
+  const choose = (run: string | null): void => {
+    const panel = { ...view.panel, run };
+    const offered = kinds(page, { ...panel, kind: "auto" }).some(([kind]) => kind === panel.kind);
+    page.store.changePanel(view.index, offered ? { run } : { run, kind: "auto" });
+  };
   return [
     h(
       "span",
       { class: "choice", role: "group", "aria-label": "run" },
-      ...options.map(([run, label, tip]) => button(label, tip, () => page.store.changePanel(view.index, { run }), { "aria-pressed": String(run === now) })),
+      ...options.map(([run, label, tip]) => button(label, tip, () => choose(run), { "aria-pressed": String(run === now) })),
     ),
   ];
 }
@@ -86,7 +94,7 @@ function menu(page: Page, view: PanelView): Item[] {
     { label: "Compare beside", note: "a copy", act: () => compareBeside(page, view) },
     { label: "Up", disabled: index === 0, act: () => page.store.movePanel(index, -1) },
     { label: "Down", disabled: index === page.store.now.panels.length - 1, act: () => page.store.movePanel(index, 1) },
-    { label: "Save as CSV", disabled: !view.shown, act: () => save(view) },
+    { label: "Save as CSV", disabled: !view.shown, act: () => save(page, view) },
   ];
   if (panel.hidden.length > 0 || panel.isolate !== null) {
     items.push({ label: "Show all lines again", act: () => change({ hidden: [], isolate: null }) });
@@ -110,8 +118,11 @@ function askSmooth(view: PanelView, change: (next: Partial<Panel>) => void): voi
   });
 }
 
-function save(view: PanelView): void {
+/** The file's name says of which runs it is, where there are several. */
+function save(page: Page, view: PanelView): void {
   if (!view.shown) return;
   const name = view.panel.expr.replaceAll(/[^\p{L}\p{N}.]+/gu, "-").slice(0, 80);
-  download(`${name}.csv`, csv(tableOf(view.shown, view.panel)));
+  const { runs } = view.shown.loaded;
+  const of = page.chosen().length > 1 ? `-${runs.map((run) => run.id).join("-")}` : "";
+  download(`${name}${of}.csv`, csv(tableOf(view.shown, view.panel)));
 }
