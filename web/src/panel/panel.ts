@@ -26,6 +26,7 @@ import { Loader, questionOf, runsToAsk } from "./load";
 import type { Loaded } from "./load";
 import { Picture } from "./picture";
 import type { Shown } from "./picture";
+import { smoothWords } from "./smooth";
 import { cellSelection, pointedStretch, rectangleSelection, roundBound } from "./selection";
 import type { HeatPicture } from "./selection";
 import { drawTable, tableOf } from "./table";
@@ -280,7 +281,8 @@ export class PanelView {
         ? (this.loaded?.runs ?? runsToAsk(this.page, this.panel)).map((run) => run.name).join(", ")
         : "";
     const sampled = first?.stands_for && first.stands_for > 1 ? `one event may stand for ${first.stands_for}: amounts are estimates` : "";
-    const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()}`.trim(), first?.caveat ?? "", sampled].filter((piece) => piece !== "");
+    const smooth = this.isHeat ? "" : smoothWords(this.panel, this.loaded);
+    const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()} ${smooth}`.trim(), first?.caveat ?? "", sampled].filter((piece) => piece !== "");
     this.words.replaceChildren(...(runs ? [h("b", { class: "which" }, runs), " "] : []), pieces[0] ?? "", ...pieces.slice(1).map((piece) => h("em", {}, ` ${piece}`)));
   }
 

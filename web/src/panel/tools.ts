@@ -10,6 +10,7 @@ import { numberDimension } from "./load";
 import { openMenu } from "./menu";
 import type { Item } from "./menu";
 import type { PanelView } from "./panel";
+import { canSmooth } from "./smooth";
 import { csv, download, tableOf } from "./table";
 
 const KINDS: readonly (readonly [PanelKind, string, string])[] = [
@@ -85,7 +86,7 @@ function menu(page: Page, view: PanelView): Item[] {
     { label: "Drill down…", note: "d", act: () => view.drillAll() },
     { label: "Select by numbers…", note: "s", act: () => selectByNumbers(page, view) },
     { label: "Logarithmic axis", on: log, act: () => change({ log: !log }) },
-    { label: "Smooth…", ...(panel.smooth ? { note: `${panel.smooth} s` } : {}), act: () => askSmooth(view, change) },
+    ...(canSmooth(panel, page.catalog) ? [{ label: "Smooth…", ...(panel.smooth ? { note: `${panel.smooth} s` } : {}), act: () => askSmooth(view, change) }] : []),
     {
       label: panel.right ? "Without the second axis" : "Second axis…",
       act: () => (panel.right ? change({ right: null }) : askFor("A second expression, on the axis at the right", "", (right) => change({ right: right || null }))),

@@ -38,32 +38,29 @@ export function stacked(series: readonly (readonly Maybe[])[]): Maybe[][] {
 }
 
 /**
- * The mean over `seconds` around each column, of those that are no gaps; a gap stays one.
+ * The mean over `seconds` around the middle of each column, of those that are no gaps, each by its
+ * length; a gap stays one. `edges` are begin and end of each column. Not of ratios: what they were
+ * divided by would be their weight.
  */
-export function smoothed(times: readonly number[], values: readonly Maybe[], seconds: number): Maybe[] {
+export function smoothed(times: readonly number[], edges: readonly number[], values: readonly Maybe[], seconds: number): Maybe[] {
   const half = seconds / 2;
+  const known = (i: number): boolean => (values[i] ?? null) !== null;
+  const weight = (i: number): number => (known(i) ? edges[2 * i + 1]! - edges[2 * i]! : 0);
+  const amount = (i: number): number => (values[i] ?? 0) * weight(i);
   let first = 0;
   let end = 0;
   let sum = 0;
-  let count = 0;
+  let weights = 0;
   return values.map((here, i) => {
-    while (end < values.length && times[end]! <= times[i]! + half) {
-      const v = values[end] ?? null;
-      if (v !== null) {
-        sum += v;
-        count += 1;
-      }
-      end += 1;
+    for (; end < values.length && times[end]! <= times[i]! + half; end++) {
+      sum += amount(end);
+      weights += weight(end);
     }
-    while (first < end && times[first]! < times[i]! - half) {
-      const v = values[first] ?? null;
-      if (v !== null) {
-        sum -= v;
-        count -= 1;
-      }
-      first += 1;
+    for (; first < end && times[first]! < times[i]! - half; first++) {
+      sum -= amount(first);
+      weights -= weight(first);
     }
-    return here === null || count === 0 ? null : sum / count;
+    return here === null || !(weights > 0) ? null : sum / weights;
   });
 }
 

@@ -25,6 +25,8 @@ export interface Line {
   min: Maybe[];
   max: Maybe[];
   right: boolean;
+  /** A ratio of sums: columns of it have no mean of their own. */
+  ratio: boolean;
 }
 
 export interface Lines {
@@ -109,7 +111,7 @@ function columnsOf(drawn: Drawn[]): { columns: uPlot.AlignedData } {
 }
 
 function ready(line: Line, values: Maybe[], given: Lines): Maybe[] {
-  const smooth = given.smooth ? smoothed(line.at, values, given.smooth) : values;
+  const smooth = given.smooth && !line.ratio ? smoothed(line.at, line.steps, values, given.smooth) : values;
   // A log axis has no place for zero.
   return given.log ? smooth.map((v) => (v !== null && v > 0 ? v : null)) : smooth;
 }

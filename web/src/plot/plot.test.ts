@@ -136,8 +136,13 @@ describe("columns of lines", () => {
 
   it("smoothing keeps gaps, and the mean of what is steady", () => {
     const times = [0, 1, 2, 3, 4];
-    expect(smoothed(times, [2, 2, 2, 2, 2], 2)).toEqual([2, 2, 2, 2, 2]);
-    expect(smoothed(times, [0, 6, null, 6, 0], 2)).toEqual([3, 3, null, 3, 3]);
+    const edges = times.flatMap((t) => [t - 0.5, t + 0.5]);
+    expect(smoothed(times, edges, [2, 2, 2, 2, 2], 2)).toEqual([2, 2, 2, 2, 2]);
+    expect(smoothed(times, edges, [0, 6, null, 6, 0], 2)).toEqual([3, 3, null, 3, 3]);
+  });
+
+  it("smoothing counts a column by its length", () => {
+    expect(smoothed([0.1, 0.6], [0, 0.2, 0.2, 1], [10, 0], 4)).toEqual([2, 2]);
   });
 
   it("stand in the middle of their intervals, also after a gap", () => {
