@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { evaluate } from "../../dev/answers";
 import { CATALOG } from "../../dev/catalog";
 import type { Provider } from "../api/provider";
-import type { Answer, Run } from "../api/types";
+import type { Answer, Group, Maybe, Run } from "../api/types";
 import { NOTHING } from "../expr/drill";
 import { Page } from "../page";
 import { difference } from "../plot/difference";
@@ -40,6 +40,13 @@ describe("a legend", () => {
     const parts = [...answer.groups!.map((g) => g.total!), answer.others!.total!].reduce((a, b) => a + b, 0);
     expect(sum.total).toBeCloseTo(parts, 3);
     expect(sum.total! / whole.total!).toBeGreaterThan(0.5);
+  });
+
+  it("has a mean of the whole by the time that it covers, not that of each part", () => {
+    const series = (mean: Maybe[]): Group["series"] => ({ mean, min: mean, max: mean });
+    const part = (label: string, total: number, mean: number, columns: Maybe[]): Group => ({ key: [label], label, total, mean, min: mean, max: mean, series: series(columns) });
+    const phases = { ...answer, from: 0, times: [2, 4, 6, 8], bucket: 2, key: [{ dimension: "phase", number: null }], others: null, groups: [part("a", 40, 10, [10, 10, null, null]), part("b", 120, 60, [null, null, null, 60])] };
+    expect(wholeOf(rows([phases]), phases)).toEqual({ total: 160, mean: 160 / 6 });
   });
 
   it("a ratio has no whole", () => {

@@ -108,10 +108,25 @@ export function isStacked(panel: Panel, answers: Answer[]): boolean {
   return panel.kind === "auto" && only?.kind === "sum" && only.key.length > 0 && (only.groups?.length ?? 0) > 1;
 }
 
-/** All rows as one: what the parts sum to. `null` where a sum means nothing, as of two runs. */
+/** Seconds of the columns in which any of these rows has a number. */
+function covered(rows: Row[]): number {
+  const [first] = rows;
+  const edges = first?.line?.steps ?? [];
+  return (first?.line?.at ?? []).reduce((sum, _, i) => {
+    const isKnown = rows.some((row) => (row.line?.mean[i] ?? null) !== null);
+    return isKnown ? sum + edges[2 * i + 1]! - edges[2 * i]! : sum;
+  }, 0);
+}
+
+/**
+ * All rows as one: what the parts sum to, and that by the time they cover, of which each part may
+ * have its own. `null` where a sum means nothing, as of two runs.
+ */
 export function wholeOf(rows: Row[], answer: Answer): { total: Maybe; mean: Maybe } | null {
   const oneRun = rows.every((row) => row.run === rows[0]?.run);
   if (answer.kind !== "sum" || rows.length < 2 || !oneRun) return null;
   const add = (values: Maybe[]): Maybe => (values.some((v) => v === null) ? null : values.reduce<number>((a, b) => a + b!, 0));
-  return { total: add(rows.map((row) => row.total)), mean: add(rows.map((row) => row.mean)) };
+  const total = add(rows.map((row) => row.total));
+  const seconds = covered(rows);
+  return { total, mean: total !== null && seconds > 0 ? total / seconds : null };
 }

@@ -62,7 +62,8 @@ const WIDE = 6;
 /** Lines with a step for each column, where they are wide and of one run. */
 function stepped(given: Lines): Lines {
   const [first] = given.lines;
-  if (!first || !given.lines.every((line) => sameTimes(line.at, first.at)) || given.smooth !== null || first.at.length > given.width / WIDE) return given;
+  const isSmooth = given.smooth !== null && given.lines.some((line) => !line.ratio);
+  if (!first || !given.lines.every((line) => sameTimes(line.at, first.at)) || isSmooth || first.at.length > given.width / WIDE) return given;
   const step = (line: Line): Line => ({
     ...line,
     at: first.steps,
