@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { settled } from "./browser.mjs";
+import { POINTING } from "./pointing.mjs";
 
 /** The expressions of the panels, from the top. */
 const expressions = (page) => page.$$eval(".panel input.expr", (fields) => fields.map((field) => field.value));
@@ -320,4 +321,5 @@ export const CASES = [
   { name: "the output beside the time axis", run: outputBesideTime },
   { name: "a report from disk without network", run: reportFromDisk, expected: ["file:"] },
   { name: "a damaged link and a damaged run are told", machine: "problems", run: damagedLink },
+  ...POINTING,
 ];

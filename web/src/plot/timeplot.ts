@@ -20,6 +20,9 @@ const BOTTOM_AXIS = 22;
 /** The right margin leaves room for half of the last tick's label. */
 const MARGIN = 20;
 
+/** Milliseconds within which a second click makes a double click. */
+const DOUBLE_CLICK = 300;
+
 /** A rectangle that was dragged: shares of the value axis, times on the worksheet's clock. */
 export interface Dragged {
   from: number;
@@ -87,6 +90,8 @@ export class TimePlot {
   readonly plot: uPlot;
   private dragging = false;
   private menu = false;
+  /** The timer of a click that may yet become a double one. */
+  private single = 0;
 
   constructor(
     host: HTMLElement,
@@ -98,7 +103,10 @@ export class TimePlot {
     this.plot = new uPlot(this.options(size), content.columns, host);
     this.plot.over.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.plot.over.addEventListener("mouseleave", () => this.leave());
-    this.plot.over.addEventListener("dblclick", () => view.whole());
+    this.plot.over.addEventListener("dblclick", () => {
+      clearTimeout(this.single);
+      view.whole();
+    });
     this.plot.over.addEventListener("mousedown", (event) => {
       this.menu = event.shiftKey || event.ctrlKey || event.metaKey;
       if (event.button === 0) this.followOutside(event);
@@ -176,6 +184,7 @@ export class TimePlot {
   }
 
   destroy(): void {
+    clearTimeout(this.single);
     this.plot.destroy();
   }
 
@@ -252,13 +261,16 @@ export class TimePlot {
       this.dragging = false;
       return;
     }
+    clearTimeout(this.single);
     const box = this.plot.over.getBoundingClientRect();
-    this.events.clicked({
+    const at = {
       time: this.plot.posToVal(event.clientX - box.left, "x"),
       share: 1 - (event.clientY - box.top) / (box.height || 1),
       x: event.clientX,
       y: event.clientY,
-    });
+    };
+    // A click opens a menu under the pointer, which would take the second click of a double one.
+    if (event.detail < 2) this.single = window.setTimeout(() => this.events.clicked(at), DOUBLE_CLICK);
   }
 
   /** With Ctrl the wheel zooms about the pointer; sideways it pans. Else the page scrolls. */
