@@ -190,7 +190,7 @@ function heat(ask: Ask, where: string[]): Body {
   return {
     shape: "heat",
     bucket: each,
-    heat: { times: [first, ...ends], edges, log: true, cells, hidden: { amount: hidden, share: total > 0 ? hidden / total : 0, events: hidden }, total: all, greatest: cells.reduce<number>((a, b) => Math.max(a, b ?? 0), 0) },
+    heat: { times: [first, ...ends], edges, log: true, cells, hidden: { amount: hidden, share: total > 0 ? hidden / total : 0, events: hidden }, total: all + hidden, greatest: cells.reduce<number>((a, b) => Math.max(a, b ?? 0), 0) },
     fold: {
       edges,
       amounts,

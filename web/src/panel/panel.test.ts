@@ -107,6 +107,18 @@ describe("tables", () => {
     expect(table.heads[0]).toEqual({ text: "latency from", unit: "seconds" });
   });
 
+  it("what lies above a heat map is a row without an end, and counts as a part", () => {
+    const answer = evaluate({ ...ask, expr: "disk.ios by latency", outliers: 0.05 });
+    const { hidden, total } = answer.heat!;
+    expect(hidden.amount).toBeGreaterThan(0);
+    const table = bucketTable(answer);
+    const last = table.rows.at(-1)!;
+    expect([last[0], last[1]]).toEqual([answer.heat!.edges.at(-1), null]);
+    expect(last[2]).toBeCloseTo(hidden.amount, 6);
+    expect(table.rows.reduce((sum, row) => sum + Number(row[2]), 0)).toBeCloseTo(total, 6);
+    expect(table.rows.reduce((sum, row) => sum + Number(row[3]), 0)).toBeCloseTo(1, 9);
+  });
+
   it("of events have time and numbers first", () => {
     const column = (name: string, kind: "word" | "number" | "time") => ({ name, kind, unit: null });
     const events = { columns: [column("op", "word"), column("latency", "number"), column("time", "time")], rows: [["read", 5, 1]], matched: 1, table: "x", sampled: 1 };
@@ -165,8 +177,9 @@ describe("several runs", () => {
     const twice = { ...answer.heat!, cells: answer.heat!.cells.map((cell) => cell && cell * 2) };
     const table = tableOf({ shape: "difference", loaded: { answers: [answer] }, difference: difference(answer.heat!, twice, [0, 0]) } as unknown as Shown, pair);
     expect(table.heads.map((head) => head.text)).toEqual(["latency from", "below", "difference"]);
+    const { total, hidden } = answer.heat!;
     const sum = table.rows.reduce((all, row) => all + Number(row[2]), 0);
-    expect(sum / answer.heat!.total).toBeCloseTo(1, 6);
+    expect(sum / (total - hidden.amount)).toBeCloseTo(1, 6);
   });
 });
 

@@ -29,7 +29,7 @@ import type { Shown } from "./picture";
 import { smoothWords } from "./smooth";
 import { cellSelection, pointedStretch, rectangleSelection, roundBound } from "./selection";
 import type { HeatPicture } from "./selection";
-import { drawTable, tableOf } from "./table";
+import { amountAbove, drawTable, tableOf } from "./table";
 import { cellTip } from "./tip";
 import { tools } from "./tools";
 import { treeTable } from "./treetable";
@@ -238,7 +238,7 @@ export class PanelView {
     const log = this.panel.log ?? answer.heat?.log ?? true;
     const unit = key?.number ?? "count";
     const fold = answer.fold!;
-    const drawing = drawFold(fold, log, unitOf(unit), amountUnit(unitOf(answer.value_unit)), this.size(), {
+    const drawing = drawFold(fold, amountAbove(answer), log, unitOf(unit), amountUnit(unitOf(answer.value_unit)), this.size(), {
       dragged: (from, to, x, y) => {
         const { edges } = fold;
         const numbers = { dimension: key?.dimension ?? "", unit, from: roundBound(edges, from, unit), to: roundBound(edges, to, unit) };

@@ -29,14 +29,25 @@ export function lineTable(shown: Shown, panel: Panel): Table {
   };
 }
 
-/** A heat map as a table: a row a bucket of numbers, over the visible time. */
+/** The amount above a heat map, of the time that is shown; a report does not tell it of a part. */
+export function amountAbove({ heat, fold }: Answer): number {
+  if (!heat || !fold || !(heat.hidden.amount > 0)) return 0;
+  const above = heat.total - fold.amounts.reduce((a, b) => a + b, 0);
+  return above > heat.total * 1e-9 ? above : 0;
+}
+
+/**
+ * A heat map as a table: a row a bucket of numbers, over the visible time, and one without an end
+ * for what lies above the picture. Shares are of all of it.
+ */
 export function bucketTable(answer: Answer): Table {
   const fold = answer.fold;
   const key = answer.key.find((k) => k.number !== null);
-  const total = fold?.amounts.reduce((a, b) => a + b, 0) ?? 0;
-  const rows = (fold?.amounts ?? []).flatMap((a, i) =>
-    a > 0 ? [[fold!.edges[i]!, fold!.edges[i + 1]!, a, total > 0 ? a / total : null]] : [],
-  );
+  const above = amountAbove(answer);
+  const total = (fold?.amounts ?? []).reduce((a, b) => a + b, above);
+  const row = (from: number, below: Maybe, amount: number): Maybe[][] => (amount > 0 ? [[from, below, amount, amount / total]] : []);
+  const rows = (fold?.amounts ?? []).flatMap((a, i) => row(fold!.edges[i]!, fold!.edges[i + 1]!, a));
+  if (fold) rows.push(...row(fold.edges.at(-1)!, null, above));
   const number = unitName(unitOf(key?.number));
   const name = key?.dimension ?? "number";
   return {

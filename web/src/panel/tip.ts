@@ -46,7 +46,9 @@ export function cellWords(shown: Shown, time: number, share: number, zero: numbe
   const value = heat.cells[at] ?? null;
   if (value === null) return { ...words, count: "gap: nothing was observed", share: "" };
   const column = columnSum(heat.cells, cell.column, image.columns);
-  const shares = column > 0 && heat.total > 0 ? `${percent(value / column)} of this time, ${percent(value / heat.total)} of all` : "";
+  // What lies above the picture is only known of all the time together.
+  const drawn = heat.hidden.amount > 0 ? "of what is drawn of this time" : "of this time";
+  const shares = column > 0 && heat.total > 0 ? `${percent(value / column)} ${drawn}, ${percent(value / heat.total)} of all` : "";
   return { ...words, count: amount(value, amountUnit(unit)), share: shares };
 }
 

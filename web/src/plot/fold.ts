@@ -33,8 +33,8 @@ export function heightScale(fold: Fold): "linear" | "square root" {
   return (filled[filled.length - 1] ?? 0) > usual * SPIKE ? "square root" : "linear";
 }
 
-/** The picture. `number` is the unit along it, `what` of the amounts. */
-export function drawFold(fold: Fold, log: boolean, number: Unit, what: Unit, size: { width: number; height: number }, events: FoldEvents): HTMLElement {
+/** The picture. `number` is the unit along it, `what` of the amounts; `above` is the amount beyond it. */
+export function drawFold(fold: Fold, above: number, log: boolean, number: Unit, what: Unit, size: { width: number; height: number }, events: FoldEvents): HTMLElement {
   const ruler = Ruler.forEdges(fold.edges, log);
   const left = 66;
   const frame: Frame = {
@@ -56,7 +56,8 @@ export function drawFold(fold: Fold, log: boolean, number: Unit, what: Unit, siz
   const tip = h("div", { class: "tip", hidden: true });
   const host = h("div", { class: "fold-host" });
   host.append(picture, tip);
-  watch(picture, tip, fold, frame, number, what);
+  const total = fold.amounts.reduce((a, b) => a + b, above);
+  watch(picture, tip, fold, total, frame, number, what);
   drag(picture, frame, events);
   return host;
 }
@@ -118,8 +119,7 @@ function marks(fold: Fold, frame: Frame, unit: Unit): Node[] {
   });
 }
 
-function watch(picture: SVGSVGElement, tip: HTMLElement, fold: Fold, frame: Frame, number: Unit, what: Unit): void {
-  const total = fold.amounts.reduce((a, b) => a + b, 0);
+function watch(picture: SVGSVGElement, tip: HTMLElement, fold: Fold, total: number, frame: Frame, number: Unit, what: Unit): void {
   picture.addEventListener("mousemove", (event) => {
     const x = event.clientX - picture.getBoundingClientRect().left;
     const value = frame.ruler.value((x - frame.left) / frame.width);
