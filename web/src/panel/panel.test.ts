@@ -20,7 +20,7 @@ import type { Loaded } from "./load";
 import type { Shown } from "./picture";
 import { isShown, isStacked, rowsOf, wholeOf } from "./rows";
 import { canSmooth, smoothWords } from "./smooth";
-import { bucketTable, csv, field, tableOf } from "./table";
+import { bucketTable, csv, field, stepOf, tableOf } from "./table";
 import { levelled, shortName } from "./tree";
 
 const ask = { run: 0, from: 0, to: 600, width: 300, rows: 60, top: 8, outliers: 0, seconds: 600 };
@@ -105,6 +105,13 @@ describe("tables", () => {
     const table = bucketTable(evaluate({ ...ask, expr: "disk.ios by latency" }));
     expect(table.rows.reduce((sum, row) => sum + Number(row[3]), 0)).toBeCloseTo(1, 9);
     expect(table.heads[0]).toEqual({ text: "latency from", unit: "seconds" });
+  });
+
+  it("of lines have the ends of columns, each to be told from the next", () => {
+    const lines = evaluate({ ...ask, expr: "disk.bytes by op", from: 100, to: 110 });
+    const table = tableOf({ shape: "lines", loaded: { answers: [lines] }, rows: rows([lines]) } as unknown as Shown, panelOf("x"));
+    expect(table.rows.map((row) => row[0])).toEqual(lines.times);
+    expect([stepOf([0, 1, 2]), stepOf([0.2, 0.21, 0.22]), stepOf([])]).toEqual([0.1, expect.closeTo(0.001, 9) as number, 0.1]);
   });
 
   it("what lies above a heat map is a row without an end, and counts as a part", () => {

@@ -18,11 +18,13 @@ export interface Table {
   rows: (string | Maybe)[][];
 }
 
-/** Lines as a table: a row a column of time. */
+/** Lines as a table: a row a column of time, at its end as everywhere in Sonde. */
 export function lineTable(shown: Shown, panel: Panel): Table {
   const rows = shown.rows.filter((row) => isShown(row, panel, shown.rows) && row.line);
-  const times = [...new Set(rows.flatMap((row) => row.line!.at))].sort((a, b) => a - b);
-  const places = rows.map((row) => new Map(row.line!.at.map((t, i) => [t, i])));
+  // The end of each column stands behind its begin.
+  const ends = rows.map((row) => row.line!.steps.filter((_, i) => i % 2 === 1));
+  const times = [...new Set(ends.flat())].sort((a, b) => a - b);
+  const places = ends.map((of) => new Map(of.map((t, i) => [t, i])));
   return {
     heads: [{ text: "time", unit: "s" }, ...rows.map((row) => ({ text: row.label, unit: unitName(row.unit) }))],
     rows: times.map((t) => [t, ...rows.map((row, r) => row.line!.mean[places[r]!.get(t) ?? -1] ?? null)]),
@@ -92,6 +94,12 @@ export function tableOf(shown: Shown, panel: Panel): Table {
   return shown.difference ? differenceTable(first, shown.difference) : bucketTable(first);
 }
 
+/** A step of time, in seconds, that tells each of these rising times from the next. */
+export function stepOf(times: readonly number[]): number {
+  const apart = times.slice(1).map((t, i) => t - times[i]!).filter((seconds) => seconds > 1e-9);
+  return Math.min(0.1, ...apart.map((seconds) => seconds / 10));
+}
+
 /** In the page; numbers of a column are in one unit. */
 export function drawTable(table: Table, caption: string): HTMLElement {
   const rows = table.rows.slice(0, MOST_ROWS);
@@ -100,11 +108,12 @@ export function drawTable(table: Table, caption: string): HTMLElement {
     return { unit, scale: columnScale(rows.map((row) => (typeof row[c] === "number" ? row[c] : null)), unit) };
   });
   const isTime = (c: number): boolean => table.heads[c]!.text === "time";
+  const step = stepOf(rows.flatMap((row) => (isTime(0) && typeof row[0] === "number" ? [row[0]] : [])));
   // Edges of buckets span many powers: each has a unit of its own.
   const isEdge = (c: number): boolean => c < 2 && table.heads[1]?.text === "below";
   const cell = (v: string | Maybe, c: number): HTMLElement => {
     if (typeof v === "string") return h("td", {}, v);
-    if (v !== null && isTime(c)) return h("td", { class: "number" }, elapsed(v, 0.1));
+    if (v !== null && isTime(c)) return h("td", { class: "number" }, elapsed(v, step));
     return h("td", { class: "number" }, isEdge(c) ? amount(v, scales[c]!.unit) : columnDigits(v, scales[c]!.scale, scales[c]!.unit));
   };
   const heads = table.heads.map((head, c) =>
@@ -115,6 +124,7 @@ export function drawTable(table: Table, caption: string): HTMLElement {
     "div",
     { class: "table-box", tabindex: 0, role: "region", "aria-label": caption },
     h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell))))),
+    isTime(0) ? h("p", { class: "note" }, "each time is the end of what its row tells") : null,
     left > 0 ? h("p", { class: "note" }, `${left} more rows; the CSV has all of them`) : null,
   );
 }
