@@ -85,9 +85,28 @@ async function runByRun({ page, server }) {
   assert.equal(await page.locator(".of-run .events table").count(), 2);
 }
 
+/** All pictures have the same width, and what leads on from a line is of its own expression. */
+async function secondAxis({ page, server }) {
+  await page.goto(link(server, { panels: [{ expr: "disk.ios by latency" }, { expr: "disk.bytes by device" }] }));
+  await settled(page);
+  await page.locator(".panel").nth(1).getByRole("button", { name: "more for this panel" }).click();
+  await page.getByRole("menuitem", { name: "Second axis" }).click();
+  await page.locator("dialog input").fill("cpu.time by mode");
+  await page.keyboard.press("Enter");
+  await page.locator(".legend .name", { hasText: "→" }).first().waitFor();
+  await settled(page);
+  const widths = await page.$$eval(".panel .u-over", (all) => all.map((over) => Math.round(over.getBoundingClientRect().width)));
+  assert.equal(widths[0], widths[1]);
+  await page.locator(".panel").nth(1).locator(".legend tr", { hasText: "→" }).first().getByRole("button", { name: /^break/ }).click();
+  await page.getByRole("menuitem", { name: "Only this" }).click();
+  await settled(page);
+  assert.match(await page.locator(".panel input.expr").nth(2).inputValue(), /^cpu\.time by mode where mode = /);
+}
+
 export const POINTING = [
   { name: "a double click shows the whole run and opens nothing", run: doubleClick },
   { name: "a click takes the cell itself", run: cellItself },
   { name: "a distribution is saved, selected and scaled", run: foldOffers },
+  { name: "a second axis", run: secondAxis },
   { name: "events run by run", machine: "two", run: runByRun },
 ];

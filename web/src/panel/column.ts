@@ -5,6 +5,7 @@ import { h } from "../dom";
 import type { Page } from "../page";
 import type { Panel, Worksheet } from "../sheet/worksheet";
 import { PanelView } from "./panel";
+import { rightRoom } from "./secondaxis";
 
 export class Column {
   readonly element = h("main", { class: "column", id: "panels", "aria-label": "panels" });
@@ -23,6 +24,7 @@ export class Column {
   private readonly sight: IntersectionObserver;
 
   private width = 0;
+  private room: number | null = null;
 
   private resized(): void {
     const width = this.element.clientWidth;
@@ -55,6 +57,10 @@ export class Column {
     for (const view of next) this.sight.observe(view.element);
     this.views = next;
     this.arrange();
+    // With a second axis in one panel, all leave its room.
+    const room = rightRoom(sheet.panels, this.page.catalog);
+    if (room !== this.room) this.redress();
+    this.room = room;
   }
 
   /** Puts the elements in order, moving only those that are out of it. */

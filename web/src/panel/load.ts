@@ -7,6 +7,7 @@ import { parts } from "../expr/syntax";
 import type { Range } from "../sheet/view";
 import type { Panel } from "../sheet/worksheet";
 import type { Page } from "../page";
+import { ofRight, refusalOfRight, rightOf } from "./secondaxis";
 
 /** Answers to a panel's expressions, for all of its runs. */
 export interface Loaded {
@@ -97,7 +98,7 @@ export class Loader {
         asked.map(async ([run, question]) => [run, await evaluate(provider, question, own.signal)] as [Run, Answer]),
       );
     };
-    const [left, right] = await Promise.all([ask(panel.expr), panel.right ? ask(panel.right) : []]);
+    const [left, right] = await Promise.all([ask(panel.expr), this.right(panel, ask)]);
     if (own.signal.aborted) return null;
     const loaded: Loaded = {
       range: { ...range },
@@ -108,6 +109,20 @@ export class Loader {
     if (fresh) this.kept = [];
     this.kept = [{ key, loaded }, ...this.kept.filter((k) => k.key === key)].slice(0, KEPT);
     return loaded;
+  }
+
+  /** Answers to the second expression, where lines are drawn. */
+  private async right<T>(panel: Panel, ask: (expr: string) => Promise<T[]>): Promise<T[]> {
+    const { catalog } = this.page;
+    const right = rightOf(panel, catalog);
+    if (!right) return [];
+    const refused = refusalOfRight(right, catalog);
+    if (refused) throw refused;
+    try {
+      return await ask(right);
+    } catch (thrown) {
+      throw ofRight(right, thrown);
+    }
   }
 
   /** The finest answer that covers this range, while a new one is on its way. */
@@ -136,6 +151,6 @@ function same(a: Range, b: Range): boolean {
 }
 
 function keyOf(panel: Panel, runs: Run[], size: { width: number; height: number }, align: string): string {
-  const { expr, right, log, outliers, top, smooth } = panel;
-  return JSON.stringify([expr, right, log, outliers, top, smooth, align, Math.round(size.width / 50), runs.map((run) => run.id)]);
+  const { expr, right, kind, log, outliers, top, smooth } = panel;
+  return JSON.stringify([expr, right, kind, log, outliers, top, smooth, align, Math.round(size.width / 50), runs.map((run) => run.id)]);
 }

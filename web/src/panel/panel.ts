@@ -26,6 +26,8 @@ import { Loader, questionOf, runsToAsk } from "./load";
 import type { Loaded } from "./load";
 import { Picture } from "./picture";
 import type { Shown } from "./picture";
+import type { Row } from "./rows";
+import { notDrawn } from "./secondaxis";
 import { smoothWords } from "./smooth";
 import { cellSelection, pointedStretch, rectangleSelection, roundBound } from "./selection";
 import type { HeatPicture } from "./selection";
@@ -218,7 +220,7 @@ export class PanelView {
           change({ hidden: hidden.includes(label) ? hidden.filter((l) => l !== label) : [...hidden, label] });
         },
         open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, MOST_GROUPS) }),
-        drill: (row, at) => this.drill({ ...NOTHING, words: row.words }, at),
+        drill: (row, at) => this.drillRow(row, at),
       });
       this.side.replaceChildren(this.legend.element);
       this.legend.point(this.page.view.cursor);
@@ -280,9 +282,10 @@ export class PanelView {
       : this.page.chosen().length > 1
         ? (this.loaded?.runs ?? runsToAsk(this.page, this.panel)).map((run) => run.name).join(", ")
         : "";
+    const axis = notDrawn(this.panel, this.page.catalog);
     const sampled = first?.stands_for && first.stands_for > 1 ? `one event may stand for ${first.stands_for}: amounts are estimates` : "";
     const smooth = this.isHeat ? "" : smoothWords(this.panel, this.loaded);
-    const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()} ${smooth}`.trim(), first?.caveat ?? "", sampled].filter((piece) => piece !== "");
+    const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()} ${smooth}`.trim(), first?.caveat ?? "", sampled, axis].filter((piece) => piece !== "");
     this.words.replaceChildren(...(runs ? [h("b", { class: "which" }, runs), " "] : []), pieces[0] ?? "", ...pieces.slice(1).map((piece) => h("em", {}, ` ${piece}`)));
   }
 
@@ -332,11 +335,17 @@ export class PanelView {
       return;
     }
     const row = this.picture.rowAt(at.time, at.share, this.panel);
-    if (row && row.words.length > 0) this.drill({ ...NOTHING, words: row.words }, at);
+    if (row && row.words.length > 0) this.drillRow(row, at);
   }
 
   private drill(selection: Selection, at: { x: number; y: number }): void {
     openDrillMenu(this.page, this.panel, this.index, selection, at, () => undefined);
+  }
+
+  /** A row leads on from the expression that it is of. */
+  private drillRow(row: Row, at: { x: number; y: number }): void {
+    const panel = row.right && this.panel.right !== null ? { ...this.panel, expr: this.panel.right } : this.panel;
+    openDrillMenu(this.page, panel, this.index, { ...NOTHING, words: row.words }, at, () => undefined);
   }
 
   /** For the keyboard: the whole of what is in view, as if it had been dragged. */

@@ -12,7 +12,7 @@ import { lineColumns, linesContent } from "../plot/lines";
 import type { Lines } from "../plot/lines";
 import { isDark } from "../plot/theme";
 import { TimePlot } from "../plot/timeplot";
-import type { PlotEvents, Size } from "../plot/timeplot";
+import type { Content, PlotEvents, Size } from "../plot/timeplot";
 import type { Shades } from "../plot/shades";
 import type { Panel } from "../sheet/worksheet";
 import { unitOf } from "../units/amount";
@@ -21,6 +21,7 @@ import { valueAt } from "./legend";
 import type { Loaded } from "./load";
 import { isShown, isStacked, rowsOf } from "./rows";
 import type { Row } from "./rows";
+import { rightRoom } from "./secondaxis";
 
 /** What is drawn, for the legend and for drilling down. */
 export interface Shown {
@@ -32,6 +33,9 @@ export interface Shown {
   shades: Shades | null;
   difference: Difference | null;
 }
+
+/** A click nearer to a line than this share of the picture's height is on it. */
+const NEAR = 0.08;
 
 /** Told of the pointer over a heat map. */
 export type Hover = (at: { left: number; top: number; time: number; share: number } | null) => void;
@@ -79,10 +83,12 @@ export class Picture {
       merged: first.bucket > every * 1.5,
       bands: this.bands(loaded, first),
     };
+    const room = rightRoom(this.page.store.now.panels, this.page.catalog);
+    const content = (): Content => ({ ...linesContent(given), room });
     const kinds = given.lines.map((line) => [line.label, line.colour, line.right, line.dash.length]);
-    const shape = JSON.stringify(["lines", given.stack, given.log, given.merged, given.unit, given.bands, kinds, isDark(), size.width]);
+    const shape = JSON.stringify(["lines", given.stack, given.log, given.merged, given.unit, given.bands, kinds, isDark(), size.width, room]);
     if (this.plot && shape === this.shape) this.plot.setColumns(lineColumns(given));
-    else this.replace(shape, new TimePlot(this.empty(), size, this.page.view, linesContent(given), this.events));
+    else this.replace(shape, new TimePlot(this.empty(), size, this.page.view, content(), this.events));
     return { shape: "lines", loaded, rows, heat: null, image: null, shades: null, difference: null };
   }
 
@@ -94,13 +100,14 @@ export class Picture {
     const zero = loaded.runs[0] ? this.page.zero(loaded.runs[0]) : 0;
     const image = subtracted ? HeatImage.ofDifference(subtracted) : HeatImage.of(first.heat!, zero, shades!);
     const bands = this.bands(loaded, first);
-    const shape = JSON.stringify(["heat", number, bands, isDark(), size.width]);
+    const room = rightRoom(this.page.store.now.panels, this.page.catalog);
+    const shape = JSON.stringify(["heat", number, bands, isDark(), size.width, room]);
     if (this.plot && this.heatPlot && shape === this.shape) {
       this.heatPlot.replace(image);
       this.plot.setColumns([[image.times[0] ?? 0, image.times[image.columns] ?? 1], [0, 1]]);
     } else {
       this.heatPlot = heatContent(image, number, bands, (at) => this.hovered(at));
-      this.replace(shape, new TimePlot(this.empty(), size, this.page.view, this.heatPlot.content, this.events));
+      this.replace(shape, new TimePlot(this.empty(), size, this.page.view, { ...this.heatPlot.content, room }, this.events));
     }
     const kind = subtracted ? "difference" : "heat";
     return { shape: kind, loaded, rows: [], heat: first.heat!, image, shades, difference: subtracted };
@@ -140,15 +147,19 @@ export class Picture {
     const plot = this.plot?.plot;
     if (!plot || !this.shown) return null;
     const rows = this.shown.rows.filter((row) => isShown(row, panel, this.shown!.rows) && row.line);
-    const value = plot.posToVal((1 - share) * plot.over.clientHeight, "y");
+    const tall = plot.over.clientHeight;
     if (isStacked(panel, this.shown.loaded.answers) && panel.log !== true) {
+      const value = plot.posToVal((1 - share) * tall, "y");
       let height = 0;
-      return rows.find((row) => (height += valueAt(row, time) ?? 0) >= value) ?? null;
+      return rows.find((row) => !row.right && (height += valueAt(row, time) ?? 0) >= value) ?? null;
     }
-    const far = (row: Row): number => Math.abs((valueAt(row, time) ?? Infinity) - value);
+    // In pixels: lines may be on different axes.
+    const far = (row: Row): number => {
+      const value = valueAt(row, time);
+      return value === null ? Infinity : Math.abs(plot.valToPos(value, row.right ? "right" : "y") - (1 - share) * tall);
+    };
     const near = [...rows].sort((a, b) => far(a) - far(b))[0] ?? null;
-    const tall = (plot.scales.y?.max ?? 1) - (plot.scales.y?.min ?? 0);
-    return near && far(near) < tall * 0.08 ? near : null;
+    return near && far(near) < tall * NEAR ? near : null;
   }
 
   /** Follows the view while new answers are on their way. */

@@ -10,6 +10,7 @@ import { numberDimension } from "./load";
 import { openMenu } from "./menu";
 import type { Item } from "./menu";
 import type { PanelView } from "./panel";
+import { canHaveRight } from "./secondaxis";
 import { canSmooth } from "./smooth";
 import { csv, download, tableOf } from "./table";
 
@@ -87,10 +88,10 @@ function menu(page: Page, view: PanelView): Item[] {
     { label: "Select by numbers…", note: "s", act: () => selectByNumbers(page, view) },
     { label: "Logarithmic axis", on: log, act: () => change({ log: !log }) },
     ...(canSmooth(panel, page.catalog) ? [{ label: "Smooth…", ...(panel.smooth ? { note: `${panel.smooth} s` } : {}), act: () => askSmooth(view, change) }] : []),
-    {
+    ...(!panel.right && !canHaveRight(panel, page.catalog) ? [] : [{
       label: panel.right ? "Without the second axis" : "Second axis…",
       act: () => (panel.right ? change({ right: null }) : askFor("A second expression, on the axis at the right", "", (right) => change({ right: right || null }))),
-    },
+    }]),
     { label: panel.beside ? "Below the one before" : "Beside the one before", disabled: index === 0, act: () => change({ beside: !panel.beside }) },
     { label: "Compare beside", note: "a copy", act: () => compareBeside(page, view) },
     { label: "Up", disabled: index === 0, act: () => page.store.movePanel(index, -1) },

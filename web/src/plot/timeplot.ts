@@ -54,6 +54,8 @@ export interface Content {
   /** Whether a drag has a height, too. */
   rectangle: boolean;
   bands: Bands;
+  /** Pixels to leave at the right where there is no axis; `null`: a margin. */
+  room?: number | null;
   /** Draws under the lines. */
   under?: (draw: CanvasRenderingContext2D, plot: uPlot) => void;
   /** Told the place of the pointer in the plot, in CSS pixels; `null` when it left. */
@@ -129,7 +131,7 @@ export class TimePlot {
     return {
       ...size,
       ...this.content.options,
-      padding: [8, this.content.axes.some((axis) => axis.scale === "right") ? 0 : MARGIN, 0, 0],
+      padding: [8, this.content.axes.some((axis) => axis.scale === "right") ? 0 : (this.content.room ?? MARGIN), 0, 0],
       legend: { show: false },
       scales: { x: { time: false, auto: false, range: () => [this.view.range.from, this.view.range.to] }, ...this.content.scales },
       axes: [timeAxis(look), ...this.content.axes],
