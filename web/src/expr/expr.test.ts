@@ -4,6 +4,7 @@ import { CATALOG } from "../../dev/catalog";
 import { complete } from "./complete";
 import { choices, drill, NOTHING, predicates, timePredicate } from "./drill";
 import type { Selection } from "./drill";
+import { keeps } from "./kept";
 import { parts, text, tokens, value } from "./syntax";
 
 describe("an expression is taken apart", () => {
@@ -89,6 +90,29 @@ describe("drilling down", () => {
   });
 
   it("what cannot be read is not drilled into", () => expect(drill("nonsense", selection, ["op"], 1)).toBeNull());
+});
+
+describe("times that an expression keeps", () => {
+  const phases = [{ name: "warm", from: 0, to: 4 }, { name: "a, b", from: 6, to: 9 }];
+  /** Of ten intervals of a second, the ends of those that are kept. */
+  const ends = (where: string): number[] => {
+    const kept = keeps(`disk.ios by latency where ${where}`, phases, 1);
+    return Array.from({ length: 10 }, (_, i) => i + 1).filter((end) => kept(end - 1, end));
+  };
+  const all = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+  it("are those of its predicates, all of them", () => {
+    expect(ends("time in 2.05s..4.05s")).toEqual([3, 4]);
+    expect(ends("time in 0..1.1s, 8.1s..9.1s")).toEqual([1, 9]);
+    expect(ends("time >= 8.05s and op = read")).toEqual([9, 10]);
+    expect(ends("time < 2.1s")).toEqual([1, 2]);
+    expect(ends(`phase = "a, b"`)).toEqual([7, 8, 9]);
+    expect(ends(`phase in warm, "a, b" and time in 3.1s..7.1s`)).toEqual([4, 7]);
+  });
+
+  it("are all where it tests none, or as is not known here", () => {
+    for (const where of ["op = read", "phase != warm", "time in x..y", "timeout in 1s..2s"]) expect(ends(where), where).toEqual(all);
+  });
 });
 
 describe("completion", () => {

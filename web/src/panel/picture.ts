@@ -2,6 +2,7 @@
 // only its numbers change, so that live updates do not flicker.
 
 import type { Answer, Heat } from "../api/types";
+import { keeps } from "../expr/kept";
 import { bandsOf, NO_BANDS } from "../plot/bands";
 import type { Bands } from "../plot/bands";
 import { difference } from "../plot/difference";
@@ -39,6 +40,12 @@ const NEAR = 0.08;
 
 /** Told of the pointer over a heat map. */
 export type Hover = (at: { left: number; top: number; time: number; share: number } | null) => void;
+
+/** Whether the expression keeps a stretch of its first run. */
+export function keptIn({ answers, runs }: Loaded): (from: number, to: number) => boolean {
+  const run = runs[0];
+  return keeps(answers[0]?.expr ?? "", run?.phases ?? [], run?.every ?? 0);
+}
 
 export class Picture {
   shown: Shown | null = null;
@@ -98,7 +105,7 @@ export class Picture {
     const subtracted = this.page.isDifference(panel) && second?.heat ? this.difference(loaded, first.heat!, second.heat) : null;
     const shades = subtracted ? null : heatShades(first.heat!, panel.palette);
     const zero = loaded.runs[0] ? this.page.zero(loaded.runs[0]) : 0;
-    const image = subtracted ? HeatImage.ofDifference(subtracted) : HeatImage.of(first.heat!, zero, shades!);
+    const image = subtracted ? HeatImage.ofDifference(subtracted) : HeatImage.of(first.heat!, zero, shades!, keptIn(loaded));
     const bands = this.bands(loaded, first);
     const room = rightRoom(this.page.store.now.panels, this.page.catalog);
     const shape = JSON.stringify(["heat", number, bands, isDark(), size.width, room]);

@@ -5,6 +5,7 @@ import type { Page } from "../page";
 import { amount, amountUnit, unitOf } from "../units/amount";
 import { clock, elapsed } from "../units/time";
 import { percent } from "./heatlegend";
+import { keptIn } from "./picture";
 import type { Shown } from "./picture";
 
 /** Rows of words about a cell. */
@@ -44,7 +45,10 @@ export function cellWords(shown: Shown, time: number, share: number, zero: numbe
     return { ...words, count: `${less > 0 ? "+" : ""}${amount(less, unit)}`, share: "" };
   }
   const value = heat.cells[at] ?? null;
-  if (value === null) return { ...words, count: "gap: nothing was observed", share: "" };
+  if (value === null) {
+    const isKept = keptIn(shown.loaded)(from + zero, to + zero);
+    return { ...words, count: isKept ? "gap: nothing was observed" : "not asked for: the expression keeps another time", share: "" };
+  }
   const column = columnSum(heat.cells, cell.column, image.columns);
   // What lies above the picture is only known of all the time together.
   const drawn = heat.hidden.amount > 0 ? "of what is drawn of this time" : "of this time";

@@ -54,8 +54,8 @@ export class HeatImage {
     this.gapColumns = Array.from({ length: this.columns }, (_, c) => c).filter(gaps);
   }
 
-  /** `zero` is taken from the run's times. */
-  static of(heat: Heat, zero: number, shades: Shades): HeatImage {
+  /** `zero` is taken from the run's times; a column without cells that the expression does not keep is no gap. */
+  static of(heat: Heat, zero: number, shades: Shades, keeps: (from: number, to: number) => boolean): HeatImage {
     const ruler = Ruler.forEdges(heat.edges, heat.log);
     const times = heat.times.map((t) => t - zero);
     const colours = packed((share) => heatColour(share, theme().dark));
@@ -63,7 +63,7 @@ export class HeatImage {
     const columns = times.length - 1;
     const isGap = (c: number): boolean => {
       for (let r = 0; r < rows; r++) if (heat.cells[r * columns + c] !== null) return false;
-      return rows > 0;
+      return rows > 0 && keeps(heat.times[c]!, heat.times[c + 1]!);
     };
     return new HeatImage(times, heat.edges, ruler, heat.cells, shades.share, colours, isGap);
   }
