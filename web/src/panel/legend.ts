@@ -10,8 +10,9 @@ import { isShown, wholeOf } from "./rows";
 import type { Row } from "./rows";
 
 export interface LegendEvents {
-  isolate(label: string): void;
-  hide(label: string): void;
+  /** By the row's id. */
+  isolate(id: string): void;
+  hide(id: string): void;
   /** Shows more groups on their own. */
   open(): void;
   drill(row: Row, at: { x: number; y: number }): void;
@@ -40,7 +41,7 @@ export function legend(rows: Row[], panel: Panel, answer: Answer, events: Legend
     const shown = isShown(row, panel, rows);
     const cursor = number("");
     cursors.push({ row, cell: cursor });
-    const name = nameCell(row, shown, panel.isolate === row.label, events);
+    const name = nameCell(row, shown, panel.isolate === row.id, events);
     const total = row.right ? "" : columnDigits(row.total, totals, amountUnit(unit));
     const cells = [cursor, number(value(row, row.mean)), number(value(row, row.max)), hasTotals ? number(total) : null];
     body.append(h("tr", { class: shown ? "" : "off" }, name, ...cells));
@@ -76,8 +77,8 @@ function nameCell(row: Row, shown: boolean, isolated: boolean, events: LegendEve
     : `${full}: ${isolated ? "show all again" : "show only this"} (with Shift: ${shown ? "hide" : "show"} it)`;
   const act = (event: MouseEvent): void => {
     if (row.other && !event.shiftKey) events.open();
-    else if (event.shiftKey) events.hide(row.label);
-    else events.isolate(row.label);
+    else if (event.shiftKey) events.hide(row.id);
+    else events.isolate(row.id);
   };
   const name = h("button", { type: "button", class: "name", title: tip, "aria-pressed": String(isolated), onclick: act }, swatch, h("span", {}, row.label));
   const more = row.words.length > 0

@@ -72,6 +72,16 @@ describe("a legend", () => {
   });
 });
 
+describe("hidden groups", () => {
+  it("stay hidden when another number of them is left over", () => {
+    const answer = evaluate({ ...ask, expr: "disk.bytes by process" });
+    const fewer = { ...answer, others: { ...answer.others!, count: 18 } };
+    const panel = panelOf("x", { hidden: [rows([answer]).at(-1)!.id] });
+    const found = rows([fewer]);
+    expect([found.at(-1)!.label, isShown(found.at(-1)!, panel, found)]).toEqual(["other (18)", false]);
+  });
+});
+
 describe("questions", () => {
   it("are on the run's own clock, and within it", () => {
     const question = questionOf(panelOf("disk.ios"), "disk.ios", run, 100, { from: -150, to: 20 }, { width: 801.4, height: 240 })!;

@@ -214,10 +214,10 @@ export class PanelView {
       this.side.replaceChildren(heatLegend(first, shown.heat, shown.shades, this.panel, dark, events));
     } else {
       this.legend = legend(shown.rows, this.panel, first, {
-        isolate: (label) => change({ isolate: this.panel.isolate === label ? null : label }),
-        hide: (label) => {
+        isolate: (id) => change({ isolate: this.panel.isolate === id ? null : id }),
+        hide: (id) => {
           const hidden = this.panel.hidden;
-          change({ hidden: hidden.includes(label) ? hidden.filter((l) => l !== label) : [...hidden, label] });
+          change({ hidden: hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id] });
         },
         open: () => change({ top: Math.min((this.panel.top ?? USUAL_TOP) * OPENED, MOST_GROUPS) }),
         drill: (row, at) => this.drillRow(row, at),

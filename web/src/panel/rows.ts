@@ -10,7 +10,8 @@ import type { Panel } from "../sheet/worksheet";
 
 /** One group of one run, as the legend tells it. */
 export interface Row {
-  /** What tells it from all others in this panel. */
+  /** What tells it from all others in this panel, also when more or fewer groups are left over. */
+  id: string;
   label: string;
   /** The groups' values, by dimension, for drilling down; empty for the rest. */
   words: { dimension: string; word: string }[];
@@ -53,6 +54,7 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
       const place = places.get(label) ?? places.set(label, places.size).get(label)!;
       const dash = i > 0 ? seriesDash(8 * i) : seriesDash(place + before);
       return {
+        id: prefix + label,
         label: prefix + label,
         words: answer.key.map(({ dimension }, k) => ({ dimension, word: group.key[k] ?? "" })),
         run,
@@ -73,6 +75,7 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
       const mean = others.series?.mean ?? null;
       const series = mean && { mean, min: others.series?.min ?? mean, max: others.series?.max ?? mean };
       rows.push({
+        id: `${prefix}other ()`,
         label: `${prefix}other (${others.count})`,
         words: [],
         run,
@@ -97,8 +100,8 @@ function greatest(values: Maybe[]): Maybe {
 
 /** Whether a row is drawn. Something isolated that is no longer there hides nothing. */
 export function isShown(row: Row, panel: Panel, all: Row[]): boolean {
-  if (panel.isolate !== null && all.some((r) => r.label === panel.isolate)) return row.label === panel.isolate;
-  return !panel.hidden.includes(row.label);
+  if (panel.isolate !== null && all.some((r) => r.id === panel.isolate)) return row.id === panel.isolate;
+  return !panel.hidden.includes(row.id);
 }
 
 /** Whether a panel stacks its lines: sums of several groups do, where nobody said otherwise. */

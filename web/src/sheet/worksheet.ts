@@ -18,9 +18,9 @@ export interface Panel {
   outliers: number;
   /** A run's id, `a-b` for the difference of two, `null` for all. */
   run: string | null;
-  /** Labels that are not drawn. */
+  /** Ids of rows that are not drawn. */
   hidden: string[];
-  /** The one label that is drawn. */
+  /** The id of the one row that is drawn. */
   isolate: string | null;
   /** How many groups have a line of their own; `null`: eight. */
   top: number | null;
