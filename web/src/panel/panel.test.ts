@@ -18,6 +18,7 @@ import { percent } from "./heatlegend";
 import { columnsFor, numberDimension, questionOf, runsToAsk } from "./load";
 import type { Loaded } from "./load";
 import type { Shown } from "./picture";
+import { countedWords } from "./counted";
 import { isShown, isStacked, rowsOf, wholeOf } from "./rows";
 import { canSmooth, smoothWords } from "./smooth";
 import { bucketTable, csv, field, stepOf, tableOf } from "./table";
@@ -47,6 +48,18 @@ describe("a legend", () => {
     const part = (label: string, total: number, mean: number, columns: Maybe[]): Group => ({ key: [label], label, total, mean, min: mean, max: mean, series: series(columns) });
     const phases = { ...answer, from: 0, times: [2, 4, 6, 8], bucket: 2, key: [{ dimension: "phase", number: null }], others: null, groups: [part("a", 40, 10, [10, 10, null, null]), part("b", 120, 60, [null, null, null, 60])] };
     expect(wholeOf(rows([phases]), phases)).toEqual({ total: 160, mean: 160 / 6 });
+    // Parts that were observed together, in a part of the last column.
+    const together = { ...phases, groups: [part("a", 70, 10, [10, 10, 10, 10]), part("b", 14, 2, [2, 2, 2, 2])] };
+    expect(wholeOf(rows([together]), together)).toEqual({ total: 84, mean: 12 });
+  });
+
+  it("says of which time its numbers are, where that is more than is in view", () => {
+    const told = (from: number, to: number, zero = 0): string => countedWords({ from: -0.4, to: 5.6, bucket: 1 }, { seconds: 5.5 }, zero, { from, to });
+    expect(told(0, 5.5)).toBe("");
+    expect(told(0, 3)).toBe("Its numbers are of whole columns, 0.0 s to 5.5 s.");
+    expect(told(-1, 2, 2)).toBe("Its numbers are of whole columns, -2.0 s to 3.5 s.");
+    // Beyond the run there is nothing to count.
+    expect(told(-3, 9)).toBe("");
   });
 
   it("a ratio has no whole", () => {

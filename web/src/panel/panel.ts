@@ -27,6 +27,7 @@ import type { Loaded } from "./load";
 import { Picture } from "./picture";
 import type { Shown } from "./picture";
 import type { Row } from "./rows";
+import { countedWords } from "./counted";
 import { notDrawn } from "./secondaxis";
 import { smoothWords } from "./smooth";
 import { cellSelection, pointedStretch, rectangleSelection, roundBound } from "./selection";
@@ -285,7 +286,10 @@ export class PanelView {
     const axis = notDrawn(this.panel, this.page.catalog);
     const sampled = first?.stands_for && first.stands_for > 1 ? `one event may stand for ${first.stands_for}: amounts are estimates` : "";
     const smooth = this.isHeat ? "" : smoothWords(this.panel, this.loaded);
-    const pieces = [`${first?.help ?? help ?? ""} ${this.drawnFrom()} ${smooth}`.trim(), first?.caveat ?? "", sampled, axis].filter((piece) => piece !== "");
+    const run = this.loaded?.runs[0];
+    const counted = first && run ? countedWords(first, run, this.page.zero(run), this.loaded!.range) : "";
+    const told = [first?.help ?? help ?? "", this.drawnFrom(), smooth, counted].filter((words) => words !== "");
+    const pieces = [told.join(" "), first?.caveat ?? "", sampled, axis].filter((piece) => piece !== "");
     this.words.replaceChildren(...(runs ? [h("b", { class: "which" }, runs), " "] : []), pieces[0] ?? "", ...pieces.slice(1).map((piece) => h("em", {}, ` ${piece}`)));
   }
 

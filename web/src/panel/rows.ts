@@ -130,6 +130,9 @@ export function wholeOf(rows: Row[], answer: Answer): { total: Maybe; mean: Mayb
   if (answer.kind !== "sum" || rows.length < 2 || !oneRun) return null;
   const add = (values: Maybe[]): Maybe => (values.some((v) => v === null) ? null : values.reduce<number>((a, b) => a + b!, 0));
   const total = add(rows.map((row) => row.total));
-  const seconds = covered(rows);
+  // Mostly all parts were observed together: then that is known exactly.
+  const each = rows.flatMap((row) => (row.total && row.mean ? [row.total / row.mean] : []));
+  const [least, most] = [Math.min(...each), Math.max(...each)];
+  const seconds = each.length > 0 && most - least <= 1e-6 * most ? most : covered(rows);
   return { total, mean: total !== null && seconds > 0 ? total / seconds : null };
 }
