@@ -35,7 +35,7 @@ export function roundBound(edges: readonly number[], at: number, unit: string): 
 }
 
 /** Numbers widened to the edges of the buckets they lie in. */
-export function snapped(edges: readonly number[], from: number, to: number): [number, number] {
+function snapped(edges: readonly number[], from: number, to: number): [number, number] {
   const low = Math.max(0, lastNotAbove(edges, from));
   const high = edges.findIndex((edge) => edge >= to);
   return [edges[low]!, high < 0 ? Infinity : edges[Math.max(high, low + 1)]!];
