@@ -274,6 +274,39 @@ fn a_client_that_says_nothing_is_not_waited_for() {
     assert_eq!(view.ask("GET", "/api/v1/catalog", b"").status, 200);
 }
 
+/// Sends as much of `bytes` again and again as the other side takes.
+fn fill(stream: &mut TcpStream, bytes: &[u8]) {
+    stream.set_nonblocking(true).unwrap();
+    for _ in 0..100 {
+        if stream.write_all(bytes).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn who_has_a_session_comes_in_however_many_have_none() {
+    let view = viewed("security-places");
+    let asked = format!("GET /api/v1/runs HTTP/1.1\r\nHost: {}\r\n\r\n", view.host());
+    let asked = asked.repeat(500);
+    // They ask on and on, and never read what comes back.
+    let mut outside: Vec<TcpStream> = Vec::new();
+    for _ in 0..300 {
+        let mut stream = view.connect();
+        fill(&mut stream, asked.as_bytes());
+        outside.push(stream);
+    }
+    let from = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(view.ask("GET", "/api/v1/catalog", b"").status, 200);
+    }
+    assert!(
+        from.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        from.elapsed()
+    );
+}
+
 #[test]
 fn paths_never_leave_the_runs() {
     let dir = scratch("security-paths");

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
 use super::Serving;
+use super::places::Mark;
 use super::refused::Refused;
 
 /// Requests a second from those who have a session, over some seconds; and at once.
@@ -191,6 +192,9 @@ async fn admitted(
     let cookies = request.headers().get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|v| v.to_str().ok());
     let known = serving.access.has_session(cookies);
+    if known && let Some(connection) = request.extensions().get::<Mark>() {
+        connection.has_session();
+    }
     let rate = if known { &guard.inside } else { &guard.outside };
     if !rate.take() {
         let mut busy = Refused::new(StatusCode::TOO_MANY_REQUESTS, "too many requests");

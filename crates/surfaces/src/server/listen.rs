@@ -3,20 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// Connections at once; more wait.
-const MOST_CONNECTIONS: usize = 256;
+use super::places::Places;
+use super::progress::Progress;
+
 /// How long a client may take to say what it wants, or to shake hands.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of an answer. A slow one seems to for a while: its system
+/// tells of what was taken only when a third of a buffer of some megabytes is free.
+const STUCK: Duration = Duration::from_secs(20);
 /// Bytes that the head of a request may have.
 const LARGEST_HEAD: usize = 32 << 10;
 /// Headers of a request.
@@ -31,11 +35,8 @@ pub(super) async fn answer(
     router: Router,
     mut end: watch::Receiver<bool>,
 ) {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Places::new());
     loop {
-        let Ok(seat) = room.clone().acquire_owned().await else {
-            return;
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = end.changed() => break,
@@ -45,22 +46,39 @@ pub(super) async fn answer(
             sleep(Duration::from_millis(50)).await;
             continue;
         };
+        let place = tokio::select! {
+            place = places.take() => place,
+            _ = end.changed() => break,
+        };
         let _ = stream.set_nodelay(true);
+        let stream = Progress::new(stream, STUCK);
         let (router, tls, end) = (router.clone(), tls.clone(), end.clone());
         tokio::spawn(async move {
-            match tls {
-                None => serve(stream, router, end).await,
-                Some(tls) => {
-                    if let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await {
-                        serve(stream, router, end).await;
-                    }
-                }
+            let router = router.layer(Extension(place.mark()));
+            tokio::select! {
+                () = converse(stream, tls, router, end) => {}
+                () = place.ended() => {}
             }
-            drop(seat);
         });
     }
-    let all = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
-    let _ = timeout(LAST_ANSWERS, room.acquire_many(all)).await;
+    let _ = timeout(LAST_ANSWERS, places.all_free()).await;
+}
+
+/// Answers a client until one of the two has had enough.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    end: watch::Receiver<bool>,
+) {
+    match tls {
+        None => serve(stream, router, end).await,
+        Some(tls) => {
+            if let Ok(Ok(stream)) = timeout(PATIENCE, tls.accept(stream)).await {
+                serve(stream, router, end).await;
+            }
+        }
+    }
 }
 
 async fn serve(
@@ -83,5 +101,71 @@ async fn serve(
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::sync::mpsc::RecvTimeoutError;
+
+    use axum::routing::get;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Bytes of the answer.
+    const LENGTH: usize = 64 << 20;
+
+    /// How long a client is answered that reads `each` bytes after every pause of 100 ms, and
+    /// what it has read then.
+    fn answered(each: usize) -> (Duration, usize) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let asked = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        client.write_all(asked).unwrap();
+        let (done, ended) = std::sync::mpsc::channel::<()>();
+        let reading = std::thread::spawn(move || {
+            let mut buffer = vec![0; each.max(1)];
+            let mut read = 0;
+            while ended.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                if each > 0 {
+                    read += client.read(&mut buffer).unwrap_or(0);
+                }
+            }
+            let mut rest = Vec::new();
+            let _ = client.read_to_end(&mut rest);
+            read + rest.len()
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let took = runtime.block_on(async {
+            let stream = tokio::net::TcpStream::from_std(stream).unwrap();
+            let router = Router::new().route("/", get(|| async { vec![0; LENGTH] }));
+            let (_going_on, end) = watch::channel(false);
+            let from = Instant::now();
+            let patience = Duration::from_secs(1);
+            let stream = Progress::new(stream, patience);
+            let _ = timeout(Duration::from_secs(20), converse(stream, None, router, end)).await;
+            from.elapsed()
+        });
+        drop(done);
+        (took, reading.join().unwrap())
+    }
+
+    #[test]
+    fn who_takes_nothing_of_an_answer_is_not_waited_for() {
+        let (took, read) = answered(0);
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        assert!(read < LENGTH, "{read}");
+        // Who is slow gets all of it.
+        let (took, read) = answered(3 << 20);
+        assert!(took > Duration::from_secs(1), "{took:?}");
+        assert!(read > LENGTH, "{read}");
     }
 }
