@@ -427,7 +427,11 @@ fn beyond_this_machine_there_is_tls_only() {
     assert_eq!(entered.status, 303, "{entered:?}");
     let cookie = entered.header("set-cookie").unwrap();
     assert!(cookie.contains("; Secure"), "{cookie}");
-    assert!(entered.header("strict-transport-security").is_some());
+    // It would hold for all services of this host.
+    assert!(entered.header("strict-transport-security").is_none());
+    let other = request("GET", path, &here.replace("lab7", "lab8"), &[], b"");
+    let other = over_tls(&view, &certificate, "lab7.example", &other).unwrap();
+    assert_eq!(other.status, 421, "{other:?}");
     let refused = request("GET", "/api/v1/runs", &here, &[], b"");
     let refused = over_tls(&view, &certificate, "lab7.example", &refused).unwrap();
     assert_eq!(refused.status, 401, "a token is needed with TLS too");

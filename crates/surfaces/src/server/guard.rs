@@ -24,7 +24,8 @@ const RATE: (f64, f64) = (200.0, 600.0);
 /// Likewise from those who have none.
 const RATE_OUTSIDE: (f64, f64) = (10.0, 30.0);
 
-/// Headers of every answer. Scripts, styles and requests of the page come from here only.
+/// Headers of every answer. Scripts, styles and requests of the page come from here only. None asks
+/// for TLS from now on: browsers would ask it of other services of this host too.
 const HEADERS: &[(&str, &str)] = &[
     (
         "content-security-policy",
@@ -164,7 +165,6 @@ pub(super) async fn pass(
     request: Request,
     next: Next,
 ) -> Response {
-    let tls = serving.guard.tls;
     let api = request.uri().path().starts_with("/api/");
     let answer = admitted(&serving, request, next).await;
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
@@ -174,10 +174,6 @@ pub(super) async fn pass(
     }
     if api || !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    }
-    if tls {
-        let value = HeaderValue::from_static("max-age=31536000");
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
     response
 }
