@@ -127,8 +127,10 @@ impl View {
 
     /// A connection.
     pub(crate) fn connect(&self) -> TcpStream {
-        let host = self.host().replace("0.0.0.0", "127.0.0.1");
-        let stream = TcpStream::connect(host).expect("it listens");
+        // By whatever name it calls itself.
+        let host = self.host();
+        let (_, port) = host.rsplit_once(':').expect("a port");
+        let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
         let patience = Some(Duration::from_secs(60));
         stream.set_read_timeout(patience).expect("a time");
         stream

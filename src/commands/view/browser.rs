@@ -64,7 +64,8 @@ fn leading_to(address: &str) -> std::io::Result<PathBuf> {
         .create_new(true)
         .mode(0o600)
         .open(&path)?;
-    // The address is made of numbers and hexadecimal digits: nothing in it is special.
+    // The address is made of a host's name or numbers, and hexadecimal digits: nothing in it is
+    // special.
     writeln!(
         file,
         "<!doctype html><meta charset=utf-8><title>Sonde</title>\

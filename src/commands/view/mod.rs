@@ -1,6 +1,7 @@
 //! `sonde view`: the web page of one or more runs, or of this host live.
 
 mod browser;
+mod names;
 mod observe;
 
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -97,7 +98,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let settings = Settings {
         listen: listen(matches)?,
-        names: names(),
+        names: names::names(),
+        addresses: names::addresses(),
         limits: Limits::default(),
         certificate: certificate(matches)?,
         keep_in: std::env::current_dir().map_err(Failure::work)?,
@@ -123,7 +125,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
              {fingerprint}"
         ));
     }
-    let address = server.address().map_err(Failure::work)?;
+    let address = server.address();
     output::data(&format!("{address}\n"));
     let opened = (!matches.get_flag("no-open")).then(|| browser::open(&address));
     let end = server.end();
@@ -182,15 +184,4 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Failure> {
     found
         .next()
         .ok_or_else(|| Failure::input(format!("--listen {text}: this name has no address")))
-}
-
-/// Names of this machine.
-fn names() -> Vec<String> {
-    let uname = rustix::system::uname();
-    let name = uname.nodename().to_string_lossy().into_owned();
-    let short = name.split('.').next().unwrap_or_default().to_owned();
-    let mut names = vec![name, short];
-    names.dedup();
-    names.retain(|n| !n.is_empty());
-    names
 }

@@ -7,7 +7,6 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ring::rand::{SecureRandom, SystemRandom};
@@ -85,10 +84,10 @@ impl Access {
         self.held().token.clone()
     }
 
-    /// The address that the next browser may open.
-    pub(super) fn token_address(&self, address: SocketAddr, tls: bool) -> String {
+    /// The address that the next browser may open, at a host and a port.
+    pub(super) fn token_address(&self, authority: &str, tls: bool) -> String {
         let scheme = if tls { "https" } else { "http" };
-        format!("{scheme}://{address}/?token={}", self.token().text())
+        format!("{scheme}://{authority}/?token={}", self.token().text())
     }
 
     /// Takes a token for a session, if it is the one that waits.

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 
 use super::Serving;
+use super::names::Names;
 use super::places::Mark;
 use super::refused::Refused;
 
@@ -78,14 +79,14 @@ pub(super) struct Guard {
     pub(super) tls: bool,
     /// Reached from this machine only.
     pub(super) loopback: bool,
-    /// Names by which this machine may be asked.
-    pub(super) names: Vec<String>,
+    /// Names by which this server may be asked.
+    pub(super) names: Names,
     inside: Rate,
     outside: Rate,
 }
 
 impl Guard {
-    pub(super) fn new(port: u16, tls: bool, loopback: bool, names: Vec<String>) -> Guard {
+    pub(super) fn new(port: u16, tls: bool, loopback: bool, names: Names) -> Guard {
         Guard {
             port,
             tls,
@@ -110,10 +111,7 @@ impl Guard {
         let bare = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
         match bare.unwrap_or(name).parse::<IpAddr>() {
             Ok(address) => !self.loopback || address.is_loopback(),
-            Err(_) => {
-                let same = |known: &String| known.eq_ignore_ascii_case(name);
-                name.eq_ignore_ascii_case("localhost") || self.names.iter().any(same)
-            }
+            Err(_) => self.names.has(name),
         }
     }
 
@@ -305,7 +303,7 @@ mod tests {
 
     #[test]
     fn only_this_server_is_meant_by_a_host() {
-        let here = Guard::new(8000, false, true, vec![]);
+        let here = Guard::new(8000, false, true, Names::default());
         for host in [
             "127.0.0.1:8000",
             "localhost:8000",
@@ -327,14 +325,18 @@ mod tests {
         ] {
             assert!(!here.is_here(host), "{host}");
         }
-        let wide = Guard::new(443, true, false, vec!["lab7".into()]);
+        let lab7 = Names {
+            own: vec!["lab7".into()],
+            ..Names::default()
+        };
+        let wide = Guard::new(443, true, false, lab7);
         assert!(wide.is_here("lab7") && wide.is_here("10.0.0.1") && wide.is_here("[::1]:443"));
         assert!(!wide.is_here("lab8") && !wide.is_here("lab7:80"));
     }
 
     #[test]
     fn requests_of_other_sites_are_refused() {
-        let guard = Guard::new(8000, false, true, vec![]);
+        let guard = Guard::new(8000, false, true, Names::default());
         let host = ("host", "127.0.0.1:8000");
         let api: Uri = "/api/v1/runs".parse().unwrap();
         let check = |method: Method, more: &[(&str, &str)]| {

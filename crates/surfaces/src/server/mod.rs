@@ -17,6 +17,7 @@ mod levels;
 mod listen;
 mod live;
 mod menu;
+mod names;
 mod picture;
 mod places;
 mod printed;
@@ -27,7 +28,7 @@ mod stack;
 mod tls;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,7 @@ use access::Access;
 use answers::Answers;
 use asked::Asked;
 use guard::Guard;
+use names::Names;
 use refused::Refused;
 use runs::Shown;
 use tls::Secured;
@@ -69,6 +71,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Names by which this machine may be asked, beside its addresses.
     pub names: Vec<String>,
+    /// Addresses by which others reach it, the usual one first.
+    pub addresses: Vec<IpAddr>,
     /// What answers may take.
     pub limits: Limits,
     /// What connections are secured with. Beyond this machine they always are.
@@ -113,6 +117,8 @@ struct Serving {
     shown: Vec<Shown>,
     access: Access,
     guard: Guard,
+    /// Host and port to open.
+    authority: String,
     answers: Answers,
     keep_in: PathBuf,
     /// Called when a token was used.
@@ -136,6 +142,11 @@ impl Serving {
     /// Settings of its machine.
     fn inventory(&self, asked: &Asked) -> Result<Inventory, Refused> {
         Ok(self.shown(asked)?.inventory())
+    }
+
+    /// The address that the next browser may open.
+    fn token_address(&self) -> String {
+        self.access.token_address(&self.authority, self.guard.tls)
     }
 
     /// The observation that goes on, if one is shown.
@@ -206,12 +217,17 @@ impl Server {
             })?;
         let address = listener.local_addr()?;
         let loopback = address.ip().is_loopback();
+        // Those of an address that stands for all are the machine's.
+        let mut certified = settings.addresses.clone();
+        if !address.ip().is_unspecified() {
+            certified.insert(0, address.ip());
+        }
         let certificate = match &settings.certificate {
             None if !loopback => Some(&Certificate::Made),
             given => given.as_ref(),
         };
         let secured = certificate
-            .map(|c| tls::secured(c, &settings.names, address.ip()))
+            .map(|c| tls::secured(c, &settings.names, &certified))
             .transpose()?;
         let shown = match showing {
             Showing::Live(live) => vec![Shown::live(live.clone())],
@@ -223,20 +239,26 @@ impl Server {
                 opened.collect::<Result<Vec<_>, _>>()?
             }
         };
-        let names = settings.names.clone();
+        let names = Names {
+            own: settings.names.clone(),
+            addresses: settings.addresses.clone(),
+            certificate: secured.as_ref().and_then(|s| s.given.clone()),
+        };
+        let authority = names.authority(address);
         let guard = Guard::new(address.port(), secured.is_some(), loopback, names);
         let access = Access::new(address.port(), secured.is_some())?;
         let serving = Arc::new_cyclic(|weak: &std::sync::Weak<Serving>| {
             let weak = weak.clone();
             let told = move || {
                 if let Some(serving) = weak.upgrade() {
-                    entered(&serving.access.token_address(address, serving.guard.tls));
+                    entered(&serving.token_address());
                 }
             };
             Serving {
                 shown,
                 access,
                 guard,
+                authority,
                 answers: Answers::new(settings.limits),
                 keep_in: settings.keep_in.clone(),
                 entered: Box::new(told),
@@ -253,10 +275,8 @@ impl Server {
     }
 
     /// The address with a token that opens it once.
-    pub fn address(&self) -> io::Result<String> {
-        let address = self.listener.local_addr()?;
-        let tls = self.serving.guard.tls;
-        Ok(self.serving.access.token_address(address, tls))
+    pub fn address(&self) -> String {
+        self.serving.token_address()
     }
 
     /// SHA-256 of the certificate that was made, if one was, as browsers show it.

@@ -45,13 +45,15 @@ pub(super) struct Secured {
     pub(super) acceptor: TlsAcceptor,
     /// SHA-256 of a certificate that was made, as browsers show it.
     pub(super) fingerprint: Option<String>,
+    /// The user's own certificate, if there is one.
+    pub(super) given: Option<CertificateDer<'static>>,
 }
 
-/// For a server with those names and this address.
+/// For a server with those names and addresses.
 pub(super) fn secured(
     certificate: &Certificate,
     names: &[String],
-    address: IpAddr,
+    addresses: &[IpAddr],
 ) -> Result<Secured, TlsError> {
     let (chain, key, made) = match certificate {
         Certificate::Files { certificate, key } => {
@@ -59,11 +61,12 @@ pub(super) fn secured(
             (chain, key, false)
         }
         Certificate::Made => {
-            let (certificate, key) = made(names, address)?;
+            let (certificate, key) = made(names, addresses)?;
             (vec![certificate], key, true)
         }
     };
     let fingerprint = chain.first().filter(|_| made).map(|c| fingerprint(c));
+    let given = chain.first().filter(|_| !made).cloned();
     let wrong = |e: tokio_rustls::rustls::Error| TlsError::Certificate(e.to_string());
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -74,6 +77,7 @@ pub(super) fn secured(
     Ok(Secured {
         acceptor: TlsAcceptor::from(Arc::new(config)),
         fingerprint,
+        given,
     })
 }
 
@@ -100,13 +104,11 @@ fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 
 fn made(
     names: &[String],
-    address: IpAddr,
+    addresses: &[IpAddr],
 ) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
     let mut all = vec!["localhost".to_owned()];
     all.extend(names.iter().cloned());
-    if !address.is_unspecified() {
-        all.push(address.to_string());
-    }
+    all.extend(addresses.iter().map(IpAddr::to_string));
     let failed = |e: rcgen::Error| TlsError::Certificate(e.to_string());
     let made = rcgen::generate_simple_self_signed(all).map_err(failed)?;
     let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
@@ -122,12 +124,25 @@ fn fingerprint(certificate: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tokio_rustls::rustls::pki_types::ServerName;
+
     use super::*;
 
     #[test]
+    fn one_that_is_made_is_for_all_names_and_addresses() {
+        let addresses = ["192.0.2.7", "2001:db8::7"].map(|a| a.parse().unwrap());
+        let (made, _) = made(&["lab7".to_owned()], &addresses).unwrap();
+        let made = webpki::EndEntityCert::try_from(&made).unwrap();
+        for name in ["localhost", "lab7", "192.0.2.7", "2001:db8::7"] {
+            let name = ServerName::try_from(name).unwrap();
+            made.verify_is_valid_for_subject_name(&name).unwrap();
+        }
+    }
+
+    #[test]
     fn a_certificate_is_made_or_read_or_refused() {
-        let address = "192.0.2.7".parse().unwrap();
-        let secured_with = |c: &Certificate| secured(c, &["lab7".to_owned()], address);
+        let addresses = ["192.0.2.7".parse().unwrap()];
+        let secured_with = |c: &Certificate| secured(c, &["lab7".to_owned()], &addresses);
         let fingerprint = secured_with(&Certificate::Made)
             .unwrap()
             .fingerprint
