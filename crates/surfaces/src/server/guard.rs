@@ -20,6 +20,9 @@ use super::names::Names;
 use super::places::Mark;
 use super::refused::Refused;
 
+/// Bytes and headers that the head of a request may have.
+const LARGEST_HEAD: (usize, usize) = (32 << 10, 64);
+
 /// Requests a second from those who have a session, over some seconds; and at once.
 const RATE: (f64, f64) = (200.0, 600.0);
 /// Likewise from those who have none.
@@ -116,6 +119,12 @@ impl Guard {
     }
 
     fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+        let (bytes, many) = LARGEST_HEAD;
+        if headers.len() > many || head_bytes(method, uri, headers) > bytes {
+            let text = format!("the head of a request has at most {bytes} bytes, {many} headers");
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return Err(Refused::new(status, text));
+        }
         let text = |name: HeaderName| headers.get(name).and_then(|v| v.to_str().ok());
         // An address with a host of its own (`GET http://other/`) is not for this server.
         let absolute = uri.host().is_some();
@@ -148,6 +157,16 @@ impl Guard {
         }
         Ok(())
     }
+}
+
+/// Bytes of a request's head as it is usually written, up to the empty line.
+fn head_bytes(method: &Method, uri: &Uri, headers: &HeaderMap) -> usize {
+    let address = uri.path_and_query().map_or(0, |p| p.as_str().len());
+    let first = method.as_str().len() + address + "  HTTP/1.1\r\n".len();
+    let lines = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    first + lines.sum::<usize>()
 }
 
 fn foreign() -> Refused {

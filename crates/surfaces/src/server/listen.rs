@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a client may take nothing of an answer. A slow one seems to for a while: its system
 /// tells of what was taken only when a third of a buffer of some megabytes is free.
 const STUCK: Duration = Duration::from_secs(20);
-/// Bytes that the head of a request may have.
-const LARGEST_HEAD: usize = 32 << 10;
-/// Headers of a request.
-const MOST_HEADERS: usize = 64;
+/// Bytes of a request's head that are read, and headers. Those of `guard` are fewer: what is
+/// beyond these is refused without a word.
+const LARGEST_HEAD: usize = 64 << 10;
+const MOST_HEADERS: usize = 256;
 /// How long answers under way may take after the end.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
