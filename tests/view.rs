@@ -460,6 +460,8 @@ fn live_is_seen_kept_and_ended() {
         )
     };
     let kept = keep("seen");
+    // Nobody has looked for some samples.
+    std::thread::sleep(Duration::from_millis(900));
     assert_eq!(kept.status, 200, "{kept:?}");
     let path = dir.join("seen");
     assert!(
@@ -471,6 +473,11 @@ fn live_is_seen_kept_and_ended() {
     succeed(sonde().arg("show").arg(&path));
     assert_eq!(keep("seen").status, 409);
     for name in ["../x", "", ".x", "a/b"] {
+    // The first is of the newest sample.
+    let first = text.split("\ndata: ").nth(1).and_then(|t| t.lines().next());
+    let first: Value = serde_json::from_str(first.unwrap()).unwrap();
+    assert!(first["seconds"].as_f64() > Some(0.3), "{first}");
+    assert!(first["own_cost"]["memory"].is_number(), "{first}");
         assert_eq!(keep(name).status, 400, "{name}");
     }
     let saved = view.ask("PUT", "/api/v1/worksheets/x?run=live", b"{}");
@@ -482,3 +489,5 @@ fn live_is_seen_kept_and_ended() {
     let mut rest = String::new();
     let _ = stream.read_to_string(&mut rest);
 }
+    assert!(rest.contains("event: ended"), "{rest}");
+    assert!(rest.ends_with("\r\n0\r\n\r\n"), "it is whole: {rest}");

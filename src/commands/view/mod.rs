@@ -137,8 +137,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         });
     waiting.map_err(Failure::work)?;
     server.run();
+            // First, so that pages hear that the observation has ended.
+            drop(observer);
     drop(opened);
-    drop(observer);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -132,25 +132,27 @@ fn told(run: &Run) -> Arc<str> {
 pub(super) async fn stream(
     State(serving): State<Arc<Serving>>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refused> {
-    let Some(live) = serving.live() else {
+    let Some(live) = serving.live().cloned() else {
         let text = "these runs are not live: nothing comes\nhint: `sonde view` without a run";
         return Err(Refused::new(StatusCode::NOT_FOUND, text));
     };
     let ticks = live.ticks.subscribe();
-    let next = |state: Option<(watch::Receiver<Tick>, bool)>| async move {
-        let (mut ticks, begun) = state?;
+    let next = |state: Option<(Arc<Live>, watch::Receiver<Tick>, bool)>| async move {
+        let (live, mut ticks, begun) = state?;
         // The first is what is there already.
         let changed = !begun || ticks.changed().await.is_ok();
         let tick = ticks.borrow_and_update().clone();
         match tick {
             Tick::Sample(text) if changed => {
+                // While nobody listened, ticks were not made.
+                let text = if begun { text } else { told(&live.run().0) };
                 let event = Event::default().event("tick").data(&*text);
-                Some((Ok(event), Some((ticks, true))))
+                Some((Ok(event), Some((live, ticks, true))))
             }
             _ => Some((Ok(Event::default().event("ended").data("{}")), None)),
         }
     };
-    let stream = unfold(Some((ticks, false)), next);
+    let stream = unfold(Some((live, ticks, false)), next);
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()))
 }
 
