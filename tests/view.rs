@@ -384,6 +384,15 @@ fn a_run_that_is_still_recorded_grows() {
         .unwrap();
     recorder::wait("the journal", || {
         std::fs::metadata(run.join("journal")).is_ok_and(|m| m.len() > 0)
+    // What says how to observe does nothing with a run.
+    for (name, value) in [
+        ("--every", "1s"),
+        ("--detail", "events"),
+        ("--sources", "cpu"),
+    ] {
+        let said = bad(&[&run, Path::new(name), Path::new(value)]);
+        assert!(said.contains(&format!("{name} is for")), "{said}");
+    }
     });
     let view = View::open(&[&run]);
     let length = || view.get("runs")["runs"][0].clone();

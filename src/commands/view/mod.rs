@@ -8,6 +8,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Signal;
@@ -96,6 +97,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if let Some(failure) = paths.iter().find_map(|p| experiment::an_experiment(p)) {
         return Err(failure);
     }
+    if !paths.is_empty() {
+        of_live_only(matches)?;
+    }
     let settings = Settings {
         listen: listen(matches)?,
         names: names::names(),
@@ -133,14 +137,25 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         .name("signals".into())
         .spawn(move || {
             wait_for_end(signals);
+            // First, so that pages hear that the observation has ended.
+            drop(observer);
             end.end();
         });
     waiting.map_err(Failure::work)?;
     server.run();
-            // First, so that pages hear that the observation has ended.
-            drop(observer);
     drop(opened);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What says how to observe has no meaning with runs.
+fn of_live_only(matches: &ArgMatches) -> Result<(), Failure> {
+    let given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    match ["every", "detail", "sources"].into_iter().find(given) {
+        None => Ok(()),
+        Some(name) => Err(Failure::input(format!(
+            "--{name} is for observing this host live, not for a run\nhint: leave it out, or the run"
+        ))),
+    }
 }
 
 /// Waits for a signal that ends the program.
