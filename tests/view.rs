@@ -324,6 +324,15 @@ fn several_runs_worksheets_output_and_the_rest() {
         .as_f64()
         .unwrap();
     assert!((sum - told).abs() < 1e-6, "{sum} {told}");
+    // Of lines those beyond `top` are left out, which is told.
+    let lines = format!(
+        "/api/v1/eval?run=a&top=2&expr={}",
+        encoded("disk.bytes by device")
+    );
+    let headers = [view.cookie(), accept];
+    let bytes = view.raw(&browser::request("GET", &lines, &host, &headers, b""));
+    let reader = arrow_ipc::reader::StreamReader::try_new(bytes.body.as_slice(), None).unwrap();
+    assert_eq!(reader.schema().metadata()["others"], "4");
     let (status, said) = view.end();
     assert!(status.success(), "{said}");
 }

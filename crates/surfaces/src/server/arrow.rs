@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use run::Run;
 use run::catalog::Kind;
 
+use super::picture::told;
 use super::refused::Refused;
 
 /// A column of values, growing.
@@ -20,7 +21,8 @@ enum Growing {
     Numbers(Vec<f64>),
 }
 
-/// The answer as a stream of one batch. Of heat maps the value is the amount in the column.
+/// The answer as a stream of one batch. Of heat maps the value is the amount in the column. How
+/// many groups are left out is `others` in the schema's metadata.
 pub(super) fn stream(run: &Run, pictured: &Pictured, top: usize) -> Result<Vec<u8>, Refused> {
     let answer = &pictured.answer;
     let is_heat = answer.by.iter().any(|by| by.number.is_some());
@@ -35,7 +37,8 @@ pub(super) fn stream(run: &Run, pictured: &Pictured, top: usize) -> Result<Vec<u
             None => Growing::Words(vec![]),
         })
         .collect();
-    let shown = if is_heat { answer.groups.len() } else { top };
+    let all = answer.groups.len();
+    let shown = if is_heat { all } else { told(all, top) };
     for (place, group) in answer.groups.iter().enumerate().take(shown) {
         for (column, shown) in pictured.series(place).iter().enumerate() {
             let seconds = pictured.observed[column].0;
@@ -91,6 +94,7 @@ pub(super) fn stream(run: &Run, pictured: &Pictured, top: usize) -> Result<Vec<u
     let about = HashMap::from([
         ("expr".to_owned(), answer.text.clone()),
         ("run".to_owned(), run.manifest.id.clone()),
+        ("others".to_owned(), (all - shown).to_string()),
     ]);
     let schema = Arc::new(Schema::new_with_metadata(fields, about));
     let failed = |e: arrow_schema::ArrowError| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, e);

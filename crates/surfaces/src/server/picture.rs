@@ -192,9 +192,14 @@ pub(super) fn words(key: &[KeyValue]) -> Vec<String> {
 
 fn lines(run: &Run, pictured: &Pictured, top: usize) -> Lines {
     let answer = &pictured.answer;
+/// How many of `all` groups are told one by one, if `top` are asked for: one that would stand
+/// alone among the others is no longer to be told than those.
+pub(super) fn told(all: usize, top: usize) -> usize {
+    if all <= top + 1 { all } else { top }
+}
+
     let all = answer.groups.len();
-    // One that would stand alone among the others is no longer to be told than those.
-    let shown = if all <= top + 1 { all } else { top };
+    let shown = told(all, top);
     let statistic = answer.text.split_whitespace().next().unwrap_or("");
     let groups = answer.groups.iter().enumerate().take(shown);
     let groups = groups.map(|(place, group)| {
