@@ -338,6 +338,24 @@ fn several_runs_worksheets_output_and_the_rest() {
 }
 
 #[test]
+fn before_the_run_there_is_nothing() {
+    let dir = scratch("view-before");
+    let run = made::disk_run(&dir.join("run"), 10);
+    let view = View::open(&[&run]);
+    for request in ["eval?expr=disk.bytes", "levels?expr=disk.bytes+by+device"] {
+        for window in ["from=-10&to=-5", "from=-10&to=0"] {
+            let (status, error) = view.refused(&format!("{request}&{window}"));
+            assert_eq!(status, 400, "{request} {window}");
+            assert!(
+                error["message"].as_str().unwrap().contains("start"),
+                "{error}"
+            );
+        }
+        view.get(&format!("{request}&from=-10&to=5"));
+    }
+}
+
+#[test]
 fn what_cannot_be_shown_is_said() {
     let dir = scratch("view-bad");
     let bad = |arguments: &[&Path]| {
@@ -366,6 +384,15 @@ fn what_cannot_be_shown_is_said() {
     let said = bad(&[&run, Path::new("--listen"), Path::new("nowhere")]);
     assert!(said.contains("--listen nowhere"), "{said}");
     assert!(bad(&[&run, Path::new("--cert"), Path::new("x")]).contains("--key"));
+    // What says how to observe does nothing with a run.
+    for (name, value) in [
+        ("--every", "1s"),
+        ("--detail", "events"),
+        ("--sources", "cpu"),
+    ] {
+        let said = bad(&[&run, Path::new(name), Path::new(value)]);
+        assert!(said.contains(&format!("{name} is for")), "{said}");
+    }
     // A damaged table is told, and the others answer.
     std::fs::write(run.join("disk_latency.parquet"), b"nonsense").unwrap();
     let view = View::open(&[&run]);
@@ -393,15 +420,6 @@ fn a_run_that_is_still_recorded_grows() {
         .unwrap();
     recorder::wait("the journal", || {
         std::fs::metadata(run.join("journal")).is_ok_and(|m| m.len() > 0)
-    // What says how to observe does nothing with a run.
-    for (name, value) in [
-        ("--every", "1s"),
-        ("--detail", "events"),
-        ("--sources", "cpu"),
-    ] {
-        let said = bad(&[&run, Path::new(name), Path::new(value)]);
-        assert!(said.contains(&format!("{name} is for")), "{said}");
-    }
     });
     let view = View::open(&[&run]);
     let length = || view.get("runs")["runs"][0].clone();
@@ -442,6 +460,8 @@ fn live_is_seen_kept_and_ended() {
     ];
     let mut view = View::start_with(command, &live);
     view.enter();
+    // Nobody has looked for some samples.
+    std::thread::sleep(Duration::from_millis(900));
     let mut stream = view.connect();
     let head = browser::request("GET", "/api/v1/stream", &view.host(), &[view.cookie()], b"");
     std::io::Write::write_all(&mut stream, &head).unwrap();
@@ -453,6 +473,11 @@ fn live_is_seen_kept_and_ended() {
         text += &String::from_utf8_lossy(&buffer[..n]);
     }
     assert!(text.contains("\"own_cost\""), "{text}");
+    // The first is of the newest sample.
+    let first = text.split("\ndata: ").nth(1).and_then(|t| t.lines().next());
+    let first: Value = serde_json::from_str(first.unwrap()).unwrap();
+    assert!(first["seconds"].as_f64() > Some(0.3), "{first}");
+    assert!(first["own_cost"]["memory"].is_number(), "{first}");
     let ask = |more: &str| view.get(&format!("eval?run=live&expr=cpu.time+by+mode{more}"));
     let shown = ask("");
     let first = shown["to"].as_f64().unwrap();
@@ -478,8 +503,6 @@ fn live_is_seen_kept_and_ended() {
         )
     };
     let kept = keep("seen");
-    // Nobody has looked for some samples.
-    std::thread::sleep(Duration::from_millis(900));
     assert_eq!(kept.status, 200, "{kept:?}");
     let path = dir.join("seen");
     assert!(
@@ -491,11 +514,6 @@ fn live_is_seen_kept_and_ended() {
     succeed(sonde().arg("show").arg(&path));
     assert_eq!(keep("seen").status, 409);
     for name in ["../x", "", ".x", "a/b"] {
-    // The first is of the newest sample.
-    let first = text.split("\ndata: ").nth(1).and_then(|t| t.lines().next());
-    let first: Value = serde_json::from_str(first.unwrap()).unwrap();
-    assert!(first["seconds"].as_f64() > Some(0.3), "{first}");
-    assert!(first["own_cost"]["memory"].is_number(), "{first}");
         assert_eq!(keep(name).status, 400, "{name}");
     }
     let saved = view.ask("PUT", "/api/v1/worksheets/x?run=live", b"{}");
@@ -506,6 +524,6 @@ fn live_is_seen_kept_and_ended() {
     // The page was told.
     let mut rest = String::new();
     let _ = stream.read_to_string(&mut rest);
-}
     assert!(rest.contains("event: ended"), "{rest}");
     assert!(rest.ends_with("\r\n0\r\n\r\n"), "it is whole: {rest}");
+}

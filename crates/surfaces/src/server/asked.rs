@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
+use analysis::window::Window;
 use axum::extract::FromRequestParts;
 use axum::extract::Query;
 use axum::http::request::Parts;
+use run::Run;
 
 use super::refused::Refused;
+use super::runs::since;
 
 /// Bytes that a value may have.
 const LONGEST: usize = 8 << 10;
@@ -76,6 +79,23 @@ impl Asked {
             let (least, most) = (range.start(), range.end());
             Refused::bad(format!("`{name}` is from {least} to {most}, not {text}"))
         })
+    }
+
+    /// The window from `from` to `to` of a run in so many columns; without them all of it.
+    pub(super) fn window(&self, run: &Run, width: usize) -> Result<Window, Refused> {
+        let (from, to) = (self.number("from")?, self.number("to")?);
+        let from = from.unwrap_or(0.0);
+        let to = to.unwrap_or_else(|| since(run, run.ended()));
+        if from >= to {
+            return Err(Refused::bad("`from` is not before `to`"));
+        }
+        if to <= 0.0 {
+            return Err(Refused::bad(
+                "`to` is not after the start of the run, which is 0",
+            ));
+        }
+        let width = width as u32;
+        Ok(Window { from, to, width })
     }
 
     /// One of some words, by its place among them.

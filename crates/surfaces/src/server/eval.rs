@@ -15,7 +15,6 @@ use super::asked::Asked;
 use super::cells::Wanted;
 use super::picture::{Look, picture};
 use super::refused::Refused;
-use super::runs::since;
 
 /// Columns, rows and groups that can be asked for, and what they are otherwise.
 const WIDTHS: (usize, usize, usize) = (1, 8192, 1000);
@@ -31,15 +30,13 @@ const ARROW: &str = "application/vnd.apache.arrow.stream";
 /// What was asked.
 struct Question {
     text: String,
-    from: Option<f64>,
-    to: Option<f64>,
-    width: usize,
+    window: Window,
     look: Look,
     arrow: bool,
 }
 
 impl Question {
-    fn read(asked: &Asked, headers: &HeaderMap) -> Result<Question, Refused> {
+    fn read(asked: &Asked, headers: &HeaderMap, run: &Run) -> Result<Question, Refused> {
         let count = |name, (least, most, otherwise)| asked.count(name, least..=most, otherwise);
         let text = asked.needed("expr")?.to_owned();
         if text.len() > LONGEST {
@@ -55,9 +52,7 @@ impl Question {
         let mut accepts = accepts.filter_map(|v| v.to_str().ok());
         Ok(Question {
             text,
-            from: asked.number("from")?,
-            to: asked.number("to")?,
-            width: count("width", WIDTHS)?,
+            window: asked.window(run, count("width", WIDTHS)?)?,
             look: Look {
                 top: count("top", TOPS)?,
                 wanted: Wanted {
@@ -70,30 +65,15 @@ impl Question {
         })
     }
 
-    fn window(&self, run: &Run) -> Result<Window, Refused> {
-        let end = since(run, run.ended());
-        let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or(end));
-        if from >= to {
-            return Err(Refused::bad("`from` is not before `to`"));
-        }
-        Ok(Window {
-            from,
-            to,
-            width: self.width as u32,
-        })
-    }
-
     /// What tells its answer from others.
     fn key(&self, id: &str, version: u64) -> String {
         let Question {
             text,
-            from,
-            to,
-            width,
+            window,
             look,
             arrow,
         } = self;
-        format!("{id} {version} {from:?} {to:?} {width} {look:?} {arrow} {text}")
+        format!("{id} {version} {window:?} {look:?} {arrow} {text}")
     }
 }
 
@@ -103,8 +83,8 @@ pub(super) async fn eval(
     asked: Asked,
     headers: HeaderMap,
 ) -> Result<Response, Refused> {
-    let question = Question::read(&asked, &headers)?;
     let (run, version) = serving.run(&asked)?;
+    let question = Question::read(&asked, &headers, &run)?;
     let key = question.key(asked.text("run").unwrap_or_default(), version);
     let kind = if question.arrow {
         ARROW
@@ -112,8 +92,7 @@ pub(super) async fn eval(
         "application/json"
     };
     let work = move |bounds: &Arc<_>| {
-        let window_asked = question.window(&run)?;
-        let pictured = window(&run, &question.text, &window_asked, bounds)?;
+        let pictured = window(&run, &question.text, &question.window, bounds)?;
         if question.arrow {
             return arrow::stream(&run, &pictured, question.look.top);
         }

@@ -42,15 +42,7 @@ pub(super) async fn levels(
     let text = asked.needed("expr")?.to_owned();
     let (run, _) = serving.run(&asked)?;
     let inventory = serving.inventory(&asked)?;
-    let end = since(&run, run.ended());
-    let window = Window {
-        from: asked.number("from")?.unwrap_or(0.0),
-        to: asked.number("to")?.unwrap_or(end),
-        width: asked.count("width", 1..=8192, 1000)? as u32,
-    };
-    if window.from >= window.to {
-        return Err(Refused::bad("`from` is not before `to`"));
-    }
+    let window = asked.window(&run, asked.count("width", 1..=8192, 1000)?)?;
     let work = move |bounds: &Arc<_>| of(&run, &inventory, &text, &window, bounds);
     serving.answers.work_out(work).await.map(Json)
 }
