@@ -13,7 +13,7 @@ use super::Serving;
 use super::arrow;
 use super::asked::Asked;
 use super::cells::Wanted;
-use super::picture::{Look, picture};
+use super::picture::{Look, can_be_drawn, picture};
 use super::refused::Refused;
 
 /// Columns, rows and groups that can be asked for, and what they are otherwise.
@@ -92,6 +92,9 @@ pub(super) async fn eval(
         "application/json"
     };
     let work = move |bounds: &Arc<_>| {
+        if !question.arrow {
+            can_be_drawn(&question.text)?;
+        }
         let pictured = window(&run, &question.text, &question.window, bounds)?;
         if question.arrow {
             return arrow::stream(&run, &pictured, question.look.top);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use analysis::bounds::Bounds;
+use analysis::parse;
+use analysis::plan::{ByDimension, in_some_run};
 use analysis::quantiles::{self, Spreads};
 use analysis::scan::KeyValue;
 use analysis::window::{Pictured, Shown};
@@ -190,14 +192,14 @@ pub(super) fn words(key: &[KeyValue]) -> Vec<String> {
         .collect()
 }
 
-fn lines(run: &Run, pictured: &Pictured, top: usize) -> Lines {
-    let answer = &pictured.answer;
 /// How many of `all` groups are told one by one, if `top` are asked for: one that would stand
 /// alone among the others is no longer to be told than those.
 pub(super) fn told(all: usize, top: usize) -> usize {
     if all <= top + 1 { all } else { top }
 }
 
+fn lines(run: &Run, pictured: &Pictured, top: usize) -> Lines {
+    let answer = &pictured.answer;
     let all = answer.groups.len();
     let shown = told(all, top);
     let statistic = answer.text.split_whitespace().next().unwrap_or("");
@@ -259,6 +261,37 @@ fn others(pictured: &Pictured, shown: usize) -> Others {
     }
 }
 
+/// Whether there is a picture of `text`, told before it is worked out. Other faults are told by
+/// who works it out, in the run that is asked.
+pub(super) fn can_be_drawn(text: &str) -> Result<(), Refused> {
+    let plan = parse(text).and_then(|expression| in_some_run(&expression));
+    match plan {
+        Ok(plan) if plan.by.iter().any(|b| b.number.is_some()) => {
+            is_heat_map(text, &plan.by, plan.kind)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether what is split by a number is a heat map.
+fn is_heat_map(text: &str, by: &[ByDimension], kind: Option<Kind>) -> Result<(), Refused> {
+    if by.len() > 1 {
+        let number = by.iter().find(|b| b.number.is_some());
+        let number = number.map_or("", |b| &b.name);
+        return Err(Refused::bad(format!(
+            "a heat map has one dimension, a number; `{text}` has others too\n\
+             hint: split by {number} only, and choose the others with `where`"
+        )));
+    }
+    if kind != Some(Kind::Sum) {
+        return Err(Refused::bad(format!(
+            "`{text}` is no sum: its parts do not add up to anything, as those of a heat map \
+             do\nhint: a sum by the same number, as disk.ios by latency"
+        )));
+    }
+    Ok(())
+}
+
 fn heat_map(
     run: &Run,
     text: &str,
@@ -266,21 +299,7 @@ fn heat_map(
     look: &Look,
     bounds: &Arc<Bounds>,
 ) -> Result<HeatMap, Refused> {
-    let answer = &pictured.answer;
-    if answer.by.len() > 1 {
-        let number = answer.by.iter().find(|b| b.number.is_some());
-        let number = number.map_or("", |b| &b.name);
-        return Err(Refused::bad(format!(
-            "a heat map has one dimension, a number; `{text}` has others too\n\
-             hint: split by {number} only, and choose the others with `where`"
-        )));
-    }
-    if answer.kind != Some(Kind::Sum) {
-        return Err(Refused::bad(format!(
-            "`{text}` is no sum: its parts do not add up to anything, as those of a heat map \
-             do\nhint: a sum by the same number, as disk.ios by latency"
-        )));
-    }
+    is_heat_map(text, &pictured.answer.by, pictured.answer.kind)?;
     let spreads = pictured.spreads(run, text, bounds)?;
     let cells = cells::cells(run, pictured, &look.wanted);
     let amounts = cells.rows().map(|row| {
@@ -310,4 +329,21 @@ fn of_spreads(spreads: &Spreads) -> Option<Quantiles> {
         max: whole.max(),
         mean,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_picture_has_is_told_before_it_is_worked_out() {
+        for text in ["disk.ios by file, size", "disk.mean_latency by latency"] {
+            let refused = can_be_drawn(text).unwrap_err();
+            assert!(refused.hint.is_some(), "{text}");
+        }
+        // Other faults are of the run that is asked.
+        for text in ["disk.ios by size", "disk.ios by file", "disk.ios by", "x.y"] {
+            assert_eq!(can_be_drawn(text), Ok(()), "{text}");
+        }
+    }
 }
