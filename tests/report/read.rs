@@ -268,6 +268,16 @@ fn a_page_opens_from_disk_without_a_network() {
             (sum - total_of(&run, expression)).abs() < 1e-6,
             "{expression}"
         );
+    // What the page cannot show is told when it is written.
+    let other = dir.join("b.html");
+    let mut command = sonde();
+    command.arg("report").arg(&run).arg("-o").arg(&other);
+    let missing = output(command.args(["--expr", "disk.ios by op, latency"]));
+    let said = String::from_utf8_lossy(&missing.stderr);
+    assert_eq!(missing.status.code(), Some(1), "{said}");
+    let told = "the page does not show `disk.ios by op, latency`";
+    assert!(said.contains(told) && said.contains("hint:"), "{said}");
+    assert!(other.exists());
     }
     let needs = [
         Need::Program("chromium"),

@@ -51,7 +51,8 @@ struct Form {
     ending: &'static str,
     /// A few words on it.
     about: &'static str,
-    of_run: fn(&Made<'_>) -> Result<Files, Failure>,
+    /// What could not be told is added to the problems.
+    of_run: fn(&Made<'_>, &mut Vec<String>) -> Result<Files, Failure>,
     of_experiment: fn(&Tried<'_>) -> Result<Files, Failure>,
 }
 
@@ -60,8 +61,10 @@ const FORMS: &[Form] = &[
     Form {
         ending: "html",
         about: "one page that needs no server and no network",
-        of_run: |made| {
-            let text = page::text(made.run, made.sheet).map_err(Failure::input)?;
+        of_run: |made, problems| {
+            let page = page::text(made.run, made.sheet).map_err(Failure::input)?;
+            let (text, missing) = page;
+            problems.extend(missing);
             Ok(made.only(text.into_bytes()))
         },
         of_experiment: |tried| tried.page(),
@@ -69,7 +72,7 @@ const FORMS: &[Form] = &[
     Form {
         ending: "eml",
         about: "a mail with tables and pictures, as a draft",
-        of_run: |made| {
+        of_run: |made, _| {
             let bytes = mail::bytes(made.report).map_err(|e| drawing(&e))?;
             Ok(made.only(bytes))
         },
@@ -78,7 +81,7 @@ const FORMS: &[Form] = &[
     Form {
         ending: "xlsx",
         about: "a spreadsheet with charts, a sheet a statistic",
-        of_run: |made| {
+        of_run: |made, _| {
             let bytes = sheet::bytes(made.report).map_err(Failure::work)?;
             Ok(made.only(bytes))
         },
@@ -87,19 +90,19 @@ const FORMS: &[Form] = &[
     Form {
         ending: "md",
         about: "Markdown, with its pictures in a directory beside it",
-        of_run: in_markdown,
+        of_run: |made, _| in_markdown(made),
         of_experiment: |tried| tried.markdown(),
     },
     Form {
         ending: "csv",
         about: "every value, a row each; of an experiment an arm by a metric",
-        of_run: |made| Ok(made.only(csv::text(made.report).into_bytes())),
+        of_run: |made, _| Ok(made.only(csv::text(made.report).into_bytes())),
         of_experiment: |tried| tried.values(),
     },
     Form {
         ending: "json",
         about: "what `show` and `get` print as JSON",
-        of_run: |made| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
+        of_run: |made, _| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
         of_experiment: |tried| tried.json(),
     },
 ];
@@ -179,7 +182,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         sheet: &sheet,
         path,
     };
-    for (path, bytes) in (form.of_run)(&made)? {
+    for (path, bytes) in (form.of_run)(&made, &mut problems)? {
         output::file(&path, &bytes)?;
     }
     for problem in &problems {

@@ -31,17 +31,18 @@ const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"def
      script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; \
      form-action 'none'\" />";
 
-/// The file: `run` as `worksheet` shows it.
-pub fn text(run: &Run, worksheet: &Worksheet) -> Result<String, PageError> {
+/// The file: `run` as `worksheet` shows it; and what of that it cannot show, a sentence each.
+pub fn text(run: &Run, worksheet: &Worksheet) -> Result<(String, Vec<String>), PageError> {
     let index = asset("index.html")?;
     let mut carried = server::beside(run, worksheet);
+    let mut missing = Vec::new();
     for width in WIDTHS {
-        carried["answers"] = server::answers(run, worksheet, width);
+        (carried["answers"], missing) = server::answers(run, worksheet, width);
         if carried["answers"].to_string().len() <= MOST {
             break;
         }
     }
-    assembled(&index, &run.manifest.name, &carried)
+    Ok((assembled(&index, &run.manifest.name, &carried)?, missing))
 }
 
 fn asset(path: &str) -> Result<String, PageError> {

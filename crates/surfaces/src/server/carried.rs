@@ -14,7 +14,7 @@ use super::beside::{findings_of, inventory_of};
 use super::cells::Wanted;
 use super::levels;
 use super::menu;
-use super::picture::{Look, picture};
+use super::picture::{Look, can_be_drawn, picture};
 use super::printed::{Most, Part, Start};
 use super::refused::Refused;
 use super::runs::{describe, id, since};
@@ -71,21 +71,28 @@ fn levels_of(run: &Run, worksheet: &Worksheet) -> Value {
 }
 
 /// The answers to the worksheet's expressions over the whole run, in at most `width` columns of
-/// time. What cannot be drawn has none: the page says so.
-pub fn answers(run: &Run, worksheet: &Worksheet, width: u32) -> Value {
+/// time; and why there is none of those that cannot be drawn, a sentence each, with a hint.
+pub fn answers(run: &Run, worksheet: &Worksheet, width: u32) -> (Value, Vec<String>) {
     let mut answers = Map::new();
+    let mut missing = Vec::new();
     for panel in &worksheet.panels {
         for expr in [Some(&panel.expr), panel.right.as_ref()]
             .into_iter()
             .flatten()
         {
-            let answer = answer(run, panel, expr, width);
-            if let Ok(answer) = answer {
-                answers.insert(format!("{}|{expr}", id(0)), answer);
+            match answer(run, panel, expr, width) {
+                Ok(answer) => {
+                    answers.insert(format!("{}|{expr}", id(0)), answer);
+                }
+                Err(why) => {
+                    let hint = why.hint.map(|h| format!("\nhint: {h}"));
+                    let (message, hint) = (why.message, hint.unwrap_or_default());
+                    missing.push(format!("the page does not show `{expr}`: {message}{hint}"));
+                }
             }
         }
     }
-    Value::Object(answers)
+    (Value::Object(answers), missing)
 }
 
 fn answer(run: &Run, panel: &Panel, expr: &str, width: u32) -> Result<Value, Refused> {
@@ -94,6 +101,7 @@ fn answer(run: &Run, panel: &Panel, expr: &str, width: u32) -> Result<Value, Ref
         to: since(run, run.ended()),
         width,
     };
+    can_be_drawn(expr)?;
     let limits = Limits::default();
     let bounds = Arc::new(Bounds::new(limits.groups, limits.cells));
     let pictured = window(run, expr, &whole, &bounds)?;
