@@ -134,6 +134,31 @@ fn a_spreadsheet_has_real_numbers_times_and_charts() {
     latencies(&run, &sheets["2 disk.ios"]);
 }
 
+#[test]
+fn a_sheet_has_all_rows_and_numbers_as_keys() {
+    let dir = scratch("report-xlsx-keys");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = made(&dir, "a");
+    let expression = "disk.mean_size by latency";
+    let Some(book) = read_by("sheet.py", &report(&run, "a.xlsx", &[expression])) else {
+        return;
+    };
+    let sheet = &book["sheets"]["1 disk.mean_size"];
+    let rows = below(sheet, "latency ms");
+    let said = get(&run, expression);
+    let said = said["groups"].as_array().unwrap();
+    assert_eq!(rows.len(), said.len() + 1);
+    assert!(said.len() > 20, "more than the table of a mail has");
+    for row in &rows[1..] {
+        let (latency, size) = (row[0].as_f64().unwrap(), row[1].as_f64().unwrap());
+        assert!((0.12..25.0).contains(&latency) && size == 4.0, "{row:?}");
+    }
+    let text = sheet["rows"].to_string();
+    assert!(!text.contains("not in this table"), "{text}");
+    let text = std::fs::read_to_string(report(&run, "a.md", &[expression])).unwrap();
+    assert!(text.contains("not in this table"), "{text}");
+}
+
 fn processes(run: &Path, sheet: &Value) {
     let groups = below(sheet, "process");
     let said = get(run, ASKED[0]);
@@ -243,6 +268,16 @@ fn a_page_opens_from_disk_without_a_network() {
         return;
     }
     assert!(out.status.success(), "{out:?}");
+    // What the page cannot show is told when it is written.
+    let other = dir.join("b.html");
+    let mut command = sonde();
+    command.arg("report").arg(&run).arg("-o").arg(&other);
+    let missing = output(command.args(["--expr", "disk.ios by op, latency"]));
+    let said = String::from_utf8_lossy(&missing.stderr);
+    assert_eq!(missing.status.code(), Some(1), "{said}");
+    let told = "the page does not show `disk.ios by op, latency`";
+    assert!(said.contains(told) && said.contains("hint:"), "{said}");
+    assert!(other.exists());
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.len() < 3_000_000, "{} bytes", text.len());
     // Nothing is loaded, and a name ends no element.
@@ -268,16 +303,6 @@ fn a_page_opens_from_disk_without_a_network() {
             (sum - total_of(&run, expression)).abs() < 1e-6,
             "{expression}"
         );
-    // What the page cannot show is told when it is written.
-    let other = dir.join("b.html");
-    let mut command = sonde();
-    command.arg("report").arg(&run).arg("-o").arg(&other);
-    let missing = output(command.args(["--expr", "disk.ios by op, latency"]));
-    let said = String::from_utf8_lossy(&missing.stderr);
-    assert_eq!(missing.status.code(), Some(1), "{said}");
-    let told = "the page does not show `disk.ios by op, latency`";
-    assert!(said.contains(told) && said.contains("hint:"), "{said}");
-    assert!(other.exists());
     }
     let needs = [
         Need::Program("chromium"),

@@ -109,10 +109,10 @@ fn panel(run: &Run, sheet: &Worksheet, panel: &worksheet::Panel) -> Result<Panel
     let mut notes = shown.notes;
     let mut table = shown.table;
     let rest = table.keep(MOST_ROWS);
-    if rest > 0 {
+    let left_out = (rest > 0).then(|| {
         let groups = counted(rest as u64, "smaller group");
-        notes.push(format!("not in this table: {groups}"));
-    }
+        format!("not in this table: {groups}")
+    });
     if answer.groups.is_empty() {
         notes.push(NOTHING.into());
     }
@@ -131,6 +131,7 @@ fn panel(run: &Run, sheet: &Worksheet, panel: &worksheet::Panel) -> Result<Panel
         head: shown.head,
         table,
         notes,
+        left_out,
         chart: picture,
     })
 }

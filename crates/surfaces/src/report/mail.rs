@@ -103,7 +103,7 @@ fn plain(report: &Report) -> String {
             .map(|h| format!("{h}\n"))
             .collect::<String>();
         out += &panel.table.render(WIDTH);
-        for note in &panel.notes {
+        for note in panel.notes_of_table() {
             out += &wrapped("note: ", note, WIDTH);
         }
     }
@@ -138,7 +138,7 @@ fn panel(place: usize, panel: &Panel) -> String {
         out += &format!("<p>{}</p>\n", escaped(&clean(head)));
     }
     out += &table(&panel.table);
-    for note in &panel.notes {
+    for note in panel.notes_of_table() {
         out += &format!("<p>Note: {}</p>\n", escaped(&clean(note)));
     }
     out

@@ -30,7 +30,7 @@ fn panel(panel: &Panel, picture: Option<&str>) -> String {
         out += &format!("{}\n\n", escaped(head));
     }
     out += &table(&panel.table);
-    for note in &panel.notes {
+    for note in panel.notes_of_table() {
         out += &format!("\nNote: {}\n", escaped(note));
     }
     out

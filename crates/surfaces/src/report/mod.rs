@@ -52,8 +52,17 @@ pub struct Panel {
     pub table: Table,
     /// What its reader has to know.
     pub notes: Vec<String>,
+    /// What `table` leaves out; a form that has another table says that of its own.
+    pub left_out: Option<String>,
     /// Its picture.
     pub chart: Option<Chart>,
+}
+
+impl Panel {
+    /// What a reader of `table` has to know.
+    pub(crate) fn notes_of_table(&self) -> impl Iterator<Item = &String> {
+        self.left_out.iter().chain(&self.notes)
+    }
 }
 
 impl Report {

@@ -1,6 +1,8 @@
 //! The sheet of a statistic by words: a row a group, a chart, and below a row an interval.
 
 use analysis::Answer;
+use analysis::scan::KeyValue;
+use run::unit::Scale;
 use rust_xlsxwriter::XlsxError;
 
 use super::cells::{self, CHART_ROWS, LINES, Page, TIMES, TOP};
@@ -24,13 +26,21 @@ pub(super) fn fill(page: &mut Page<'_>, report: &Report, panel: &Panel) -> Resul
     let cut = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
     let most = (MOST_VALUES / rows.len().max(1)).clamp(1, MOST_GROUPS);
-    let left_out = answer.groups.len().saturating_sub(most);
-    if cut + left_out > 0 {
-        let text = format!(
-            "Not on this sheet: {left_out} smaller groups, {cut} later intervals. \
-             A report as .csv has all."
-        );
-        page.text((top - 1, 0), &text)?;
+    let beyond = |most: usize| answer.groups.len().saturating_sub(most);
+    let mut missing = Vec::new();
+    if beyond(MOST_GROUPS) > 0 {
+        let groups = beyond(MOST_GROUPS);
+        missing.push(format!("Not in the table above: {groups} smaller groups."));
+    }
+    if cut + beyond(most) > 0 {
+        let groups = beyond(most);
+        missing.push(format!(
+            "Not in the series below: {groups} smaller groups, {cut} later intervals."
+        ));
+    }
+    if !missing.is_empty() {
+        missing.push("A report as .csv has all.".into());
+        page.text((top - 1, 0), &missing.join(" "))?;
     }
     cells::times(page, report, &answer.slots, (top, &rows))?;
     let values = answer
@@ -76,6 +86,21 @@ pub(super) fn fill(page: &mut Page<'_>, report: &Report, panel: &Panel) -> Resul
     Ok(())
 }
 
+/// Of each dimension that is a number, the scale of its values.
+fn key_scales(answer: &Answer) -> Vec<Option<Scale>> {
+    let by = answer.by.iter().enumerate();
+    let scales = by.map(|(place, by)| {
+        let values = answer.groups.iter().take(MOST_GROUPS);
+        let values = values.filter_map(|group| match group.key.get(place) {
+            Some(KeyValue::Number(value)) => Some(*value),
+            _ => None,
+        });
+        let values: Vec<f64> = values.collect();
+        by.number.map(|unit| cells::scale_of(&values, unit, false))
+    });
+    scales.collect()
+}
+
 /// A row a group with its total, mean, least and greatest: how many columns and rows.
 fn groups(page: &mut Page<'_>, answer: &Answer) -> Result<(u16, u32), XlsxError> {
     let rate = answer.is_rate();
@@ -87,8 +112,15 @@ fn groups(page: &mut Page<'_>, answer: &Answer) -> Result<(u16, u32), XlsxError>
         cells::scale(answer, &totals, false),
     );
     let keys = answer.by.len() as u16;
-    for (column, by) in (0..).zip(&answer.by) {
-        page.heading((TOP, column), &by.name, false)?;
+    let scales = key_scales(answer);
+    for ((column, by), scale) in (0..).zip(&answer.by).zip(&scales) {
+        match scale {
+            Some(scale) => {
+                let name = cells::with_unit(&by.name, *scale);
+                page.heading((TOP, column), &name, true)?;
+            }
+            None => page.heading((TOP, column), &by.name, false)?,
+        }
     }
     let mut names = vec![];
     if rate {
@@ -100,9 +132,13 @@ fn groups(page: &mut Page<'_>, answer: &Answer) -> Result<(u16, u32), XlsxError>
         page.heading((TOP, column), name, true)?;
     }
     for (row, group) in (TOP + 1..).zip(groups()) {
-        for (column, key) in (0..).zip(&group.key) {
-            let name = cells::key_name(std::slice::from_ref(key));
-            page.text((row, column), &name)?;
+        for ((column, key), scale) in (0..).zip(&group.key).zip(&scales) {
+            match (key, scale) {
+                (KeyValue::Number(value), Some(scale)) => {
+                    page.number((row, column), value / scale.by)?;
+                }
+                _ => page.text((row, column), &cells::key_name(std::slice::from_ref(key)))?,
+            }
         }
         let mut numbers = vec![];
         if rate {
