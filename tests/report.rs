@@ -322,6 +322,19 @@ fn what_cannot_be_leaves_nothing_behind() {
         assert!(text.contains(said), "{name}: {text}");
     }
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0);
+    // A directory is in the place of the text: its pictures are not made either.
+    std::fs::create_dir(out.join("a.md")).unwrap();
+    let mut command = sonde();
+    command
+        .arg("report")
+        .arg(&run)
+        .arg("-o")
+        .arg(out.join("a.md"));
+    let result = output(command.args(["--expr", "process.time by command"]));
+    let text = String::from_utf8_lossy(&result.stderr);
+    assert_eq!(result.status.code(), Some(2), "{text}");
+    assert!(text.contains("a.md: it is a directory"), "{text}");
+    assert_eq!(std::fs::read_dir(&out).unwrap().count(), 1);
 }
 
 #[test]

@@ -28,12 +28,18 @@ impl Beside<'_> {
         format!("{}/{}.png", self.name, place + 1)
     }
 
-    /// All files; the directory is made if there is a picture.
+    /// All files; the directory is made if there is a picture, and the text can be written.
     pub(super) fn files(
         &self,
         text: String,
         pictures: Vec<(usize, Vec<u8>)>,
     ) -> Result<Files, Failure> {
+        if self.text.is_dir() {
+            let text = self.text.display();
+            return Err(Failure::input(format!(
+                "cannot write {text}: it is a directory"
+            )));
+        }
         if !pictures.is_empty() {
             output::directory(&self.dir)?;
         }
