@@ -130,6 +130,12 @@ fn a_spreadsheet_has_real_numbers_times_and_charts() {
     let summary = sheets["Summary"]["rows"].as_array().unwrap();
     assert_eq!(summary[0][0], HOSTILE[0]);
     assert_eq!(summary[1][1]["date"].as_f64(), Some(1.8e9));
+    // Its tables too: numbers below a heading with their unit.
+    let table = summary.iter().position(|r| r[1] == "process").unwrap();
+    assert_eq!(summary[table][2], "of 1 cpu %");
+    let busiest = get(&run, ASKED[0])["groups"][0]["mean"].as_f64().unwrap();
+    let told = summary[table + 1][2].as_f64().unwrap();
+    assert!((told - busiest * 100.0).abs() < 1e-9, "{told} {busiest}");
     processes(&run, &sheets["1 process.time"]);
     latencies(&run, &sheets["2 disk.ios"]);
 }

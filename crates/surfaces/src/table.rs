@@ -1,5 +1,7 @@
 //! Tables of text: one unit a column, numbers to the right, names shortened in the middle.
 
+use run::Unit;
+
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -11,11 +13,46 @@ pub enum Align {
     Right,
 }
 
+/// What the text of a cell says, for who has numbers and units of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Amount {
+    /// In `unit`; NaN where nothing is known.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+    /// Whether it is by the second.
+    pub rate: bool,
+}
+
+/// A text, and the amount that it says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// The amount; names have none.
+    pub amount: Option<Amount>,
+}
+
+impl Cell {
+    /// A name.
+    pub fn name(text: String) -> Cell {
+        Cell { text, amount: None }
+    }
+
+    /// `text`, which says `value`.
+    pub fn amount(text: String, value: f64, unit: Unit, rate: bool) -> Cell {
+        let amount = Some(Amount { value, unit, rate });
+        Cell { text, amount }
+    }
+}
+
 /// A table to print.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
+    /// As long as the rows; empty for rows of texts.
+    amounts: Vec<Vec<Option<Amount>>>,
 }
 
 /// A name column is not shortened below this.
@@ -35,6 +72,13 @@ impl Table {
     /// Adds a row, a text a column.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
+        self.amounts.push(vec![]);
+    }
+
+    /// Adds a row of texts that say amounts.
+    pub fn row_of(&mut self, cells: Vec<Cell>) {
+        self.amounts.push(cells.iter().map(|c| c.amount).collect());
+        self.rows.push(cells.into_iter().map(|c| c.text).collect());
     }
 
     /// Names of the columns and where their texts stand.
@@ -47,10 +91,20 @@ impl Table {
         &self.rows
     }
 
+    /// The amounts of a column, a row each, where all its texts say one, in one unit.
+    pub fn amounts(&self, column: usize) -> Option<Vec<Amount>> {
+        let of_row = |row: &Vec<Option<Amount>>| row.get(column).copied().flatten();
+        let amounts: Vec<Amount> = self.amounts.iter().map(of_row).collect::<Option<_>>()?;
+        let kind = |a: &Amount| (a.unit, a.rate);
+        let same = amounts.iter().all(|a| kind(a) == kind(&amounts[0]));
+        (same && !amounts.is_empty()).then_some(amounts)
+    }
+
     /// Keeps the first `most` rows; how many went.
     pub fn keep(&mut self, most: usize) -> usize {
         let gone = self.rows.len().saturating_sub(most);
         self.rows.truncate(most);
+        self.amounts.truncate(most);
         gone
     }
 
@@ -172,6 +226,23 @@ mod tests {
             "process                  CPU s\na-process-w…name[12345]    1.5\nb                           12\n"
         );
         assert!(table.render(200).contains("very-long"));
+    }
+
+    #[test]
+    fn a_column_has_amounts_where_all_its_rows_have() {
+        let mut table = Table::new();
+        for name in ["disk", "read"] {
+            table.column(name, Align::Right);
+        }
+        let read = |value| Cell::amount("-".into(), value, Unit::Bytes, true);
+        table.row_of(vec![Cell::name("sda".into()), read(1.0)]);
+        table.row_of(vec![Cell::name("sdb".into()), read(2.0)]);
+        assert_eq!(table.amounts(0), None);
+        let values = |table: &Table| table.amounts(1).map(|a| a.iter().map(|a| a.value).sum());
+        assert_eq!(values(&table), Some(3.0));
+        assert_eq!((table.keep(1), values(&table)), (1, Some(1.0)));
+        table.row(vec!["sdc".into(), "3".into()]);
+        assert_eq!(values(&table), None);
     }
 
     #[test]

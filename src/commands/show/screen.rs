@@ -6,7 +6,7 @@ use run::Run;
 use run::Unit::{self, Bytes, Count, Seconds};
 use run::unit::{amount, digits};
 use surfaces::part::{self, Part};
-use surfaces::table::{Align, Table, shortened};
+use surfaces::table::{Align, Cell, Table, shortened};
 
 use super::found;
 use super::gather::Summary;
@@ -213,16 +213,16 @@ fn whole_machine(s: &Summary) -> Vec<Part> {
     parts
 }
 
-fn value(value: f64, unit: Unit, rate: bool) -> String {
-    if value.is_nan() {
-        "-".into()
-    } else {
-        amount(value, unit, rate)
-    }
+fn value(value: f64, unit: Unit, rate: bool) -> Cell {
+    Cell::amount(amount(value, unit, rate), value, unit, rate)
+}
+
+fn share(share: f64) -> Cell {
+    Cell::amount(percent(share), share, Unit::Ratio, false)
 }
 
 /// A table below a blank line, its first column the names.
-fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Vec<Part> {
+fn table(title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Vec<Part> {
     if rows.is_empty() {
         return vec![];
     }
@@ -231,24 +231,25 @@ fn table(title: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Vec<Part> {
     for column in columns {
         table.column(column, Align::Right);
     }
-    rows.into_iter().for_each(|row| table.row(row));
+    rows.into_iter().for_each(|row| table.row_of(row));
     vec![Part::Gap, Part::Table(table)]
 }
 
 fn disks(s: &Summary) -> Vec<Part> {
+    let depth = |depth: f64| Cell::amount(digits(depth), depth, Count, false);
     let mut names = s.list("disk_busy");
     names.retain(|(name, _)| s.of("disk_ios", &[name]) > 0.0);
     names.sort_by(|a, b| b.1.total_cmp(&a.1));
     let row = |(name, busy): &(String, f64)| {
         let bytes = |op| value(s.of("disk_bytes", &[name, op]), Bytes, true);
         vec![
-            one_line(name),
+            Cell::name(one_line(name)),
             bytes("read"),
             bytes("write"),
             value(s.of("disk_ios", &[name]), Count, true),
             value(s.of("disk_latency", &[name]), Seconds, false),
-            digits(s.of("disk_depth", &[name])),
-            percent(*busy),
+            depth(s.of("disk_depth", &[name])),
+            share(*busy),
         ]
     };
     let rows = names.iter().take(MOST).map(row).collect();
@@ -265,7 +266,7 @@ fn interfaces(s: &Summary) -> Vec<Part> {
     let row = |(name, packets): &(String, f64)| {
         let bytes = |direction| value(s.of("net_bytes", &[name, direction]), Bytes, true);
         vec![
-            one_line(name),
+            Cell::name(one_line(name)),
             bytes("receive"),
             bytes("transmit"),
             value(*packets, Count, true),
@@ -299,8 +300,8 @@ fn processes(s: &Summary) -> Vec<Part> {
     });
     let row = |(name, time): &(String, f64)| {
         vec![
-            one_line(name),
-            percent(*time),
+            Cell::name(one_line(name)),
+            share(*time),
             value(bytes(name, "read"), Bytes, true),
             value(bytes(name, "write"), Bytes, true),
             value(s.of("process_memory", &[name]), Bytes, false),
@@ -319,7 +320,7 @@ fn cgroups(s: &Summary) -> Vec<Part> {
     }
     let row = |(name, time): &(String, f64)| {
         let memory = value(s.of("cgroup_memory", &[name]), Bytes, false);
-        vec![one_line(name), percent(*time), memory]
+        vec![Cell::name(one_line(name)), share(*time), memory]
     };
     let rows = names.iter().take(MOST).map(row).collect();
     table("cgroup", &[ONE_CPU, "memory"], rows)

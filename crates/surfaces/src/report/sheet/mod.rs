@@ -9,13 +9,14 @@ mod spread;
 
 use std::collections::BTreeSet;
 
-use run::Nanos;
+use run::unit::{Scale, column_scale};
+use run::{Nanos, Unit};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Url, Workbook, XlsxError};
 
 use super::{Panel, Report};
 use crate::part::{Part, untied};
 use crate::png::PngError;
-use crate::table::Align;
+use crate::table::{Align, Table};
 use crate::text::clean;
 use cells::{Formats, Page};
 pub use figures::bytes as of_figures;
@@ -125,12 +126,25 @@ fn part(page: &mut Page<'_>, mut row: u32, part: &Part) -> Result<u32, SheetErro
         Part::Table(table) => {
             // Beside the labels' column, as its texts are.
             let columns = || table.columns().iter().zip(1..);
-            for ((name, align), column) in columns() {
-                page.heading((row, column), name, *align == Align::Right)?;
+            // Where a column has amounts, their scale.
+            let amounts: Vec<_> = (0..table.columns().len())
+                .map(|place| scaled(table, place))
+                .collect();
+            for (((name, align), column), amounts) in columns().zip(&amounts) {
+                let name = match amounts {
+                    Some((_, scale)) => cells::with_unit(name, *scale),
+                    None => name.clone(),
+                };
+                page.heading((row, column), &name, *align == Align::Right)?;
             }
-            for line in table.rows() {
+            for (place, line) in table.rows().iter().enumerate() {
                 row += 1;
-                for (text, ((_, align), column)) in line.iter().zip(columns()) {
+                let cells = line.iter().zip(columns()).zip(&amounts);
+                for ((text, ((_, align), column)), amounts) in cells {
+                    if let Some((values, scale)) = amounts {
+                        page.number((row, column), values[place] / scale.by)?;
+                        continue;
+                    }
                     let format = page.formats.of_text(*align == Align::Right);
                     page.widen(column, text.chars().count() + 1)?;
                     page.text_as((row, column), text, format)?;
@@ -139,6 +153,17 @@ fn part(page: &mut Page<'_>, mut row: u32, part: &Part) -> Result<u32, SheetErro
         }
     }
     Ok(row + 1)
+}
+
+/// The values of a column of a table and their scale, where its texts say amounts.
+fn scaled(table: &Table, column: usize) -> Option<(Vec<f64>, Scale)> {
+    let amounts = table.amounts(column)?;
+    let values: Vec<f64> = amounts.iter().map(|a| a.value).collect();
+    let scale = match amounts[0].unit {
+        Unit::Count => column_scale(&[], Unit::Count, amounts[0].rate),
+        unit => column_scale(&values, unit, amounts[0].rate),
+    };
+    Some((values, scale))
 }
 
 /// The rows above a panel's numbers.
