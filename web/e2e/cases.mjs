@@ -25,7 +25,7 @@ async function drag(page, n, from, to) {
 }
 
 /** A link to a worksheet. */
-const link = (server, sheet) => `${server.address}#w=j.${Buffer.from(JSON.stringify({ v: 1, runs: ["a"], from: null, to: null, align: "start", ...sheet })).toString("base64url")}`;
+export const link = (server, sheet) => `${server.address}#w=j.${Buffer.from(JSON.stringify({ v: 1, runs: ["a"], from: null, to: null, align: "start", ...sheet })).toString("base64url")}`;
 
 async function fromFindingToCulprit({ page, server }) {
   await page.goto(server.address);

@@ -5,13 +5,14 @@
 
 import assert from "node:assert/strict";
 
+import { AROUND } from "./around.mjs";
 import { CASES } from "./cases.mjs";
 import { open, watched } from "./browser.mjs";
 import { serve } from "./mock.mjs";
 
 const words = process.argv[2] ?? "";
 let failed = 0;
-for (const { name, machine, options, expected, run } of CASES.filter((one) => one.name.includes(words))) {
+for (const { name, machine, options, expected, run } of [...CASES, ...AROUND].filter((one) => one.name.includes(words))) {
   const server = await serve(machine ?? "");
   const browser = await open(options ?? {});
   const { page, wrong } = await watched(browser.context, server.origin);

@@ -15,13 +15,14 @@ const LOOK_EVERY = 2000;
 export interface LiveEvents {
   /** The run has grown. */
   grown(): void;
+  /** The server does not answer. */
+  gone(): void;
   /** The server is back: everything may have changed. */
   back(): void;
 }
 
 export class Live {
   private stop: (() => void) | null = null;
-  private gone = false;
   private attempt = 0;
   private last = 0;
 
@@ -43,7 +44,8 @@ export class Live {
       tick: (tick) => this.tick(tick),
       ended: () => {
         this.notices.keep("ended", "note", "The observation has ended. What was seen stays here until the server stops.");
-        this.page.view.follow = false;
+        const { runs } = this.page;
+        this.page.runs = { ...runs, runs: runs.runs.map((run) => ({ ...run, live: false })) };
         this.events.grown();
       },
       lost: () => this.unreachable(),
@@ -80,11 +82,12 @@ export class Live {
 
   /** Says that the server is gone, and tries until it is back. */
   unreachable(): void {
-    if (this.gone) return;
-    this.gone = true;
+    if (this.page.gone) return;
+    this.page.gone = true;
     this.attempt = 0;
     this.stop?.();
     this.stop = null;
+    this.events.gone();
     this.wait();
   }
 
@@ -108,7 +111,7 @@ export class Live {
       this.wait();
       return;
     }
-    this.gone = false;
+    this.page.gone = false;
     this.notices.take("gone");
     this.notices.say("The server is back.");
     this.events.back();

@@ -1,7 +1,7 @@
 // The whole page: head, strips, panels and drawer, and who tells whom of a change.
 
 import { refusalOf } from "./api/provider";
-import type { Finding, Findings } from "./api/types";
+import type { Finding, Findings, Run } from "./api/types";
 import { AddBar } from "./chrome/addbar";
 import { Drawer } from "./chrome/drawer";
 import type { DrawerName } from "./chrome/drawer";
@@ -42,6 +42,8 @@ export class Workbench {
   private readonly step = settled(STEP_AFTER, () => this.keepView());
   /** The runs and clock that the head was drawn for. */
   private drawn = "";
+  /** What was last told of how the runs are. */
+  private state = "";
   /** The stretch of the worksheet that was last brought into view. */
   private fitted = "";
 
@@ -54,7 +56,7 @@ export class Workbench {
     this.drawer = new Drawer((name) => this.fill(name), () => this.host.classList.toggle("with-drawer", this.drawer.isOpen));
     this.output = new OutputList(page);
     this.strip = new TimeStrip(page, (finding) => this.show(finding));
-    this.live = new Live(page, this.notices, { grown: () => this.grown(), back: () => this.back() });
+    this.live = new Live(page, this.notices, { grown: () => this.grown(), gone: () => this.drawHead(), back: () => this.back() });
     const keys = commands(this);
     this.header = new Header(page, {
       drawer: (name) => this.drawer.toggle(name),
@@ -76,8 +78,8 @@ export class Workbench {
       event.preventDefault();
       this.column.walk(1);
     } }, "to the panels");
-    const top = h("div", { class: "top" }, this.header.element, this.strip.element);
-    this.host.replaceChildren(skip, top, this.notices.element, this.findingsHost, this.add.element, this.column.element, this.drawer.element);
+    const top = h("div", { class: "top" }, this.header.element, this.notices.element, this.strip.element);
+    this.host.replaceChildren(skip, top, this.findingsHost, this.add.element, this.column.element, this.drawer.element, this.notices.passing);
     document.title = `${page.chosen().map((run) => run.name).join(", ")} – Sonde`;
     if (damagedLink) this.notices.keep("link", "wrong", "The worksheet in the address is cut off or damaged; this is the usual one.");
     page.store.listen(() => this.changed());
@@ -86,6 +88,7 @@ export class Workbench {
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.column.redress());
     this.printLight();
     this.problems();
+    this.state = stateOf(page.runs.runs);
     this.changed();
     void this.loadFindings();
     this.live.listen();
@@ -104,13 +107,17 @@ export class Workbench {
     if (drawn !== this.drawn) {
       const again = this.drawn !== "";
       this.drawn = drawn;
-      this.header.draw();
-      this.header.cost(page.first());
+      this.drawHead();
       this.strip.draw(this.findings.findings);
       if (again) this.column.load(true);
     }
     this.header.update();
     this.strip.move();
+  }
+
+  private drawHead(): void {
+    this.header.draw();
+    this.header.cost(this.page.first());
   }
 
   /** Another stretch of time is in view. */
@@ -174,8 +181,8 @@ export class Workbench {
   /** What is wrong with the runs themselves. */
   private problems(): void {
     for (const run of this.page.runs.runs) {
-      if (run.problems.length === 0) continue;
-      this.notices.keep(`problems-${run.id}`, "wrong", h("b", {}, `${run.name}: `), run.problems.join("; "));
+      this.notices.take(`problems-${run.id}`);
+      if (run.problems.length > 0) this.notices.keep(`problems-${run.id}`, "wrong", h("b", {}, `${run.name}: `), run.problems.join("; "));
     }
   }
 
@@ -187,7 +194,7 @@ export class Workbench {
     return this.output.open();
   }
 
-  /** A live run has grown by an interval. */
+  /** A live run has grown by an interval, or has ended. */
   private grown(): void {
     const { page } = this;
     const before = page.view.follow;
@@ -197,6 +204,20 @@ export class Workbench {
     this.strip.draw(this.findings.findings);
     this.header.update();
     if (before) this.column.load(true);
+    this.tellState();
+  }
+
+  /** Tells anew what the head and the messages say of the runs, where that has changed. */
+  private tellState(): void {
+    const { page } = this;
+    const state = stateOf(page.runs.runs);
+    if (state === this.state) return;
+    this.state = state;
+    // The newest is followed only while there is more to come.
+    if (!page.chosen().some((run) => run.live)) page.view.follow = false;
+    this.drawHead();
+    this.problems();
+    if (!page.first().live) void this.loadFindings();
   }
 
   private back(): void {
@@ -251,6 +272,11 @@ export class Workbench {
   drawerToggle(name: DrawerName): void {
     this.drawer.toggle(name);
   }
+}
+
+/** Whether runs grow, how they ended and what is wrong with them. */
+function stateOf(runs: Run[]): string {
+  return JSON.stringify(runs.map((run) => [run.id, run.live, run.end, run.problems]));
 }
 
 /** Nothing is seen below a microsecond, and links stay short. */

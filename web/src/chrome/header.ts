@@ -68,12 +68,14 @@ export class Header {
 
   private drawLive(run: Run): void {
     const { page, events } = this;
-    if (!page.runs.live && !run.live) return this.live.replaceChildren();
+    const keep = page.runs.live ? button("Keep", "write what was observed as a run", () => events.keep()) : "";
+    if (page.gone) return this.live.replaceChildren();
+    if (!run.live) return this.live.replaceChildren(keep);
     const following = page.view.follow;
     this.live.replaceChildren(
       h("i", { class: following ? "pulse" : "pulse paused", "aria-hidden": "true" }),
       button(following ? "Pause" : "Follow", following ? "stop following (space)" : "follow the newest (space)", () => events.pause(), { "aria-pressed": String(following) }),
-      page.runs.live ? button("Keep", "write what was observed as a run", () => events.keep()) : "",
+      keep,
     );
   }
 
@@ -127,14 +129,17 @@ function runNames(page: Page): HTMLElement {
   const names = runs.map((run) =>
     h("span", { class: "run-name", title: [run.path ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
   );
-  const facts = [first.live ? "live" : first.name === first.host ? null : first.host, first.live ? null : length(first.seconds), date(first.started), ended(first)];
+  const facts = factsOf(first, page.gone);
   const align = runs.length > 1 ? alignChoice(page, runs) : "";
   return h("div", { class: "runs" }, h("h1", {}, ...names), h("p", {}, facts.filter((fact) => fact).join(" · ")), align);
 }
 
-/** How the run ended, where that is worth a word. */
-function ended(run: Run): string | null {
-  return run.end === null || run.end === "ok" ? null : run.end;
+/** A few words on a run: how long, when, how it ended. Of a server that is `gone` nothing is live. */
+export function factsOf(run: Run, gone: boolean): (string | null)[] {
+  const ended = run.end === null || run.end === "ok" ? null : run.end;
+  if (run.live && gone) return ["server gone", date(run.started)];
+  if (run.live) return ["live", date(run.started), ended];
+  return [run.name === run.host ? null : run.host, length(run.seconds), date(run.started), ended];
 }
 
 function alignChoice(page: Page, runs: Run[]): HTMLElement {

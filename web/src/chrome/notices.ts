@@ -1,4 +1,4 @@
-// Messages across the page: what is wrong with a run, that the server is gone, what was done.
+// Messages in the head of the page: what is wrong with a run, that the server is gone, what was done.
 
 import { button, h } from "../dom";
 
@@ -6,7 +6,10 @@ import { button, h } from "../dom";
 const STAYS = 6;
 
 export class Notices {
+  /** Those that stay. */
   readonly element = h("div", { class: "notices", role: "status", "aria-live": "polite" });
+  /** Those that go by themselves: above all else. */
+  readonly passing = h("div", { role: "status", "aria-live": "polite" });
   private readonly named = new Map<string, HTMLElement>();
 
   /** A message that stays until it is taken away, or closed. One a name. */
@@ -25,7 +28,7 @@ export class Notices {
   /** A message that goes by itself. */
   say(...words: (string | Node)[]): void {
     const notice = h("div", { class: "notice said" }, h("p", {}, ...words));
-    this.element.append(notice);
+    this.passing.append(notice);
     setTimeout(() => notice.remove(), STAYS * 1000);
   }
 }
