@@ -22,7 +22,10 @@ export interface Loss extends Stretch {
 
 /** What Sonde itself cost. */
 export interface OwnCost {
+  /** Of one processor, while it sampled. */
   cpu_share: Maybe;
+  /** Seconds of processor time at start and end, where that is told apart. */
+  cpu_at_ends?: Maybe;
   memory: Maybe;
   bytes_written: Maybe;
   late: Maybe;

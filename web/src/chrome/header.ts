@@ -97,30 +97,47 @@ export class Header {
 
   /** The corner: what the recorder cost and what it lost. */
   cost(run: Run): void {
-    const lost = run.loss.reduce((sum, loss) => sum + loss.dropped, 0);
-    const text = costWords(run.own_cost, lost);
-    this.own.replaceChildren(h("span", { class: "what" }, "own cost "), text);
-    const bad = lost > 0 || (run.own_cost?.dropped ?? 0) > 0 || (run.own_cost?.late ?? 0) > 0;
+    const missing = missingOf(run);
+    this.own.replaceChildren(h("span", { class: "what" }, "own cost "), costWords(run.own_cost, missing));
+    const bad = missing.lost > 0 || missing.oneIn > 1 || (run.own_cost?.late ?? 0) > 0;
     this.own.classList.toggle("bad", bad);
-    this.own.title = costTip(run.own_cost, lost);
+    this.own.title = costTip(run.own_cost, missing);
   }
 }
 
+/** What is not in the run though it happened: how many were lost, and where most were left out, one in how many was kept. */
+interface Missing {
+  lost: number;
+  oneIn: number;
+}
+
+/** What a run does not have, of all its time. */
+export function missingOf(run: Pick<Run, "loss" | "own_cost">): Missing {
+  const lost = run.loss.reduce((sum, loss) => sum + loss.dropped, 0);
+  return { lost: Math.max(lost, run.own_cost?.dropped ?? 0), oneIn: Math.max(1, ...run.loss.map((loss) => loss.weight ?? 1)) };
+}
+
 /** Own cost in a few words. */
-export function costWords(cost: OwnCost | null, lost: number): string {
-  const dropped = Math.max(cost?.dropped ?? 0, lost);
+export function costWords(cost: OwnCost | null, { lost, oneIn }: Missing): string {
   const parts = [
     cost?.cpu_share != null ? `${amount(cost.cpu_share, unitOf("ratio"))} of a CPU` : "CPU not known",
     cost?.memory != null ? amount(cost.memory, unitOf("bytes")) : null,
-    dropped > 0 ? `${amount(dropped, unitOf("count"))} lost` : "nothing lost",
+    lost > 0 ? `${amount(lost, unitOf("count"))} lost` : null,
+    oneIn > 1 ? `at times one event in ${oneIn} kept` : null,
+    lost === 0 && oneIn === 1 ? "nothing lost" : null,
   ];
   return parts.filter((part) => part !== null).join(" · ");
 }
 
-function costTip(cost: OwnCost | null, lost: number): string {
-  const written = cost?.bytes_written != null ? `written ${amount(cost.bytes_written, unitOf("bytes"))}` : "";
-  const late = cost?.late != null ? `samples taken late: ${cost.late}` : "";
-  return [`events lost: ${amount(Math.max(cost?.dropped ?? 0, lost), unitOf("count"))}`, late, written].filter((t) => t !== "").join("\n");
+function costTip(cost: OwnCost | null, { lost, oneIn }: Missing): string {
+  const parts = [
+    cost?.cpu_at_ends != null ? `the share of a CPU is that while sampling; start and end took ${amount(cost.cpu_at_ends, unitOf("seconds"))} beside that` : null,
+    `events lost: ${amount(lost, unitOf("count"))}`,
+    oneIn > 1 ? `events came faster than the budget: where the strip is hatched, one in ${oneIn} at most was kept` : null,
+    cost?.late != null ? `samples taken late: ${cost.late}` : null,
+    cost?.bytes_written != null ? `written ${amount(cost.bytes_written, unitOf("bytes"))}` : null,
+  ];
+  return parts.filter((part) => part !== null).join("\n");
 }
 
 function runNames(page: Page): HTMLElement {

@@ -287,8 +287,12 @@ pub(super) fn own_cost(run: &Run) -> Value {
             "late": total("self.late"), "dropped": dropped,
         });
     }
+    // While it was recorded; the rest went into start and end.
+    let during = analysis::summarise(run, "self.time").ok();
+    let during = during.and_then(|answer| answer.groups.first()?.total);
     json!({
-        "cpu_share": (seconds > 0.0).then_some(own.cpu_seconds / seconds),
+        "cpu_share": (seconds > 0.0).then_some(during.unwrap_or(own.cpu_seconds) / seconds),
+        "cpu_at_ends": during.map(|during| (own.cpu_seconds - during).max(0.0)),
         "memory": own.peak_resident_bytes, "bytes_written": own.written_bytes,
         "late": own.late, "dropped": dropped,
     })
