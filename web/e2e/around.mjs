@@ -55,7 +55,36 @@ async function endedElsewhere({ page, server }) {
   assert.equal(await page.getByRole("button", { name: "follow" }).count(), 0);
 }
 
+async function onPaper({ page, server }) {
+  await page.goto(link(server, { panels: [{ expr: "disk.ios by latency" }, { expr: "disk.bytes by device" }, { expr: "disk.ios by latency where latency >= 200ms", kind: "events" }] }));
+  await settled(page);
+  const events = page.locator(".events tbody tr");
+  await events.first().waitFor();
+  await page.emulateMedia({ media: "print" });
+  await page.setViewportSize({ width: 718, height: 1000 });
+  const adjust = (selector) => page.locator(selector).first().evaluate((element) => getComputedStyle(element).printColorAdjust);
+  for (const coloured of [".swatch", ".ramp i"]) assert.equal(await adjust(coloured), "exact", coloured);
+  assert.deepEqual(await page.locator(".heat-legend .choice button:visible").allInnerTexts(), ["log", "0.1 %"]);
+  // All rows and columns of a table are on the paper.
+  const box = await page.locator(".table-box").evaluate(({ clientHeight, scrollHeight, clientWidth, scrollWidth }) => [scrollHeight - clientHeight, scrollWidth - clientWidth]);
+  assert.deepEqual(box, [0, 0]);
+  assert.ok((await page.locator(".table-box").boundingBox()).height > (await events.count()) * 10);
+}
+
+async function twoRunsOnAPhone({ page, server }) {
+  await page.goto(link(server, { runs: ["a", "b"], panels: [{ expr: "cgroup.time by cgroup" }, { expr: "disk.bytes by op" }, { expr: "disk.ios by latency" }] }));
+  await page.locator(".panel .u-over").nth(1).waitFor();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(overflow <= 0, `the page is ${overflow} pixels too wide`);
+  for (const tool of await page.getByRole("button", { name: "remove this panel" }).all()) {
+    const { x, width } = await tool.boundingBox();
+    assert.ok(x + width <= 390, "all tools are on the screen");
+  }
+}
+
 export const AROUND = [
   { name: "a server that is gone is told wherever one is", machine: "live", run: goneIsSeen, expected: ["net::ERR_FAILED"] },
   { name: "a run recorded elsewhere ends on the page too", run: endedElsewhere },
+  { name: "paper has the colours and all of a table", run: onPaper },
+  { name: "two runs at phone width", machine: "two", options: { viewport: { width: 390, height: 844 } }, run: twoRunsOnAPhone },
 ];

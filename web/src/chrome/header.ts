@@ -123,7 +123,7 @@ export function costWords(cost: OwnCost | null, { lost, oneIn }: Missing): strin
     cost?.cpu_share != null ? `${amount(cost.cpu_share, unitOf("ratio"))} of a CPU` : "CPU not known",
     cost?.memory != null ? amount(cost.memory, unitOf("bytes")) : null,
     lost > 0 ? `${amount(lost, unitOf("count"))} lost` : null,
-    oneIn > 1 ? `at times one event in ${oneIn} kept` : null,
+    oneIn > 1 ? "events left out" : null,
     lost === 0 && oneIn === 1 ? "nothing lost" : null,
   ];
   return parts.filter((part) => part !== null).join(" · ");
