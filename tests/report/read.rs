@@ -322,6 +322,7 @@ fn a_page_opens_from_disk_without_a_network() {
     let page = &page[..page.find("id=\"sonde-report\"").unwrap()];
     // What `get` says stands beside the picture.
     assert!(page.contains("4.20"), "{page}");
+    assert!(page.contains("on box for 12.0 s"), "its summary: {page}");
     for name in ["a,b\"c\"", "&lt;img src=x onerror="] {
         assert!(page.contains(name), "{name}: {page}");
     }
@@ -330,4 +331,62 @@ fn a_page_opens_from_disk_without_a_network() {
     for wrong in ["Cannot read", "not in this report", "was refused"] {
         assert!(!page.contains(wrong), "{wrong}: {page}");
     }
+}
+
+/// A page has the summary of the other forms, and what its findings look at, whatever else was
+/// asked for.
+#[test]
+fn a_page_has_the_summary_and_what_findings_look_at() {
+    let dir = scratch("report-html-summary");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let run = throttled(&dir);
+    let file = dir.join("a.html");
+    let mut command = sonde();
+    command.arg("report").arg(&run).arg("-o").arg(&file);
+    let out = output(command.args(["--expr", "self.time"]));
+    if String::from_utf8_lossy(&out.stderr).contains("built without its page") {
+        return;
+    }
+    assert!(out.status.success(), "{out:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let carried = between(&text, "id=\"sonde-report\">", "</script>");
+    let found: Value = serde_json::from_str(carried).unwrap();
+    let parts = found["summary"].as_array().unwrap();
+    let lines: Vec<&str> = parts.iter().filter_map(|p| p["line"].as_str()).collect();
+    assert!(lines[0].starts_with("on box for 20.0 s"), "{lines:?}");
+    assert!(parts.iter().any(|p| p["label"] == "found"), "{parts:?}");
+    let shown = succeed(sonde().arg("show").arg(&run).arg("--all"));
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in parts.iter().filter_map(|p| p["text"].as_str()) {
+        let part = part.split("look at:").next().unwrap();
+        assert!(
+            one_line(&shown).contains(&one_line(part)),
+            "{part}: {shown}"
+        );
+    }
+    let findings = found["findings"]["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        let key = format!("a|{}", finding["expr"].as_str().unwrap());
+        assert!(found["answers"][&key].is_object(), "{key}");
+    }
+}
+
+/// A run of twenty seconds whose control group was held back.
+fn throttled(dir: &Path) -> PathBuf {
+    let path = dir.join("run");
+    let mut manifest = Manifest::new("box", START, 1.0);
+    let mut writer = Writer::create(&path, &manifest).unwrap();
+    let mut sink = Sink::new();
+    let group = sink.word("/held");
+    for second in 1..=20 {
+        sink.at(START + second * SECOND, 1.0);
+        let held = [0.4, 10.0, 7.0, 0.5];
+        sink.row(TableId::of("cgroup_throttle"), &[group], &held);
+        sink.row(TableId::of("self"), &[], &[0.0; 7]);
+        writer.append(&mut sink, START + second * SECOND);
+    }
+    manifest.ended = Some(START + 20 * SECOND);
+    writer.finish(manifest).unwrap();
+    path
 }

@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import "./style/chrome.css";
+import "./style/summary.css";
 import "./style/overlay.css";
 import "./style/panel.css";
 import "./style/legend.css";

@@ -13,6 +13,7 @@ import { commands } from "./commands";
 import { Notices } from "./chrome/notices";
 import { OutputList } from "./chrome/output";
 import { copyLink, keepRun, openSheet, saveSheet } from "./chrome/sheets";
+import { summaryBlock } from "./chrome/summary";
 import { TimeStrip } from "./chrome/timestrip";
 import { h, settled } from "./dom";
 import { Live } from "./live";
@@ -79,7 +80,8 @@ export class Workbench {
       this.column.walk(1);
     } }, "to the panels");
     const top = h("div", { class: "top" }, this.header.element, this.notices.element, this.strip.element);
-    this.host.replaceChildren(skip, top, this.findingsHost, this.add.element, this.column.element, this.drawer.element, this.notices.passing);
+    const summary = summaryBlock(page.provider.summary());
+    this.host.replaceChildren(skip, top, ...(summary ? [summary] : []), this.findingsHost, this.add.element, this.column.element, this.drawer.element, this.notices.passing);
     document.title = `${page.chosen().map((run) => run.name).join(", ")} – Sonde`;
     if (damagedLink) this.notices.keep("link", "wrong", "The worksheet in the address is cut off or damaged; this is the usual one.");
     page.store.listen(() => this.changed());
@@ -258,6 +260,8 @@ export class Workbench {
     const root = document.documentElement;
     let before: string | undefined;
     window.addEventListener("beforeprint", () => {
+      // A summary that is folded up is printed all the same.
+      this.host.querySelector("details.summary")?.setAttribute("open", "");
       before = root.dataset.theme;
       root.dataset.theme = "light";
       this.column.redress();

@@ -62,8 +62,8 @@ const FORMS: &[Form] = &[
         ending: "html",
         about: "one page that needs no server and no network",
         of_run: |made, problems| {
-            let page = page::text(made.run, made.sheet).map_err(Failure::input)?;
-            let (text, missing) = page;
+            let page = page::text(made.run, &made.report.summary, made.sheet);
+            let (text, missing) = page.map_err(Failure::input)?;
             problems.extend(missing);
             Ok(made.only(text.into_bytes()))
         },

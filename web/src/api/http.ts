@@ -160,6 +160,10 @@ export class HttpProvider implements Provider {
     return () => source.close();
   }
 
+  summary(): [] {
+    return [];
+  }
+
   worksheet(): unknown {
     return null;
   }

@@ -1,6 +1,6 @@
 // Where answers come from: the server of `sonde view`, or a report that carries them.
 
-import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, OutputStart, Runs, Stretch, Tick } from "./types";
+import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, OutputStart, Runs, Stretch, SummaryPart, Tick } from "./types";
 
 /** What is asked of one run. */
 export interface Question {
@@ -60,6 +60,8 @@ export interface Provider {
   keep(name: string): Promise<string>;
   /** Listens to a live run; the returned function stops it. */
   listen(listener: StreamListener): () => void;
+  /** What a report tells of its run in a few lines. Empty where there is none. */
+  summary(): SummaryPart[];
   /** The worksheet to begin with, where the place has one. */
   worksheet(): unknown;
 }

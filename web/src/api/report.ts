@@ -3,7 +3,7 @@
 import { Refusal } from "./provider";
 import type { Provider, Question } from "./provider";
 import { resample } from "./resample";
-import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, Runs } from "./types";
+import type { Answer, Catalog, Events, Findings, Inventory, Levels, Output, Runs, SummaryPart } from "./types";
 
 /** What stands in the report's `<script type="application/json" id="sonde-report">`. */
 export interface Carried {
@@ -14,6 +14,7 @@ export interface Carried {
   /** By run and expression, as answers are. */
   levels?: Record<string, Levels> | null;
   output?: { stdout?: Output | null; stderr?: Output | null } | null;
+  summary?: SummaryPart[];
   worksheet?: unknown;
   answers: Record<string, Answer>;
 }
@@ -101,6 +102,10 @@ export class ReportProvider implements Provider {
 
   listen(): () => void {
     return () => undefined;
+  }
+
+  summary(): SummaryPart[] {
+    return this.report.summary ?? [];
   }
 
   worksheet(): unknown {

@@ -247,6 +247,15 @@ export interface Levels extends Stretch {
   others: Level["others"];
 }
 
+/** Names and numbers as texts. */
+export interface SummaryTable {
+  columns: { name: string; number: boolean }[];
+  rows: string[][];
+}
+
+/** A part of a report's summary: a line, what something is, or a table. */
+export type SummaryPart = { line: string } | { label: string; text: string } | SummaryTable;
+
 /** One message of the live stream. */
 export interface Tick {
   run: string;

@@ -2,12 +2,14 @@
 //! it. It asks nobody for anything, and its policy forbids it to.
 
 use run::Run;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::hyper::escaped;
+use crate::part::{Part, untied};
 use crate::server;
+use crate::table::{Align, Table};
 use crate::text::clean;
-use crate::worksheet::Worksheet;
+use crate::worksheet::{self, Worksheet};
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -23,26 +25,104 @@ pub enum PageError {
 /// Columns of time to try, until the answers are small enough.
 const WIDTHS: [u32; 4] = [2000, 1000, 500, 250];
 
+/// Columns of time to try for what a finding looks at.
+const FINDING_WIDTHS: [u32; 2] = [500, 250];
+
 /// Bytes of the answers. With the page and the rest the file has at most three megabytes.
 const MOST: usize = 2_400_000;
+
+/// Bytes of them that are left for what findings look at.
+const FOR_FINDINGS: usize = 800_000;
 
 /// What the file may do: run what is in it.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
      script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; \
      form-action 'none'\" />";
 
-/// The file: `run` as `worksheet` shows it; and what of that it cannot show, a sentence each.
-pub fn text(run: &Run, worksheet: &Worksheet) -> Result<(String, Vec<String>), PageError> {
+/// The file: `summary`, and `run` as `worksheet` shows it; and what of that it cannot show, a
+/// sentence each.
+pub fn text(
+    run: &Run,
+    summary: &[Part],
+    worksheet: &Worksheet,
+) -> Result<(String, Vec<String>), PageError> {
     let index = asset("index.html")?;
     let mut carried = server::beside(run, worksheet);
-    let mut missing = Vec::new();
+    carried["summary"] = summary.iter().filter_map(told).collect();
+    let (answers, missing) = answers(run, worksheet, &looked_at(&carried, worksheet));
+    carried["answers"] = Value::Object(answers);
+    Ok((assembled(&index, &run.manifest.name, &carried)?, missing))
+}
+
+/// What findings look at and the worksheet does not show.
+fn looked_at(carried: &Value, worksheet: &Worksheet) -> Vec<worksheet::Panel> {
+    let findings = carried["findings"]["findings"].as_array();
+    let mut all: Vec<worksheet::Panel> = Vec::new();
+    for finding in findings.into_iter().flatten() {
+        let Some(expr) = finding["expr"].as_str() else {
+            continue;
+        };
+        let shown = |panel: &worksheet::Panel| panel.expr == expr;
+        if !worksheet.panels.iter().chain(&all).any(shown) {
+            // What stands out is often just what would be left out as an outlier.
+            all.push(worksheet::Panel {
+                outliers: Some(0.0),
+                ..worksheet::Panel::of(expr)
+            });
+        }
+    }
+    all
+}
+
+/// The answers of the worksheet, as fine as there is room; then those of `findings`, the first
+/// before the others, as long as there is room.
+fn answers(
+    run: &Run,
+    sheet: &Worksheet,
+    findings: &[worksheet::Panel],
+) -> (Map<String, Value>, Vec<String>) {
+    let most = MOST - if findings.is_empty() { 0 } else { FOR_FINDINGS };
+    let (mut all, mut missing) = (Map::new(), Vec::new());
     for width in WIDTHS {
-        (carried["answers"], missing) = server::answers(run, worksheet, width);
-        if carried["answers"].to_string().len() <= MOST {
+        (all, missing) = server::answers(run, sheet, width);
+        if size(&all) <= most {
             break;
         }
     }
-    Ok((assembled(&index, &run.manifest.name, &carried)?, missing))
+    let mut left = MOST.saturating_sub(size(&all));
+    for panel in findings {
+        let one = Worksheet::of(vec![panel.clone()]);
+        for width in FINDING_WIDTHS {
+            let (answer, _) = server::answers(run, &one, width);
+            if size(&answer) <= left {
+                left -= size(&answer);
+                all.extend(answer);
+                break;
+            }
+        }
+    }
+    (all, missing)
+}
+
+fn size(answers: &Map<String, Value>) -> usize {
+    json!(answers).to_string().len()
+}
+
+/// A part of the summary as the page reads it; a gap says nothing there.
+fn told(part: &Part) -> Option<Value> {
+    match part {
+        Part::Line(text) => Some(json!({"line": untied(text)})),
+        Part::Entry { label, text } => Some(json!({"label": label, "text": untied(text)})),
+        Part::Table(table) => Some(told_table(table)),
+        Part::Gap => None,
+    }
+}
+
+fn told_table(table: &Table) -> Value {
+    let column =
+        |(name, align): &(String, Align)| json!({"name": name, "number": *align == Align::Right});
+    let columns: Vec<Value> = table.columns().iter().map(column).collect();
+    json!({"columns": columns, "rows": table.rows()})
 }
 
 fn asset(path: &str) -> Result<String, PageError> {

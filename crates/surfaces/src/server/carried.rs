@@ -72,7 +72,7 @@ fn levels_of(run: &Run, worksheet: &Worksheet) -> Value {
 
 /// The answers to the worksheet's expressions over the whole run, in at most `width` columns of
 /// time; and why there is none of those that cannot be drawn, a sentence each, with a hint.
-pub fn answers(run: &Run, worksheet: &Worksheet, width: u32) -> (Value, Vec<String>) {
+pub fn answers(run: &Run, worksheet: &Worksheet, width: u32) -> (Map<String, Value>, Vec<String>) {
     let mut answers = Map::new();
     let mut missing = Vec::new();
     for panel in &worksheet.panels {
@@ -92,7 +92,7 @@ pub fn answers(run: &Run, worksheet: &Worksheet, width: u32) -> (Value, Vec<Stri
             }
         }
     }
-    (Value::Object(answers), missing)
+    (answers, missing)
 }
 
 fn answer(run: &Run, panel: &Panel, expr: &str, width: u32) -> Result<Value, Refused> {
