@@ -25,8 +25,8 @@ export function timeTicks(from: number, to: number, wanted: number): number[] {
 /** `7 s`, `0.25 s`, `1:30`, `1:02:30`, `2d 3:00`, with as many decimals as `step` has. */
 export function elapsed(seconds: number, step: number): string {
   const decimals = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
-  const sign = seconds < -1e-12 ? "-" : "";
   const rounded = Number(Math.abs(seconds).toFixed(decimals));
+  const sign = seconds < 0 && rounded > 0 ? "-" : "";
   if (rounded < 60) return `${sign}${rounded.toFixed(decimals)} s`;
   const days = Math.floor(rounded / 86400);
   const hours = Math.floor((rounded % 86400) / 3600);

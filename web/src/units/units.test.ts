@@ -104,6 +104,8 @@ describe("axes", () => {
 describe("times", () => {
   it("read as people say them", () => {
     expect(elapsed(0, 1)).toBe("0 s");
+    expect(elapsed(-0.02, 0.1)).toBe("0.0 s");
+    expect(elapsed(-0.2, 0.1)).toBe("-0.2 s");
     expect(elapsed(7.25, 0.1)).toBe("7.3 s");
     expect(elapsed(59.96, 0.1)).toBe("1:00.0");
     expect(elapsed(90, 1)).toBe("1:30");
