@@ -2,7 +2,7 @@
 // subject → measure → by → where.
 
 import { button, h } from "../dom";
-import { canAnswer, dimensionsOf, subjectOf } from "../expr/complete";
+import { breakdowns, canAnswer, dimensionsOf, subjectOf } from "../expr/complete";
 import { text, value } from "../expr/syntax";
 import { ExprInput } from "../panel/exprinput";
 import type { Page } from "../page";
@@ -84,7 +84,7 @@ export class AddBar {
         this.where = { dimension: "", operator: "=", value: "" };
       }),
       select("measure", this.measure, names(measures), (v) => (this.measure = v)),
-      select("by", this.by, [["", "all together"], ...names(dimensions)], (v) => (this.by = v)),
+      select("by", this.by, [["", "all together"], ...names(dimensions.filter((d) => breakdowns(subject).includes(d)))], (v) => (this.by = v)),
       select("where", this.where.dimension, [["", "everything"], ...names(dimensions)], (v) => (this.where.dimension = v)),
       this.where.dimension ? select("is", this.where.operator, catalog.operators.map((o) => [o, o]), (v) => (this.where.operator = v)) : "",
       this.where.dimension ? h("label", {}, "value", words) : "",

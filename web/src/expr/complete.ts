@@ -33,6 +33,11 @@ export function dimensionsOf(subject: Subject | undefined): Dimension[] {
   return [...own, ...EVERYWHERE.filter((e) => !own.some((d) => d.name === e.name))];
 }
 
+/** What a subject can be broken down by: time is the axis of all. */
+export function breakdowns(subject: Subject | undefined): Dimension[] {
+  return dimensionsOf(subject).filter((d) => d.name !== "time");
+}
+
 /** Whether a run can answer by a dimension, as far as it tells. */
 export function canAnswer(run: Run | null, subject: string, dimension: string): boolean {
   const answered = run?.subjects[subject];
@@ -108,6 +113,7 @@ function names(wanted: Wants, subject: Subject | undefined, catalog: Catalog, ru
         known: true,
       }));
     case "dimension":
+      return dimensions.filter((d) => breakdowns(subject).some((b) => b.name === d.text));
     case "tested":
       return dimensions;
     case "operator":

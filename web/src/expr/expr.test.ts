@@ -142,6 +142,9 @@ describe("completion", () => {
   it("puts what the run does not have last, and says so", () => {
     const known = { subjects: { disk: ["device"] } } as never;
     const found = complete("disk.bytes by ", 14, CATALOG, known);
+    // Time is the axis of all: nothing is broken down by it.
+    expect(found.map((s) => s.text)).not.toContain("time");
+    expect(complete("disk.bytes where ", 17, CATALOG, known).map((s) => s.text)).toContain("time");
     expect(found[0]).toMatchObject({ text: "device", known: true });
     expect(found.find((s) => s.text === "file")?.known).toBe(false);
   });

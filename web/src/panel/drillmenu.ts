@@ -3,7 +3,7 @@
 import { drill, choices, narrowed, predicates } from "../expr/drill";
 import type { Selection } from "../expr/drill";
 import { parts, text } from "../expr/syntax";
-import { canAnswer, dimensionsOf, subjectOf } from "../expr/complete";
+import { breakdowns, canAnswer, subjectOf } from "../expr/complete";
 import { numberDimension, runsToAsk } from "./load";
 import type { Page } from "../page";
 import { panelOf } from "../sheet/worksheet";
@@ -46,7 +46,7 @@ export function openDrillMenu(page: Page, panel: Panel, index: number, selection
   };
   const where = narrowed(found.where, shifted, every);
   const subject = subjectOf(page.catalog, found.subject);
-  const dimensions = dimensionsOf(subject);
+  const dimensions = breakdowns(subject);
   const all = choices(panel.expr, shifted, dimensions.map((d) => d.name));
   const can = all.filter((name) => canAnswer(run, found.subject, name));
   const cannot = all.filter((name) => !canAnswer(run, found.subject, name));

@@ -7,7 +7,6 @@ import type { Suggestion } from "../expr/complete";
 import { parts, tokens } from "../expr/syntax";
 import type { Page } from "../page";
 
-const MOST_SHOWN = 12;
 let fields = 0;
 
 /** A field, its list of suggestions, and the words below it. */
@@ -90,7 +89,7 @@ export class ExprInput {
   suggest(): void {
     const cursor = this.input.selectionStart ?? this.value.length;
     const run = this.page.runs.runs.length > 0 ? this.page.first() : null;
-    this.suggestions = complete(this.value, cursor, this.page.catalog, run).slice(0, MOST_SHOWN);
+    this.suggestions = complete(this.value, cursor, this.page.catalog, run);
     this.chosen = -1;
     this.draw();
     const help = this.help();
