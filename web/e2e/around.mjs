@@ -82,9 +82,65 @@ async function twoRunsOnAPhone({ page, server }) {
   }
 }
 
+const time = (page) => page.locator(".time-range").innerText();
+
+async function undoAtOnce({ page, server }) {
+  await page.goto(server.address);
+  await settled(page);
+  const whole = await time(page);
+  await page.keyboard.press("+");
+  await page.waitForTimeout(700);
+  const first = await time(page);
+  assert.notEqual(first, whole);
+  await page.keyboard.press("+");
+  await page.waitForFunction((text) => document.querySelector(".time-range").textContent !== text, first);
+  const second = await time(page);
+  await page.keyboard.press("u");
+  await page.waitForFunction((text) => document.querySelector(".time-range").textContent === text, first);
+  await page.waitForTimeout(600);
+  assert.equal(await time(page), first, "only the second zoom is gone");
+  await page.keyboard.press("U");
+  await page.waitForFunction((text) => document.querySelector(".time-range").textContent === text, second);
+}
+
+async function pastedLink({ page, server }) {
+  await page.goto(link(server, { panels: [{ expr: "disk.ios by latency" }] }));
+  await settled(page);
+  await page.evaluate(() => { location.hash = "#w=d.AAAA"; });
+  await page.locator(".notice.wrong", { hasText: "damaged; what was shown stays" }).waitFor();
+  await page.waitForFunction(() => location.hash !== "#w=d.AAAA");
+  assert.equal(await page.locator(".panel").count(), 1);
+}
+
+async function fullWorksheet({ page, server }) {
+  await page.goto(link(server, { panels: Array.from({ length: 48 }, () => ({ expr: "cpu.time by mode" })) }));
+  await settled(page);
+  const field = page.locator(".add-bar input.expr");
+  await field.fill("disk.ios by latency");
+  await field.press("Enter");
+  await page.locator(".notice.said", { hasText: "at most 48 panels" }).waitFor();
+  assert.equal(await page.locator(".panel").count(), 48);
+  assert.equal(await field.inputValue(), "disk.ios by latency");
+}
+
+async function allSuggestions({ page, server }) {
+  const known = await (await fetch(`${server.origin}/api/v1/catalog`)).json();
+  const subject = { ...known.subjects[0], name: "many", measures: Array.from({ length: 30 }, (_, i) => ({ name: `m${i}`, unit: "count", help: "" })) };
+  await page.route("**/api/v1/catalog", (route) => route.fulfill({ json: { ...known, subjects: [...known.subjects, subject] } }));
+  await page.goto(server.address);
+  await settled(page);
+  await page.keyboard.press("a");
+  await page.keyboard.type("many.m");
+  assert.equal(await page.locator(".add-bar .suggestions li").count(), 30);
+}
+
 export const AROUND = [
   { name: "a server that is gone is told wherever one is", machine: "live", run: goneIsSeen, expected: ["net::ERR_FAILED"] },
   { name: "a run recorded elsewhere ends on the page too", run: endedElsewhere },
   { name: "paper has the colours and all of a table", run: onPaper },
   { name: "two runs at phone width", machine: "two", options: { viewport: { width: 390, height: 844 } }, run: twoRunsOnAPhone },
+  { name: "undo right after a zoom takes just that back", run: undoAtOnce },
+  { name: "a damaged link in the open page is told", run: pastedLink },
+  { name: "a panel more than a link holds is refused", run: fullWorksheet },
+  { name: "all that may stand next is offered", run: allSuggestions },
 ];

@@ -112,9 +112,8 @@ export class Page {
     this.view.show(Math.max(bounds.from, bounds.to - Math.max(span, 10)), bounds.to);
   }
 
-  /** Shows the worksheet with a panel added; the new panel's place. */
-  addPanel(panel: Panel, after = this.store.now.panels.length - 1): number {
-    this.store.insertPanel(after, panel);
-    return after + 1;
+  /** Shows the worksheet with a panel added; the new panel's place, or `null` if there is no room. */
+  addPanel(panel: Panel, after = this.store.now.panels.length - 1): number | null {
+    return this.store.insertPanel(after, panel) ? after + 1 : null;
   }
 }

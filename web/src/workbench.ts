@@ -21,6 +21,7 @@ import { Column } from "./panel/column";
 import type { Page } from "./page";
 import { isDark } from "./plot/theme";
 import { boundsOf } from "./sheet/clock";
+import { MOST_PANELS } from "./sheet/worksheet";
 
 /** Milliseconds of quiet after which new answers are asked for, and after which a zoom is a step. */
 const ASK_AFTER = 90;
@@ -63,6 +64,8 @@ export class Workbench {
       drawer: (name) => this.drawer.toggle(name),
       keys: () => showKeys(keys),
       theme: () => this.switchTheme(),
+      undo: () => this.undo(),
+      redo: () => this.redo(),
       pause: () => this.pause(),
       keep: () => keepRun(page, this.notices),
       save: () => saveSheet(page, this.notices),
@@ -84,6 +87,10 @@ export class Workbench {
     this.host.replaceChildren(skip, top, ...(summary ? [summary] : []), this.findingsHost, this.add.element, this.column.element, this.drawer.element, this.notices.passing);
     document.title = `${page.chosen().map((run) => run.name).join(", ")} – Sonde`;
     if (damagedLink) this.notices.keep("link", "wrong", "The worksheet in the address is cut off or damaged; this is the usual one.");
+    page.store.events = {
+      full: () => this.notices.say(`Not added: a worksheet has at most ${MOST_PANELS} panels. Remove one first.`),
+      damaged: () => this.notices.keep("link", "wrong", "The worksheet in the address is cut off or damaged; what was shown stays."),
+    };
     page.store.listen(() => this.changed());
     page.view.onMove(() => this.moved());
     page.view.onPoint(() => this.pointed());
@@ -233,6 +240,16 @@ export class Workbench {
   /** Called wherever a question found no server. */
   unreachable(): void {
     if (!this.page.provider.fixed) this.live.unreachable();
+  }
+
+  /** Takes the last step back; a zoom that is no step yet becomes one first. */
+  undo(): void {
+    this.keepView();
+    this.page.store.undo();
+  }
+
+  redo(): void {
+    this.page.store.redo();
   }
 
   /** Stops following, or follows again. */

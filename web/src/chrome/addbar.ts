@@ -39,6 +39,7 @@ export class AddBar {
   private add(expr: string): void {
     if (expr === "") return this.focus();
     const index = this.page.addPanel(panelOf(expr));
+    if (index === null) return;
     this.field.value = "";
     this.field.refuse(null);
     this.added(index);

@@ -12,6 +12,8 @@ export interface HeaderEvents {
   drawer(name: "findings" | "inventory" | "output"): void;
   keys(): void;
   theme(): void;
+  undo(): void;
+  redo(): void;
   pause(): void;
   keep(): void;
   save(): void;
@@ -30,10 +32,10 @@ export class Header {
     private readonly page: Page,
     private readonly events: HeaderEvents,
   ) {
-    const { store, view } = page;
+    const { view } = page;
     this.steps = {
-      undo: button("↶", "undo (u)", () => store.undo(), { class: "icon" }),
-      redo: button("↷", "redo (U)", () => store.redo(), { class: "icon" }),
+      undo: button("↶", "undo (u)", () => events.undo(), { class: "icon" }),
+      redo: button("↷", "redo (U)", () => events.redo(), { class: "icon" }),
       whole: button("whole run", "show all of the time (0)", () => view.whole()),
     };
   }

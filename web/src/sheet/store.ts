@@ -2,10 +2,18 @@
 // of steps to undo.
 
 import { decode, encode } from "./address";
-import { brief, empty } from "./worksheet";
+import { brief, empty, MOST_PANELS } from "./worksheet";
 import type { Panel, Worksheet } from "./worksheet";
 
 type Listener = (sheet: Worksheet) => void;
+
+/** What its reader has to be told. */
+export interface StoreEvents {
+  /** A panel more would be too many. */
+  full(): void;
+  /** An address that was opened holds no worksheet; what was shown stays. */
+  damaged(): void;
+}
 
 /** The one worksheet of the page. */
 export class Store {
@@ -15,6 +23,7 @@ export class Store {
   /** Steps that undo can take back, and redo can repeat. */
   private depth = 0;
   private deepest = 0;
+  events: StoreEvents = { full: () => undefined, damaged: () => undefined };
 
   constructor(private readonly history: History = window.history) {
     window.addEventListener("popstate", (event) => void this.arrive(event));
@@ -44,10 +53,17 @@ export class Store {
     this.tell();
   }
 
-  /** Shows another worksheet. `quiet`: no step of its own, as while a live run is followed. */
-  change(change: Partial<Worksheet>, quiet = false): void {
+  /**
+   * Shows another worksheet. `quiet`: no step of its own, as while a live run is followed. `false`
+   * if it has too many panels: a link with them would be read without the last ones.
+   */
+  change(change: Partial<Worksheet>, quiet = false): boolean {
     const next = { ...this.sheet, ...change };
-    if (JSON.stringify(next) === JSON.stringify(this.sheet)) return;
+    if (next.panels.length > MOST_PANELS) {
+      this.events.full();
+      return false;
+    }
+    if (JSON.stringify(next) === JSON.stringify(this.sheet)) return true;
     this.sheet = next;
     if (!quiet) {
       this.depth += 1;
@@ -55,6 +71,7 @@ export class Store {
     }
     this.write(quiet);
     this.tell();
+    return true;
   }
 
   /** Changes one panel. */
@@ -64,11 +81,11 @@ export class Store {
     });
   }
 
-  /** Puts a panel behind the one at `index`. */
-  insertPanel(index: number, panel: Panel): void {
+  /** Puts a panel behind the one at `index`; `false` if there is no room. */
+  insertPanel(index: number, panel: Panel): boolean {
     const panels = [...this.sheet.panels];
     panels.splice(index + 1, 0, panel);
-    this.change({ panels });
+    return this.change({ panels });
   }
 
   removePanel(index: number): void {
@@ -84,12 +101,17 @@ export class Store {
     this.change({ panels });
   }
 
+  /** Takes the last step back, once the address has it. */
   undo(): void {
-    if (this.canUndo) this.history.back();
+    if (!this.canUndo) return;
+    this.depth -= 1;
+    this.written = this.written.then(() => this.history.back());
   }
 
   redo(): void {
-    if (this.canRedo) this.history.forward();
+    if (!this.canRedo) return;
+    this.depth += 1;
+    this.written = this.written.then(() => this.history.forward());
   }
 
   private tell(): void {
@@ -109,10 +131,21 @@ export class Store {
 
   private async arrive(event: PopStateEvent): Promise<void> {
     const sheet = await decode(location.hash);
-    if (!sheet) return;
+    if (!sheet) {
+      if (location.hash.startsWith("#w=")) this.refuse();
+      return;
+    }
     const depth = (event.state as { depth?: unknown } | null)?.depth;
     this.depth = typeof depth === "number" ? depth : 0;
     this.sheet = sheet;
     this.tell();
+  }
+
+  /** The address of a damaged link becomes that of what is shown. */
+  private refuse(): void {
+    this.depth += 1;
+    this.deepest = this.depth;
+    this.write(true);
+    this.events.damaged();
   }
 }
