@@ -134,6 +134,16 @@ async function allSuggestions({ page, server }) {
   assert.equal(await page.locator(".add-bar .suggestions li").count(), 30);
 }
 
+async function runNotOpen({ page, server }) {
+  await page.goto(link(server, { runs: ["a", "b"], panels: [{ expr: "disk.ios by latency", run: "a-b" }, { expr: "disk.bytes by op", run: "b" }, { expr: "disk.bytes by op" }] }));
+  await page.locator(".panel").nth(2).locator(".u-over").waitFor();
+  await page.locator(".notice.wrong", { hasText: "not open here: b" }).waitFor();
+  const said = await page.locator(".panel .expr-message.wrong").allInnerTexts();
+  assert.match(said[0], /of run a-b, and b is not open here/);
+  assert.match(said[1], /of run b, and b is not open here/);
+  assert.equal(await page.locator(".panel canvas").count(), await page.locator(".panel").nth(2).locator("canvas").count());
+}
+
 export const AROUND = [
   { name: "a server that is gone is told wherever one is", machine: "live", run: goneIsSeen, expected: ["net::ERR_FAILED"] },
   { name: "a run recorded elsewhere ends on the page too", run: endedElsewhere },
@@ -143,4 +153,5 @@ export const AROUND = [
   { name: "a damaged link in the open page is told", run: pastedLink },
   { name: "a panel more than a link holds is refused", run: fullWorksheet },
   { name: "all that may stand next is offered", run: allSuggestions },
+  { name: "a run of a link that is not open is told", run: runNotOpen },
 ];

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 
+import type { Provider } from "./api/provider";
 import type { Run, Runs } from "./api/types";
-import { named } from "./page";
+import { named, Page } from "./page";
+import type { Store } from "./sheet/store";
+import { View } from "./sheet/view";
+import { panelOf } from "./sheet/worksheet";
 
 const runs = (...of: Partial<Run>[]): Runs => ({ version: "", live: false, runs: of.map((run, i) => ({ id: "ab"[i], live: false, ...run }) as Run) });
 const names = (all: Runs): string[] => named(all).runs.map((run) => run.name);
@@ -18,5 +22,16 @@ describe("names of runs", () => {
     const [name] = names(runs({ title: "sh -c ".padEnd(300, "x"), path: "/r/one" }));
     expect(name!.length).toBe(40);
     expect(name!.endsWith("…")).toBe(true);
+  });
+});
+
+describe("runs of a link", () => {
+  it("that are not open here are known", () => {
+    const page = new Page({} as Provider, {} as unknown as Store, new View(), () => undefined);
+    const missing = (run: string | null): string[] => page.missing(panelOf("disk.ios", { run }));
+    page.runs = runs({ title: "one" });
+    expect([missing("a-b"), missing("b"), missing("a"), missing(null)]).toEqual([["b"], ["b"], [], []]);
+    page.runs = runs({ title: "one" }, { title: "two" });
+    expect(missing("a-b")).toEqual([]);
   });
 });

@@ -79,6 +79,12 @@ export class Page {
     return pair.length === 2 && numberDimension(panel.expr, this.catalog) === null ? this.chosen() : pair;
   }
 
+  /** The runs that a panel is of, but which are not open here: a link may be of more. */
+  missing(panel: Panel): string[] {
+    if (panel.run === null || this.run(panel.run)) return [];
+    return panel.run.split("-").filter((id) => !this.run(id));
+  }
+
   /** Whether a panel shows the difference of two runs; only heat maps are subtracted. */
   isDifference(panel: Panel): boolean {
     if (panel.run === null || this.run(panel.run) || numberDimension(panel.expr, this.catalog) === null) return false;

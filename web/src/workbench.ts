@@ -44,6 +44,8 @@ export class Workbench {
   private readonly step = settled(STEP_AFTER, () => this.keepView());
   /** The runs and clock that the head was drawn for. */
   private drawn = "";
+  /** The runs of the worksheet that were last told not to be there. */
+  private missing = "";
   /** What was last told of how the runs are. */
   private state = "";
   /** The stretch of the worksheet that was last brought into view. */
@@ -112,6 +114,7 @@ export class Workbench {
     if (fitted !== this.fitted) page.fitView();
     this.fitted = fitted;
     this.column.update(sheet);
+    this.tellMissing(sheet.runs);
     const drawn = JSON.stringify([sheet.runs, sheet.align, page.runs.runs.map((run) => run.id)]);
     if (drawn !== this.drawn) {
       const again = this.drawn !== "";
@@ -122,6 +125,15 @@ export class Workbench {
     }
     this.header.update();
     this.strip.move();
+  }
+
+  /** Says which runs of a link are not open here. One run alone may have another name. */
+  private tellMissing(runs: string[]): void {
+    const missing = runs.length > 1 ? runs.filter((id) => !this.page.run(id)) : [];
+    if (missing.join() === this.missing) return;
+    this.missing = missing.join();
+    this.notices.take("runs");
+    if (missing.length > 0) this.notices.keep("runs", "wrong", `This worksheet is of the runs ${runs.join(", ")}; not open here: ${missing.join(", ")}.`);
   }
 
   private drawHead(): void {

@@ -124,6 +124,11 @@ export class PanelView {
 
   /** Asks for what is in view, and shows it. */
   async load(fresh: boolean): Promise<void> {
+    const missing = this.page.missing(this.panel);
+    if (missing.length > 0) {
+      this.showMissing(missing);
+      return;
+    }
     if (this.panel.kind === "events") return this.showEvents();
     this.element.classList.add("busy");
     try {
@@ -144,6 +149,11 @@ export class PanelView {
     }
   }
 
+  private showMissing(runs: string[]): void {
+    const words = `this panel is of run ${this.panel.run}, and ${runs.join(", ")} is not open here`;
+    this.refuse(new Refusal(words, "`sonde view` with the same runs, in the same order, shows it", null, 404), "the run is not open here");
+  }
+
   /** A table a run; one that is there stays, and keeps its order. */
   private async showEvents(): Promise<void> {
     this.picture.destroy();
@@ -161,7 +171,7 @@ export class PanelView {
     this.plotHost.replaceChildren(...named(blocks));
   }
 
-  private refuse(refusal: Refusal): void {
+  private refuse(refusal: Refusal, why = "the expression was refused, see above"): void {
     if (refusal.unreachable) {
       // What was shown stays; the page says that the server is gone.
       this.page.unreachable();
@@ -171,7 +181,7 @@ export class PanelView {
     this.picture.destroy();
     this.loaded = null;
     this.side.replaceChildren();
-    this.plotHost.replaceChildren(h("p", { class: "empty" }, "no picture: the expression was refused, see above"));
+    this.plotHost.replaceChildren(h("p", { class: "empty" }, `no picture: ${why}`));
   }
 
   /** Draws the answers there are. */
