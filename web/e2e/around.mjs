@@ -144,6 +144,34 @@ async function runNotOpen({ page, server }) {
   assert.equal(await page.locator(".panel canvas").count(), await page.locator(".panel").nth(2).locator("canvas").count());
 }
 
+async function saveAsksFirst({ page, server }) {
+  await page.goto(server.address);
+  await settled(page);
+  const saved = async () => (await (await fetch(`${server.origin}/api/v1/worksheets?run=a`)).json()).worksheets;
+  const save = async (name) => {
+    await page.getByRole("button", { name: "save this worksheet" }).click();
+    const field = page.locator("dialog input");
+    await field.waitFor();
+    const proposed = await field.inputValue();
+    if (name) await field.fill(name);
+    await page.keyboard.press("Enter");
+    return proposed;
+  };
+  assert.equal(await save("mine"), "worksheet");
+  await page.locator(".notice.said", { hasText: "Saved as mine" }).waitFor();
+  const before = (await saved())[0].worksheet.panels;
+  // The same name again is proposed, and asked about.
+  await page.keyboard.press("x");
+  await page.waitForFunction((n) => document.querySelectorAll(".panel").length === n - 1, before.length);
+  assert.equal(await save(null), "mine");
+  await page.locator("dialog", { hasText: "There is a worksheet mine" }).waitFor();
+  await page.getByRole("button", { name: "close without a change" }).click();
+  assert.equal((await saved())[0].worksheet.panels.length, before.length);
+  await save(null);
+  await page.getByRole("button", { name: "Replace it" }).click();
+  await page.waitForFunction(async (n) => (await (await fetch("/api/v1/worksheets?run=a")).json()).worksheets[0].worksheet.panels.length === n, before.length - 1);
+}
+
 export const AROUND = [
   { name: "a server that is gone is told wherever one is", machine: "live", run: goneIsSeen, expected: ["net::ERR_FAILED"] },
   { name: "a run recorded elsewhere ends on the page too", run: endedElsewhere },
@@ -154,4 +182,5 @@ export const AROUND = [
   { name: "a panel more than a link holds is refused", run: fullWorksheet },
   { name: "all that may stand next is offered", run: allSuggestions },
   { name: "a run of a link that is not open is told", run: runNotOpen },
+  { name: "a saved worksheet is replaced only if the reader says so", run: saveAsksFirst },
 ];

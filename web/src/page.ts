@@ -34,6 +34,8 @@ const FOLLOWED = 120;
 export class Page {
   private known: Runs = { version: "", live: false, runs: [] };
   catalog: Catalog = { subjects: [], operators: [] };
+  /** The name under which the worksheet was last opened or saved. */
+  sheetName: string | null = null;
   /** The server does not answer: nothing that is shown is live. */
   gone = false;
 

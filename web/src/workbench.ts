@@ -70,7 +70,7 @@ export class Workbench {
       redo: () => this.redo(),
       pause: () => this.pause(),
       keep: () => keepRun(page, this.notices),
-      save: () => saveSheet(page, this.notices),
+      save: () => void saveSheet(page, this.notices),
       copyLink: () => void copyLink(this.notices),
       openSheet: () => void openSheet(page, this.notices),
     });

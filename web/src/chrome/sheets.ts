@@ -4,7 +4,7 @@ import { refusalOf } from "../api/provider";
 import type { SavedWorksheet } from "../api/provider";
 import { button, h } from "../dom";
 import type { Page } from "../page";
-import { askFor, dialog } from "../panel/ask";
+import { askFor, askWhether, dialog } from "../panel/ask";
 import { brief, read } from "../sheet/worksheet";
 import type { Notices } from "./notices";
 
@@ -23,17 +23,40 @@ function tell(notices: Notices, what: string, thrown: unknown): void {
   notices.say(`${what}: ${refusal.message}${refusal.hint ? ` (${refusal.hint})` : ""}`);
 }
 
-/** Saves the worksheet under a name. */
-export function saveSheet(page: Page, notices: Notices): void {
+/** The first of `worksheet`, `worksheet-2` and so on that is free. */
+export function freeName(taken: string[]): string {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? "worksheet" : `worksheet-${n}`;
+    if (!taken.includes(name)) return name;
+  }
+}
+
+/** Saves the worksheet under a name. What is there under that name is replaced only if the reader says so. */
+export async function saveSheet(page: Page, notices: Notices): Promise<void> {
+  const run = page.first().id;
+  const save = (name: string): void => {
+    page.provider.saveWorksheet(run, name, brief(page.store.now)).then(
+      () => {
+        page.sheetName = name;
+        notices.say(`Saved as ${name}.`);
+      },
+      (thrown: unknown) => tell(notices, "Not saved", thrown),
+    );
+  };
+  let taken: string[];
+  try {
+    taken = (await page.provider.worksheets(run)).map((one) => one.name);
+  } catch (thrown) {
+    tell(notices, "Not saved", thrown);
+    return;
+  }
   askFor(
     "Save this worksheet in the run's directory, as",
-    "worksheet",
+    page.sheetName ?? freeName(taken),
     (name) => {
       if (name === "") return;
-      page.provider.saveWorksheet(page.first().id, name, brief(page.store.now)).then(
-        () => notices.say(`Saved as ${name}.`),
-        (thrown: unknown) => tell(notices, "Not saved", thrown),
-      );
+      if (taken.includes(name)) askWhether(`There is a worksheet ${name} in this run already.`, "Replace it", () => save(name));
+      else save(name);
     },
     "Save",
   );
@@ -47,8 +70,10 @@ export async function openSheet(page: Page, notices: Notices): Promise<void> {
     const open = ({ name, worksheet }: SavedWorksheet): void => {
       box.close();
       const sheet = read(worksheet);
-      if (sheet) page.store.change(sheet);
-      else notices.say(`${name} is no worksheet of this version.`);
+      if (sheet) {
+        page.store.change(sheet);
+        page.sheetName = name;
+      } else notices.say(`${name} is no worksheet of this version.`);
     };
     const list = saved.map((one) => h("li", {}, button(one.name, `open ${one.name}`, () => open(one))));
     const content = saved.length > 0 ? h("ul", { class: "sheets" }, ...list) : h("p", {}, "None is saved in this run yet.");

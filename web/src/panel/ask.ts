@@ -24,6 +24,17 @@ export function askFor(question: string, now: string, answer: (text: string) => 
   input.focus();
 }
 
+/** Asks whether to do something; the usual answer is no. */
+export function askWhether(statement: string, verb: string, act: () => void): void {
+  const no = button("Cancel", "close without a change", () => box.close(), { class: "primary" });
+  const yes = button(verb, verb, () => {
+    box.close();
+    act();
+  });
+  const box = dialog(statement, h("div", { class: "buttons" }, yes, no));
+  no.focus();
+}
+
 interface Field {
   label: string;
   value: string;
