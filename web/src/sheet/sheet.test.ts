@@ -61,6 +61,13 @@ describe("what somebody else wrote", () => {
     expect(read({ v: 1, panels: Array(1000).fill({ expr: "disk.ios" }) })?.panels).toHaveLength(MOST_PANELS);
   });
 
+  it("hides the rest of the groups once, however many it was written to be", () => {
+    const hidden = ["sda", "other (21)", "other (18)", "→ other (3)", "a · other (4)", "another (5)"];
+    const found = read({ v: 1, panels: [{ expr: "disk.ios", hidden, isolate: "other (7)" }] })!.panels[0]!;
+    expect(found.hidden).toEqual(["sda", "other ()", "→ other ()", "a · other ()", "another (5)"]);
+    expect(found.isolate).toBe("other ()");
+  });
+
   it("leaves out what is as usual", () => {
     expect(brief({ ...empty(["a"]), panels: [panelOf("disk.ios")] })).toMatchObject({ panels: [{ expr: "disk.ios" }] });
   });

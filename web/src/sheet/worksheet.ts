@@ -78,6 +78,10 @@ const texts = (v: unknown): string[] =>
   Array.isArray(v) ? v.filter((item): item is string => typeof item === "string") : [];
 const oneOf = <T>(v: unknown, all: readonly T[], usual: T): T => (all.includes(v as T) ? (v as T) : usual);
 
+/** The rest of the groups, as it was written with their number: that changes with the time in view. */
+const REST = /^(→ )?(\w+ · )?other \(\d+\)$/;
+const steady = (id: string): string => (REST.test(id) ? id.replace(/\(\d+\)$/, "()") : id);
+
 /** Reads what somebody else may have written: what is wrong or missing is as usual. */
 export function read(written: unknown): Worksheet | null {
   if (typeof written !== "object" || written === null) return null;
@@ -100,6 +104,7 @@ function readPanel(written: unknown): Panel[] {
   const expr = text(from.expr);
   if (expr === null) return [];
   const top = number(from.top);
+  const isolate = text(from.isolate);
   return [
     panelOf(expr.slice(0, 4000), {
       right: text(from.right),
@@ -109,8 +114,8 @@ function readPanel(written: unknown): Panel[] {
       palette: oneOf(from.palette, PALETTES, "log"),
       outliers: oneOf(from.outliers, OUTLIERS as readonly number[], 0.001),
       run: text(from.run),
-      hidden: texts(from.hidden),
-      isolate: text(from.isolate),
+      hidden: [...new Set(texts(from.hidden).map(steady))],
+      isolate: isolate === null ? null : steady(isolate),
       top: top !== null && top >= 1 ? Math.min(Math.round(top), MOST_GROUPS) : null,
       beside: from.beside === true,
     }),
