@@ -3,39 +3,37 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Store } from "./store";
 import { empty, MOST_PANELS, panelOf } from "./worksheet";
 
-/** What was done to the history, in order. */
-let done: string[] = [];
-const history = {
-  pushState: () => done.push("push"),
-  replaceState: () => done.push("replace"),
-  back: () => done.push("back"),
-  forward: () => done.push("forward"),
-} as unknown as History;
-
-const begun = (): Store => {
-  const store = new Store(history);
+/** A store with a worksheet, and what it did to its history, in order. */
+const begun = (): { store: Store; done: string[] } => {
+  const done: string[] = [];
+  const history = {
+    pushState: () => done.push("push"),
+    replaceState: () => done.push("replace"),
+    back: () => done.push("back"),
+    forward: () => done.push("forward"),
+  };
+  const store = new Store(history as unknown as History);
   store.begin({ ...empty(["a"]), panels: [panelOf("disk.ios")] });
-  return store;
+  return { store, done };
 };
 
 /** What hears of another address. */
 let arrive: (event: { state: unknown }) => void = () => undefined;
 
 beforeEach(() => {
-  done = [];
   vi.stubGlobal("window", { addEventListener: (_: string, listener: typeof arrive) => (arrive = listener) });
 });
 
 describe("steps", () => {
   it("are taken back in the order they were made, however soon", async () => {
-    const store = begun();
+    const { store, done } = begun();
     store.change({ from: 1, to: 2 });
     store.undo();
     await vi.waitFor(() => expect(done).toEqual(["replace", "push", "back"]));
   });
 
   it("are not taken back twice, nor more than there are", async () => {
-    const store = begun();
+    const { store, done } = begun();
     store.change({ from: 1, to: 2 });
     store.undo();
     store.undo();
@@ -47,7 +45,7 @@ describe("steps", () => {
 
 describe("what cannot be shown", () => {
   it("is a panel more than a link holds, which is told", () => {
-    const store = begun();
+    const { store } = begun();
     const full = vi.fn();
     store.events = { full, damaged: vi.fn() };
     const panels = Array.from({ length: MOST_PANELS }, () => panelOf("disk.ios"));
@@ -59,7 +57,7 @@ describe("what cannot be shown", () => {
   });
 
   it("is a damaged link that was put into the address, which is told and replaced", async () => {
-    const store = begun();
+    const { store, done } = begun();
     const damaged = vi.fn();
     store.events = { full: vi.fn(), damaged };
     const before = store.now;
