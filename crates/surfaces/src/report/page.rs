@@ -74,14 +74,27 @@ fn looked_at(carried: &Value, worksheet: &Worksheet) -> Vec<worksheet::Panel> {
     all
 }
 
-/// The answers of the worksheet, as fine as there is room; then those of `findings`, the first
-/// before the others, as long as there is room.
+/// The answers of `findings`, the first before the others, as many as there is room for; and those
+/// of the worksheet, as fine as the rest of the room allows. And what of the worksheet has none.
 fn answers(
     run: &Run,
     sheet: &Worksheet,
     findings: &[worksheet::Panel],
 ) -> (Map<String, Value>, Vec<String>) {
-    let most = MOST - if findings.is_empty() { 0 } else { FOR_FINDINGS };
+    let mut found = Map::new();
+    let mut left = FOR_FINDINGS;
+    for panel in findings {
+        let one = Worksheet::of(vec![panel.clone()]);
+        for width in FINDING_WIDTHS {
+            let (answer, _) = server::answers(run, &one, width);
+            if let Some(rest) = left.checked_sub(size(&answer)) {
+                left = rest;
+                found.extend(answer);
+                break;
+            }
+        }
+    }
+    let most = MOST - (FOR_FINDINGS - left);
     let (mut all, mut missing) = (Map::new(), Vec::new());
     for width in WIDTHS {
         (all, missing) = server::answers(run, sheet, width);
@@ -89,18 +102,7 @@ fn answers(
             break;
         }
     }
-    let mut left = MOST.saturating_sub(size(&all));
-    for panel in findings {
-        let one = Worksheet::of(vec![panel.clone()]);
-        for width in FINDING_WIDTHS {
-            let (answer, _) = server::answers(run, &one, width);
-            if size(&answer) <= left {
-                left -= size(&answer);
-                all.extend(answer);
-                break;
-            }
-        }
-    }
+    all.extend(found);
     (all, missing)
 }
 
