@@ -254,6 +254,13 @@ fn several_runs_worksheets_output_and_the_rest() {
     );
     assert_eq!(runs["runs"][1]["command"][2], script);
     assert_eq!(runs["runs"][0]["phases"][1]["name"], "steady");
+    // The share is that of the samples, as `get` and `show` tell it; start and end stand beside it.
+    let own = &runs["runs"][1]["own_cost"];
+    let seconds = runs["runs"][1]["seconds"].as_f64().unwrap();
+    let sampling = get(&recorded, "self.time")["groups"][0]["total"].clone();
+    let told = own["cpu_share"].as_f64().unwrap() * seconds;
+    assert!(near(&told.into(), &sampling), "{own}: {sampling}");
+    assert!(own["cpu_at_ends"].as_f64() >= Some(0.0), "{own}");
     assert!(
         runs["runs"][0]["subjects"]["disk"]
             .as_array()
