@@ -183,6 +183,8 @@ pub struct Totals {
     pub(crate) extremes: [[f64; 2]; 2],
     /// How many of the intervals with a value are long enough.
     pub(crate) long: u64,
+    /// Where what was gathered are parts of intervals: the extremes of those.
+    pub(crate) by_interval: Option<Box<[[f64; 2]; 2]>>,
     /// The same by column of time, if there are columns.
     pub columns: Columns,
 }
@@ -200,6 +202,7 @@ impl Default for Totals {
             under: 0.0,
             extremes: [[f64::NAN; 2]; 2],
             long: 0,
+            by_interval: None,
             columns: Columns::default(),
         }
     }

@@ -196,7 +196,7 @@ fn every_slot(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
 }
 
 /// Makes two intervals of the one that holds `time`.
-fn divide(slots: &mut Vec<Slot>, time: Nanos) {
+pub(crate) fn divide(slots: &mut Vec<Slot>, time: Nanos) {
     let place = slots.partition_point(|s| s.time <= time);
     let Some(slot) = slots.get_mut(place).filter(|s| s.from() < time) else {
         return;

@@ -6,14 +6,11 @@
 //! unless the columns are shorter. What asks for a phase keeps them always: a column may lie
 //! in two.
 
-use std::collections::HashMap;
-
 use run::catalog::Detail;
 use run::read::ReadError;
 use run::{Nanos, Run};
 
-use crate::answer::Group;
-use crate::gather::{Points, holds};
+use crate::gather::Points;
 use crate::plan::{Key, Plan};
 use crate::scan::{self, Cells, Slot};
 
@@ -31,80 +28,97 @@ pub(super) fn can_be_cut(plan: &Plan) -> bool {
         && plan.over.times.is_empty()
 }
 
-/// Counts the plan's events, by intervals that suit the grid.
-pub(super) fn scan(run: &Run, plan: &Plan, grid: Grid) -> Result<Cells, ReadError> {
-    if is_heat(plan) || is_fine(&grid, run) {
-        scan::scan_by(run, &plan.over, |sampled| by_column(&sampled, &grid, run))
-    } else {
-        scan::scan(run, &plan.over)
-    }
-}
-
-fn is_heat(plan: &Plan) -> bool {
-    plan.by.iter().any(|by| by.number.is_some())
-}
-
-/// Whether columns are shorter than sampled intervals.
-fn is_fine(grid: &Grid, run: &Run) -> bool {
-    grid.length < seconds(run.manifest.every_seconds)
-}
-
-/// Where columns are shorter than sampled intervals, the greatest column of a line is greater
-/// than any interval, the more so the wider the picture is. The numbers beside it are those of
-/// `sonde get`: of the intervals that lie in the window, if it has any.
-pub(super) fn extremes(
+/// Counts the plan's events, by intervals that suit the grid; and if those are shorter than the
+/// sampled ones, which of them make up each of those.
+pub(super) fn scan(
     run: &Run,
     plan: &Plan,
-    grid: &Grid,
-    groups: &mut [Group],
-) -> Result<(), ReadError> {
-    if is_heat(plan) || !is_fine(grid, run) {
-        return Ok(());
+    grid: Grid,
+) -> Result<(Cells, Option<Intervals>), ReadError> {
+    let is_heat = plan.by.iter().any(|by| by.number.is_some());
+    let every = seconds(run.manifest.every_seconds);
+    if is_heat {
+        let columns = |sampled: Vec<Slot>| by_column(&sampled, &grid, run);
+        return Ok((scan::scan_by(run, &plan.over, columns)?, None));
     }
-    let slack = seconds(run.manifest.every_seconds) / 4;
+    if grid.length >= every {
+        return Ok((scan::scan(run, &plan.over)?, None));
+    }
+    let mut sampled = Vec::new();
+    let cells = scan::scan_by(run, &plan.over, |all| {
+        let mut slots = by_column(&all, &grid, run);
+        for slot in &all {
+            scan::divide(&mut slots, slot.from());
+            scan::divide(&mut slots, slot.time);
+        }
+        sampled = all;
+        slots
+    })?;
+    let slack = every / 4;
     let (from, to) = (grid.from - slack, grid.to().saturating_add(slack));
-    let Cells {
-        slots,
-        groups: cells,
-    } = scan::scan(run, &plan.over)?;
-    let inside: Vec<bool> = slots
-        .iter()
-        .map(|slot| from <= slot.from() && slot.time <= to)
-        .collect();
-    if !inside.contains(&true) {
-        return Ok(());
-    }
-    let shortest = run.manifest.every_seconds / 2.0;
-    // By which intervals count: how many there are.
-    let counts: [&dyn Fn(usize) -> bool; 2] = [
-        &|place| inside[place] && slots[place].interval >= shortest,
-        &|place| inside[place],
-    ];
-    let all = counts.map(|counts| (0..slots.len()).filter(|place| counts(*place)).count());
-    let by_key: HashMap<String, Points> = cells
-        .into_iter()
-        .map(|g| (format!("{:?}", g.key), g.amounts))
-        .collect();
-    for group in groups {
-        let points = by_key.get(&format!("{:?}", group.key));
-        let over = |of: usize| {
-            let values: Vec<f64> = points
-                .iter()
-                .flat_map(|p| p.slots.iter().zip(&p.values))
-                .filter(|(place, _)| counts[of](**place as usize))
-                .map(|(place, amount)| amount / slots[*place as usize].interval)
-                .collect();
-            // Intervals without an event have zero.
-            let zero = (values.len() < all[of]).then_some(0.0);
-            let least = values.iter().copied().chain(zero).reduce(f64::min);
-            let greatest = values.iter().copied().chain(zero).reduce(f64::max);
-            [least, greatest].map(|v| v.unwrap_or(f64::NAN))
-        };
-        if let Some(found) = [0, 1].map(over).into_iter().find(|e| holds(*e, group.mean)) {
-            [group.min, group.max] = found;
+    sampled.retain(|slot| from <= slot.from() && slot.time <= to);
+    let intervals = Intervals::new(sampled, &cells.slots, run.manifest.every_seconds / 2.0);
+    Ok((cells, Some(intervals)))
+}
+
+/// Sampled intervals that lie in a window, and the shorter ones that they are counted by.
+///
+/// Where columns are shorter than sampled intervals, the greatest column of a line is greater
+/// than any interval, the more so the wider the picture is. The numbers beside it are those of
+/// `sonde get`: of the intervals, if the window has any.
+pub(super) struct Intervals {
+    slots: Vec<Slot>,
+    /// Of each of the shorter ones: the place in `slots`.
+    of: Vec<Option<usize>>,
+    /// Seconds of one that is long enough for least and greatest values, and of any; and how many
+    /// of `slots` are so long.
+    lengths: [(f64, usize); 2],
+}
+
+impl Intervals {
+    fn new(slots: Vec<Slot>, parts: &[Slot], shortest: f64) -> Intervals {
+        let of = parts.iter().map(|part| {
+            let place = slots.partition_point(|slot| slot.time < part.time);
+            let slot = slots.get(place)?;
+            (slot.from() < part.time).then_some(place)
+        });
+        let lengths = [shortest, 0.0].map(|shortest| {
+            let long = slots.iter().filter(|slot| slot.interval >= shortest);
+            (shortest, long.count())
+        });
+        Intervals {
+            of: of.collect(),
+            lengths,
+            slots,
         }
     }
-    Ok(())
+
+    /// Least and greatest rate of a group, over intervals that are long enough and over all; NaN
+    /// where there are none. Intervals without an event have zero.
+    pub(super) fn extremes(&self, points: &Points) -> [[f64; 2]; 2] {
+        let mut sums: Vec<(usize, f64)> = Vec::new();
+        for (part, amount) in points.slots.iter().zip(&points.values) {
+            let Some(place) = self.of[*part as usize] else {
+                continue;
+            };
+            match sums.last_mut() {
+                Some((last, sum)) if *last == place => *sum += amount,
+                _ => sums.push((place, *amount)),
+            }
+        }
+        self.lengths.map(|(shortest, all)| {
+            let long = |place: usize| self.slots[place].interval >= shortest;
+            let rates = sums.iter().filter(|(place, _)| long(*place));
+            let rates = rates.map(|(place, sum)| sum / self.slots[*place].interval);
+            let zero = (rates.clone().count() < all).then_some(0.0);
+            // `min` and `max` pass over NaN.
+            rates
+                .chain(zero)
+                .fold([f64::NAN; 2], |[least, most], rate| {
+                    [least.min(rate), most.max(rate)]
+                })
+        })
+    }
 }
 
 /// A slot for each column of which some was sampled, as long as that; and one after them.

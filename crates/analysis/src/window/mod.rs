@@ -22,7 +22,7 @@ use crate::answer::{
 use crate::bounds::Bounds;
 use crate::error::Error;
 use crate::fold::Zeros;
-use crate::gather::{At, Gather, Rules, Totals};
+use crate::gather::{At, Gather, Rules, Totals, holds};
 use crate::plan::{self, Plan, TimeCheck};
 use crate::quantiles::{self, Spreads};
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot};
@@ -127,12 +127,11 @@ impl Pictured {
             None => f64::NAN,
         };
         let (mut min, mut max) = (column.min, column.max);
-        if self.answer.absent_is_zero && column.intervals < intervals {
-            (min, max) = (min.min(0.0), max.max(0.0));
-        }
-        // Only short intervals: those before and after a mark.
         if min.is_nan() {
+            // Only short intervals: those before and after a mark, and parts of one.
             (min, max) = (mean, mean);
+        } else if self.answer.absent_is_zero && column.intervals < intervals {
+            (min, max) = (min.min(0.0), max.max(0.0));
         }
         Shown { mean, min, max }
     }
@@ -320,13 +319,20 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured,
     }
     answer.absent_is_zero = true;
     let cells = if plan.over.table.detail == Detail::Event {
-        let cells = match rules.grid.filter(|_| cut) {
+        let (cells, intervals) = match rules.grid.filter(|_| cut) {
             Some(grid) => frames::scan(run, plan, grid)?,
-            None => scan::scan(run, &plan.over)?,
+            None => (scan::scan(run, &plan.over)?, None),
         };
-        let totals = |g: GroupCells| GroupCells {
-            amounts: Totals::of(&g.amounts, &cells.slots, &rules),
-            key: g.key,
+        if intervals.is_some() {
+            // Parts of intervals are no intervals.
+            rules.shortest = f64::INFINITY;
+        }
+        let totals = |g: GroupCells| {
+            let mut amounts = Totals::of(&g.amounts, &cells.slots, &rules);
+            let whole = intervals.as_ref().map(|i| Box::new(i.extremes(&g.amounts)));
+            amounts.by_interval = whole;
+            let key = g.key;
+            GroupCells { key, amounts }
         };
         let groups = cells.groups.into_iter().map(totals).collect();
         Cells {
@@ -336,11 +342,7 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured,
     } else {
         scan::sparse_totals(run, &plan.over, &rules)?
     };
-    let mut pictured = pictured(answer, plan, cells, &rules, &run.manifest);
-    if cut && plan.over.table.detail == Detail::Event {
-        frames::extremes(run, plan, &pictured.grid, &mut pictured.answer.groups)?;
-    }
-    Ok(pictured)
+    Ok(pictured(answer, plan, cells, &rules, &run.manifest))
 }
 
 /// A group's series as it would have been gathered.
@@ -402,12 +404,15 @@ fn pictured(
         if columns.is_empty() {
             continue;
         }
-        let shown = if answer.absent_is_zero {
+        let whole = group.amounts.by_interval.take();
+        let mut shown = if answer.absent_is_zero {
             let phase = phase_key(&plan.over, &group.key).cloned();
             zeros.fold(group.key, &group.amounts, phase)
         } else {
             short_group(group, rules)
         };
+        let found = whole.and_then(|w| w.into_iter().find(|e| holds(*e, shown.mean)));
+        [shown.min, shown.max] = found.unwrap_or([shown.min, shown.max]);
         groups.push((shown, columns));
     }
     sort(&answer, &mut groups, |g| &g.0);
