@@ -82,6 +82,25 @@ async function twoRunsOnAPhone({ page, server }) {
   }
 }
 
+async function headOfEachRun({ page, server }) {
+  await page.goto(link(server, { runs: ["a", "b"], panels: [{ expr: "disk.bytes by op" }] }));
+  const names = page.locator("button.run-name");
+  await names.nth(1).waitFor();
+  const [first, second] = (await names.allInnerTexts()).map((text) => text.replace(/^[ab]\s*/, ""));
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.keyboard.press("2");
+  await page.locator(".drawer .which", { hasText: first }).waitFor();
+  assert.ok((await page.locator(".own-cost").innerText()).startsWith("own cost of a"));
+  await names.nth(1).click();
+  await page.locator(".drawer .which", { hasText: second }).waitFor();
+  assert.equal(await names.nth(1).getAttribute("aria-pressed"), "true");
+  assert.ok((await page.locator(".own-cost").innerText()).startsWith("own cost of b"));
+  for (const part of ["findings", "inventory"]) {
+    assert.ok(asked.some((url) => url.includes(`/${part}?`) && url.includes("run=b")), `${part} of run b`);
+  }
+}
+
 const time = (page) => page.locator(".time-range").innerText();
 
 async function undoAtOnce({ page, server }) {
@@ -177,6 +196,7 @@ export const AROUND = [
   { name: "a run recorded elsewhere ends on the page too", run: endedElsewhere },
   { name: "paper has the colours and all of a table", run: onPaper },
   { name: "two runs at phone width", machine: "two", options: { viewport: { width: 390, height: 844 } }, run: twoRunsOnAPhone },
+  { name: "the head and the drawer tell of the run that is chosen", machine: "two", run: headOfEachRun },
   { name: "undo right after a zoom takes just that back", run: undoAtOnce },
   { name: "a damaged link in the open page is told", run: pastedLink },
   { name: "a panel more than a link holds is refused", run: fullWorksheet },

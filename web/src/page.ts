@@ -36,6 +36,7 @@ export class Page {
   catalog: Catalog = { subjects: [], operators: [] };
   /** The name under which the worksheet was last opened or saved. */
   sheetName: string | null = null;
+  private ofHead: string | null = null;
   /** The server does not answer: nothing that is shown is live. */
   gone = false;
 
@@ -63,6 +64,16 @@ export class Page {
   chosen(): Run[] {
     const found = this.store.now.runs.flatMap((id) => this.run(id) ?? []);
     return found.length > 0 ? found : this.runs.runs.slice(0, 1);
+  }
+
+  /** Of which run the head, the strip of time and the drawer tell: where there are several, one. */
+  told(): Run {
+    return this.chosen().find((run) => run.id === this.ofHead) ?? this.first();
+  }
+
+  /** The head tells of another run. */
+  tell(id: string): void {
+    this.ofHead = id;
   }
 
   /** The run that questions without one are for. */

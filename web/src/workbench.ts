@@ -66,6 +66,7 @@ export class Workbench {
       drawer: (name) => this.drawer.toggle(name),
       keys: () => showKeys(keys),
       theme: () => this.switchTheme(),
+      tell: (id) => void this.tell(id),
       undo: () => this.undo(),
       redo: () => this.redo(),
       pause: () => this.pause(),
@@ -138,7 +139,7 @@ export class Workbench {
 
   private drawHead(): void {
     this.header.draw();
-    this.header.cost(this.page.first());
+    this.header.cost(this.page.told());
   }
 
   /** Another stretch of time is in view. */
@@ -171,13 +172,15 @@ export class Workbench {
   /** Finds anew what stands out, and now and then again while a run grows. */
   private async loadFindings(): Promise<void> {
     const { page } = this;
-    const run = page.first();
+    const run = page.told();
     try {
       this.findings = await page.provider.findings(run.id);
     } catch (thrown) {
       this.notices.say(`Findings: ${refusalOf(thrown).message}`);
     }
-    const strip = findingsStrip(this.findings.findings, (finding) => this.show(finding), () => this.drawer.toggle("findings"));
+    if (run.id !== page.told().id) return;
+    const which = page.chosen().length > 1 ? run.name : "";
+    const strip = findingsStrip(this.findings.findings, which, (finding) => this.show(finding), () => this.drawer.toggle("findings"));
     this.findingsHost.replaceChildren(strip);
     this.strip.draw(this.findings.findings);
     if (run.live) setTimeout(() => void this.lookAgain(), FIND_AGAIN);
@@ -196,7 +199,7 @@ export class Workbench {
 
   /** Opens the evidence of a finding. */
   private show(finding: Finding): void {
-    this.column.show(openFinding(this.page, this.page.first(), finding));
+    this.column.show(openFinding(this.page, this.page.told(), finding));
   }
 
   /** What is wrong with the runs themselves. */
@@ -209,10 +212,24 @@ export class Workbench {
 
   private async fill(name: DrawerName): Promise<HTMLElement> {
     const { page } = this;
-    const run = page.first();
+    const run = page.told();
+    const content = await this.part(name, run);
+    return page.chosen().length > 1 ? h("div", {}, h("p", { class: "note" }, h("b", { class: "which" }, run.name)), content) : content;
+  }
+
+  private async part(name: DrawerName, run: Run): Promise<HTMLElement> {
     if (name === "findings") return findingsList(run, this.findings, (finding) => this.show(finding));
-    if (name === "inventory") return inventoryList(await page.provider.inventory(run.id));
+    if (name === "inventory") return inventoryList(await this.page.provider.inventory(run.id));
     return this.output.open();
+  }
+
+  /** The head, the strip of time and the drawer tell of that run from now on. */
+  private async tell(id: string): Promise<void> {
+    this.page.tell(id);
+    this.drawHead();
+    await this.loadFindings();
+    this.strip.move();
+    if (this.drawer.shows) await this.drawer.open(this.drawer.shows);
   }
 
   /** A live run has grown by an interval, or has ended. */
@@ -220,7 +237,7 @@ export class Workbench {
     const { page } = this;
     const before = page.view.follow;
     page.view.setBounds(boundsOf(page.chosen(), page.store.now.align));
-    this.header.cost(page.first());
+    this.header.cost(page.told());
     if (before) page.followEnd();
     this.strip.draw(this.findings.findings);
     this.header.update();

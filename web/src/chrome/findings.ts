@@ -28,8 +28,8 @@ export function openFinding(page: Page, run: Run, finding: Finding): number {
   return Math.max(there, 0);
 }
 
-/** The strip below the head. Empty if nothing stands out. */
-export function findingsStrip(findings: Finding[], open: (finding: Finding) => void, all: () => void): HTMLElement {
+/** The strip below the head, with the run's name where that must be told. Empty if nothing stands out. */
+export function findingsStrip(findings: Finding[], which: string, open: (finding: Finding) => void, all: () => void): HTMLElement {
   const shown = findings.slice(0, IN_STRIP);
   const chips = shown.map((finding) =>
     h(
@@ -40,7 +40,7 @@ export function findingsStrip(findings: Finding[], open: (finding: Finding) => v
     ),
   );
   const more = findings.length > shown.length ? button(`${findings.length - shown.length} more`, "all findings", all, { class: "chip more" }) : null;
-  return h("div", { class: "findings-strip", role: "group", "aria-label": "findings", hidden: findings.length === 0 }, ...chips, more);
+  return h("div", { class: "findings-strip", role: "group", "aria-label": which ? `findings of ${which}` : "findings", hidden: findings.length === 0 }, which ? h("b", { class: "which" }, which) : null, ...chips, more);
 }
 
 /** All findings and limits of a run, for the drawer. */

@@ -12,6 +12,8 @@ export interface HeaderEvents {
   drawer(name: "findings" | "inventory" | "output"): void;
   keys(): void;
   theme(): void;
+  /** Tells of another run. */
+  tell(id: string): void;
   undo(): void;
   redo(): void;
   pause(): void;
@@ -44,10 +46,10 @@ export class Header {
   draw(): void {
     const { events, page } = this;
     const fixed = page.provider.fixed;
-    const run = page.first();
+    const run = page.told();
     this.element.replaceChildren(
       h("span", { class: "mark", title: `Sonde ${page.runs.version}` }, "sonde"),
-      runNames(page),
+      runNames(page, (id) => events.tell(id)),
       h("span", { class: "row group" }, this.steps.undo, this.steps.redo, this.time, this.steps.whole),
       this.live,
       h("span", { class: "spring" }),
@@ -64,7 +66,7 @@ export class Header {
         button("?", "keys and what the mouse does (?)", () => events.keys(), { class: "icon" }),
       )),
     );
-    this.drawLive(run);
+    this.drawLive(page.first());
     this.update();
   }
 
@@ -100,7 +102,8 @@ export class Header {
   /** The corner: what the recorder cost and what it lost. */
   cost(run: Run): void {
     const missing = missingOf(run);
-    this.own.replaceChildren(h("span", { class: "what" }, "own cost "), costWords(run.own_cost, missing));
+    const which = this.page.chosen().length > 1 ? `own cost of ${run.id} ` : "own cost ";
+    this.own.replaceChildren(h("span", { class: "what" }, which), costWords(run.own_cost, missing));
     const bad = missing.lost > 0 || missing.oneIn > 1 || (run.own_cost?.late ?? 0) > 0;
     this.own.classList.toggle("bad", bad);
     this.own.title = costTip(run.own_cost, missing);
@@ -142,13 +145,16 @@ function costTip(cost: OwnCost | null, { lost, oneIn }: Missing): string {
   return parts.filter((part) => part !== null).join("\n");
 }
 
-function runNames(page: Page): HTMLElement {
+function runNames(page: Page, tell: (id: string) => void): HTMLElement {
   const runs = page.chosen();
-  const first = runs[0]!;
-  const names = runs.map((run) =>
-    h("span", { class: "run-name", title: [run.path ?? "", run.command?.join(" ") ?? ""].filter((t) => t).join("\n") }, runs.length > 1 ? h("b", {}, run.id) : "", run.name),
-  );
-  const facts = factsOf(first, page.gone);
+  const told = page.told();
+  const names = runs.map((run) => {
+    const about = [run.path ?? "", run.command?.join(" ") ?? ""].filter((t) => t);
+    if (runs.length === 1) return h("span", { class: "run-name", title: about.join("\n") }, run.name);
+    const title = ["findings, inventory, output, strip and cost of this run", ...about].join("\n");
+    return h("button", { type: "button", class: "run-name", title, "aria-pressed": String(run.id === told.id), onclick: () => tell(run.id) }, h("b", {}, run.id), run.name);
+  });
+  const facts = factsOf(told, page.gone);
   const align = runs.length > 1 ? alignChoice(page, runs) : "";
   return h("div", { class: "runs" }, h("h1", {}, ...names), h("p", {}, facts.filter((fact) => fact).join(" · ")), align);
 }

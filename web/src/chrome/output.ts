@@ -58,7 +58,7 @@ export class OutputList {
   constructor(private readonly page: Page) {}
 
   async open(): Promise<HTMLElement> {
-    const run = this.page.first();
+    const run = this.page.told();
     const choice = h("span", { class: "choice", role: "group", "aria-label": "stream" });
     const choose = async (stream: StreamName): Promise<void> => {
       this.stream = stream;
@@ -107,7 +107,7 @@ export class OutputList {
 
   private async read(start: OutputStart, where: Where): Promise<void> {
     const turn = ++this.turn;
-    const run = this.page.first();
+    const run = this.page.told();
     let output: Output;
     try {
       output = await this.page.provider.output(run.id, this.stream, start);
@@ -170,7 +170,7 @@ export class OutputList {
     const text = h("span", {}, line.text || " ");
     if (line.at === null) return h("div", { class: "line" }, this.timed ? h("span", { class: "when" }) : null, text);
     const { view } = this.page;
-    const at = line.at - this.page.zero(this.page.first());
+    const at = line.at - this.page.zero(this.page.told());
     const time = button(elapsed(at, 0.01), "bring this time into view", () => {
       const half = (view.range.to - view.range.from) / 2;
       view.follow = false;
@@ -212,6 +212,6 @@ export class OutputList {
 
   /** A time on the worksheet's clock, in the run. */
   private inRun(at: number): number {
-    return at + this.page.zero(this.page.first());
+    return at + this.page.zero(this.page.told());
   }
 }

@@ -59,7 +59,7 @@ export class TimeStrip {
 
   /** Draws what lies along the time. */
   draw(findings: Finding[]): void {
-    const run = this.page.first();
+    const run = this.page.told();
     const zero = this.page.zero(run);
     const { from, to } = this.page.view.bounds;
     const wanted = Math.max(2, (this.track.clientWidth || 800) / 90);
