@@ -305,6 +305,30 @@ fn several_runs_worksheets_output_and_the_rest() {
     assert!(status.success(), "{said}");
 }
 
+/// The columns of a ratio can be put together: by what they were divided by they are the whole.
+#[test]
+fn columns_of_a_ratio_tell_what_they_were_divided_by() {
+    let run = made::disk_run(&scratch("view-ratio").join("one"), 9);
+    let view = View::open(&[&run]);
+    let told = eval(&view, "disk.mean_latency", "&width=3");
+    let series = &told["groups"][0]["series"];
+    let of = |name: &str| -> Vec<f64> {
+        let numbers = series[name].as_array().expect("numbers").iter();
+        numbers.map(|n| n.as_f64().unwrap_or(0.0)).collect()
+    };
+    let (means, weights) = (of("mean"), of("weight"));
+    assert!(means.len() > 1, "{told}");
+    let above: f64 = means.iter().zip(&weights).map(|(m, w)| m * w).sum();
+    let mean = get(&run, "disk.mean_latency")["groups"][0]["mean"].clone();
+    assert!(
+        near(&(above / weights.iter().sum::<f64>()).into(), &mean),
+        "{told}"
+    );
+    let sums = eval(&view, "disk.bytes", "");
+    assert!(sums["groups"][0]["series"]["weight"].is_null());
+    view.end();
+}
+
 #[test]
 fn arrow_has_what_json_has() {
     let run = made::disk_run(&scratch("view-arrow").join("one"), 5);

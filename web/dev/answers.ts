@@ -152,7 +152,7 @@ function lines(ask: Ask, found: NonNullable<ReturnType<typeof parts>>, kind: str
 }
 
 function sumSeries(groups: Group[]): Series {
-  const sum = (name: keyof Series): Maybe[] =>
+  const sum = (name: "mean" | "min" | "max"): Maybe[] =>
     groups[0]!.series[name].map((_, i) => (groups[0]!.series.mean[i] === null ? null : groups.reduce((a, g) => a + (g.series[name][i] ?? 0), 0)));
   return { mean: sum("mean"), min: sum("mean"), max: sum("mean") };
 }

@@ -54,6 +54,14 @@ describe("an answer cut and merged in the page", () => {
     expect(resample(ratio, 0, 600, 600).groups![0]!.mean).not.toBeNull();
   });
 
+  it("a ratio that tells what it was divided by is of the sums", () => {
+    const series = { mean: [1, 10, 4, null], min: [1, 10, 4, null], max: [1, 10, 4, null], weight: [9, 1, 2, null] };
+    const ratio: Answer = { ...lines, kind: "ratio", from: 0, to: 8, bucket: 2, times: [2, 4, 6, 8], others: null, groups: [{ ...lines.groups![0]!, total: null, mean: 2, series }] };
+    const merged = resample(ratio, 0, 8, 2).groups![0]!.series;
+    expect([merged.mean, merged.weight]).toEqual([[1.9, 4], [10, 2]]);
+    expect(resample(ratio, 0, 4, 9).groups![0]!.mean).toBe(1.9);
+  });
+
   it("a column counts whole or not at all, up to the end of the run", () => {
     const counted = (from: number, to: number): number[] => bins([-1, 1, 3, 5], from, to, 9, 4.5).map((b) => b.seconds[0]!);
     expect(counted(0, 4.5)).toEqual([1, 2, 1.5]);

@@ -34,25 +34,32 @@ export function bins(edges: readonly number[], from: number, to: number, width: 
   return found;
 }
 
-/** The value of a bin: its mean by time, least and greatest; `null` where all of it is a gap. */
+/** What a column counts for in a mean: its time; of a ratio what it was divided by. */
+function weightOf(series: Series, column: number, seconds: number): number {
+  return series.weight ? (series.weight[column] ?? 0) : seconds;
+}
+
+/** The value of a bin: its mean, least and greatest; `null` where all of it is a gap. */
 export function mergeSeries(series: Series, all: Bin[]): Series {
-  const merged: Series = { mean: [], min: [], max: [] };
+  const merged: Series = { mean: [], min: [], max: [], ...(series.weight ? { weight: [] } : {}) };
   for (const bin of all) {
     let sum = 0;
-    let seconds = 0;
+    let weights = 0;
     let min: Maybe = null;
     let max: Maybe = null;
     bin.columns.forEach((column, i) => {
       const mean = series.mean[column] ?? null;
       if (mean === null) return;
-      sum += mean * bin.seconds[i]!;
-      seconds += bin.seconds[i]!;
+      const weight = weightOf(series, column, bin.seconds[i]!);
+      sum += mean * weight;
+      weights += weight;
       const low = series.min[column] ?? mean;
       const high = series.max[column] ?? mean;
       min = min === null ? low : Math.min(min, low);
       max = max === null ? high : Math.max(max, high);
     });
-    merged.mean.push(seconds > 0 ? sum / seconds : null);
+    merged.mean.push(weights > 0 ? sum / weights : null);
+    merged.weight?.push(weights);
     merged.min.push(min);
     merged.max.push(max);
   }
@@ -62,22 +69,23 @@ export function mergeSeries(series: Series, all: Bin[]): Series {
 /** Sums of a series over what is visible: amount, mean, least, greatest. */
 export function sums(series: Series, all: Bin[], kind: Answer["kind"]): Pick<Group, "total" | "mean" | "min" | "max"> {
   let total = 0;
-  let seconds = 0;
+  let weights = 0;
   for (const bin of all) {
     bin.columns.forEach((column, i) => {
       const mean = series.mean[column] ?? null;
       if (mean === null) return;
-      total += mean * bin.seconds[i]!;
-      seconds += bin.seconds[i]!;
+      const weight = weightOf(series, column, bin.seconds[i]!);
+      total += mean * weight;
+      weights += weight;
     });
   }
   const merged = mergeSeries(series, all);
   const known = (list: Maybe[]): number[] => list.filter((v): v is number => v !== null);
-  const none = seconds === 0;
+  const none = weights === 0;
   return {
     total: kind === "sum" && !none ? total : null,
-    // A ratio's mean is a ratio of sums, which its columns do not tell.
-    mean: none || kind === "ratio" || kind === "peak" ? null : total / seconds,
+    // A ratio's mean is a ratio of sums: without what it was divided by it is not known.
+    mean: none || kind === "peak" || (kind === "ratio" && !series.weight) ? null : total / weights,
     min: none ? null : known(merged.min).reduce((a, b) => Math.min(a, b), Infinity),
     max: none ? null : known(merged.max).reduce((a, b) => Math.max(a, b), -Infinity),
   };

@@ -101,6 +101,8 @@ export interface Series {
   mean: Maybe[];
   min: Maybe[];
   max: Maybe[];
+  /** Of ratios: what each column is divided by. */
+  weight?: Maybe[];
 }
 
 export interface Group {

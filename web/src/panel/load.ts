@@ -2,7 +2,7 @@
 
 import type { Provider, Question } from "../api/provider";
 import type { Answer, Catalog, Run } from "../api/types";
-import { dimensionsOf, measureOf, subjectOf } from "../expr/complete";
+import { dimensionsOf, subjectOf } from "../expr/complete";
 import { parts } from "../expr/syntax";
 import type { Range } from "../sheet/view";
 import type { Panel } from "../sheet/worksheet";
@@ -27,22 +27,6 @@ export function numberDimension(expr: string, catalog: Catalog): string | null {
   const subject = found && subjectOf(catalog, found.subject);
   const dimensions = dimensionsOf(subject ?? undefined);
   return found?.by.find((by) => dimensions.some((d) => d.name === by && d.number !== null)) ?? null;
-}
-
-/** Whether an expression is a ratio of sums: those are the derived statistics, which have no kind. */
-function isRatio(expr: string, catalog: Catalog): boolean {
-  const found = parts(expr);
-  const measure = found && measureOf(catalog, found.subject, found.measure);
-  return measure != null && measure.kind === undefined;
-}
-
-/**
- * How many columns to ask for. A smoothed ratio has columns as long as it is smoothed over: only who
- * has both sums can divide them, so no mean of shorter columns is the ratio.
- */
-export function columnsFor(panel: Panel, expr: string, range: Range, width: number, catalog: Catalog): number {
-  if (panel.smooth === null || !isRatio(expr, catalog)) return width;
-  return Math.min(width, Math.max(1, Math.floor(span(range) / panel.smooth)));
 }
 
 /** The runs of which a panel asks. A heat map has one run, a difference two, lines all. */
@@ -87,11 +71,9 @@ export class Loader {
     const known = fresh ? undefined : this.kept.find((k) => k.key === key && same(k.loaded.range, range));
     if (known) return known.loaded;
     const ask = async (expr: string): Promise<[Run, Answer][]> => {
-      const { catalog, provider } = this.page;
+      const { provider } = this.page;
       const asked = runs.flatMap((run) => {
         const question = questionOf(panel, expr, run, this.page.zero(run), range, size);
-        // A report has the columns that it has, and no sums to divide.
-        if (question && !provider.fixed) question.width = columnsFor(panel, expr, question, question.width, catalog);
         return question ? [[run, question] as const] : [];
       });
       return Promise.all(
@@ -151,6 +133,6 @@ function same(a: Range, b: Range): boolean {
 }
 
 function keyOf(panel: Panel, runs: Run[], size: { width: number; height: number }, align: string): string {
-  const { expr, right, kind, log, outliers, top, smooth } = panel;
-  return JSON.stringify([expr, right, kind, log, outliers, top, smooth, align, Math.round(size.width / 50), runs.map((run) => run.id)]);
+  const { expr, right, kind, log, outliers, top } = panel;
+  return JSON.stringify([expr, right, kind, log, outliers, top, align, Math.round(size.width / 50), runs.map((run) => run.id)]);
 }

@@ -10,12 +10,11 @@ import { difference } from "../plot/difference";
 import type { Store } from "../sheet/store";
 import { View } from "../sheet/view";
 import { empty, panelOf } from "../sheet/worksheet";
-import type { Panel } from "../sheet/worksheet";
 import { linesOf } from "../chrome/output";
 import { runOfNext } from "./drillmenu";
 import { eventsQuestion, numbersFirst, sorted } from "./events";
 import { percent } from "./heatlegend";
-import { columnsFor, numberDimension, questionOf, runsToAsk } from "./load";
+import { numberDimension, questionOf, runsToAsk } from "./load";
 import type { Loaded } from "./load";
 import type { Shown } from "./picture";
 import { countedWords } from "./counted";
@@ -100,13 +99,6 @@ describe("questions", () => {
     const question = questionOf(panelOf("disk.ios"), "disk.ios", run, 100, { from: -150, to: 20 }, { width: 801.4, height: 240 })!;
     expect([question.from, question.to, question.width, question.rows]).toEqual([0, 120, 801, 80]);
     expect(questionOf(panelOf("x"), "x", run, 0, { from: 700, to: 800 }, { width: 5, height: 5 })).toBeNull();
-  });
-
-  it("a smoothed ratio is asked for in columns so long, a sum is not", () => {
-    const smooth = panelOf("x", { smooth: 5 });
-    const columns = (panel: Panel, expr: string): number => columnsFor(panel, expr, { from: 0, to: 600 }, 800, CATALOG);
-    expect([columns(smooth, "disk.mean_latency by device"), columns(panelOf("x"), "disk.mean_latency"), columns(smooth, "disk.bytes")]).toEqual([120, 800, 800]);
-    expect(columns({ ...smooth, smooth: 0.1 }, "disk.mean_latency")).toBe(800);
   });
 
   it("know a heat map by its number dimension", () => {
@@ -225,7 +217,7 @@ describe("words", () => {
     const loaded = (kind: Answer["kind"]): Loaded => ({ range: { from: 0, to: 1 }, runs: [], answers: [{ kind, bucket: 6 } as Answer], right: [] });
     const panel = panelOf("x", { smooth: 5 });
     expect(smoothWords(panel, loaded("sum"))).toBe("Smoothed: each point is the mean over 5.00 s around it.");
-    expect(smoothWords(panel, loaded("ratio"))).toBe("Smoothed: each ratio is of the sums over 6.00 s.");
+    expect(smoothWords(panel, loaded("ratio"))).toBe("Smoothed: each point is the mean over 5.00 s around it; of a ratio, of its sums.");
     expect(smoothWords(panelOf("x"), loaded("sum"))).toBe("");
     expect(smoothWords({ ...panel, kind: "table" }, loaded("sum"))).toBe("");
     expect([canSmooth(panelOf("disk.bytes"), CATALOG), canSmooth(panelOf("disk.ios by latency"), CATALOG)]).toEqual([true, false]);

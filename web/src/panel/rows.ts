@@ -48,7 +48,7 @@ export function rowsOf(answers: Answer[], runs: Run[], zero: (run: Run) => numbe
     const prefix = (right ? "→ " : "") + (runs.length > 1 ? `${run.id} · ` : "");
     const unit = unitOf(answer.value_unit);
     const make = (label: string, colour: string, dash: number[], series: Group["series"] | null): Line | null =>
-      series && { label: prefix + label, colour, dash, at, steps: edges, mean: series.mean, min: series.min, max: series.max, right, ratio: answer.kind === "ratio" };
+      series && { label: prefix + label, colour, dash, at, steps: edges, mean: series.mean, min: series.min, max: series.max, right, weight: series.weight };
     const rows: Row[] = (answer.groups ?? []).map((group) => {
       const label = labelOf(group, answer);
       const place = places.get(label) ?? places.set(label, places.size).get(label)!;

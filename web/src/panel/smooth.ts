@@ -17,12 +17,7 @@ export function canSmooth(panel: Panel, catalog: Catalog): boolean {
 /** What smoothing did to the lines, in words; empty if nothing. */
 export function smoothWords(panel: Panel, loaded: Loaded | null): string {
   if (panel.smooth === null || !loaded || !DRAWN.includes(panel.kind)) return "";
-  const all = [...loaded.answers, ...loaded.right];
-  const ratio = all.find((answer) => answer.kind === "ratio");
-  const seconds = (value: number): string => amount(value, unitOf("seconds"));
-  const said = [
-    all.some((answer) => answer.kind !== "ratio") ? `Smoothed: each point is the mean over ${seconds(panel.smooth)} around it.` : "",
-    ratio ? `Smoothed: each ratio is of the sums over ${seconds(ratio.bucket)}.` : "",
-  ];
-  return said.filter((sentence) => sentence !== "").join(" ");
+  const ratio = [...loaded.answers, ...loaded.right].some((answer) => answer.kind === "ratio");
+  const seconds = amount(panel.smooth, unitOf("seconds"));
+  return `Smoothed: each point is the mean over ${seconds} around it${ratio ? "; of a ratio, of its sums" : ""}.`;
 }

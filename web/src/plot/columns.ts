@@ -39,13 +39,14 @@ export function stacked(series: readonly (readonly Maybe[])[]): Maybe[][] {
 
 /**
  * The mean over `seconds` around the middle of each column, of those that are no gaps, each by its
- * length; a gap stays one. `edges` are begin and end of each column. Not of ratios: what they were
- * divided by would be their weight.
+ * length, or of ratios by `divisors`, which they were divided by; a gap stays one. `edges` are begin
+ * and end of each column.
  */
-export function smoothed(times: readonly number[], edges: readonly number[], values: readonly Maybe[], seconds: number): Maybe[] {
+export function smoothed(times: readonly number[], edges: readonly number[], values: readonly Maybe[], seconds: number, divisors?: readonly Maybe[]): Maybe[] {
   const half = seconds / 2;
   const known = (i: number): boolean => (values[i] ?? null) !== null;
-  const weight = (i: number): number => (known(i) ? edges[2 * i + 1]! - edges[2 * i]! : 0);
+  const length = (i: number): number => (divisors ? (divisors[i] ?? 0) : edges[2 * i + 1]! - edges[2 * i]!);
+  const weight = (i: number): number => (known(i) ? length(i) : 0);
   const amount = (i: number): number => (values[i] ?? 0) * weight(i);
   let first = 0;
   let end = 0;

@@ -25,8 +25,8 @@ export interface Line {
   min: Maybe[];
   max: Maybe[];
   right: boolean;
-  /** A ratio of sums: columns of it have no mean of their own. */
-  ratio: boolean;
+  /** Of a ratio: what each column was divided by. */
+  weight?: Maybe[] | undefined;
 }
 
 export interface Lines {
@@ -62,8 +62,7 @@ const WIDE = 6;
 /** Lines with a step for each column, where they are wide and of one run. */
 function stepped(given: Lines): Lines {
   const [first] = given.lines;
-  const isSmooth = given.smooth !== null && given.lines.some((line) => !line.ratio);
-  if (!first || !given.lines.every((line) => sameTimes(line.at, first.at)) || isSmooth || first.at.length > given.width / WIDE) return given;
+  if (!first || !given.lines.every((line) => sameTimes(line.at, first.at)) || given.smooth !== null || first.at.length > given.width / WIDE) return given;
   const step = (line: Line): Line => ({
     ...line,
     at: first.steps,
@@ -112,7 +111,7 @@ function columnsOf(drawn: Drawn[]): { columns: uPlot.AlignedData } {
 }
 
 function ready(line: Line, values: Maybe[], given: Lines): Maybe[] {
-  const smooth = given.smooth && !line.ratio ? smoothed(line.at, line.steps, values, given.smooth) : values;
+  const smooth = given.smooth ? smoothed(line.at, line.steps, values, given.smooth, line.weight) : values;
   // A log axis has no place for zero.
   return given.log ? smooth.map((v) => (v !== null && v > 0 ? v : null)) : smooth;
 }

@@ -145,6 +145,11 @@ describe("columns of lines", () => {
     expect(smoothed([0.1, 0.6], [0, 0.2, 0.2, 1], [10, 0], 4)).toEqual([2, 2]);
   });
 
+  it("smoothing a ratio counts a column by what it was divided by", () => {
+    const edges = [0, 1, 1, 2, 2, 3];
+    expect(smoothed([0.5, 1.5, 2.5], edges, [1, 10, null], 4, [9, 1, null])).toEqual([1.9, 1.9, null]);
+  });
+
   it("stand in the middle of their intervals, also after a gap", () => {
     expect(middles([1, 2, 3], 0, 1)).toEqual([0.5, 1.5, 2.5]);
     expect(middles([1, 9], 0, 1)[1]).toBeCloseTo(8.25, 9);

@@ -74,6 +74,8 @@ pub struct Shown {
     pub min: f64,
     /// Greatest interval.
     pub max: f64,
+    /// Of a ratio: what it is divided by, so that columns can be put together.
+    pub weight: f64,
 }
 
 impl Pictured {
@@ -83,6 +85,7 @@ impl Pictured {
             mean: f64::NAN,
             min: f64::NAN,
             max: f64::NAN,
+            weight: f64::NAN,
         };
         let observed = self.observed_by(place);
         let zeros = self.answer.absent_is_zero;
@@ -92,6 +95,7 @@ impl Pictured {
                     mean: 0.0,
                     min: 0.0,
                     max: 0.0,
+                    ..GAP
                 }
             } else {
                 GAP
@@ -133,7 +137,13 @@ impl Pictured {
         } else if self.answer.absent_is_zero && column.intervals < intervals {
             (min, max) = (min.min(0.0), max.max(0.0));
         }
-        Shown { mean, min, max }
+        let weight = self.answer.kind.map_or(column.weight, |_| f64::NAN);
+        Shown {
+            mean,
+            min,
+            max,
+            weight,
+        }
     }
 
     fn observed_by(&self, place: usize) -> &[(f64, u32)] {

@@ -94,6 +94,9 @@ struct Series {
     min: Vec<Number>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     max: Vec<Number>,
+    /// Of ratios: what they are divided by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    weight: Vec<Number>,
 }
 
 #[derive(Serialize)]
@@ -223,6 +226,10 @@ fn lines(run: &Run, pictured: &Pictured, top: usize) -> Lines {
                 mean: of(|s| s.mean),
                 min: of(|s| s.min),
                 max: of(|s| s.max),
+                weight: match answer.kind {
+                    None => of(|s| s.weight),
+                    Some(_) => vec![],
+                },
             },
         }
     });
@@ -257,6 +264,7 @@ fn others(pictured: &Pictured, shown: usize) -> Others {
             mean: numbers(values.into_iter()),
             min: vec![],
             max: vec![],
+            weight: vec![],
         }),
     }
 }
