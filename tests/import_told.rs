@@ -6,6 +6,8 @@
     reason = "makes the files that are imported"
 )]
 
+#[path = "support/importing.rs"]
+mod importing;
 mod support;
 
 use std::fs;
@@ -13,6 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
 
+use importing::said;
 use support::{scratch, sonde};
 
 const VMSTAT: &str = "\
@@ -30,10 +33,6 @@ fn run(dir: &Path, arguments: &[&str]) -> Output {
     let mut command = sonde();
     command.args(arguments).current_dir(dir);
     command.output().expect("sonde runs")
-}
-
-fn said(out: &Output) -> String {
-    String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
 #[test]
