@@ -78,6 +78,23 @@ pub struct Group {
     pub weights: Vec<f64>,
 }
 
+impl Group {
+    /// Of which nothing is known yet, with room for so many intervals.
+    pub(crate) fn unknown(key: Vec<KeyValue>, intervals: usize) -> Group {
+        Group {
+            key,
+            total: None,
+            mean: f64::NAN,
+            min: f64::NAN,
+            max: f64::NAN,
+            intervals: 0,
+            seconds: 0.0,
+            series: Vec::with_capacity(intervals),
+            weights: Vec::new(),
+        }
+    }
+}
+
 impl Answer {
     /// Whether values (not totals) are per second.
     pub fn is_rate(&self) -> bool {

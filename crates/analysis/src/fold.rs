@@ -36,17 +36,8 @@ pub(crate) fn fold(
     kind: Kind,
     shortest: f64,
 ) -> Group {
-    let mut out = Group {
-        key,
-        total: None,
-        mean: f64::NAN,
-        min: f64::NAN,
-        max: f64::NAN,
-        intervals: amounts.slots.len() as u64,
-        seconds: 0.0,
-        series: Vec::with_capacity(amounts.slots.len()),
-        weights: vec![],
-    };
+    let mut out = Group::unknown(key, amounts.slots.len());
+    out.intervals = amounts.slots.len() as u64;
     let (mut total, mut weighted) = (0.0, 0.0);
     for (&place, &amount) in amounts.slots.iter().zip(&amounts.values) {
         let interval = slots[place as usize].interval;

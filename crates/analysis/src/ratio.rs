@@ -111,17 +111,7 @@ fn divide(
     times: f64,
     shortest: f64,
 ) -> Group {
-    let mut out = Group {
-        key,
-        total: None,
-        mean: f64::NAN,
-        min: f64::NAN,
-        max: f64::NAN,
-        intervals: 0,
-        seconds: 0.0,
-        series: Vec::with_capacity(above.len()),
-        weights: Vec::with_capacity(above.len()),
-    };
+    let mut out = Group::unknown(key, above.len());
     let (mut top, mut bottom) = (0.0, 0.0);
     for &(place, amount) in above {
         let Some(&under) = line.get(&place) else {
