@@ -196,10 +196,7 @@ impl LoopDevice {
             file,
             before: RefCell::default(),
         };
-        // As the kernel has them at first, whatever a killed test left behind.
-        for (setting, value) in [("scheduler", "none"), ("nomerges", "0")] {
-            std::fs::write(device.queue(setting), value).expect("root may");
-        }
+        as_at_first(&device.name());
         device
     }
 
@@ -226,6 +223,21 @@ impl LoopDevice {
             .expect("a name")
             .to_string_lossy()
             .into_owned()
+    }
+}
+
+/// Gives a loop device the settings that the kernel gave it at first, whatever a killed test left
+/// behind. Without a scheduler it can have fewer requests under way than `nr_requests` says:
+/// only another number makes that true again.
+pub(crate) fn as_at_first(device: &str) {
+    let queue = Path::new("/sys/block").join(device).join("queue");
+    for (setting, value) in [
+        ("scheduler", "none"),
+        ("nomerges", "0"),
+        ("nr_requests", "4"),
+        ("nr_requests", "128"),
+    ] {
+        std::fs::write(queue.join(setting), value).expect("root may");
     }
 }
 

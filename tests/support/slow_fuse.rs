@@ -24,7 +24,7 @@ use fuser::{
 };
 use rustix::fs::FlockOperation;
 
-use super::support::{scratch, succeed};
+use super::support::{as_at_first, scratch, succeed};
 
 /// How long a read sleeps.
 #[derive(Clone, Copy, Debug)]
@@ -185,6 +185,7 @@ impl SlowDisk {
             lock: None,
             session: Some(session),
         };
+        as_at_first(&disk.name());
         // Device managers leave a locked device alone.
         let lock = File::open(&disk.path).expect("the device opens");
         rustix::fs::flock(&lock, FlockOperation::LockExclusive).expect("the device locks");

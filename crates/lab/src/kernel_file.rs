@@ -116,6 +116,8 @@ pub(crate) struct FileSpot {
     pub(crate) more: Identity,
     /// Knobs disturbed by this one.
     pub(crate) companions: Vec<String>,
+    /// How a value is written: [`write`] where that is all there is to it.
+    pub(crate) write: fn(&Path, &str) -> Result<(), KnobError>,
 }
 
 /// What a kernel file holds.
@@ -145,7 +147,7 @@ impl Spot for FileSpot {
     }
 
     fn write(&self, value: &str) -> Result<(), KnobError> {
-        write(&self.path, value)
+        (self.write)(&self.path, value)
     }
 
     fn identity(&self) -> Result<Identity, KnobError> {

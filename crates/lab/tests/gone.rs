@@ -27,8 +27,7 @@ fn a_detached_loop_device() {
     left_changed(&scratch, None, &knobs, || {
         disk.get("read_ahead_kb") != start[&format!("/sys/block/{name}/queue/read_ahead_kb")]
     });
-    disk.detach();
-    disk.attach();
+    disk.reattach();
     let restored = lab::recover(&scratch.state())
         .expect("a journal")
         .expect("something to do");

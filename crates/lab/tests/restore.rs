@@ -34,6 +34,58 @@ fn a_scheduler_resets_its_queue() {
     assert_same(&disk.settings(), &start, "after the experiment");
 }
 
+/// Without a scheduler a disk keeps fewer requests under way if it is told to, and goes on doing
+/// so behind a scheduler, whatever `nr_requests` says then: no file tells it, only the load.
+#[test]
+fn a_disk_gets_its_depth_back() {
+    if !can_run("depths", &["losetup", "fio"]) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new("depth"), Disk::new("depth"));
+    disk.set("scheduler", "mq-deadline");
+    let start = disk.settings();
+    let knobs = [
+        format!("disk:{}.scheduler=none", disk.name),
+        format!("disk:{}.nr_requests=5", disk.name),
+    ];
+    for killed in [false, true] {
+        if killed {
+            left_changed(&scratch, None, &knobs, || {
+                disk.get("scheduler") == "none" && disk.get("nr_requests") == "5"
+            });
+            assert!(deepest(&disk) <= 5, "it was told to");
+            let restored = lab::recover(&scratch.state()).expect("a journal");
+            assert!(restored.expect("something to do").is_whole());
+        } else {
+            let out = turned(None, &scratch.state(), 20, &knobs);
+            assert!(out.status.success(), "{}", said(&out));
+        }
+        assert_same(&disk.settings(), &start, "after the experiment");
+        let depth = deepest(&disk);
+        assert!(depth > 5, "killed {killed}: at most {depth} under way");
+    }
+}
+
+/// The most reads that the kernel sees under way at once, of a program that keeps 64.
+fn deepest(disk: &Disk) -> u64 {
+    let file = format!("--filename=/dev/{}", disk.name);
+    let job = "--name=deep --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=64 \
+               --thread --time_based --runtime=1 --minimal";
+    let mut load = Command::new("fio")
+        .arg(file)
+        .args(job.split_whitespace())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("fio runs");
+    let mut deepest = 0;
+    while load.try_wait().expect("it is ours").is_none() {
+        let now = text(disk.queue().join("../inflight"));
+        let reads = now.split_whitespace().next().and_then(|n| n.parse().ok());
+        deepest = deepest.max(reads.unwrap_or(0));
+    }
+    deepest
+}
+
 /// A setting in bytes and one in percent are the same setting: one of them reads 0.
 #[test]
 fn settings_that_exclude_each_other() {

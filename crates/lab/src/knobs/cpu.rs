@@ -99,6 +99,7 @@ fn open_smt(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         owner: "/sys/devices/system/cpu/smt".into(),
         more: Identity::new(),
         companions: interrupts.chain(super::cgroup::processor_sets()).collect(),
+        write: kernel_file::write,
     };
     let field = &SMT.fields[0];
     Ok(Opened {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Allow, Family, Field, Opened, entries, field, leads_away, no_field};
 use crate::KnobError;
-use crate::kernel_file::{FileSpot, Holds};
+use crate::kernel_file::{self, FileSpot, Holds};
 use crate::spot::Identity;
 
 pub(super) const FAMILY: Family = Family {
@@ -138,6 +138,11 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         owner: disk.join("queue"),
         more: identity(&disk),
         companions,
+        write: if setting == "scheduler" {
+            write_scheduler
+        } else {
+            kernel_file::write
+        },
     };
     Ok(Opened {
         field: found,
@@ -168,6 +173,31 @@ fn disturbed(device: &str, disk: &Path) -> Vec<String> {
     names
 }
 
+/// Gives the device all its tags again before it gets a scheduler.
+///
+/// Without one `nr_requests` is how many of the device's tags are used. A scheduler has tags of
+/// its own, and `nr_requests` then tells of those; but the device keeps to the few it had, also
+/// when it later is without a scheduler again and `nr_requests` says the default. No file tells
+/// it then, and writing the default does nothing, for that is what the file says already. Even
+/// `none` written where `none` is makes it so. Seen with Linux 6.18: `nr_requests` 128, never
+/// more than 8 under way.
+fn write_scheduler(file: &Path, value: &str) -> Result<(), KnobError> {
+    let now = kernel_file::read(file)?;
+    let now = kernel_file::chosen(&now);
+    if now == value {
+        return Ok(());
+    }
+    let tags = file.with_file_name("../mq/0/nr_tags");
+    if now == "none" && tags.exists() {
+        let requests = file.with_file_name("nr_requests");
+        let all = kernel_file::read(&tags)?;
+        if !crate::spot::same(&kernel_file::read(&requests)?, &all) {
+            kernel_file::write(&requests, &all)?;
+        }
+    }
+    kernel_file::write(file, value)
+}
+
 /// What a device says of itself; the directory's node tells the rest.
 fn identity(disk: &Path) -> Identity {
     let mut identity = Identity::new();
@@ -178,7 +208,7 @@ fn identity(disk: &Path) -> Identity {
         ("wwid", "wwid"),
         ("wwid", "device/wwid"),
     ] {
-        if let Ok(text) = crate::kernel_file::read(&disk.join(file)) {
+        if let Ok(text) = kernel_file::read(&disk.join(file)) {
             let text = crate::spot::normal(&text);
             if !text.is_empty() {
                 identity.insert(name.into(), text);
@@ -198,7 +228,7 @@ fn list(rest: &str) -> Vec<String> {
     for device in disks() {
         let disk = Path::new("/sys/block").join(&device);
         // Without a name only disks that have something in them.
-        let size = crate::kernel_file::read(&disk.join("size"));
+        let size = kernel_file::read(&disk.join("size"));
         if !device.starts_with(wanted) || wanted.is_empty() && size.is_ok_and(|s| s == "0") {
             continue;
         }

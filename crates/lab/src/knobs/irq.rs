@@ -57,6 +57,7 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         owner: Path::new("/sys/kernel/irq").join(rest),
         more,
         companions: Vec::new(),
+        write: kernel_file::write,
     };
     Ok(Opened {
         field,

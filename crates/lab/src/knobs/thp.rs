@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Allow, Family, Field, Opened, entries, field, leads_away, no_field};
 use crate::KnobError;
-use crate::kernel_file::{FileSpot, Holds};
+use crate::kernel_file::{self, FileSpot, Holds};
 use crate::spot::Identity;
 
 pub(super) const FAMILY: Family = Family {
@@ -65,6 +65,7 @@ fn open(name: &str, rest: &str, _: Allow) -> Result<Opened, KnobError> {
         owner: DIR.into(),
         more: Identity::new(),
         companions: Vec::new(),
+        write: kernel_file::write,
     };
     Ok(Opened {
         field: found,

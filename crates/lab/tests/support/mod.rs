@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -104,18 +105,32 @@ const QUEUE: [&str; 6] = [
     "wbt_lat_usec",
 ];
 
+/// Held while a number of a loop device is chosen: the tests of a file run side by side, and one
+/// that is free for a moment only is not to be found.
+fn numbers() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Disk {
     pub(crate) fn new(name: &str) -> Disk {
         let file = PathBuf::from(format!("/dev/shm/sonde-lab-{}-{name}", std::process::id()));
         let made = std::fs::File::create(&file).and_then(|f| f.set_len(64 << 20));
         made.expect("a file on tmpfs");
+        let number = numbers();
         let device = run(&format!("losetup --find --show {}", file.display()));
+        drop(number);
         let name = device.trim().trim_start_matches("/dev/").to_owned();
         let mut disk = Disk {
             name,
             file,
             before: BTreeMap::new(),
         };
+        // Whatever a killed test left behind. The depth is hidden if it is not that of the file.
+        disk.set("scheduler", "none");
+        for depth in ["4", "128"] {
+            disk.set("nr_requests", depth);
+        }
         disk.before = QUEUE
             .iter()
             .map(|s| ((*s).to_owned(), disk.get(s)))
@@ -137,16 +152,12 @@ impl Disk {
         put(self.queue().join(setting), value);
     }
 
-    pub(crate) fn detach(&self) {
-        run(&format!("losetup --detach /dev/{}", self.name));
-    }
-
-    pub(crate) fn attach(&self) {
-        run(&format!(
-            "losetup /dev/{} {}",
-            self.name,
-            self.file.display()
-        ));
+    /// Takes its file away and gives it back.
+    pub(crate) fn reattach(&self) {
+        let _number = numbers();
+        let device = format!("/dev/{}", self.name);
+        run(&format!("losetup --detach {device}"));
+        run(&format!("losetup {device} {}", self.file.display()));
     }
 
     /// All settings of its queue and its scheduler.
