@@ -44,6 +44,18 @@ fn one_damaged_table_is_named_and_the_others_open() {
             "other tables",
         );
         assert_eq!(total(&run, "cpu.idle"), idle, "{name}");
+        let both = ["get", "run", "cpu.time", "cpu.idle", "cpu.time by cpu"];
+        let out = output(sonde().args(both).arg("--json").current_dir(&dir));
+        assert_eq!(out.status.code(), Some(2), "{name}");
+        let text = String::from_utf8_lossy(&out.stdout);
+        let answers: Vec<&str> = text.lines().collect();
+        assert!(
+            answers.len() == 1 && answers[0].contains(r#""expr":"cpu.idle""#),
+            "{name}: {text}"
+        );
+        let told = String::from_utf8_lossy(&out.stderr);
+        let named = told.matches("table cpu of run is damaged").count();
+        assert_eq!(named, 1, "{name}: {told}");
         let out = output(sonde().args(["show", "run"]).current_dir(&dir));
         assert_eq!(out.status.code(), Some(1), "{name}");
         assert!(

@@ -73,22 +73,31 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let run = open_run(matches)?;
     let series = matches.get_flag("series");
-    // All are answered before the first is printed: one that is wrong leaves no half output.
+    let spread = !matches.get_flag("csv") && !matches.get_flag("buckets");
     let answer = |text: &String| {
-        if series {
+        let answer = if series {
             evaluate(&run, text)
         } else {
             summarise(&run, text)
+        }?;
+        let spreads = if spread {
+            quantiles::of(&run, &answer)?
+        } else {
+            None
+        };
+        Ok((answer, spreads))
+    };
+    // All are answered before the first is printed: one that is wrong leaves no half output. But
+    // a table that is damaged takes nothing from the others.
+    let (mut answers, mut damaged) = (Vec::new(), Vec::new());
+    for text in texts {
+        match answer(text) {
+            Ok(found) => answers.push(found),
+            Err(analysis::Error::Read(why)) => damaged.push(why),
+            Err(why) => return Err(why.into()),
         }
-    };
-    let answers = texts.map(answer).collect::<Result<Vec<_>, _>>()?;
-    let spreads = if matches.get_flag("csv") || matches.get_flag("buckets") {
-        answers.iter().map(|_| None).collect()
-    } else {
-        let of = |answer| quantiles::of(&run, answer);
-        answers.iter().map(of).collect::<Result<Vec<_>, _>>()?
-    };
-    for (place, (answer, spreads)) in answers.iter().zip(&spreads).enumerate() {
+    }
+    for (place, (answer, spreads)) in answers.iter().enumerate() {
         if matches.get_flag("json") {
             let json = json_of(&run, answer, spreads.as_ref(), series);
             output::data(&format!("{json}\n"));
@@ -106,7 +115,16 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             output::data(&format!("{gap}{text}"));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    damaged.dedup_by_key(|why| why.to_string());
+    match damaged.pop() {
+        None => Ok(ExitCode::SUCCESS),
+        Some(last) => {
+            for why in damaged {
+                output::message(&why.to_string());
+            }
+            Err(last.into())
+        }
+    }
 }
 
 fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> String {
