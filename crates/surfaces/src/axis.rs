@@ -253,6 +253,8 @@ fn log_ticks(axis: &Axis, lower: f64, upper: f64, wanted: usize) -> Vec<Tick> {
     let within: &[f64] = match (binary, powers) {
         (true, _) => &[1.0],
         (_, p) if stride == 1.0 && p * 3.0 <= wanted as f64 => &[1.0, 2.0, 5.0],
+        // One alone would not tell how wide the axis is.
+        (_, p) if p < 2.0 => &[1.0, 3.0],
         _ => &[1.0],
     };
     let mut ticks = vec![];
@@ -362,6 +364,8 @@ mod tests {
         assert_eq!(texts(&ruler), ["1 KiB", "32 KiB", "1 MiB"]);
         let ruler = Ruler::for_values(&axis(Unit::Count, true, true), 3.0, 70.0, 8);
         assert_eq!(texts(&ruler), ["5", "10", "20", "50"]);
+        let ruler = Ruler::for_values(&axis(Unit::Count, true, true), 3.0, 70.0, 2);
+        assert_eq!(texts(&ruler), ["3", "10", "30"]);
         let ruler = Ruler::for_values(&axis(Unit::Seconds, false, true), 110e-6, 380e-6, 6);
         assert_eq!(texts(&ruler), ["100 µs", "200 µs", "300 µs", "400 µs"]);
         assert!((ruler.share(ruler.lower)).abs() < 1e-12);
