@@ -61,6 +61,12 @@ impl Totals {
         Totals(get(run, expression))
     }
 
+    /// All groups together.
+    pub(crate) fn sum(&self) -> f64 {
+        let groups = self.0["groups"].as_array().expect("groups").iter();
+        groups.map(|g| g["total"].as_f64().expect("a total")).sum()
+    }
+
     /// The total of the group whose only key is `word`.
     pub(crate) fn get(&self, word: &str) -> f64 {
         let groups = self.0["groups"].as_array().expect("groups");

@@ -15,6 +15,7 @@
 mod events;
 mod merge;
 
+use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -22,6 +23,7 @@ use aya::maps::{Array, MapData};
 use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
+use rustix::fs::Timespec;
 
 use super::attach::Hook;
 use super::cells::{Blocks, CELLS};
@@ -59,6 +61,9 @@ const SERVICE: usize = 1;
 const ERRORS: usize = 2;
 const REQUEUES: usize = 3;
 
+/// Devices that may come while it runs and still find room.
+const LATER: u32 = 8;
+
 /// Rows of a block: `enum row_kind` of the program.
 mod row {
     pub(super) const DIRECT: usize = 0;
@@ -93,9 +98,15 @@ const BIO_HOOKS: [Hook; 2] = [
     Hook::useful("disk_bio_complete", "block_bio_complete"),
     Hook::useful("disk_bio_queue", "block_bio_queue"),
 ];
-const EVENT_HOOKS: [Hook; 2] = [
+const EVENT_HOOKS: [Hook; 3] = [
+    super::who::EXEC,
     Hook::useful("disk_start", "block_io_start"),
     Hook::useful("disk_direct", "iomap_dio_rw_begin"),
+];
+/// Where direct I/O of a task is all submitted.
+const DIRECTS_END: [Hook; 2] = [
+    Hook::useful("disk_direct_queued", "iomap_dio_rw_queued"),
+    Hook::useful("disk_direct_end", "iomap_dio_complete"),
 ];
 
 /// Tables of histograms.
@@ -115,6 +126,9 @@ struct Tables {
 struct Disk {
     host: Host,
     loaded: Loaded,
+    /// As long as no device without requests was seen: the directory of devices, and when it last
+    /// changed.
+    without_bios: Option<(File, Option<Timespec>)>,
     devices: Array<MapData, Devices>,
     totals: Array<MapData, Sums>,
     control: Control,
@@ -158,16 +172,19 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let devices = std::fs::read_dir(host.sys("block")).map_or(0, Iterator::count);
     let with_events = host.look.events_of("disk");
     let mut hooks = HOOKS.to_vec();
+    let block = File::open(host.sys("block")).ok();
+    let devices_at = block.as_ref().and_then(changed_at);
     let bios = any_without_requests(host);
     if bios {
         hooks.extend(BIO_HOOKS);
     }
     if with_events {
+        hooks.extend(DIRECTS_END);
         hooks.extend(EVENT_HOOKS);
     }
-    // A block an operation: room for reads and writes of all, and for some that come later.
-    let devices = (devices as u32).clamp(4, 64);
-    let (blocks, weights) = (2 * devices + 8, devices + 8);
+    // A block an operation, for all and for some that come later.
+    let devices = (devices as u32 + LATER).min(DEVICES as u32);
+    let (blocks, weights) = (OPS as u32 * devices, devices);
     let slots = slots_needed(host);
     let constants = [
         Constant::Word("lanes", lanes.count),
@@ -184,7 +201,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("weights", weights * lanes.count),
         ("totals", DEVICES as u32 * lanes.count),
         ("slots", slots),
-        ("bios", if bios { 1 << 14 } else { 1 }),
+        ("bios", 1 << 14),
         (
             "ring",
             if with_events {
@@ -195,6 +212,15 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ),
     ];
     let mut loaded = load(host, super::object!("disk"), &sizes, &constants, &hooks)?;
+    let sees = |hook: &str| {
+        let mut programs = loaded.programs();
+        programs.any(|p| p.hook == hook && p.state == "attached")
+    };
+    let directs_end = DIRECTS_END.iter().all(|hook| sees(hook.event));
+    loaded
+        .array::<u32>("directs_end")?
+        .set(0, u32::from(directs_end), 0)
+        .map_err(|e| Availability::Failed { why: e.to_string() })?;
     let events = if with_events {
         Some(Events::new(host, loaded.ring()?))
     } else {
@@ -202,6 +228,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     };
     Ok(Box::new(Disk {
         host: host.clone(),
+        without_bios: block.filter(|_| !bios).map(|dir| (dir, devices_at)),
         devices: loaded.array("devices")?,
         totals: loaded.array("totals")?,
         control: Control::of(&mut loaded)?,
@@ -230,16 +257,23 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 }
 
 /// Whether there are devices that have bios and no requests: device mapper, md, zram. They
-/// have no directory of hardware queues.
+/// have no directory of hardware queues. One that is not set up may be while it runs.
 fn any_without_requests(host: &Host) -> bool {
     let Ok(dir) = std::fs::read_dir(host.sys("block")) else {
         return false;
     };
     dir.flatten().any(|d| {
         let queues = std::fs::read_dir(d.path().join("mq"));
-        let none = queues.map_or(true, |mut q| q.next().is_none());
-        // One that is not set up does nothing.
-        none && crate::read::once(&d.path().join("size")).is_some_and(|s| s != "0")
+        queues.map_or(true, |mut q| q.next().is_none())
+    })
+}
+
+/// When an entry of a directory came or went last.
+fn changed_at(dir: &File) -> Option<Timespec> {
+    let found = rustix::fs::fstat(dir).ok()?;
+    Some(Timespec {
+        tv_sec: found.st_mtime as _,
+        tv_nsec: found.st_mtime_nsec as _,
     })
 }
 
@@ -258,8 +292,26 @@ fn slots_needed(host: &Host) -> u32 {
     (all * 8).next_power_of_two().min(1 << 20)
 }
 
+impl Disk {
+    /// Programs that see bios run at each I/O of every device, so they are attached when the first
+    /// device comes that needs them.
+    fn look_for_bios(&mut self) {
+        let Some((dir, before)) = &mut self.without_bios else {
+            return;
+        };
+        let now = changed_at(dir);
+        if std::mem::replace(before, now) == now || !any_without_requests(&self.host) {
+            return;
+        }
+        self.without_bios = None;
+        // Where it is refused, `doctor` and the manifest say so of each program.
+        let _ = self.loaded.attach(&self.host, &BIO_HOOKS);
+    }
+}
+
 impl Source for Disk {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
+        self.look_for_bios();
         let ops = *self.ops.get_or_insert_with(|| NAMES.map(|n| out.word(n)));
         let devices = self.devices.get(&0, 0).map_err(io::Error::other)?;
         for place in 0..DEVICES {

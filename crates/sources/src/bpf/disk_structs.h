@@ -29,6 +29,7 @@ struct address_space {
 } KERNEL;
 struct page {
     struct address_space *mapping;
+    u64 compound_head; /* of a page that is not the first of its folio: that one's address and 1 */
 } KERNEL;
 struct bio_vec {
     struct page *bv_page;

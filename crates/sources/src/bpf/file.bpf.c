@@ -6,6 +6,7 @@
  * what to which file; both are exact. The table is of one interval: two take turns.
  */
 #include "file_counts.h"
+#include "who_exec.h"
 
 struct pt_regs {
     u64 di;
@@ -238,18 +239,6 @@ int file_exit(u64 *ctx)
     if (result > 0 && moves_bytes(done.named.op))
         done.bytes = result;
     count(&done);
-    return 0;
-}
-
-/* A process becomes another program: it is told again, by its new name. */
-SEC("tp_btf/sched_process_exec")
-int file_exec(u64 *ctx)
-{
-    struct task_struct *task = (void *)ctx[0];
-    u32 place = task->tgid & (TOLD - 1);
-    struct told_process *told = map_lookup(&told_processes, &place);
-    if (told)
-        told->tgid = 0;
     return 0;
 }
 

@@ -43,46 +43,12 @@ struct super_block___file {
     u64 s_magic;
     void *s_bdev;
 } KERNEL;
-struct qstr___file {
-    u64 hash_len;
-    const unsigned char *name;
-} KERNEL;
-struct dentry___file {
-    struct super_block *d_sb;
-    void *d_parent;
-    struct qstr___file d_name;
-} KERNEL;
 
-static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 static long (*read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*read_user_text)(void *to, u32 size, const void *from) = (void *)114;
 
-#define PERCPU_ARRAY 6
-/* A record of a path; after those of who.h. */
-#define PATH 5
-/* Bytes of a name, the 0 among them: the longest that the kernel has. */
-#define NAME_ROOM 256
-#define TEXT_ROOM 4096
 /* Of a name that a program gives. */
 #define GIVEN_ROOM 512
-/* A path has more names than are told. */
-#define CUT (1u << 31)
-/* What a record says of its path: it is cut; its first name is one that a program gave. */
-enum path_flag { IS_CUT = 1, IS_GIVEN = 2 };
-
-/* Names from the inside out, each ended by 0. */
-struct file_record {
-    u32 record;
-    u32 flags;
-    u64 id;
-    u64 device;
-    char text[TEXT_ROOM + NAME_ROOM];
-};
-#define RECORD_HEAD 24
-
-MAP(scratch, PERCPU_ARRAY, u32, struct file_record, 1);
-
-#define FIELD(to, from) read_kernel(&(to), sizeof(to), &(from))
 
 /* A file: the place of its file system, a number that is its own, and where its name is. */
 struct named {
@@ -93,12 +59,6 @@ struct named {
     u32 length; /* of the name it was given by, in `scratch`; 0: it has a descriptor */
     u32 op;
 };
-
-INLINE u64 mix(u64 a, u64 b)
-{
-    u64 h = (a ^ (b << 29 | b >> 35)) * 0x9e3779b97f4a7c15ULL;
-    return h ^ h >> 32;
-}
 
 /* The open file behind descriptor `fd` of this task; 0: there is none. */
 ONCE u64 file_at(u32 fd)
@@ -121,7 +81,7 @@ ONCE u64 file_at(u32 fd)
 ONCE u64 number_of(u64 inode, u64 dentry, u32 device)
 {
     u64 name = 0;
-    FIELD(name, ((struct dentry___file *)dentry)->d_name.hash_len);
+    FIELD(name, ((struct dentry *)dentry)->d_name.hash_len);
     return mix(mix(inode, name), device) | 1;
 }
 
@@ -237,7 +197,7 @@ ONCE u64 hash_name(u32 length)
 {
     u32 zero = 0;
     u64 hash = length;
-    struct file_record *record = map_lookup(&scratch, &zero);
+    struct path_record *record = map_lookup(&scratch, &zero);
     if (!record || length > GIVEN_ROOM)
         return 0;
     /* Words are taken whole: nothing of a longer name before may follow. */
@@ -258,7 +218,7 @@ ONCE int is_name(u64 name, int from, struct named *named)
     u32 zero = 0;
     long length;
     struct task_struct *task = current_task();
-    struct file_record *record = map_lookup(&scratch, &zero);
+    struct path_record *record = map_lookup(&scratch, &zero);
     if (!record || !named)
         return 0;
     named->fs = BY_NAME;
@@ -283,7 +243,7 @@ ONCE int is_name(u64 name, int from, struct named *named)
         named->id = number_of(named->id, named->dentry, 0);
         if (named->dentry) {
             struct super_block___file *sb = NULL;
-            FIELD(sb, ((struct dentry___file *)named->dentry)->d_sb);
+            FIELD(sb, ((struct dentry *)named->dentry)->d_sb);
             FIELD(named->device, sb->s_dev);
         }
     }
@@ -291,40 +251,12 @@ ONCE int is_name(u64 name, int from, struct named *named)
     return 1;
 }
 
-/* Appends the names from `dentry` outwards to `scratch` at `at`; answers with where they end,
- * and CUT. */
-ONCE u32 names_of(u64 dentry, u32 at)
-{
-    u32 zero = 0;
-    struct file_record *record = map_lookup(&scratch, &zero);
-    if (!record)
-        return 0;
-#pragma nounroll
-    for (int i = 0; i < 64; i++) {
-        u64 parent = 0;
-        void *name = NULL;
-        long length;
-        FIELD(parent, ((struct dentry___file *)dentry)->d_parent);
-        if (!parent || parent == dentry)
-            return at;
-        if (at > TEXT_ROOM)
-            break;
-        FIELD(name, ((struct dentry___file *)dentry)->d_name.name);
-        length = read_kernel_text(&record->text[at], NAME_ROOM, name);
-        if (length <= 0 || length > NAME_ROOM)
-            break;
-        at += length;
-        dentry = parent;
-    }
-    return at | CUT;
-}
-
 /* Tells the path of a file, if that was not told. */
 ONCE int tell_path(struct named *named)
 {
     u32 zero = 0, place, at;
     u64 *told;
-    struct file_record *record = map_lookup(&scratch, &zero);
+    struct path_record *record = map_lookup(&scratch, &zero);
     if (!record || !named)
         return 0;
     place = (u32)(named->id >> 17) & (TOLD - 1);
@@ -334,21 +266,13 @@ ONCE int tell_path(struct named *named)
     at = named->length;
     if (!at && !named->dentry)
         return 0;
+    record->record = FILE;
     record->flags = at ? IS_GIVEN : 0;
-    if (named->dentry) {
-        at = names_of(named->dentry, at & 1023);
-        if (at & CUT)
-            record->flags |= IS_CUT;
-        at &= ~CUT;
-    }
-    if (at > TEXT_ROOM + NAME_ROOM)
-        return 0;
-    record->record = PATH;
     record->id = named->id;
     record->device = named->device;
-    if (ring_output(&ring, record, RECORD_HEAD + at, ring_flags(RECORD_HEAD + at)))
-        count_lost();
-    else
+    if (named->dentry)
+        at = names_of(named->dentry, at & 1023);
+    if (send_path(record, at))
         *told = named->id;
     return 0;
 }

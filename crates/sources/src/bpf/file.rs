@@ -83,7 +83,7 @@ type AllSums = [u64; OPS * SUM_WORDS];
 const HOOKS: [Hook; 5] = [
     Hook::needed("file_enter", "sys_enter"),
     Hook::needed("file_exit", "sys_exit"),
-    Hook::useful("file_exec", "sched_process_exec"),
+    super::who::EXEC,
     Hook::useful("file_submit", "io_uring_submit_req"),
     Hook::useful("file_complete", "io_uring_complete"),
 ];

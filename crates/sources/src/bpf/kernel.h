@@ -30,6 +30,7 @@ static u64 (*ktime)(void) = (void *)5;
 static u32 (*cpu_number)(void) = (void *)8;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 static long (*read_kernel_text)(void *to, u32 size, const void *from) = (void *)115;
+static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 static void *(*ring_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
 static void (*ring_submit)(void *data, u64 flags) = (void *)132;
 static u64 (*ring_query)(void *ring, u64 what) = (void *)134;
@@ -38,6 +39,7 @@ static struct task_struct *(*current_task)(void) = (void *)158;
 /* Kinds of maps. */
 #define HASH 1
 #define ARRAY 2
+#define PERCPU_ARRAY 6
 #define LRU_HASH 9
 #define RING 27
 

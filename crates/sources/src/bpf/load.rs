@@ -227,6 +227,16 @@ impl Loaded {
         Ok(Losses::new(self.array("losses")?))
     }
 
+    /// Attaches more of its programs.
+    pub(super) fn attach(&mut self, host: &Host, hooks: &[Hook]) -> Result<(), Availability> {
+        let types = kernel_hooks()?;
+        for hook in hooks {
+            let attached = attach(host, &mut self.ebpf, *hook, types);
+            self.programs.push(attached);
+        }
+        Ok(())
+    }
+
     /// Loads a program that [`iterate`](Loaded::iterate) runs for each thing of a kind, as
     /// `tcp`.
     pub(super) fn iterator(

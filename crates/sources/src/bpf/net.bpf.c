@@ -7,7 +7,7 @@
 #include "control.h"
 #include "net_space.h"
 #include "rows.h"
-#include "who.h"
+#include "who_exec.h"
 
 /* ---- what is read of the kernel's structs ---- */
 

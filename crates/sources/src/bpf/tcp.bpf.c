@@ -7,7 +7,7 @@
  */
 #include "tcp_connections.h"
 #include "tcp_remotes.h"
-#include "who.h"
+#include "who_exec.h"
 
 /* ---- what is kept ---- */
 
@@ -49,7 +49,7 @@ MAP(changes, ARRAY, u32, struct changes, 64);
 
 INLINE struct attempt *attempt_of(u64 socket)
 {
-    u32 place = (u32)(mix(socket) >> 40) & (ATTEMPTS - 1);
+    u32 place = (u32)(scattered(socket) >> 40) & (ATTEMPTS - 1);
     return map_lookup(&attempts, &place);
 }
 

@@ -28,7 +28,7 @@ use super::control::Control;
 use super::load::{Constant, Lanes, Loaded, kernel_hooks, load};
 use super::losses::Losses;
 use super::ring::Ring;
-use super::who::group_subsystem;
+use super::who::{EXEC, group_subsystem};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
 use remotes::{Remotes, TableOfRemotes};
@@ -115,6 +115,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let space = std::fs::metadata(&path)
         .map_err(|e| Availability::of(&path, &e, "a mounted /proc", "mount -t proc proc /proc"))?;
     let mut hooks = HOOKS.to_vec();
+    hooks.push(EXEC);
     if with_events {
         hooks.extend(EVENT_HOOKS);
     }

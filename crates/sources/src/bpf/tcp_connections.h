@@ -59,7 +59,7 @@ INLINE struct connection *connection_at(u32 place)
     return &chunk->connection[place & (CHUNK - 1)];
 }
 
-INLINE u64 mix(u64 key)
+INLINE u64 scattered(u64 key)
 {
     key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ULL;
     return key ^ key >> 32;
@@ -73,7 +73,7 @@ INLINE u64 key_of(void *at, struct sock_common *common)
     u16 port = 0;
     read_kernel(&socket, sizeof(socket), at);
     read_kernel(&port, sizeof(port), &((struct inet_sock *)common)->inet_sport);
-    socket = mix(mix(socket) + ((u32)port << 16 | common->skc_dport));
+    socket = scattered(scattered(socket) + ((u32)port << 16 | common->skc_dport));
     return (socket | 2) & ~1ULL;
 }
 

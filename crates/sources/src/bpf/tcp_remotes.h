@@ -27,7 +27,7 @@ MAP(remotes, ARRAY, u32, struct all_remotes, 1);
 /* The place of what belongs to that remote, or REMOTES. */
 ONCE u32 find_remote(u64 high, u64 low, u32 port, u32 kind)
 {
-    u64 key = mix(mix(mix(high) + low) + ((u64)kind << 32 | port)) | 1;
+    u64 key = scattered(scattered(scattered(high) + low) + ((u64)kind << 32 | port)) | 1;
     u32 place = (u32)(key >> 40) & (REMOTES - 1), zero = 0;
     struct all_remotes *all = map_lookup(&remotes, &zero);
     if (!all)

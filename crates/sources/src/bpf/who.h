@@ -6,14 +6,19 @@
 #include "kernel.h"
 
 #define TOLD 8192
-#define NAMES 12
-#define NAME_BYTES 56
+/* Bytes of a name, the 0 among them: the longest that the kernel has. */
+#define NAME_ROOM 256
+#define TEXT_ROOM 4096
+/* A path has more names than are told. */
+#define CUT (1u << 31)
+/* What a record says of its path: it is cut; its first name is one that a program gave. */
+enum path_flag { IS_CUT = 1, IS_GIVEN = 2 };
 
 /* The first word of every record in a ring. */
 enum record { EVENT = 1, PROCESS = 2, GROUP = 3, FILE = 4 };
 
 struct qstr {
-    u32 len;
+    u64 hash_len;
     const unsigned char *name;
 } KERNEL;
 struct hlist_node {
@@ -28,6 +33,7 @@ union dentry_alias {
     struct hlist_node d_alias;
 } KERNEL;
 struct dentry {
+    struct super_block *d_sb;
     struct dentry *d_parent;
     struct qstr d_name;
     union {
@@ -83,13 +89,21 @@ struct process_record {
     char comm[16];
 };
 
-/* Names from the inside out, as far as there are any. */
+/* Names from the inside out, each ended by 0. */
 struct path_record {
     u32 record;
-    u32 names;
+    u32 flags;
     u64 id;
     u64 device;
-    char name[NAMES][NAME_BYTES];
+    char text[TEXT_ROOM + NAME_ROOM];
+};
+#define RECORD_HEAD 24
+
+/* Where a record is made. A program may take the place of another on its processor: only the
+ * first uses it, and what the second had to tell is told at the next look. */
+struct path_room {
+    struct path_record path;
+    u32 taken;
 };
 
 struct told_process {
@@ -108,6 +122,9 @@ MAP(ring, RING, u8[0], u8[0], 1 << 22);
 MAP(told_processes, ARRAY, u32, struct told_process, TOLD);
 MAP(told_groups, ARRAY, u32, u64, TOLD);
 MAP(told_files, ARRAY, u32, u64, TOLD);
+MAP(told_names, ARRAY, u32, u64, TOLD);
+MAP(scratch, PERCPU_ARRAY, u32, struct path_room, 1);
+MAP(group_scratch, PERCPU_ARRAY, u32, struct path_room, 1);
 MAP(losses, ARRAY, u32, struct lost, 64);
 
 /* Place of the subsystem whose groups are told, in a task's set; below 0: those of version 2. */
@@ -241,44 +258,79 @@ INLINE u64 address_of(const void *pointer)
     return address;
 }
 
+#define FIELD(to, from) read_kernel(&(to), sizeof(to), &(from))
+
+INLINE u64 mix(u64 a, u64 b)
+{
+    u64 h = (a ^ (b << 29 | b >> 35)) * 0x9e3779b97f4a7c15ULL;
+    return h ^ h >> 32;
+}
+
+/* Sends the record, whose names end at `at`; whether it went. */
+INLINE bool send_path(struct path_record *record, u32 at)
+{
+    record->flags |= at & CUT ? IS_CUT : 0;
+    at &= ~CUT;
+    if (at <= TEXT_ROOM + NAME_ROOM &&
+        !ring_output(&ring, record, RECORD_HEAD + at, ring_flags(RECORD_HEAD + at)))
+        return 1;
+    count_lost();
+    return 0;
+}
+
+/* Puts the names from the kernfs_node at `address` outwards into `group_scratch`; answers with
+ * where they end, and CUT. */
+ONCE u32 names_of_group(u64 address)
+{
+    u32 zero = 0, at = 0;
+    struct path_room *room = map_lookup(&group_scratch, &zero);
+    if (!room)
+        return 0;
+#pragma nounroll
+    for (int i = 0; i < 64; i++) {
+        u64 parent = 0;
+        const char *name = NULL;
+        long length;
+        if (HAS(((struct kernfs_node___parent *)0)->parent))
+            FIELD(parent, ((struct kernfs_node___parent *)address)->parent);
+        else
+            FIELD(parent, ((struct kernfs_node *)address)->__parent);
+        if (!parent)
+            return at;
+        if (at > TEXT_ROOM)
+            break;
+        FIELD(name, ((struct kernfs_node *)address)->name);
+        length = read_kernel_text(&room->path.text[at], NAME_ROOM, name);
+        if (length <= 0 || length > NAME_ROOM)
+            break;
+        at += length;
+        address = parent;
+    }
+    return at | CUT;
+}
+
 /*
  * Tells the path of the group whose directory is the kernfs_node at `address`, if that was
  * not told. By address, so that the kernel checks it once and quickly (see HERE).
  */
 ONCE int tell_group_path(u64 address, u64 id)
 {
-    struct kernfs_node *node = (void *)address;
-    u32 place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1);
+    u32 place = ((u32)id ^ (u32)(id >> 32)) & (TOLD - 1), zero = 0;
     u64 *told = map_lookup(&told_groups, &place);
-    struct path_record *record;
-    u32 names = 0;
-    if (!told || *told == id)
+    struct path_room *room = map_lookup(&group_scratch, &zero);
+    if (!told || *told == id || !room)
         return 0;
-    record = ring_reserve(&ring, sizeof(*record), 0);
-    if (!record) {
+    if (__sync_val_compare_and_swap(&room->taken, 0, 1)) {
         count_lost();
         return 0;
     }
-    record->record = GROUP;
-    record->id = id;
-    record->device = 0;
-    for (int i = 0; i < NAMES; i++) {
-        struct kernfs_node *parent = NULL;
-        const char *name = NULL;
-        if (HAS(((struct kernfs_node___parent *)0)->parent))
-            read_kernel(&parent, sizeof(parent), &((struct kernfs_node___parent *)node)->parent);
-        else
-            read_kernel(&parent, sizeof(parent), &node->__parent);
-        if (!parent)
-            break;
-        read_kernel(&name, sizeof(name), &node->name);
-        read_kernel_text(record->name[i], NAME_BYTES, name);
-        names = i + 1;
-        node = parent;
-    }
-    record->names = names;
-    ring_submit(record, ring_flags(sizeof(*record)));
-    *told = id;
+    room->path.record = GROUP;
+    room->path.flags = 0;
+    room->path.id = id;
+    room->path.device = 0;
+    if (send_path(&room->path, names_of_group(address)))
+        *told = id;
+    room->taken = 0;
     return 0;
 }
 
@@ -302,58 +354,85 @@ INLINE u64 tell_group(struct cgroup *group)
     return tell_node(node, id);
 }
 
-/* Tells the path of `inode` within its file system, if that was not told; answers with a
- * number for it, never 0. */
-INLINE u64 tell_file(struct inode *inode)
+/* Puts the names from `dentry` outwards into `scratch` at `at`; answers with where they end, and
+ * CUT. */
+ONCE u32 names_of(u64 dentry, u32 at)
 {
-    u64 device = inode->i_sb->s_dev;
-    u64 id = (u64)inode->i_ino * 0x9e3779b97f4a7c15ULL ^ (device << 32) ^
-             ((u64)inode->i_generation << 8);
+    u32 zero = 0;
+    struct path_room *room = map_lookup(&scratch, &zero);
+    if (!room)
+        return 0;
+#pragma nounroll
+    for (int i = 0; i < 64; i++) {
+        u64 parent = 0;
+        void *name = NULL;
+        long length;
+        FIELD(parent, ((struct dentry *)dentry)->d_parent);
+        if (!parent || parent == dentry)
+            return at;
+        if (at > TEXT_ROOM)
+            break;
+        FIELD(name, ((struct dentry *)dentry)->d_name.name);
+        length = read_kernel_text(&room->path.text[at], NAME_ROOM, name);
+        if (length <= 0 || length > NAME_ROOM)
+            break;
+        at += length;
+        dentry = parent;
+    }
+    return at | CUT;
+}
+
+/* Tells the path of the file of number `id` by its directory entry; whether that was told. */
+ONCE int tell_entry(u64 dentry, u64 id, u64 device)
+{
+    u32 zero = 0;
+    bool sent;
+    struct path_room *room = map_lookup(&scratch, &zero);
+    if (!room)
+        return 0;
+    if (__sync_val_compare_and_swap(&room->taken, 0, 1)) {
+        count_lost();
+        return 0;
+    }
+    room->path.record = FILE;
+    room->path.flags = 0;
+    room->path.id = id;
+    room->path.device = device;
+    sent = send_path(&room->path, names_of(dentry, 0));
+    room->taken = 0;
+    return sent;
+}
+
+/* Tells the path of an inode within its file system, if it was not told by the name that it has
+ * in its first directory entry, whose link is at `node`; answers with a number for it, or 0 if it
+ * has no name. */
+ONCE u64 tell_inode(u64 number, u32 generation, u32 device, u64 node)
+{
+    u64 id = number * 0x9e3779b97f4a7c15ULL ^ ((u64)device << 32) ^ ((u64)generation << 8);
+    u64 entry, parent = 0, name = 0;
     u32 place;
-    u64 *told;
-    struct path_record *record;
-    struct hlist_node *node;
-    struct dentry *entry;
-    u32 names = 0;
+    u64 *told, *by_name;
     id |= 1;
     place = (u32)(id >> 17) & (TOLD - 1);
     told = map_lookup(&told_files, &place);
-    if (!told || *told == id)
+    by_name = map_lookup(&told_names, &place);
+    if (!told || !by_name)
         return id;
-    node = inode->i_dentry.first;
     if (!node)
-        return 0;
-    record = ring_reserve(&ring, sizeof(*record), 0);
-    if (!record) {
-        count_lost();
-        return id;
+        return *told == id ? id : 0;
+    entry = node - __builtin_preserve_field_info(((struct dentry *)0)->d_u.d_alias, 0);
+    FIELD(name, ((struct dentry *)entry)->d_name.hash_len);
+    FIELD(parent, ((struct dentry *)entry)->d_parent);
+    name = mix(name, parent);
+    if ((*told != id || *by_name != name) && tell_entry(entry, id, device)) {
+        *told = id;
+        *by_name = name;
     }
-    record->record = FILE;
-    record->id = id;
-    record->device = device;
-    entry = (void *)node - __builtin_preserve_field_info(((struct dentry *)0)->d_u.d_alias, 0);
-#pragma unroll
-    for (int i = 0; i < NAMES; i++) {
-        struct dentry *parent = NULL;
-        struct dentry_reader {
-            struct dentry *parent;
-            const unsigned char *name;
-        } now = {};
-        if (entry) {
-            read_kernel(&now.parent, sizeof(now.parent), &entry->d_parent);
-            read_kernel(&now.name, sizeof(now.name), &entry->d_name.name);
-            parent = now.parent;
-        }
-        if (parent && parent != entry) {
-            read_kernel_text(record->name[i], NAME_BYTES, now.name);
-            names = i + 1;
-            entry = parent;
-        } else {
-            entry = NULL;
-        }
-    }
-    record->names = names;
-    ring_submit(record, ring_flags(sizeof(*record)));
-    *told = id;
     return id;
+}
+
+INLINE u64 tell_file(struct inode *inode)
+{
+    return tell_inode(inode->i_ino, inode->i_generation, inode->i_sb->s_dev,
+                      address_of(inode->i_dentry.first));
 }

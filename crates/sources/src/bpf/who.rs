@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use run::{Sink, Word};
 
+use super::attach::Hook;
 use crate::Host;
 use crate::read::{fields, lines, printable, unescaped};
 
@@ -14,10 +15,15 @@ use crate::read::{fields, lines, printable, unescaped};
 pub(super) const EVENT: u32 = 1;
 const PROCESS: u32 = 2;
 const GROUP: u32 = 3;
-const FILE: u32 = 4;
+pub(super) const FILE: u32 = 4;
 
-const NAMES: usize = 12;
-const NAME_BYTES: usize = 56;
+/// Bytes of a path's record before its names.
+pub(super) const HEAD: usize = 24;
+/// What a record says of its path: there are more names than it tells.
+pub(super) const IS_CUT: u32 = 1;
+
+/// Told again when it becomes another program (`who_exec.h`).
+pub(super) const EXEC: Hook = Hook::useful("who_exec", "sched_process_exec");
 
 /// What events refer to.
 pub(super) struct Who {
@@ -66,8 +72,8 @@ impl Who {
         match u32_at(record, 0) {
             PROCESS => self.process(record, out),
             GROUP => {
-                let path = format!("/{}", path_of(record));
-                self.groups.insert(u64_at(record, 8), out.word(&path));
+                let path = out.word(&group_path(record));
+                self.groups.insert(u64_at(record, 8), path);
             }
             FILE => self.file(record, out),
             _ => {}
@@ -86,11 +92,7 @@ impl Who {
         if !self.mounts.contains_key(&device) {
             self.mounts = mounts(&self.host);
         }
-        let inside = path_of(record);
-        let path = match self.mounts.get(&device) {
-            Some(mount) => mount.path(&inside),
-            None => format!("{NO_MOUNT}/{inside}"),
-        };
+        let path = whole_path(&self.mounts, device, &names(record), is_cut(record));
         self.files.insert(u64_at(record, 8), out.word(&path));
     }
 
@@ -142,22 +144,52 @@ pub(super) fn process_names(record: &[u8], tick: u64) -> [String; 2] {
     ]
 }
 
-/// The names of a record, which has them from the inside out. A path deeper than a record
-/// has room for starts with an ellipsis.
-pub(super) fn path_of(record: &[u8]) -> String {
-    let count = (u32_at(record, 4) as usize).min(NAMES);
-    let mut path = String::new();
-    if count == NAMES {
-        path.push_str("…/");
-    }
-    for i in (0..count).rev() {
-        let at = 24 + i * NAME_BYTES;
-        path += &name(record.get(at..at + NAME_BYTES).unwrap_or_default());
-        if i > 0 {
+/// The names of a record, from the inside out.
+pub(super) fn names(record: &[u8]) -> Vec<&[u8]> {
+    let text = record.get(HEAD..).unwrap_or_default();
+    let mut names: Vec<&[u8]> = text.split(|b| *b == 0).collect();
+    // After the last 0 there is nothing.
+    names.pop();
+    names
+}
+
+/// Whether there are more names than the record tells.
+fn is_cut(record: &[u8]) -> bool {
+    u32_at(record, 4) & IS_CUT > 0
+}
+
+/// The path of names from the inside out, without its first slash. One of which more names are
+/// not told starts with an ellipsis.
+fn joined(names: &[&[u8]], cut: bool) -> String {
+    let mut path = if cut { "…".to_owned() } else { String::new() };
+    for name in names.iter().rev() {
+        if !path.is_empty() {
             path.push('/');
         }
+        path += &printable(name);
     }
     path
+}
+
+/// The path of the control group of a record.
+pub(super) fn group_path(record: &[u8]) -> String {
+    format!("/{}", joined(&names(record), is_cut(record)))
+}
+
+/// The path of those names, below where the file system of that device is mounted.
+pub(super) fn whole_path(
+    mounts: &HashMap<u32, Mount>,
+    device: u32,
+    names: &[&[u8]],
+    cut: bool,
+) -> String {
+    let inside = joined(names, cut);
+    match mounts.get(&device) {
+        // What is above the cut is not known, so neither is whether it is shown.
+        Some(mount) if cut => format!("{}/{inside}", mount.point.trim_end_matches('/')),
+        Some(mount) => mount.path(&inside),
+        None => format!("{NO_MOUNT}/{inside}"),
+    }
 }
 
 /// Place of the subsystem whose groups are charged for processor time, in a task's set of
@@ -275,11 +307,11 @@ mod tests {
 
     #[test]
     fn a_path_from_the_inside_out() {
-        let mut record = vec![0_u8; 24 + NAMES * NAME_BYTES];
-        record[4] = 2;
-        record[24..28].copy_from_slice(b"leaf");
-        record[24 + NAME_BYTES..24 + NAME_BYTES + 3].copy_from_slice(b"top");
-        assert_eq!(path_of(&record), "top/leaf");
-        assert_eq!(path_of(&[]), "");
+        let mut record = vec![0_u8; HEAD];
+        record.extend(b"leaf\0top\0");
+        assert_eq!(group_path(&record), "/top/leaf");
+        record[4] = IS_CUT as u8;
+        assert_eq!(group_path(&record), "/…/top/leaf");
+        assert_eq!(group_path(&[]), "/");
     }
 }

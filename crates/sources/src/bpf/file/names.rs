@@ -11,16 +11,15 @@ use std::hash::Hash;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::Host;
-use crate::bpf::who::{Mount, NO_MOUNT, mounts, path_of, process_names, tick, u32_at, u64_at};
+use crate::bpf::who::{
+    FILE, HEAD, IS_CUT, Mount, NO_MOUNT, group_path, mounts, process_names, tick, u32_at, u64_at,
+    whole_path,
+};
 use crate::read::printable;
 
-/// Kinds of records, as in `who.h` and `file.h`.
+/// Kinds of records, as in `who.h`.
 const PROCESS: u32 = 2;
 const GROUP: u32 = 3;
-const PATH: u32 = 5;
-/// Bytes of a path's record before its names.
-const HEAD: usize = 24;
-const IS_CUT: u32 = 1;
 const IS_GIVEN: u32 = 2;
 /// A given name of so many bytes was longer.
 const GIVEN_MOST: usize = 511;
@@ -109,24 +108,8 @@ impl Path {
         } else {
             None
         };
-        let mut inside = String::new();
-        if self.flags & IS_CUT > 0 {
-            inside.push('…');
-        }
-        for name in names.iter().rev() {
-            if !inside.is_empty() {
-                inside.push('/');
-            }
-            inside += &printable(name);
-        }
-        let below = |mounts: &HashMap<u32, Mount>| match mounts.get(&self.device) {
-            // What is above the cut is not known, so neither is whether it is shown.
-            Some(mount) if self.flags & IS_CUT > 0 => {
-                format!("{}/{inside}", mount.point.trim_end_matches('/'))
-            }
-            Some(mount) => mount.path(&inside),
-            None => format!("{NO_MOUNT}/{inside}"),
-        };
+        let cut = self.flags & IS_CUT > 0;
+        let below = |mounts| whole_path(mounts, self.device, &names, cut);
         let Some(given) = given else {
             return below(mounts);
         };
@@ -172,10 +155,9 @@ impl Names {
                 self.processes.insert(key, process_names(record, self.tick));
             }
             GROUP => {
-                let path = format!("/{}", path_of(record));
-                self.groups.insert(u64_at(record, 8), path);
+                self.groups.insert(u64_at(record, 8), group_path(record));
             }
-            PATH => self.paths.insert(u64_at(record, 8), Path::of(record)),
+            FILE => self.paths.insert(u64_at(record, 8), Path::of(record)),
             _ => {}
         }
     }
@@ -240,7 +222,7 @@ mod tests {
             record.push(0);
         }
         let mut names = Names::new(&Host::at("/no such root"));
-        record[0..4].copy_from_slice(&PATH.to_ne_bytes());
+        record[0..4].copy_from_slice(&FILE.to_ne_bytes());
         record[8..16].copy_from_slice(&77_u64.to_ne_bytes());
         names.take(&record);
         names.path(77)
