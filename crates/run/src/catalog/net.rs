@@ -128,7 +128,6 @@ pub(super) const NET: Subject = Subject {
             &[
                 ("segments", Stored::One),
                 ("bytes", Stored::Dimension("size")),
-                ("packets", Stored::Dimension("packets_per_segment")),
             ],
             &[],
         ),

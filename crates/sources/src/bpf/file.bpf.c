@@ -64,6 +64,7 @@ static const struct kind calls[CALLS] = {
     [285] = {ALLOCATE, FD},     /* fallocate */
     [295] = {READ, FD},         /* preadv */
     [296] = {WRITE, FD},        /* pwritev */
+    [306] = {FSYNC, FD},        /* syncfs */
     [316] = {RENAME, AT},       /* renameat2 */
     [326] = {COPY, FROM_3RD},   /* copy_file_range */
     [327] = {READ, FD},         /* preadv2 */
