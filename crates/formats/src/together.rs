@@ -14,7 +14,10 @@
 //!    numbers that were too wide. Shares are about a hundred together.
 //! 3. Of tools that do not keep columns aligned, a share of 100 is cut off whose fellows are all 0.
 //!
-//! Where there are two ways or none the line stays as it is, and is not understood.
+//! Where there are two ways or none the line stays as it is, and is not understood. Rows that are
+//! not aligned as their header is are cut by their tool's `printf` ([`printed`]).
+
+pub(crate) mod printed;
 
 use crate::fields;
 use crate::number::number;

@@ -14,7 +14,7 @@ use rustix::process::Signal;
 
 use super::inputs::{self, Cut, Input};
 use super::overlap::{Better, Filled, choose};
-use super::report::{Told, conclude};
+use super::report::{Told, conclude, cut_off};
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
@@ -161,10 +161,7 @@ pub(super) enum Why {
 impl Told {
     fn tell_cut(&mut self, file: &Looked<'_>) {
         if file.cut {
-            self.problems.push(format!(
-                "{}: the compressed file is cut off: what could be unpacked was imported",
-                file.name()
-            ));
+            self.problems.push(cut_off(file.name()));
         }
     }
 

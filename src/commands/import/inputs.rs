@@ -63,15 +63,12 @@ impl Input {
             Content::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
             Content::Part(part) => Box::new(part.clone()),
         })?;
-        Ok(Text {
-            from,
-            any: false,
-            cut: Arc::default(),
-        })
+        Ok(Text::new(from))
     }
 }
 
-/// A file's text. One that was compressed and then cut off ends where no more can be unpacked.
+/// The text of a file or a pipe. One that was compressed and then cut off ends where no more can be
+/// unpacked.
 pub(super) struct Text {
     from: Box<dyn Read + Send>,
     /// Something was unpacked.
@@ -79,7 +76,7 @@ pub(super) struct Text {
     cut: Arc<AtomicBool>,
 }
 
-/// Whether a file turned out to be cut off.
+/// Whether a text turned out to be cut off.
 pub(super) struct Cut(Arc<AtomicBool>);
 
 impl Cut {
@@ -89,6 +86,15 @@ impl Cut {
 }
 
 impl Text {
+    /// That of an unpacked stream.
+    pub(super) fn new(from: Box<dyn Read + Send>) -> Text {
+        Text {
+            from,
+            any: false,
+            cut: Arc::default(),
+        }
+    }
+
     /// To be asked when all is read.
     pub(super) fn cut(&self) -> Cut {
         Cut(Arc::clone(&self.cut))

@@ -3,6 +3,8 @@
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use formats::{Head, Import, Refused, Report};
@@ -10,8 +12,8 @@ use run::Manifest;
 use run::write::Writer;
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::inputs::decompressed;
-use super::report::{self, imported, lines_and_notes, say};
+use super::inputs::{Text, decompressed};
+use super::report::{self, Told, imported, lines_and_notes, say};
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
@@ -24,7 +26,13 @@ const WAITING: usize = 16 << 20;
 
 pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     let signals = Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
-    let mut from = decompressed(Box::new(Pipe { signals })).map_err(Failure::input)?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let pipe = Pipe {
+        signals,
+        interrupted: Arc::clone(&interrupted),
+    };
+    let mut from = Text::new(decompressed(Box::new(pipe)).map_err(Failure::input)?);
+    let cut = from.cut();
     let (format, head) = recognised(wanted, &mut from)?;
     let mut import = Import::new(format.reading(), &Head::new(&head), wanted.options.clone());
     let refused = |Refused(why): Refused| Failure::input(format!("stdin: {why}"));
@@ -37,14 +45,7 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     let empty = Report::default();
     let first = manifest_of(wanted, &format, times, &empty, &mut import);
     let mut writer = Writer::create(&wanted.output, &first).map_err(Failure::input)?;
-    let result = grow(
-        wanted,
-        &mut import,
-        from.as_mut(),
-        &mut writer,
-        &format,
-        times,
-    );
+    let result = grow(wanted, &mut import, &mut from, &mut writer, &format, times);
     let report = match result.and_then(|()| import.finish()) {
         Ok(report) => report,
         Err(why) => {
@@ -60,18 +61,22 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     };
     let mut manifest = manifest_of(wanted, &format, times, &report, &mut import);
     manifest.ended = report.span.map(|(_, to)| to);
-    if wanted.strict && report.unknown > 0 {
+    let mut told = Told::default();
+    // Who interrupts it knows that it ends early.
+    if cut.is_cut() && !interrupted.load(Ordering::Relaxed) {
+        told.problems.push(report::cut_off("stdin"));
+    }
+    if wanted.strict && (report.unknown > 0 || !told.problems.is_empty()) {
         writer.abandon();
-        let lines = report
-            .not_understood
-            .iter()
-            .map(|n| report::not_understood("stdin", n));
-        let all: Vec<String> = lines.collect();
+        let lines = report.not_understood.iter();
+        let lines = lines.map(|n| report::not_understood("stdin", n));
+        let all: Vec<String> = told.problems.into_iter().chain(lines).collect();
         return Err(Failure::input(format!(
             "{}\nnothing was made: --strict",
             all.join("\n")
         )));
     }
+    told.tell_problems();
     lines_and_notes("stdin", &report);
     let finished = writer
         .finish(manifest)
@@ -79,8 +84,8 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     if let Some(why) = finished.not_sealed {
         return Err(Failure::work(format!("the run is not sealed: {why}")));
     }
-    say(wanted, &finished.manifest, &report::Told::default());
-    Ok(ExitCode::SUCCESS)
+    say(wanted, &finished.manifest, &told);
+    Ok(told.exit_code())
 }
 
 /// Reads until the format is known, or enough to know that it is none.
@@ -88,9 +93,11 @@ fn recognised(wanted: &Wanted, from: &mut dyn Read) -> Result<(Known, Vec<u8>), 
     let mut head = Vec::new();
     loop {
         let mut piece = [0; 4096];
-        let n = from
-            .read(&mut piece)
-            .map_err(|e| Failure::work(format!("stdin: {e}")))?;
+        let n = from.read(&mut piece).map_err(|e| match e.kind() {
+            // So little of it came that nothing can be unpacked.
+            io::ErrorKind::UnexpectedEof => Failure::input(format!("stdin: {e}")),
+            _ => Failure::work(format!("stdin: {e}")),
+        })?;
         head.extend_from_slice(&piece[..n]);
         // What the last line is shows when it has ended.
         let whole = head
@@ -170,10 +177,16 @@ fn manifest_of(
 /// Stdin; a signal to end is its end.
 struct Pipe {
     signals: Signals,
+    /// A signal came.
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Read for Pipe {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // What unpacks it may ask again.
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
         let stdin = io::stdin();
         loop {
             let fds: Vec<BorrowedFd<'_>> = self.signals.fds().collect();
@@ -197,6 +210,7 @@ impl Read for Pipe {
                 .into_iter()
                 .any(|s| s != rustix::process::Signal::WINCH);
             if ended {
+                self.interrupted.store(true, Ordering::Relaxed);
                 return Ok(0);
             }
             if ready {

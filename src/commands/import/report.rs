@@ -63,6 +63,21 @@ impl Told {
         Err(Failure::input(all.join("\n")))
     }
 
+    pub(super) fn tell_problems(&self) {
+        for problem in &self.problems {
+            output::message(problem);
+        }
+    }
+
+    /// What was recognised and could not be taken is missing in the run.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        if self.refused.is_empty() && self.problems.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+
     /// The manifest of the run.
     pub(super) fn manifest(wanted: &Wanted, looked: &[Looked<'_>]) -> Manifest {
         let spans = looked.iter().filter_map(|f| f.report.span);
@@ -173,9 +188,7 @@ pub(super) fn conclude(
     told: &Told,
     looked: &[Looked<'_>],
 ) -> Result<ExitCode, Failure> {
-    for problem in &told.problems {
-        output::message(problem);
-    }
+    told.tell_problems();
     for (name, why) in &told.refused {
         output::message(&format!("{}: not imported: {why}", one_line(name)));
     }
@@ -198,12 +211,12 @@ pub(super) fn conclude(
         lines_and_notes(file.name(), &file.report);
     }
     say(wanted, manifest, told);
-    // What was recognised and could not be taken is missing in the run.
-    Ok(if told.refused.is_empty() && told.problems.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(told.exit_code())
+}
+
+/// What is told of a compressed file or pipe that ends too early.
+pub(super) fn cut_off(name: &str) -> String {
+    format!("{name}: the compressed data is cut off: what could be unpacked was imported")
 }
 
 /// Lines that were not understood, and notes.

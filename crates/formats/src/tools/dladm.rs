@@ -15,6 +15,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
 use crate::repeated::Repeated;
+use crate::together::printed::{self, Printed};
 use crate::{Line, Parser, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
@@ -38,6 +39,20 @@ fn is_header(line: &[u8]) -> bool {
     words.next().as_deref() == Some(b"LINK")
         && matches!(words.next().as_deref(), Some(b"IKB/S" | b"IPACKETS"))
 }
+
+/// How a row of `-S` is printed: `%-10.10s%9.2f %9.2f %9.2f %9.2f     %6.2f` (`print_link_stats`).
+const RATES: [Printed; 6] = [
+    Printed::Name(10),
+    Printed::Number {
+        blanks: 0,
+        width: 9,
+        decimals: 2,
+    },
+    Printed::Apart,
+    Printed::Apart,
+    Printed::Apart,
+    Printed::Apart,
+];
 
 struct Dladm {
     columns: Vec<String>,
@@ -150,7 +165,16 @@ impl Parser for Dladm {
         if self.reports.between(line, &["dladm", "show-link"], out) {
             return Line::Noise;
         }
-        match self.row(line, out) {
+        let mut seen = self.row(line, out);
+        if seen == Line::Unknown
+            && !self.columns.is_empty()
+            && !self.counts()
+            && !out.is_endless()
+            && let Some(apart) = printed::apart(&RATES, line)
+        {
+            seen = self.row(&apart, out);
+        }
+        match seen {
             Line::Unknown if prompt::is_chatter(line) => Line::Noise,
             seen => seen,
         }

@@ -86,6 +86,14 @@ fn listed(line: &[u8]) -> Option<(String, &str, f64)> {
     Some((section, name.strip_suffix(':')?, count))
 }
 
+/// A count that a share of 100 follows at once: Linux prints `%-8u%3u%% `, so that one of eight
+/// digits or more stands against the only share of three.
+fn count_of_all(word: &[u8]) -> Option<&[u8]> {
+    let count = word.strip_suffix(b"100%")?;
+    let printed = count.len() >= 8 && !count.starts_with(b"0");
+    printed.then_some(count)
+}
+
 struct Nfsstat {
     section: String,
     /// Below the section: version, or kind of connection.
@@ -186,7 +194,10 @@ impl Parser for Nfsstat {
             return Line::Noise;
         }
         // Shares of the calls stand behind the counts.
-        let words: Vec<&[u8]> = fields(line).filter(|w| !w.ends_with(b"%")).collect();
+        let words: Vec<&[u8]> = fields(line)
+            .map(|w| count_of_all(w).unwrap_or(w))
+            .filter(|w| !w.ends_with(b"%"))
+            .collect();
         let counts: Option<Vec<u64>> = words.iter().map(|w| whole(w)).collect();
         if let Some(counts) = counts {
             return self.counts(&counts, out);

@@ -6,8 +6,9 @@
 //! 1 0 0  515M    92M    12   0   0   0    10    0   3   0   20   300   250  1  2 97
 //! ```
 //!
-//! Memory is in KiB, or has a letter, a step of 1,024; so have the counts of FreeBSD's `-h`. Paging is in pages or events, whose size
-//! is not told. Disks are transfers a second. The first report is since boot.
+//! Memory is in KiB, or has a letter, a step of 1,024; so have the counts of FreeBSD's `-h`. Paging
+//! is in pages or events, whose size is not told. Disks are transfers a second. The first report is
+//! since boot.
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
@@ -19,6 +20,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
+use crate::together::printed::{self, Printed};
 use crate::tools::solaris::lost;
 use crate::{Line, Parser, fields};
 
@@ -57,9 +59,37 @@ fn recognise(head: &Head) -> u8 {
     }
 }
 
+/// How the rows below a header are printed, of tools that leave no blank between some columns:
+///
+/// - FreeBSD prints `%4lu` for `sr`, `%3.0Lf` for each disk, and a blank before `in` (its
+///   `vmstat.c`; until 11 a blank stood behind each disk).
+/// - 4.4BSD and what came of it, as older OpenBSD, prints `%2u%2u%2u%7u%7u` up to `fre`, or with
+///   other widths, which are those of its header. That begins with a blank.
+fn layout(header: &[u8]) -> Vec<Printed> {
+    let names: Vec<&[u8]> = fields(header).collect();
+    let mut columns = vec![Printed::Apart; names.len()];
+    if header.starts_with(b" r b w ") {
+        let mut end = 0;
+        for (column, name) in columns.iter_mut().zip(&names).take(5) {
+            let before = std::mem::replace(&mut end, printed::end(header, name));
+            *column = Printed::whole(0, end - before);
+        }
+    } else if header.starts_with(b"r b w ")
+        && let Some(scanned) = names.iter().position(|n| *n == b"sr")
+        && let Some(interrupts) = names.iter().position(|n| *n == b"in")
+        && scanned < interrupts
+    {
+        columns[scanned] = Printed::whole(1, 4);
+        columns[scanned + 1..interrupts].fill(Printed::whole(0, 3));
+    }
+    columns
+}
+
 struct Vmstat {
     headers: Headers,
     names: Vec<String>,
+    /// How its rows are printed, where numbers run together.
+    layout: Vec<Printed>,
     reports: u64,
     /// Counts of FreeBSD's -h came with a large K, which is 1,024; with steps of 1,000 the letter
     /// is small (`humanize_number(3)`).
@@ -78,6 +108,7 @@ impl Vmstat {
         Vmstat {
             headers: Headers::default(),
             names: Vec::new(),
+            layout: Vec::new(),
             reports: 0,
             large_k: false,
             stamp: None,
@@ -212,6 +243,7 @@ impl Parser for Vmstat {
                 .iter()
                 .map(|n| String::from_utf8_lossy(n).into_owned())
                 .collect();
+            self.layout = layout(line);
             return Line::Noise;
         }
         if first == b"procs" {
@@ -231,6 +263,12 @@ impl Parser for Vmstat {
         let seen = self.report(&all, out);
         if seen == Line::Data {
             return seen;
+        }
+        if !out.is_endless()
+            && let Some(apart) = printed::apart(&self.layout, line)
+        {
+            let all: Vec<&[u8]> = fields(&apart).collect();
+            return self.report(&all, out);
         }
         match stamp_of(line, out) {
             Ok(Some(stamp)) => {

@@ -14,6 +14,8 @@ use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
+use crate::together::Columns;
+use crate::together::printed::{self, Printed};
 use crate::{Line, Parser, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
@@ -66,8 +68,34 @@ fn place(name: &str) -> Place {
     })
 }
 
-/// The columns of a table's header, from the first counter on.
-fn table(line: &[u8]) -> Option<Vec<String>> {
+/// What a table's header says.
+struct Table {
+    /// Columns from the first counter on.
+    columns: Vec<String>,
+    /// Those before it, of Linux. Other systems leave out what an interface does not have.
+    before: Option<usize>,
+}
+
+/// How net-tools 1.60 prints a row: `%-5.5s %5d %3d%8llu %6lu %6lu %6lu%8llu %6lu %6lu %6lu `, and
+/// its flags (`ife_print_short` in `lib/interface.c`). Red Hat's and later ones have blanks between
+/// all.
+const WITH_METRIC: [Printed; 12] = [
+    Printed::Apart,
+    Printed::Apart,
+    Printed::whole(1, 3),
+    Printed::whole(0, 8),
+    Printed::Apart,
+    Printed::Apart,
+    Printed::whole(1, 6),
+    Printed::whole(0, 8),
+    Printed::Apart,
+    Printed::Apart,
+    Printed::Apart,
+    Printed::Apart,
+];
+
+/// The columns of a table's header.
+fn table(line: &[u8]) -> Option<Table> {
     let names: Vec<String> = fields(line)
         .map(|w| String::from_utf8_lossy(w).into_owned())
         .collect();
@@ -76,7 +104,10 @@ fn table(line: &[u8]) -> Option<Vec<String>> {
     let known = (first == "Iface" && has("RX-OK") && has("TX-OK"))
         || (first == "Name" && has("Ipkts") && has("Opkts"));
     let at = names.iter().position(|n| place(n).is_some())?;
-    known.then(|| names[at..].to_vec())
+    known.then(|| Table {
+        columns: names[at..].to_vec(),
+        before: (first == "Iface").then_some(at),
+    })
 }
 
 /// The interfaces of a line `input igb0 output input (Total) output`.
@@ -102,8 +133,8 @@ fn is_flow(line: &[u8]) -> bool {
 
 enum Layout {
     None,
-    /// Counters since boot, from the first column of them.
-    Table(Vec<String>),
+    /// Counters since boot.
+    Table(Table),
     /// What came in the interval: for each column the interface, and where it belongs.
     Flow(Vec<(usize, Place)>),
 }
@@ -203,10 +234,18 @@ impl Interfaces {
         Line::Data
     }
 
-    fn table_row(&mut self, columns: &[String], line: &[u8], out: &mut Out) -> Line {
+    fn table_row(&mut self, table: &Table, line: &[u8], out: &mut Out) -> Line {
+        let columns = &table.columns;
         let words: Vec<&[u8]> = fields(line).collect();
         let Some(at) = words.len().checked_sub(columns.len()).filter(|at| *at > 0) else {
             return Line::Unknown;
+        };
+        let together = || Columns::is_together(words[1..].iter().copied());
+        let at = match table.before {
+            Some(before) if at < before || together() => return Line::Unknown,
+            // The flags may be several words.
+            Some(before) => before,
+            None => at,
         };
         let name = words[0].strip_suffix(b"*").unwrap_or(words[0]);
         let mut values = [[f64::NAN; 6]; 2];
@@ -281,8 +320,8 @@ impl Parser for Interfaces {
         if self.reports.between(line, &["netstat"], out) {
             return Line::Noise;
         }
-        if let Some(columns) = table(line) {
-            self.layout = Layout::Table(columns);
+        if let Some(table) = table(line) {
+            self.layout = Layout::Table(table);
             self.reports.ends();
             return Line::Noise;
         }
@@ -296,7 +335,15 @@ impl Parser for Interfaces {
         let layout = std::mem::replace(&mut self.layout, Layout::None);
         let seen = match &layout {
             Layout::None => Line::Unknown,
-            Layout::Table(columns) => self.table_row(columns, line, out),
+            Layout::Table(table) => match self.table_row(table, line, out) {
+                Line::Unknown if table.before == Some(3) && !out.is_endless() => {
+                    match printed::apart(&WITH_METRIC, line) {
+                        Some(apart) => self.table_row(table, &apart, out),
+                        None => Line::Unknown,
+                    }
+                }
+                seen => seen,
+            },
             Layout::Flow(columns) => self.flow_row(columns, line, out),
         };
         self.layout = layout;
