@@ -56,6 +56,14 @@ fn one_damaged_table_is_named_and_the_others_open() {
         let told = String::from_utf8_lossy(&out.stderr);
         let named = told.matches("table cpu of run is damaged").count();
         assert_eq!(named, 1, "{name}: {told}");
+        // `cpu.utilisation` is one of its headlines.
+        let out = output(sonde().arg("list").current_dir(&dir));
+        assert_eq!(out.status.code(), Some(1), "{name}");
+        let told = String::from_utf8_lossy(&out.stderr);
+        assert!(
+            told.contains("table cpu of run is damaged"),
+            "{name}: {told}"
+        );
         let out = output(sonde().args(["show", "run"]).current_dir(&dir));
         assert_eq!(out.status.code(), Some(1), "{name}");
         assert!(

@@ -60,6 +60,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     found.runs.sort_by_key(|r| r.manifest.started);
     found.experiments.sort_by(Listed::by_start);
+    for run in &found.runs {
+        found.bad.extend(damaged(run));
+    }
     if matches.get_flag("json") {
         let experiments = found.experiments.iter().map(Listed::json);
         let list: Vec<_> = experiments.chain(found.runs.iter().map(json_of)).collect();
@@ -135,6 +138,18 @@ fn headline(run: &Run, expression: &str) -> f64 {
     answer
         .and_then(|a| a.groups.first().map(|g| g.mean))
         .unwrap_or(f64::NAN)
+}
+
+/// What of a run's headlines cannot be read.
+fn damaged(run: &Run) -> Vec<String> {
+    let asked = HEADLINES
+        .iter()
+        .map(|(_, expression)| evaluate(run, expression));
+    let found = asked.filter_map(|answer| match answer {
+        Err(why @ analysis::Error::Read(_)) => Some(why.to_string()),
+        _ => None,
+    });
+    found.collect()
 }
 
 fn json_of(run: &Run) -> serde_json::Value {

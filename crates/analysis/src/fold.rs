@@ -79,6 +79,16 @@ pub(crate) fn extremes(group: &mut Group, slots: &[Slot], shortest: f64) {
         over(0.0)
     };
     [group.min, group.max] = chosen;
+    group.mean = within(group.mean, chosen);
+}
+
+/// A mean that rounding put just outside of the values that it is of.
+fn within(mean: f64, extremes: [f64; 2]) -> f64 {
+    if holds(extremes, mean) {
+        mean.max(extremes[0]).min(extremes[1])
+    } else {
+        mean
+    }
 }
 
 /// What the intervals of a sum add up to where those without a row are zero.
@@ -144,7 +154,7 @@ impl<'a> Zeros<'a> {
         Group {
             key,
             total: Some(total),
-            mean,
+            mean: within(mean, [min, max]),
             min,
             max,
             intervals,

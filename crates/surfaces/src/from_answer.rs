@@ -267,7 +267,9 @@ fn lines(
         } else {
             // A few milliseconds at a mark or at the end may hold a tick's worth: such a rate is
             // no maximum, and must not set the axis either.
-            let is_short = |p: &Point| p.to - p.from < place.shortest && p.value > max;
+            // What a level is does not depend on for how long it was.
+            let is_level = matches!(answer.kind, Some(Kind::Level | Kind::Peak));
+            let is_short = |p: &Point| !is_level && p.to - p.from < place.shortest && p.value > max;
             for (point, _) in points.iter_mut().filter(|(p, _)| is_short(p)) {
                 point.value = f64::NAN;
             }

@@ -263,8 +263,8 @@ impl Recording {
         for signal in self.signals.come() {
             match (signal, running) {
                 (Signal::WINCH, Some(child)) => child.resize(),
-                // The terminal sent INT to the command too; the recording ends when it does.
-                (Signal::WINCH, None) | (Signal::INT, Some(_)) => {}
+                // The terminal sent these to the command too; the recording ends when it does.
+                (Signal::WINCH, None) | (Signal::INT | Signal::QUIT, Some(_)) => {}
                 (signal, Some(child)) => child.signal(signal),
                 (_, None) => end = true,
             }

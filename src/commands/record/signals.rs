@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::process::Signal;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 
 /// A pipe for each signal that matters here.
 pub(crate) struct Signals {
@@ -22,6 +22,7 @@ impl Signals {
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         for (number, signal) in [
             (SIGINT, Signal::INT),
+            (SIGQUIT, Signal::QUIT),
             (SIGTERM, Signal::TERM),
             (SIGHUP, Signal::HUP),
             (SIGWINCH, Signal::WINCH),

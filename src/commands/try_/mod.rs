@@ -297,6 +297,7 @@ fn name(signal: Signal) -> &'static str {
         Signal::INT => "SIGINT",
         Signal::TERM => "SIGTERM",
         Signal::HUP => "SIGHUP",
+        Signal::QUIT => "SIGQUIT",
         _ => "a signal",
     }
 }

@@ -4,10 +4,11 @@
 //! that is new counts from zero. A child that is gone counts no more: what it used since it
 //! was last read stays in its parent's counter and so becomes the parent's own.
 //!
-//! Children are read before their parent, so that what grows in between makes the parent's
-//! own amount too large, not negative; the next interval is short of it by as much, and is
-//! negative if nothing else happened. What is negative is carried to the next interval:
-//! amounts are never negative, and their sum over a run is exact.
+//! A parent is read before its children, so that what they use in between makes its own amount
+//! too small, and the next interval's larger by as much. What is negative is carried to the next
+//! interval: amounts are never negative, and a group without tasks is charged nothing. (The other
+//! way round such a group would be charged what its children used between the readings, and
+//! nothing it does itself would ever pay that back.)
 
 /// Counters of a group and what is known of its children's.
 #[derive(Clone, Copy, Debug)]
@@ -81,20 +82,20 @@ impl<const N: usize> Sums<N> {
 mod tests {
     use super::*;
 
-    /// Reads child (if it is there) and parent, and says what each used itself.
+    /// Reads parent and child (if it is there), and says what each used itself.
     fn step(
         parent: &mut Sums<1>,
         child: Option<(&mut Sums<1>, u64)>,
         counter: u64,
         first: bool,
     ) -> (u64, u64) {
+        parent.read([counter], first);
         let mut own = 0;
         if let Some((child, counter)) = child {
             child.read([counter], first);
             parent.child(child.growth());
             own = child.own()[0];
         }
-        parent.read([counter], first);
         (parent.own()[0], own)
     }
 
@@ -106,15 +107,15 @@ mod tests {
         // A child appears and uses 30; the parent itself 5.
         let a = step(&mut parent, Some((&mut child, 30)), 1035, false);
         assert_eq!(a, (5, 30));
-        // The child uses 10 between its own reading and its parent's.
-        let b = step(&mut parent, Some((&mut child, 30)), 1045, false);
-        assert_eq!(b, (10, 0));
-        // The next interval is short of as much.
+        // The child uses 10 between its parent's reading and its own.
+        let b = step(&mut parent, Some((&mut child, 40)), 1035, false);
+        assert_eq!(b, (0, 10));
+        // The parent's counter has them in the next interval, and they are not its own.
         let c = step(&mut parent, Some((&mut child, 44)), 1049, false);
-        assert_eq!(c, (0, 14));
-        // The parent's 13 pay the 10 that are owed. The child ends with 50.
+        assert_eq!(c, (0, 4));
+        // The child ends with 50: what nobody read any more is its parent's, who used 13 itself.
         let d = step(&mut parent, None, 1068, false);
-        assert_eq!(d, (9, 0));
+        assert_eq!(d, (19, 0));
         let all = [a, b, c, d].map(|(own, child)| own + child);
         assert_eq!(all.iter().sum::<u64>(), 68);
     }

@@ -144,7 +144,8 @@ impl Tree {
         }
     }
 
-    /// Reads groups, children before their parents, and adds up what children have.
+    /// Reads groups, parents before their children (see [`own`](super::own)), and adds up what
+    /// children have.
     fn read(
         &mut self,
         which: impl Fn(&Group) -> bool,
@@ -155,7 +156,7 @@ impl Tree {
         self.turn = self.turn.wrapping_add(1);
         // Settings seldom change: each group's are read in turn.
         let turns = (self.groups.len() / 32).clamp(ROUND / 2, ROUND) as u32;
-        for place in (0..self.groups.len()).rev() {
+        for place in 0..self.groups.len() {
             let turn = (place as u32).wrapping_add(self.turn);
             let group = &mut self.groups[place];
             if !which(group) {

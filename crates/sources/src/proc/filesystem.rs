@@ -47,8 +47,8 @@ pub const ENTRY: Entry = Entry {
 /// Samples after which the mount table is read whether or not the kernel said it changed;
 /// more where there are more mounts.
 const PATIENCE: u32 = 30;
-/// Seconds an answer is good for; a little less than one, as intervals jitter.
-const LIFE: f64 = 0.95;
+/// Seconds an answer is good for; a little less than a tenth, as intervals jitter.
+const LIFE: f64 = 0.095;
 /// File systems that may be asked in a second.
 const PER_SECOND: f64 = 100.0;
 /// A `tmpfs` of no more bytes than this holds a file or two of some service.

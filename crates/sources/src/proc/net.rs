@@ -10,8 +10,8 @@
 //! The file tells interfaces apart by name only. One that is removed and made again under
 //! its name counts from zero: where a counter goes back, none of that interval's amounts is
 //! known. If within one interval it overtakes all its old counters, nothing tells. One that
-//! appears counts from zero if it is new; if it was renamed or came from another namespace
-//! its first interval is left out.
+//! appears counts from zero if it is new, and goes on under its new name if it was renamed; if it
+//! came from another namespace its first interval is left out.
 //!
 //! Layers: a physical interface is an `edge`, also as a member of a bond, which is then
 //! `virtual`. In a namespace without a physical interface, as a container's, what rests on
@@ -90,6 +90,8 @@ fn amounts(before: &Counters, now: &Counters) -> [[f64; 8]; 2] {
 
 struct Interface {
     name: Vec<u8>,
+    /// The number that it keeps under another name.
+    index: Option<u64>,
     words: [Word; 2],
     kind: Kind,
     /// Whether it has hardware: the speed that others tell is made up.
@@ -196,15 +198,23 @@ impl Net {
         // it can; hardware may come from there with any number.
         let is_new = later && kind != Kind::Physical && index.is_some_and(|i| i > self.highest);
         self.highest = self.highest.max(index.unwrap_or(0));
+        let of_number = |i: &&Interface| index.is_some() && i.index == index;
+        let renamed = self.interfaces.iter().find(of_number);
+        let (before, settled) = match renamed {
+            Some(old) => (old.before, old.settled),
+            None if is_new => (Counters::default(), true),
+            None => (*now, false),
+        };
         Interface {
             name: name.to_vec(),
+            index,
             words: [out.word(&text(name)), out.word(kind.layer(true))],
             kind,
             hardware: link::has_hardware(&folder),
             rate: f64::NAN,
-            before: if is_new { Counters::default() } else { *now },
+            before,
             now: None,
-            settled: is_new,
+            settled,
         }
     }
 

@@ -149,6 +149,33 @@ fn what_appears_counts_from_zero_only_if_it_is_new() {
 }
 
 #[test]
+fn a_renamed_interface_goes_on_under_its_new_name() {
+    let mut net = new(&host("server")).unwrap();
+    let mut out = Sink::new();
+    let one = |name: &str, bytes: u64| line(name, [bytes; 8], [9; 8]);
+    net.take(
+        (one("eno1", 9) + &one("veth1", 1000)).as_bytes(),
+        None,
+        &mut out,
+    );
+    // Wherever in the file it stands then.
+    let after = one("renamed", 1300) + &one("eno1", 9);
+    net.take(after.as_bytes(), Some(1.0), &mut out);
+    let bytes = |out: &Sink| -> Vec<(String, f64)> {
+        let rows = rows(out).into_iter();
+        rows.filter(|r| r.0.ends_with("receive") && !r.0.starts_with("eno1"))
+            .map(|r| (r.0, r.1[0]))
+            .collect()
+    };
+    let expected = |amount| [("renamed virtual receive".to_owned(), amount)];
+    assert_eq!(bytes(&out), expected(300.0));
+    out.clear();
+    let later = one("eno1", 9) + &one("renamed", 1301);
+    net.take(later.as_bytes(), Some(1.0), &mut out);
+    assert_eq!(bytes(&out), expected(1.0));
+}
+
+#[test]
 fn an_interface_made_anew_has_no_amounts() {
     let full = u64::from(u32::MAX);
     let before = [
