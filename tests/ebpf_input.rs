@@ -38,6 +38,11 @@ fn what_cannot_be_meant_is_refused_before_anything_starts() {
     for budget in ["0%", "much", "%", "NaN", "1e9%"] {
         refused(&["--event-budget", budget], &["event-budget", "2%"]);
     }
+    // Of a number that may be a share or percent nobody guesses which.
+    for budget in ["2", "200", "1.5", "0.5"] {
+        let meant = format!("hint: percent have their sign: --event-budget {budget}%?");
+        refused(&["--event-budget", budget], &["event-budget", &meant]);
+    }
     for rate in ["0", "fast", "NaN"] {
         refused(&["--event-rate", rate], &["event-rate", "10000"]);
     }

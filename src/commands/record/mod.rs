@@ -78,10 +78,10 @@ fn arguments(command: Command) -> Command {
                 .value_delimiter(','),
         )
         .arg(
-            option("event-budget", "SHARE", "What events may cost, of one processor; over it they are sampled")
+            option("event-budget", "SHARE", "What events may cost, of one processor; over it they are sampled, within about a second")
                 .default_value("2%"),
         )
-        .arg(option("event-rate", "N", "Events a second to keep at most; over it they are sampled"))
+        .arg(option("event-rate", "N", "Events a second to keep; over it they are sampled, within about a second"))
         .arg(
             flag("with-arguments", "Keep the arguments of running processes in the inventory; they may hold secrets"),
         )
@@ -256,15 +256,7 @@ fn look(matches: &ArgMatches) -> Result<Look, Failure> {
         events = EVENTS.map(str::to_owned).to_vec();
     }
     let budget = matches.get_one::<String>("event-budget").map_or("", |b| b);
-    let share = budget.strip_suffix('%').unwrap_or(budget).parse::<f64>();
-    let share = share
-        .ok()
-        .filter(|s| *s > 0.0 && *s <= 1e4)
-        .ok_or_else(|| {
-            Failure::input(format!(
-                "--event-budget {budget}: expected a share of one processor\nhint: for example 2%"
-            ))
-        })?;
+    let share = event_share(budget)?;
     let rate = match matches.get_one::<String>("event-rate") {
         None => f64::INFINITY,
         Some(text) => text
@@ -281,7 +273,7 @@ fn look(matches: &ArgMatches) -> Result<Look, Failure> {
         detail,
         events,
         with,
-        event_share: share / 100.0,
+        event_share: share,
         event_rate: rate,
         ..Look::default()
     })
@@ -331,6 +323,19 @@ fn listed(
     more: &[&str],
 ) -> Result<Vec<String>, Failure> {
     let given = matches.get_many::<String>(option).unwrap_or_default();
+/// A share of one processor, in percent. Without the sign 0.5 may be half of one or half a percent.
+fn event_share(text: &str) -> Result<f64, Failure> {
+    let possible = |percent: &f64| *percent > 0.0 && *percent <= 1e4;
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
+    let hint = match number.ok().filter(possible) {
+        Some(percent) if text.ends_with('%') => return Ok(percent / 100.0),
+        Some(number) => format!("percent have their sign: --event-budget {number}%?"),
+        None => "for example 2%".into(),
+    };
+    let what = format!("--event-budget {text}: expected a share of one processor");
+    Err(Failure::input(format!("{what}\nhint: {hint}")))
+}
+
     let given: Vec<String> = given.cloned().collect();
     for word in &given {
         if !known.contains(&word.as_str()) && !more.contains(&word.as_str()) {
