@@ -11,7 +11,7 @@ use super::spread;
 use crate::output;
 
 /// What stands in place of a table without rows.
-pub(crate) const NOTHING: &str = "no rows: nothing matches, or nothing was observed";
+pub(super) const NOTHING: &str = "no rows: nothing matches, or nothing was observed";
 
 /// A table and what its reader has to know.
 pub(crate) struct Shown {
