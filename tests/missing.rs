@@ -1,5 +1,5 @@
 //! What a run does not have, told where it is asked for: nothing that was lost, what is among the
-//! others, what only whole disks have.
+//! others, what only whole disks have, and events that were dropped.
 #![allow(
     clippy::disallowed_methods,
     reason = "tests run programs and write files"
@@ -150,5 +150,52 @@ fn of_a_partition_it_is_said_that_histograms_are_of_disks() {
     assert!(!text.contains("nothing was observed"), "{text}");
     let text = said("get", &run, "disk.ios by latency where device = loop2");
     assert!(text.contains("nothing was observed"), "{text}");
+    std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn what_lacks_dropped_events_says_how_many() {
+    let run = made("missing-dropped", |sink, second| {
+        if second == 2 {
+            row(sink, "self_events", &["disk_event"], &[700.0, 0.0, 1.0]);
+        }
+        let mut words = vec!["sda", "disk", "read"];
+        row(sink, "disk_latency", &words, &[0.001, 1.0, 4096.0]);
+        words.extend(["sync", "no", "no", "p", "c", "/", "f"]);
+        let words: Vec<_> = words.iter().map(|w| sink.word(w)).collect();
+        let numbers = [0.0, 0.001, 4096.0, 0.0, 0.0, 0.0, 1.0, 1.0];
+        let events = sink.events(TableId::of("disk_event"));
+        events.event(STARTED + second * SECOND - SECOND / 2, words, numbers);
+    });
+    let dropped = "700 events of that time were dropped";
+    for expression in [
+        "disk.ios by process",
+        "disk.ios by process, latency",
+        "disk.ios by process where time in 0s..2s",
+    ] {
+        assert!(
+            said("get", &run, expression).contains(dropped),
+            "{expression}"
+        );
+        assert_eq!(get(&run, expression)["dropped"], 700.0, "{expression}");
+    }
+    for expression in ["disk.ios by latency", "disk.ios by process where time > 2s"] {
+        assert!(
+            !said("get", &run, expression).contains("dropped"),
+            "{expression}"
+        );
+        assert!(
+            get(&run, expression).get("dropped").is_none(),
+            "{expression}"
+        );
+    }
+    assert!(said("plot", &run, "disk.ios by process").contains(dropped));
+    let part = succeed(
+        sonde()
+            .arg("plot")
+            .arg(&run)
+            .args(["disk.ios by process", "--from", "2s"]),
+    );
+    assert!(!part.contains("dropped"), "{part}");
     std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
 }

@@ -254,6 +254,11 @@ pub(crate) fn json_of(
     {
         object["stands_for"] = json!(heaviest);
     }
+    if let Ok(dropped) = analysis::dropped::dropped(run, answer, None)
+        && dropped > 0.0
+    {
+        object["dropped"] = json!(dropped);
+    }
     if let Some(spreads) = spreads {
         object["quantiles"] = spread::json(run, answer, spreads);
     }
