@@ -38,6 +38,11 @@ fn what_cannot_be_meant_is_refused_before_anything_starts() {
     for budget in ["0%", "much", "%", "NaN", "1e9%"] {
         refused(&["--event-budget", budget], &["event-budget", "2%"]);
     }
+    // Of a number that may be a share or percent nobody guesses which.
+    for budget in ["2", "200", "1.5", "0.5"] {
+        let meant = format!("hint: percent have their sign: --event-budget {budget}%?");
+        refused(&["--event-budget", budget], &["event-budget", &meant]);
+    }
     for rate in ["0", "fast", "NaN"] {
         refused(&["--event-rate", rate], &["event-rate", "10000"]);
     }
@@ -55,6 +60,20 @@ fn options_that_would_do_nothing_together_are_refused() {
         &["--with", "file", "--detail", "samples"],
         &["--with file", "hint: use --detail distributions"],
     );
+    // Sources without the one that would tell the events.
+    for (sources, events, source) in [
+        ("cpu,disk", "disk,net", "bpf-disk"),
+        ("cpu,bpf-disk", "disk,net", "bpf-net"),
+        ("bpf-disk", "tcp", "bpf-tcp"),
+    ] {
+        let hint = format!("hint: use --sources {sources},{source}");
+        refused(
+            &["--sources", sources, "--events", events],
+            &[source, &hint],
+        );
+    }
+    let without = ["--sources", "cpu", "--with", "file"];
+    refused(&without, &["--with file", "--sources cpu,bpf-file"]);
 }
 
 /// What goes together is taken: `all` means all that are observed.
@@ -66,10 +85,12 @@ fn all_events_need_no_subject_that_is_not_observed() {
     let file_events = ["--with", "file", "--events", "file"];
     let options: [&[&str]; 4] = [&all, &lower, &file, &file_events];
     for (place, options) in options.into_iter().enumerate() {
+        let is_with = options.contains(&"--with");
+        let sources = if is_with { "cpu,bpf-file" } else { "cpu" };
         let run = scratch(&format!("together-{place}")).join("run");
         succeed(
             sonde()
-                .args(["record", "-q", "--sources", "cpu", "-o"])
+                .args(["record", "-q", "--sources", sources, "-o"])
                 .arg(&run)
                 .args(options)
                 .args(["--", "true"]),
@@ -167,15 +188,36 @@ fn without_root_the_rest_is_recorded() {
     // The build directory may be in a home that others cannot enter.
     let binary = dir.join("sonde");
     std::fs::copy(env!("CARGO_BIN_EXE_sonde"), &binary).expect("the binary can be copied");
-    let run = dir.join("run");
-    succeed(
-        std::process::Command::new("setpriv")
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(&binary)
-            .args(["record", "-q", "-o"])
-            .arg(&run)
-            .args(["--", "true"]),
-    );
+    let record = |name: &str, options: &[&str]| {
+        let run = dir.join(name);
+        let out = output(
+            std::process::Command::new("setpriv")
+                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                .arg(&binary)
+                .args(["record", "-o"])
+                .arg(&run)
+                .args(options)
+                .args(["--", "true"]),
+        );
+        let told = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.success(), "{options:?}: {told}");
+        // It is told in lines of a terminal.
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        (run, told)
+    };
+    let (_, told) = record("told", &[]);
+    assert_eq!(told.matches("not observed: ").count(), 1, "{told}");
+    let wanted = "bpf-disk, bpf-net, bpf-tcp, bpf-cpu (denied; allowed with: sudo sonde, or the \
+                  capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE)";
+    assert!(told.contains(wanted), "{told}");
+    assert!(!told.contains("nothing of"), "{told}");
+    let (_, told) = record("named", &["--with", "file", "--events", "disk,file"]);
+    let wanted = "There will be nothing of --events disk, --with file, --events file";
+    assert!(told.contains(wanted), "{told}");
+    let (_, told) = record("samples", &["--detail", "samples"]);
+    assert!(!told.contains("not observed"), "{told}");
+    let (run, told) = record("quiet", &["-q"]);
+    assert_eq!(told, "");
     let manifest = manifest(&run);
     assert_eq!(manifest["state"], "complete");
     let (state_of, detail) = state(&manifest, "bpf-disk");

@@ -129,6 +129,9 @@ fn histogram(recorded: &Path, dir: &Path) -> PathBuf {
     let mut values = vec![1.0; sink.rows(table).values.len()];
     *values.last_mut().unwrap() = 3.0;
     sink.row(table, &words, &values);
+    // And two for which there was no room.
+    let lost = [sink.word("disk_event")];
+    sink.row(TableId::of("self_events"), &lost, &[2.0, 0.0, 3.0]);
     writer.append(&mut sink, time);
     writer.finish(manifest).unwrap();
     path
@@ -162,6 +165,7 @@ fn get_prints_what_the_page_says() {
     answers.extend(ask(&histogram, true, &["disk.ios by op, latency"]));
     let sampled = ask(&histogram, true, &["disk.ios by process where layer = sda"]);
     assert_eq!(sampled[0]["stands_for"], 3.0);
+    assert_eq!(sampled[0]["dropped"], 2.0);
     answers.extend(sampled);
     compare("get", &answers);
     // Without `--series` there is none.
@@ -400,6 +404,7 @@ fn every_field_of_a_manifest_is_in_the_format() {
         to: at,
         rows: 1,
         why: why.clone(),
+        table: Some("disk_event".into()),
     });
     let (before, after) = (Some(why.clone()), Some(why.clone()));
     manifest.changes.push(Change {

@@ -56,8 +56,8 @@ distributions\t''
 events\t''"
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l events -d 'Whose events to keep, separated by commas: disk, net, tcp, file, or all' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l with -d 'Observe this too, which costs every system call: file' -r
-complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-budget -d 'What events may cost, of one processor; over it they are sampled' -r
-complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-rate -d 'Events a second to keep at most; over it they are sampled' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-budget -d 'What events may cost, of one processor; over it they are sampled, within about a second' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-rate -d 'Events a second to keep; over it they are sampled, within about a second' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l with-arguments -d 'Keep the arguments of running processes in the inventory; they may hold secrets'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -s q -l quiet -d 'No progress line and no closing words on stderr'
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l trial -d 'End when the program ends that started this one'

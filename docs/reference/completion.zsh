@@ -42,8 +42,8 @@ _arguments "${_arguments_options[@]}" : \
 '--detail=[How deep to look\: samples, distributions (histograms from the kernel), events (each one too)]:LEVEL:(samples distributions events)' \
 '--events=[Whose events to keep, separated by commas\: disk, net, tcp, file, or all]:LIST:_default' \
 '--with=[Observe this too, which costs every system call\: file]:LIST:_default' \
-'--event-budget=[What events may cost, of one processor; over it they are sampled]:SHARE:_default' \
-'--event-rate=[Events a second to keep at most; over it they are sampled]:N:_default' \
+'--event-budget=[What events may cost, of one processor; over it they are sampled, within about a second]:SHARE:_default' \
+'--event-rate=[Events a second to keep; over it they are sampled, within about a second]:N:_default' \
 '--with-arguments[Keep the arguments of running processes in the inventory; they may hold secrets]' \
 '-q[No progress line and no closing words on stderr]' \
 '--quiet[No progress line and no closing words on stderr]' \

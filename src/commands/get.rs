@@ -1,5 +1,6 @@
 //! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
 
+pub(crate) mod empty;
 pub(crate) mod shown;
 pub(crate) mod spread;
 
@@ -16,7 +17,7 @@ use serde_json::{Map, Value, json};
 use surfaces::csv;
 use surfaces::table::{Align, Table};
 
-use self::shown::{NOTHING, key_text, with_unit};
+use self::shown::{key_text, with_unit};
 use super::{Entry, flag, open_run, run_argument};
 use crate::failure::Failure;
 use crate::output;
@@ -130,7 +131,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> String {
     let text = format!("{}\n", output::one_line(&answer.text));
     if answer.groups.is_empty() {
-        return text + &no_rows(run, &answer.text) + "\n";
+        return text + &empty::no_rows(run, &answer.text) + "\n";
     }
     if let Some(spreads) = spreads {
         return text + &spread::text(run, answer, spreads, series);
@@ -142,41 +143,6 @@ fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool)
         String::new()
     };
     text + &shown.text() + &series
-}
-
-/// That an expression has no rows, and how to see which values the dimensions of its `where`
-/// have.
-pub(crate) fn no_rows(run: &Run, text: &str) -> String {
-    let mut hints = NOTHING.to_owned();
-    let Ok(expression) = analysis::parse(text) else {
-        return hints;
-    };
-    let (subject, measure) = (&expression.subject.text, &expression.measure.text);
-    let path = output::one_line(&run.path().display().to_string());
-    let ask_by =
-        |dimension: &str| format!("\nhint: sonde get {path} '{subject}.{measure} by {dimension}'");
-    for predicate in &expression.predicates {
-        let dimension = predicate.dimension.text.as_str();
-        if ["time", "host"].contains(&dimension) {
-            continue;
-        }
-        hints += &ask_by(dimension);
-    }
-    // What was not asked for, and holds unless something is said of it.
-    let tables = run.tables();
-    let has = |table: &str| tables.iter().any(|t| t == table);
-    let plan = analysis::plan::plan(&expression, &run.manifest, &has);
-    let implied = plan.map(|p| p.over.implied);
-    let subject = run::catalog::subject(subject);
-    let is_known = |d: &str| subject.is_some_and(|s| s.dimension(d).is_some());
-    for (dimension, value) in implied.unwrap_or_default() {
-        if !is_known(dimension) {
-            continue;
-        }
-        hints += &format!("\nnote: only `{dimension} = {value}` counts, unless another is named");
-        hints += &ask_by(dimension);
-    }
-    hints
 }
 
 /// As many groups side by side as fit the terminal; the others below.
@@ -287,6 +253,11 @@ pub(crate) fn json_of(
         && heaviest > 1.0
     {
         object["stands_for"] = json!(heaviest);
+    }
+    if let Ok(dropped) = analysis::dropped::dropped(run, answer, None)
+        && dropped > 0.0
+    {
+        object["dropped"] = json!(dropped);
     }
     if let Some(spreads) = spreads {
         object["quantiles"] = spread::json(run, answer, spreads);

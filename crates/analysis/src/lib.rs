@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod bounds;
 pub mod compare;
+pub mod dropped;
 pub mod error;
 pub mod experiment;
 pub mod findings;

@@ -124,6 +124,12 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "denied: run it as root",
     ),
     (
+        "tcp.connects by state",
+        "tcp.connects",
+        "no table `tcp_event`",
+        "nothing to say, or was not asked to; it is recorded with `--detail events --events tcp`",
+    ),
+    (
         "cpu.slices by slice",
         "cpu.slices",
         "no table `cpu_slice`",

@@ -39,6 +39,7 @@ impl Losses {
                 to: last.0,
                 rows: count,
                 why: why.into(),
+                table: None,
             }),
         }
         self.ended = false;

@@ -248,6 +248,9 @@ pub struct Loss {
     pub rows: u64,
     /// Why.
     pub why: String,
+    /// Table of the events that were dropped; `None`: rows of any table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
 }
 
 /// What the recorder cost, over the whole run.

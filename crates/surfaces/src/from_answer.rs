@@ -94,6 +94,9 @@ pub fn chart(
             "some events stand for up to {heaviest:.0}: amounts are estimates"
         ));
     }
+    let at = |seconds: f64| run.manifest.started + (seconds * 1e9).round() as run::Nanos;
+    let dropped = analysis::dropped::note(run, left, Some((at(from), at(to))))?;
+    chart.notes.extend(dropped);
     if left.by.iter().any(|b| b.number.is_some()) {
         if right.is_some() || look.stack {
             return Err(ChartError::HeatWithMore);

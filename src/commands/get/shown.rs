@@ -11,7 +11,7 @@ use super::spread;
 use crate::output;
 
 /// What stands in place of a table without rows.
-pub(crate) const NOTHING: &str = "no rows: nothing matches, or nothing was observed";
+pub(super) const NOTHING: &str = "no rows: nothing matches, or nothing was observed";
 
 /// A table and what its reader has to know.
 pub(crate) struct Shown {
@@ -39,7 +39,7 @@ impl Shown {
 /// The table of `answer`: of a number dimension the quantiles, else totals and means.
 pub(crate) fn of(run: &Run, answer: &Answer, spreads: Option<&Spreads>) -> Shown {
     match spreads {
-        Some(spreads) => spread::shown(answer, spreads),
+        Some(spreads) => spread::shown(run, answer, spreads),
         None => totals(run, answer).0,
     }
 }
@@ -97,7 +97,14 @@ fn notes(run: &Run, answer: &Answer) -> Vec<String> {
             "some events stand for up to {heaviest:.0}: amounts are estimates"
         ));
     }
+    notes.extend(dropped(run, answer));
     notes
+}
+
+/// That events are missing, if any are.
+pub(super) fn dropped(run: &Run, answer: &Answer) -> Option<String> {
+    // What cannot be read is told where it is asked for.
+    analysis::dropped::note(run, answer, None).unwrap_or_default()
 }
 
 /// A group's key for a person: `vda, read`.

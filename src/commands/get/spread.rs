@@ -30,14 +30,14 @@ pub(super) fn text(run: &Run, answer: &Answer, spreads: &Spreads, series: bool) 
             below += &table(answer, spreads, &lead, rows, &mut refused).text();
         }
     }
-    shown.notes = notes(answer, spreads, refused);
+    shown.notes = notes(run, answer, spreads, refused);
     shown.text() + &below
 }
 
 /// The table of `answer`, a row a group.
-pub(crate) fn shown(answer: &Answer, spreads: &Spreads) -> Shown {
+pub(crate) fn shown(run: &Run, answer: &Answer, spreads: &Spreads) -> Shown {
     let (shown, refused) = whole(answer, spreads);
-    let notes = notes(answer, spreads, refused);
+    let notes = notes(run, answer, spreads, refused);
     Shown { notes, ..shown }
 }
 
@@ -173,7 +173,7 @@ fn scales(rows: &[Vec<Option<f64>>], columns: usize, unit: Unit) -> Vec<Scale> {
 }
 
 /// What a reader has to know about the numbers.
-fn notes(answer: &Answer, spreads: &Spreads, refused: bool) -> Vec<String> {
+fn notes(run: &Run, answer: &Answer, spreads: &Spreads, refused: bool) -> Vec<String> {
     let mut notes = vec![];
     if refused {
         notes.push(format!(
@@ -191,6 +191,7 @@ fn notes(answer: &Answer, spreads: &Spreads, refused: bool) -> Vec<String> {
             spreads.heaviest
         ));
     }
+    notes.extend(super::shown::dropped(run, answer));
     notes.extend(answer.caveat.map(str::to_owned));
     notes
 }

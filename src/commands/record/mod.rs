@@ -9,6 +9,7 @@ mod recording;
 pub(crate) mod sampler;
 pub(crate) mod signals;
 mod tee;
+mod unobserved;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sources::{Detail, Host, Look, SOURCES};
 
+use self::unobserved::{Asked, source_of_events};
 use super::{Entry, flag, option};
 use crate::failure::Failure;
 use crate::{clock, output};
@@ -78,10 +80,10 @@ fn arguments(command: Command) -> Command {
                 .value_delimiter(','),
         )
         .arg(
-            option("event-budget", "SHARE", "What events may cost, of one processor; over it they are sampled")
+            option("event-budget", "SHARE", "What events may cost, of one processor; over it they are sampled, within about a second")
                 .default_value("2%"),
         )
-        .arg(option("event-rate", "N", "Events a second to keep at most; over it they are sampled"))
+        .arg(option("event-rate", "N", "Events a second to keep; over it they are sampled, within about a second"))
         .arg(
             flag("with-arguments", "Keep the arguments of running processes in the inventory; they may hold secrets"),
         )
@@ -134,6 +136,8 @@ pub(crate) struct Wanted {
     command: Vec<OsString>,
     /// The host.
     host: Host,
+    /// What was asked for by name.
+    asked: Asked,
     /// Say nothing.
     quiet: bool,
 }
@@ -183,6 +187,8 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
     }
     let look = look(matches)?;
     let sources = named_sources(matches, &look)?;
+    let asked = asked(matches, &look, sources.as_deref());
+    reaches(&asked)?;
     let path = matches.get_one::<PathBuf>("output").cloned();
     let host = Host {
         top: usize::from(*matches.get_one::<u16>("top").expect("has a default")),
@@ -201,6 +207,7 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
         sources,
         command,
         host,
+        asked,
         quiet: matches.get_flag("quiet"),
     })
 }
@@ -239,6 +246,43 @@ pub(crate) fn named_sources(
     Ok(named)
 }
 
+fn asked(matches: &ArgMatches, look: &Look, sources: Option<&[String]>) -> Asked {
+    // `all` means all that there are.
+    let named = matches.get_many::<String>("events").unwrap_or_default();
+    let by_name = is_given(matches, "events") && !named.into_iter().any(|e| e == "all");
+    Asked {
+        sources: sources.unwrap_or_default().to_vec(),
+        with: look.with.clone(),
+        events: if by_name { look.events.clone() } else { vec![] },
+        only_samples: look.detail == Detail::Samples,
+    }
+}
+
+/// Refuses sources without the one that observes what else was asked for.
+fn reaches(asked: &Asked) -> Result<(), Failure> {
+    if asked.sources.is_empty() {
+        return Ok(());
+    }
+    let with = asked.with.iter().map(|s| ("with", s));
+    let events = asked.events.iter().map(|s| ("events", s));
+    for (option, subject) in with.chain(events) {
+        let source = source_of_events(subject).unwrap_or_default();
+        if !asked.sources.iter().any(|s| s == source) {
+            let listed = asked.sources.join(",");
+            return Err(Failure::input(format!(
+                "--{option} {subject}: `{source}` observes that, and is not among the sources \
+                 named\nhint: use --sources {listed},{source}, or leave out --{option} {subject}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the user gave the option: its default means as much as there is.
+fn is_given(matches: &ArgMatches, option: &str) -> bool {
+    matches.value_source(option) == Some(ValueSource::CommandLine)
+}
+
 /// Subjects that have events, and those that are observed only if asked for.
 const EVENTS: [&str; 4] = ["disk", "net", "tcp", "file"];
 const WITH: [&str; 1] = ["file"];
@@ -256,15 +300,7 @@ fn look(matches: &ArgMatches) -> Result<Look, Failure> {
         events = EVENTS.map(str::to_owned).to_vec();
     }
     let budget = matches.get_one::<String>("event-budget").map_or("", |b| b);
-    let share = budget.strip_suffix('%').unwrap_or(budget).parse::<f64>();
-    let share = share
-        .ok()
-        .filter(|s| *s > 0.0 && *s <= 1e4)
-        .ok_or_else(|| {
-            Failure::input(format!(
-                "--event-budget {budget}: expected a share of one processor\nhint: for example 2%"
-            ))
-        })?;
+    let share = event_share(budget)?;
     let rate = match matches.get_one::<String>("event-rate") {
         None => f64::INFINITY,
         Some(text) => text
@@ -281,10 +317,23 @@ fn look(matches: &ArgMatches) -> Result<Look, Failure> {
         detail,
         events,
         with,
-        event_share: share / 100.0,
+        event_share: share,
         event_rate: rate,
         ..Look::default()
     })
+}
+
+/// A share of one processor, in percent. Without the sign 0.5 may be half of one or half a percent.
+fn event_share(text: &str) -> Result<f64, Failure> {
+    let possible = |percent: &f64| *percent > 0.0 && *percent <= 1e4;
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
+    let hint = match number.ok().filter(possible) {
+        Some(percent) if text.ends_with('%') => return Ok(percent / 100.0),
+        Some(number) => format!("percent have their sign: --event-budget {number}%?"),
+        None => "for example 2%".into(),
+    };
+    let what = format!("--event-budget {text}: expected a share of one processor");
+    Err(Failure::input(format!("{what}\nhint: {hint}")))
 }
 
 /// Refuses options that would do nothing beside each other: somebody expects something of them.
@@ -301,8 +350,7 @@ fn together(
              hint: use --detail distributions or events"
         )));
     }
-    // The default means: if there are any.
-    if matches.value_source("events") != Some(ValueSource::CommandLine) {
+    if !is_given(matches, "events") {
         return Ok(());
     }
     let listed = events.join(",");

@@ -23,7 +23,7 @@ use super::progress::{Progress, Screen, Told, seconds};
 use super::sampler::{Counts, Sampler, Wrote};
 use super::signals::Signals;
 use super::tee::{Kept, Tee};
-use super::{Wanted, closing_words, workload};
+use super::{Wanted, closing_words, unobserved, workload};
 use crate::clock::{self, RunClock};
 use crate::failure::Failure;
 use crate::output;
@@ -52,6 +52,11 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         .map_err(|e: CreateError| Failure::input(e))?;
     inventory.write_into(writer.inside());
+    if !wanted.quiet
+        && let Some(text) = unobserved::told(&sampler.states(), &wanted.asked)
+    {
+        output::paragraph(&text);
+    }
     let marks = Marks::listen(writer.dir()).ok();
     let screen = Arc::new(Screen::new(!wanted.quiet));
     let recording = Recording {

@@ -250,6 +250,7 @@ impl Sampler {
                 "events of {} came faster than they could be read; its histograms have them",
                 l.table
             ),
+            table: Some(l.table.to_owned()),
         };
         lost.map(loss).collect()
     }

@@ -11,7 +11,7 @@ use surfaces::worksheet::{self, Kind, Worksheet};
 
 use super::chosen::{self, Chosen};
 use crate::clock;
-use crate::commands::get::shown::{self, NOTHING};
+use crate::commands::get::{empty, shown};
 use crate::commands::show::{Summary, parts};
 use crate::failure::Failure;
 use crate::output::counted;
@@ -114,7 +114,7 @@ fn panel(run: &Run, sheet: &Worksheet, panel: &worksheet::Panel) -> Result<Panel
         format!("not in this table: {groups}")
     });
     if answer.groups.is_empty() {
-        notes.push(NOTHING.into());
+        notes.extend(empty::sentences(run, &answer.text));
     }
     let mut picture = None;
     if panel.kind != Kind::Table && !answer.groups.is_empty() {

@@ -22,7 +22,6 @@ pub(super) const RULE: Rule = Rule {
 const CAUSES: &[&str] = &[
     "a sorted queue in which a deep stream starves a far request (elevators, drives' own queues)",
     "no scheduler before a device whose queue is full, so that nobody ages",
-    "write-back or I/O throttling of a control group",
     "the device's own work: garbage collection, cache flushes, retries of a bad sector",
 ];
 

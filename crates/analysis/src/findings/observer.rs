@@ -1,6 +1,6 @@
 //! The recorder itself was too dear, or missed something.
 
-use run::manifest::Program;
+use run::manifest::{Loss, Program};
 
 use super::look::Look;
 use super::stretch::above;
@@ -9,7 +9,7 @@ use super::{Finding, Rule};
 
 pub(super) const RULE: Rule = Rule {
     name: "observer",
-    help: "The recorder itself cost much, lost rows or came late.",
+    help: "The recorder itself cost much, lost rows or events, or came late.",
     find,
 };
 
@@ -28,6 +28,17 @@ const MISSED: &[&str] =
 
 const LOST: &[&str] = &["a disk that was full, or too slow for what was recorded"];
 
+const DROPPED: &[&str] = &[
+    "a burst: more events at a time than the memory holds through which the kernel hands them over",
+    "processors that were full, so that the recorder did not get to read them",
+];
+
+const UNSEEN: &[&str] = &[
+    "more of them under way, or more devices and groups, than the programs in the kernel have \
+     room for",
+    "what had begun before the recording did",
+];
+
 const LATE: &[&str] = &[
     "processors that were full, so that the recorder had to wait for one",
     "an interval shorter than a sample takes",
@@ -43,7 +54,7 @@ const LEAST: f64 = 0.25;
 const LONG: f64 = 2.0;
 /// Share of a program's hits that the kernel left out; less does not change a number shown.
 const MISSED_SHARE: f64 = 0.001;
-/// Hits left out; fewer do no harm.
+/// Hits left out, or things not followed; fewer do no harm.
 const FEWEST_MISSED: f64 = 10.0;
 /// Share of the samples that were late or left out.
 const UNPUNCTUAL: f64 = 0.1;
@@ -57,7 +68,9 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
         dear(look),
         probes(look),
         lost(look),
+        dropped(look),
         missed(look),
+        unseen(look),
         late(look),
     ]
     .into_iter()
@@ -171,7 +184,9 @@ fn missed(look: &Look<'_>) -> Option<Finding> {
 }
 
 fn lost(look: &Look<'_>) -> Option<Finding> {
-    let losses = &look.manifest().loss;
+    // Events have a count of their own.
+    let of_rows = look.manifest().loss.iter().filter(|l| l.table.is_none());
+    let losses: Vec<&Loss> = of_rows.collect();
     let (first, last) = (losses.first()?, losses.last()?);
     let rows: u64 = losses.iter().map(|l| l.rows).sum();
     (rows > 0).then(|| Finding {
@@ -187,6 +202,68 @@ fn lost(look: &Look<'_>) -> Option<Finding> {
         expression: "self.lost_rows".into(),
         causes: LOST,
     })
+}
+
+/// Events for which there was no room.
+fn dropped(look: &Look<'_>) -> Option<Finding> {
+    let amounts = look.whole_series("self.dropped")?;
+    let mut with = amounts.iter().filter(|(_, dropped)| *dropped > 0.0);
+    let first = with.next()?;
+    let last = with.next_back().unwrap_or(first);
+    let by_table = look.totals("self.dropped by table");
+    let all = by_table.iter().fold(0.0, |sum, (_, dropped)| sum + dropped);
+    let table = by_table.first().and_then(|(key, _)| key.first())?;
+    Some(Finding {
+        name: RULE.name,
+        score: LOSS_SCORE,
+        sentence: format!(
+            "{} events were dropped, most of them of {table}: they came faster than they could be \
+             read. What is told from single events is too small; histograms have them all.",
+            count(all),
+        ),
+        from: first.0.from(),
+        to: last.0.time,
+        expression: "self.dropped by table".into(),
+        causes: DROPPED,
+    })
+}
+
+/// What programs in the kernel ran for and could not follow.
+fn unseen(look: &Look<'_>) -> Option<Finding> {
+    let by_table = look.totals("self.unseen by table");
+    let many = |(key, unseen): &&(Vec<String>, f64)| {
+        let counted = key.first().and_then(|table| counted_beside(table));
+        let seen = counted.and_then(|c| look.total(c)).unwrap_or(0.0);
+        *unseen >= FEWEST_MISSED && *unseen > MISSED_SHARE * (seen + unseen)
+    };
+    // By falling amounts.
+    let (key, unseen) = by_table.iter().find(many)?;
+    let table = key.first()?;
+    let (from, to) = look.whole();
+    Some(Finding {
+        name: RULE.name,
+        score: LOSS_SCORE,
+        sentence: format!(
+            "The programs in the kernel could not follow {} of what {table} tells: neither its \
+             events nor its histograms have them.",
+            count(*unseen),
+        ),
+        from,
+        to,
+        expression: "self.unseen by table".into(),
+        causes: UNSEEN,
+    })
+}
+
+/// What the programs did follow of the things that a table of events tells.
+fn counted_beside(table: &str) -> Option<&'static str> {
+    match table {
+        "disk_event" => Some("disk.ios"),
+        "net_event" => Some("net.segments"),
+        "file_event" => Some("file.ops"),
+        "cpu_slice" => Some("cpu.slices"),
+        _ => None,
+    }
 }
 
 fn late(look: &Look<'_>) -> Option<Finding> {

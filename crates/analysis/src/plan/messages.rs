@@ -69,6 +69,10 @@ impl Planner<'_> {
             (Some(s), Some(flags)) if s.state == "available" && self.was_busy(candidate.table) => {
                 format!("it is recorded with `{flags}`")
             }
+            (Some(s), Some(flags)) if s.state == "available" && is_asked_for(candidate) => format!(
+                "the source `{source}` was recorded: it had nothing to say, or was not asked to; \
+                 it is recorded with `{flags}`"
+            ),
             (Some(s), _) if s.state == "available" => {
                 format!("the source `{source}` was recorded and had nothing to say")
             }
@@ -107,6 +111,12 @@ impl Planner<'_> {
         let mut others = catalog::tables().map(|(_, t)| t).filter(same);
         table.detail == Detail::Event && others.any(|t| (self.has)(t.name))
     }
+}
+
+/// Whether a source leaves the table out unless somebody asks for it: a run does not tell for which
+/// events it was asked.
+fn is_asked_for(candidate: &Candidate) -> bool {
+    candidate.table.detail == Detail::Event
 }
 
 /// The flags of `sonde record` that fill a table of an eBPF source.

@@ -123,6 +123,9 @@ pub enum TimeCheck {
 const CUT: &str = "a histogram has whole buckets, at most 1.6 % wide: a bound of `where` within \
                    a bucket counts as that bucket's far end";
 
+/// The recorder's own source, and its table of every sample.
+const OWN: &str = "self";
+
 /// The dimensions that everything has.
 const EVERYWHERE: [&str; 3] = ["host", "phase", "time"];
 
@@ -311,6 +314,13 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether the run has the table, or has none because it had nothing to say: what the recorder
+    /// itself lost is always known.
+    fn is_recorded(&self, table: &Table) -> bool {
+        let is_own = table.sparse && table.source == OWN && self.manifest.imported.is_empty();
+        (self.has)(table.name) || (is_own && (self.has)(OWN))
+    }
+
     /// The dimensions named that a table must have, of those that `keep` accepts.
     fn needed(&self, keep: &dyn Fn(&str) -> bool) -> Vec<&Spanned> {
         let column = |d: &&Spanned| !EVERYWHERE.contains(&d.text.as_str()) && keep(&d.text);
@@ -329,7 +339,7 @@ impl Planner<'_> {
         let (subject, measure) = parts.first()?;
         candidates(subject, measure.name)
             .iter()
-            .filter(|c| (self.has)(c.table.name) && c.fits(&needed))
+            .filter(|c| self.is_recorded(c.table) && c.fits(&needed))
             .map(|c| c.table)
             .find(|table| parts.iter().all(|part| serves(part, table.name)))
     }
@@ -349,7 +359,7 @@ impl Planner<'_> {
         let Some(first) = fitting.first() else {
             return Err(self.no_table(subject, measure, &all, &needed));
         };
-        let mut recorded = fitting.iter().filter(|c| (self.has)(c.table.name));
+        let mut recorded = fitting.iter().filter(|c| self.is_recorded(c.table));
         // Intervals do not tell what is shorter than they are.
         let is_of_events = |c: &&&Candidate| c.table.detail == Detail::Event;
         let chosen = match only {

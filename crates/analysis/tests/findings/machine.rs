@@ -231,7 +231,21 @@ fn loss(s: &mut Script, rows: u64) {
         to: at(4.0),
         rows,
         why: "the disk was full".into(),
+        table: None,
     }];
+}
+
+/// Ten seconds in which so many of `ios` were counted, and in the fifth so many events dropped and
+/// not followed.
+fn not_told(s: &mut Script, table: &str, [dropped, unseen]: [f64; 2], ios: f64) {
+    for n in 1..=10 {
+        s.at(f64::from(n), 1.0).cpus([0.1, 0.1], 1.0);
+        let values = [ios / 10.0, 0.0, 0.0, 0.001, 0.0];
+        s.row("disk", &["sda", "disk", "read"], &values);
+        if n == 5 {
+            s.row("self_events", &[table], &[dropped, unseen, 3.0]);
+        }
+    }
 }
 
 /// A program in the kernel, measured for two of ten seconds.
@@ -328,6 +342,26 @@ pub(crate) const OBSERVER: Cases = Cases {
             expression: "self.lost_rows",
         },
         Fires {
+            what: "events that were dropped, beside rows that were lost",
+            settings: &[],
+            script: |s| {
+                loss(s, 12);
+                s.manifest.loss[0].table = Some("disk_event".into());
+                not_told(s, "disk_event", [400.0, 0.0], 1000.0);
+            },
+            says: &["400 events were dropped, most of them of disk_event"],
+            time: (4.0, 5.0),
+            expression: "self.dropped by table",
+        },
+        Fires {
+            what: "I/Os that the programs could not follow",
+            settings: &[],
+            script: |s| not_told(s, "disk_event", [0.0, 11.0], 10_000.0),
+            says: &["could not follow 11 of what disk_event tells"],
+            time: (0.0, 10.0),
+            expression: "self.unseen by table",
+        },
+        Fires {
             what: "late samples",
             settings: &[],
             script: |s| own(s, 10, 0.01, 15.0, 5.0),
@@ -354,6 +388,16 @@ pub(crate) const OBSERVER: Cases = Cases {
                 s.at(1.0, 1.0)
                     .row("self", &[], &[0.2, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
             },
+        },
+        Silent {
+            what: "events that were sampled, a few I/Os from before the recording",
+            settings: &[],
+            script: |s| not_told(s, "disk_event", [0.0, 9.0], 100.0),
+        },
+        Silent {
+            what: "less than one of a thousand not followed",
+            settings: &[],
+            script: |s| not_told(s, "disk_event", [0.0, 90.0], 100_000.0),
         },
         Silent {
             what: "a loss of nothing",

@@ -116,6 +116,13 @@ fn well_formed(f: &Finding) {
         assert!(!f.sentence.contains(never), "{}", f.sentence);
     }
     assert!(!f.causes.is_empty(), "{}: no causes", f.name);
+    // A control group's I/O is held back before it is a request: no latency has that wait.
+    let of_groups = |cause: &&&str| cause.contains("control group");
+    let of_groups = f.causes.iter().find(of_groups);
+    assert!(
+        f.name != "latency-bubble" || of_groups.is_none(),
+        "{of_groups:?}"
+    );
     for cause in f.causes {
         assert!(
             flat.contains(cause),

@@ -130,6 +130,7 @@ fn manifest(phases: &[(&str, f64)]) -> Manifest {
             source("pressure", "denied", "boot with psi=1"),
             source("bpf-disk", "available", ""),
             source("bpf-net", "denied", "run it as root"),
+            source("bpf-tcp", "available", ""),
         ],
         ..Manifest::new("box", START, 1.0)
     }
