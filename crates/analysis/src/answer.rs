@@ -22,7 +22,7 @@ use run::{Manifest, Run};
 use crate::bounds::Bounds;
 use crate::error::Error;
 use crate::fold::{Zeros, fill, fold};
-use crate::gather::{Rules, Totals};
+use crate::gather::{Rules, Totals, within};
 use crate::plan::{Key, Plan, ScanPlan, plan};
 use crate::ratio::ratio;
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
@@ -240,7 +240,7 @@ pub(crate) fn short_group(GroupCells { key, amounts }: GroupCells<Totals>, rules
     Group {
         key,
         total,
-        mean,
+        mean: within(mean, [min, max]),
         min,
         max,
         intervals: amounts.intervals,

@@ -4,7 +4,7 @@ use run::Manifest;
 use run::catalog::Kind;
 
 use crate::answer::{Group, belongs};
-use crate::gather::{Points, Totals, holds};
+use crate::gather::{Points, Totals, holds, within};
 use crate::scan::{GroupCells, KeyValue, Slot};
 
 /// Puts zeros where a sparse table has no row.
@@ -80,15 +80,6 @@ pub(crate) fn extremes(group: &mut Group, slots: &[Slot], shortest: f64) {
     };
     [group.min, group.max] = chosen;
     group.mean = within(group.mean, chosen);
-}
-
-/// A mean that rounding put just outside of the values that it is of.
-fn within(mean: f64, extremes: [f64; 2]) -> f64 {
-    if holds(extremes, mean) {
-        mean.max(extremes[0]).min(extremes[1])
-    } else {
-        mean
-    }
 }
 
 /// What the intervals of a sum add up to where those without a row are zero.

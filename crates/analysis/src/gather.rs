@@ -82,6 +82,15 @@ pub(crate) fn holds(extremes: [f64; 2], mean: f64) -> bool {
     !least.is_nan() && (mean.is_nan() || (least - slack <= mean && mean <= greatest + slack))
 }
 
+/// A mean that rounding put just outside of the values that it is of.
+pub(crate) fn within(mean: f64, extremes: [f64; 2]) -> f64 {
+    if holds(extremes, mean) {
+        mean.max(extremes[0]).min(extremes[1])
+    } else {
+        mean
+    }
+}
+
 /// An amount for each interval that has one.
 #[derive(Clone, Debug, Default)]
 pub struct Points {

@@ -14,8 +14,8 @@
 
 mod events;
 mod merge;
+mod waiting;
 
-use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -23,7 +23,6 @@ use aya::maps::{Array, MapData};
 use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
-use rustix::fs::Timespec;
 
 use super::attach::Hook;
 use super::cells::{Blocks, CELLS};
@@ -34,6 +33,7 @@ use crate::proc::disk::layer;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
 use merge::{Cell, Merge};
+use waiting::Waiting;
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -126,9 +126,8 @@ struct Tables {
 struct Disk {
     host: Host,
     loaded: Loaded,
-    /// As long as no device without requests was seen: the directory of devices, and when it last
-    /// changed.
-    without_bios: Option<(File, Option<Timespec>)>,
+    /// As long as no device without requests is set up.
+    without_bios: Option<Waiting>,
     devices: Array<MapData, Devices>,
     totals: Array<MapData, Sums>,
     control: Control,
@@ -172,10 +171,8 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let devices = std::fs::read_dir(host.sys("block")).map_or(0, Iterator::count);
     let with_events = host.look.events_of("disk");
     let mut hooks = HOOKS.to_vec();
-    let block = File::open(host.sys("block")).ok();
-    let devices_at = block.as_ref().and_then(changed_at);
-    let bios = any_without_requests(host);
-    if bios {
+    let without_bios = Waiting::new(host);
+    if without_bios.is_none() {
         hooks.extend(BIO_HOOKS);
     }
     if with_events {
@@ -217,10 +214,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         programs.any(|p| p.hook == hook && p.state == "attached")
     };
     let directs_end = DIRECTS_END.iter().all(|hook| sees(hook.event));
-    loaded
-        .array::<u32>("directs_end")?
-        .set(0, u32::from(directs_end), 0)
-        .map_err(|e| Availability::Failed { why: e.to_string() })?;
+    loaded.set("directs_end", u32::from(directs_end))?;
     let events = if with_events {
         Some(Events::new(host, loaded.ring()?))
     } else {
@@ -228,7 +222,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     };
     Ok(Box::new(Disk {
         host: host.clone(),
-        without_bios: block.filter(|_| !bios).map(|dir| (dir, devices_at)),
+        without_bios,
         devices: loaded.array("devices")?,
         totals: loaded.array("totals")?,
         control: Control::of(&mut loaded)?,
@@ -256,27 +250,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     }))
 }
 
-/// Whether there are devices that have bios and no requests: device mapper, md, zram. They
-/// have no directory of hardware queues. One that is not set up may be while it runs.
-fn any_without_requests(host: &Host) -> bool {
-    let Ok(dir) = std::fs::read_dir(host.sys("block")) else {
-        return false;
-    };
-    dir.flatten().any(|d| {
-        let queues = std::fs::read_dir(d.path().join("mq"));
-        queues.map_or(true, |mut q| q.next().is_none())
-    })
-}
-
-/// When an entry of a directory came or went last.
-fn changed_at(dir: &File) -> Option<Timespec> {
-    let found = rustix::fs::fstat(dir).ok()?;
-    Some(Timespec {
-        tv_sec: found.st_mtime as _,
-        tv_nsec: found.st_mtime_nsec as _,
-    })
-}
-
 /// Places for requests under way, as a power of two: many times more than the devices can
 /// have, so that two hardly ever meet at one place.
 fn slots_needed(host: &Host) -> u32 {
@@ -296,11 +269,8 @@ impl Disk {
     /// Programs that see bios run at each I/O of every device, so they are attached when the first
     /// device comes that needs them.
     fn look_for_bios(&mut self) {
-        let Some((dir, before)) = &mut self.without_bios else {
-            return;
-        };
-        let now = changed_at(dir);
-        if std::mem::replace(before, now) == now || !any_without_requests(&self.host) {
+        let waiting = self.without_bios.as_mut();
+        if !waiting.is_some_and(|w| w.is_over(&self.host)) {
             return;
         }
         self.without_bios = None;
@@ -385,7 +355,16 @@ impl Disk {
                 *sum = sum.wrapping_add(value);
             }
         }
-        let before = std::mem::replace(&mut self.known[known].sums, now);
+        let before = self.known[known].sums;
+        // The block of each operation, and one; two numbers share a word of 64 bits.
+        // What has no block yet when `device` is read may have one now: it is told next time, for
+        // what it counted would never be asked for if it does nothing more.
+        let block_of = |op: usize| (device[1 + op / 2] >> (32 * (op % 2))) as u32;
+        for op in (0..OPS).filter(|op| block_of(*op) == 0) {
+            let sums = op * SUMS..(op + 1) * SUMS;
+            now[sums.clone()].copy_from_slice(&before[sums]);
+        }
+        self.known[known].sums = now;
         let grown = |op: usize, what: usize| {
             let at = op * SUMS + what;
             now[at].wrapping_sub(before[at])
@@ -397,13 +376,8 @@ impl Disk {
                 continue;
             }
             active = true;
-            // The block of each operation, and one; two numbers share a word of 64 bits.
-            let block = (device[1 + op / 2] >> (32 * (op % 2))) as u32;
             let words = [words[0], words[1], word];
-            let [ios, random] = match block {
-                0 => [0.0; 2],
-                _ => self.histograms(block - 1, words, op, write, out),
-            };
+            let [ios, random] = self.histograms(block_of(op) - 1, words, op, write, out);
             if write {
                 let values = [
                     ios,

@@ -36,7 +36,7 @@ int disk_bio_queue(u64 *ctx)
     if (op != FLUSH)
         measure(device, slot, bs.sector, slot->bytes >> 9);
     if (with_events)
-        know(slot, bio, current_task());
+        know(slot, bio, bio->bi_opf, current_task());
     if (map_update(&bios, &key, &bs, NEW_ONLY)) {
         /* There is no room, or the completion of the one before was never seen. */
         untracked();

@@ -91,33 +91,51 @@ INLINE struct gendisk *disk_of(struct request *rq)
     return q->disk;
 }
 
+INLINE u32 first_place(u64 key)
+{
+    return ((u32)key * 2654435761u) >> 25;
+}
+
+/* The place of a disk of which the first place is another's, or that is new; DEVICES if there is
+ * none. */
+ONCE u32 other_place(u64 key, u64 name)
+{
+    u32 place = first_place(key), zero = 0;
+    struct all_devices *all = map_lookup(&devices, &zero);
+    if (!all)
+        return DEVICES;
+#pragma nounroll
+    for (int i = 0; i < 16; i++) {
+        struct device *device = &all->device[place & (DEVICES - 1)];
+        if (device->key == key)
+            return place & (DEVICES - 1);
+        if (!device->key) {
+            u64 was = __sync_val_compare_and_swap(&device->key, 0, key);
+            if (!was || was == key) {
+                read_kernel_text(device->name, sizeof(device->name), (void *)name);
+                return place & (DEVICES - 1);
+            }
+        }
+        place++;
+    }
+    return DEVICES;
+}
+
 /* The entry of a disk, made if it is new; its place in `index`. */
 INLINE struct device *device_by(u32 major, u32 minor, const void *name, u32 *index)
 {
     u64 key = ((u64)major << 20 | minor) + 1;
-    u32 place = ((u32)key * 2654435761u) >> 25, zero = 0;
+    u32 place = first_place(key), zero = 0;
     struct all_devices *all = map_lookup(&devices, &zero);
     if (!all)
         return NULL;
-    /* Few look further than one place; sixteen are enough for some hundred devices. */
-#pragma nounroll
-    for (int i = 0; i < 16; i++) {
-        struct device *device = &all->device[place & (DEVICES - 1)];
-        if (device->key == key) {
-            *index = place;
-            return device;
-        }
-        if (!device->key) {
-            u64 was = __sync_val_compare_and_swap(&device->key, 0, key);
-            if (!was || was == key) {
-                read_kernel_text(device->name, sizeof(device->name), name);
-                *index = place;
-                return device;
-            }
-        }
-        place = (place + 1) & (DEVICES - 1);
+    if (all->device[place & (DEVICES - 1)].key != key) {
+        place = other_place(key, address_of(name));
+        if (place >= DEVICES)
+            return NULL;
     }
-    return NULL;
+    *index = place;
+    return &all->device[place & (DEVICES - 1)];
 }
 
 INLINE struct device *device_of(struct gendisk *disk, u32 *index)

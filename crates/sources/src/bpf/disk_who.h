@@ -64,12 +64,16 @@ int disk_direct_end(u64 *ctx)
     return 0;
 }
 
-/* The file to which pages of the page cache belong, by the first page of their folio: the others
- * know only where that one is. By address, so all is copied. */
-ONCE u64 file_of_folio(u64 address, u64 block)
+/* The file of the page cache to which a page belongs. The first page of a folio knows it; the others
+ * know where that one is. By address: the kernel checks that once and quickly (see HERE), and what
+ * goes through the cache has not to wait for it. */
+ONCE u64 file_of_page(u64 address, u64 block)
 {
-    u64 mapping = 0, inode = 0, sb = 0, device = 0, number = 0, node = 0;
+    u64 head = 0, mapping = 0, inode = 0, sb = 0, device = 0, number = 0, node = 0;
     u32 generation = 0, s_dev = 0;
+    FIELD(head, ((struct page *)address)->compound_head);
+    if (head & 1)
+        address = head - 1;
     FIELD(mapping, ((struct page *)address)->mapping);
     /* The lowest bits tell pages of programs apart. */
     if (!mapping || mapping & 3)
@@ -87,42 +91,30 @@ ONCE u64 file_of_folio(u64 address, u64 block)
     return tell_inode(number, generation, s_dev, node);
 }
 
-INLINE u64 file_of(struct bio *bio, struct task_struct *task)
+ONCE u64 file_of_bio(u64 address, u32 flags, u32 pid)
 {
-    struct page *page;
-    u64 mapping, head = 0;
-    u32 pid = task->pid, zero = 0, *end;
-    struct direct *direct;
-    if (!bio || !bio->bi_io_vec)
+    struct bio *bio = (void *)address;
+    u32 zero = 0, *end;
+    u64 block = 0, vec = 0, page = 0, file;
+    struct direct *direct = direct_of(pid);
+    FIELD(vec, bio->bi_io_vec);
+    FIELD(block, bio->bi_bdev);
+    if (!vec)
         return 0;
-    direct = direct_of(pid);
-    if (direct && (direct->pid != pid || direct->device != (u64)bio->bi_bdev))
+    if (direct && (direct->pid != pid || direct->device != block))
         direct = NULL;
     /* What the file system reads meanwhile to find the data is its own. The buffer of direct I/O
      * may be of another file's pages, so those do not count. */
     end = direct ? map_lookup(&directs_end, &zero) : NULL;
     if (direct && end && *end)
-        return bio->bi_opf & METADATA ? 0 : direct->file;
-    page = bio->bi_io_vec->bv_page;
-    if (!page || FIELD(head, page->compound_head))
-        return 0;
-    if (head & 1) {
-        u64 file = file_of_folio(head - 1, address_of(bio->bi_bdev));
-        return file || !direct ? file : direct->file;
-    }
-    if (FIELD(mapping, page->mapping))
-        return 0;
-    if (mapping && !(mapping & 3)) {
-        struct inode *inode = page->mapping->host;
-        if (inode && inode->i_sb->s_bdev == bio->bi_bdev)
-            return tell_file(inode);
-        return 0;
-    }
-    return direct ? direct->file : 0;
+        return flags & METADATA ? 0 : direct->file;
+    FIELD(page, ((struct bio_vec *)vec)->bv_page);
+    file = page ? file_of_page(page, block) : 0;
+    return file || !direct ? file : direct->file;
 }
 
 /* Pointers are read, not copied: each I/O has to wait for this. */
-INLINE void know(struct slot *slot, struct bio *bio, struct task_struct *task)
+INLINE void know(struct slot *slot, struct bio *bio, u32 flags, struct task_struct *task)
 {
     struct task_struct *leader = task->group_leader;
     struct kernfs_node *node;
@@ -136,7 +128,7 @@ INLINE void know(struct slot *slot, struct bio *bio, struct task_struct *task)
     } else {
         slot->group = tell_group(group_of(task));
     }
-    slot->file = file_of(bio, task);
+    slot->file = bio ? file_of_bio(address_of(bio), flags, task->pid) : 0;
 }
 
 /* In the task that submitted it; later it may be a worker of the kernel. */
@@ -155,6 +147,6 @@ int disk_start(u64 *ctx)
         return 0;
     /* What a request before it left, that was never completed. */
     forget(slot);
-    know(slot, bio, task);
+    know(slot, bio, rq->cmd_flags, task);
     return 0;
 }

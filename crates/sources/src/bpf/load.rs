@@ -222,6 +222,18 @@ impl Loaded {
         Array::try_from(map).map_err(|e| failed(e.to_string()))
     }
 
+    /// Sets the only value of an array, which the object keeps: programs that are attached later
+    /// need it too.
+    pub(super) fn set(&mut self, name: &str, value: u32) -> Result<(), Availability> {
+        let failed = |why: String| Availability::Failed {
+            why: format!("map {name}: {why}"),
+        };
+        let map = self.ebpf.map_mut(name);
+        let map = map.ok_or_else(|| failed("not in the object".into()))?;
+        let mut array = Array::try_from(map).map_err(|e| failed(e.to_string()))?;
+        array.set(0, value, 0).map_err(|e| failed(e.to_string()))
+    }
+
     /// What the object could not keep.
     pub(super) fn losses(&mut self) -> Result<Losses, Availability> {
         Ok(Losses::new(self.array("losses")?))

@@ -6,6 +6,9 @@
 #include "kernel.h"
 
 #define TOLD 8192
+/* Groups in each other whose names are told; each makes the check of every program longer that
+ * tells them. */
+#define GROUPS_DEEP 24
 /* Bytes of a name, the 0 among them: the longest that the kernel has. */
 #define NAME_ROOM 256
 #define TEXT_ROOM 4096
@@ -287,7 +290,7 @@ ONCE u32 names_of_group(u64 address)
     if (!room)
         return 0;
 #pragma nounroll
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < GROUPS_DEEP; i++) {
         u64 parent = 0;
         const char *name = NULL;
         long length;
