@@ -160,8 +160,10 @@ fn what_it_leaves_in_the_background_holds_nothing_up() {
         command
             .env("P", &pid)
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stderr(fs::File::create(dir.join("told")).unwrap());
         let status = command.status().unwrap();
+        let told = fs::read_to_string(dir.join("told")).unwrap();
+        assert!(told.contains("left in the background"), "{name}: {told}");
         let took = from.elapsed().as_secs_f64();
         let left = fs::read_to_string(&pid).unwrap();
         let _ = Command::new("kill")

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use recorder::{Recorder, ending, manifest, series, sleep};
 use serde_json::Value;
-use support::{Need, can_run, output, scratch, sonde, succeed, total};
+use support::{Need, can_run, get, output, scratch, sonde, succeed, total};
 
 /// A file system in memory of `size` bytes, unmounted at the end.
 struct SmallDisk {
@@ -139,6 +139,16 @@ fn a_disk_that_fills_up_is_survived_and_told() {
     assert!(screen.contains("No space left"), "{screen}");
     assert!(total(&run, "self.samples") > 10.0);
     check_that_losses_are_told(&run);
+    // Whoever asks for a number is told, too: after the last row there is none that could tell.
+    let answer = get(&run, "memory.bytes");
+    assert_eq!(answer["lost_rows"].as_f64(), Some(lost), "{answer}");
+    let text = succeed(sonde().args(["get"]).arg(&run).arg("memory.bytes"));
+    assert!(text.contains("rows were lost from"), "{text}");
+    let first = losses(&run)[0]["from"].clone();
+    let before = since_start(&run, &first) - 0.1;
+    let early = format!("memory.bytes where time in 0s..{before:.3}s");
+    let answer = get(&run, &early);
+    assert_eq!(answer["lost_rows"], serde_json::Value::Null, "{answer}");
 }
 
 #[test]

@@ -161,6 +161,7 @@ fn get_prints_what_the_page_says() {
     ];
     let mut answers = ask(&run, true, &expressions);
     assert_eq!(answers.len(), expressions.len());
+    answers.push(with_a_loss(&run));
     answers.extend(ask(&histogram, true, &["disk.ios by latency"]));
     answers.extend(ask(&histogram, true, &["disk.ios by op, latency"]));
     let sampled = ask(&histogram, true, &["disk.ios by process where layer = sda"]);
@@ -171,6 +172,22 @@ fn get_prints_what_the_page_says() {
     // Without `--series` there is none.
     let plain = &ask(&run, false, &["self.samples"])[0];
     assert!(plain.get("series").is_none() && plain.get("started").is_none());
+}
+
+/// An answer of the run, had its disk been full for a moment.
+fn with_a_loss(run: &Path) -> Value {
+    let path = run.join("run.json");
+    let whole = std::fs::read(&path).expect("a manifest");
+    let mut manifest: Value = serde_json::from_slice(&whole).expect("JSON");
+    let at = manifest["started"].clone();
+    manifest["loss"] = serde_json::json!([{"from": at, "to": at, "rows": 7, "why": "full"}]);
+    std::fs::write(&path, manifest.to_string()).expect("room");
+    let mut get = sonde();
+    get.arg("get").arg(run).args(["self.samples", "--json"]);
+    let answer = parse(&succeed(&mut get)).remove(0);
+    std::fs::write(&path, whole).expect("room");
+    assert_eq!(answer["lost_rows"], 7);
+    answer
 }
 
 #[test]

@@ -259,6 +259,11 @@ pub(crate) fn json_of(
     {
         object["dropped"] = json!(dropped);
     }
+    if let Ok(lost) = analysis::dropped::lost(run, answer)
+        && !lost.is_empty()
+    {
+        object["lost_rows"] = json!(lost.iter().map(|l| l.rows).sum::<u64>());
+    }
     if let Some(spreads) = spreads {
         object["quantiles"] = spread::json(run, answer, spreads);
     }

@@ -48,7 +48,13 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     let gone = |e: std::io::Error| {
         let dir = Path::new(&dir).display();
-        Failure::input(format!("the recording in {dir} does not answer: {e}"))
+        let hint = match e.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                "\nhint: a phase is marked by the user who records, or by root"
+            }
+            _ => "",
+        };
+        Failure::input(format!("the recording in {dir} does not answer: {e}{hint}"))
     };
     let mut stream = marks::connect(Path::new(&dir)).map_err(gone)?;
     ask(&mut stream, name).map_err(gone)?;

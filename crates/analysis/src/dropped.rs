@@ -1,4 +1,5 @@
-//! Events that an answer lacks, because there was no room for them when they happened.
+//! What an answer lacks: events for which there was no room when they happened, and rows that the
+//! disk did not take.
 //!
 //! The recorder counts them by interval, so that of a window which begins or ends within an
 //! interval the whole interval's are told: which of them were in the window nobody knows.
@@ -6,6 +7,7 @@
 use std::sync::Arc;
 
 use run::catalog::{self, Detail};
+use run::manifest::Loss;
 use run::{Nanos, Run};
 
 use crate::answer::{Answer, planned};
@@ -62,5 +64,45 @@ pub fn note(
     Ok(Some(format!(
         "{number} of that time {were} dropped, because too many waited to be read: amounts are too \
          small (`self.dropped by table`)"
+    )))
+}
+
+/// Spells in which rows were lost in the time that `answer` is of, whatever table it comes from. (A
+/// row of the recorder's own tells of those before it; after the last there is none.)
+///
+/// # Errors
+/// Where the expression is not one of this run.
+pub fn lost<'r>(run: &'r Run, answer: &Answer) -> Result<Vec<&'r Loss>, Error> {
+    let times = planned(run, &answer.text, &Arc::default())?.over.times;
+    let is_of = |loss: &&Loss| {
+        let overlaps = |time: &TimeCheck| match *time {
+            TimeCheck::Exactly(from, to) | TimeCheck::Within(from, to) => {
+                loss.from <= to && loss.to >= from
+            }
+            // Of a phase that is told too often rather than not.
+            TimeCheck::Phase(_) => true,
+            TimeCheck::Never => false,
+        };
+        loss.table.is_none() && loss.rows > 0 && times.iter().all(overlaps)
+    };
+    Ok(run.manifest.loss.iter().filter(is_of).collect())
+}
+
+/// The same as a sentence; `None` where nothing was lost.
+///
+/// # Errors
+/// As [`lost`].
+pub fn lost_note(run: &Run, answer: &Answer) -> Result<Option<String>, Error> {
+    let losses = lost(run, answer)?;
+    let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
+        return Ok(None);
+    };
+    let rows: u64 = losses.iter().map(|l| l.rows).sum();
+    let number = run::unit::amount(rows as f64, run::Unit::Count, false);
+    let since = |time: Nanos| (time - run.manifest.started) as f64 / 1e9;
+    let (from, to) = (since(first.from), since(last.to));
+    Ok(Some(format!(
+        "{number} rows were lost from {from:.1} s to {to:.1} s ({}): there is nothing of that time",
+        first.why
     )))
 }

@@ -22,8 +22,8 @@ pub(crate) struct Plan {
     pub(crate) legend: Vec<Entry>,
     /// What the picture leaves out, then the chart's own notes; one line each.
     pub(crate) notes: Vec<String>,
-    /// Nothing to draw.
-    pub(crate) empty: bool,
+    /// There is nothing to draw, and this to say in its place.
+    pub(crate) empty: Option<&'static str>,
 }
 
 /// A line of the legend.
@@ -59,16 +59,19 @@ impl Plan {
             left.span = stack.most().map(|most| (0.0, most));
             notes.extend(stack_notes(stack));
         }
-        let empty = left.span.is_none()
+        let blank = left.span.is_none()
             && right.as_ref().is_none_or(|r| r.1.span.is_none())
             && extent.is_none();
+        let without_place = |r: &Range| r.without_place > 0;
+        let is_low = without_place(&left) || right.as_ref().is_some_and(|r| without_place(&r.1));
+        let empty = blank.then_some(if is_low { "nothing above 0" } else { "no data" });
         notes.extend(chart.notes.iter().map(|n| clean(n)));
         let mut left = match &extent {
             Some(extent) => extent.ruler(&axis, wanted),
             None => ruler(&axis, left.span, wanted),
         };
         let mut right = right.map(|(axis, r)| ruler(axis, r.span, wanted));
-        if empty {
+        if empty.is_some() {
             // Numbers would be made up.
             left.ticks.clear();
             if let Some(right) = &mut right {

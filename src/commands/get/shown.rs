@@ -97,14 +97,18 @@ fn notes(run: &Run, answer: &Answer) -> Vec<String> {
             "some events stand for up to {heaviest:.0}: amounts are estimates"
         ));
     }
-    notes.extend(dropped(run, answer));
+    notes.extend(missing(run, answer));
     notes
 }
 
-/// That events are missing, if any are.
-pub(super) fn dropped(run: &Run, answer: &Answer) -> Option<String> {
+/// That events or rows are missing, if any are.
+pub(super) fn missing(run: &Run, answer: &Answer) -> impl Iterator<Item = String> {
+    let dropped = analysis::dropped::note(run, answer, None);
+    let lost = analysis::dropped::lost_note(run, answer);
     // What cannot be read is told where it is asked for.
-    analysis::dropped::note(run, answer, None).unwrap_or_default()
+    [dropped, lost]
+        .into_iter()
+        .filter_map(Result::unwrap_or_default)
 }
 
 /// A group's key for a person: `vda, read`.

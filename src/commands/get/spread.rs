@@ -191,7 +191,7 @@ fn notes(run: &Run, answer: &Answer, spreads: &Spreads, refused: bool) -> Vec<St
             spreads.heaviest
         ));
     }
-    notes.extend(super::shown::dropped(run, answer));
+    notes.extend(super::shown::missing(run, answer));
     notes.extend(answer.caveat.map(str::to_owned));
     notes
 }

@@ -66,6 +66,10 @@ const LINGER: Nanos = 20_000_000;
 /// is talking.
 const LARGEST_PIPE: usize = 1 << 20;
 
+/// What becomes of whoever still holds the command's output when it is over.
+const LEFT_BEHIND: &str = "something that the command left in the background still has its output: \
+                           it ends when it prints again, unless its output goes elsewhere";
+
 impl Tee {
     /// Starts reading `outputs` into the files `keep` and to our own stdout and stderr; when it
     /// comes is told by `clock`.
@@ -133,7 +137,12 @@ fn copy(
             stream.note(piece);
         }
     }
-    streams.into_iter().flat_map(Stream::remarks).collect()
+    let held = streams
+        .iter()
+        .any(|s| s.from.is_some() || s.left == Some(0));
+    let left = held.then(|| LEFT_BEHIND.to_owned());
+    let remarks = streams.into_iter().flat_map(Stream::remarks);
+    remarks.chain(left).collect()
 }
 
 /// What can be read.

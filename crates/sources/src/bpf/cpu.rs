@@ -27,7 +27,7 @@ use super::who::{Who, group_subsystem};
 use crate::read::{fields, lines};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use groups::{GROUPS, Groups, Kind};
-use processors::Processors;
+use processors::{Part, Processors};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -173,42 +173,54 @@ impl Cpu {
         places.extend(parts.iter().map(|p| p.place.min(GROUPS)));
         places.sort_unstable();
         places.dedup();
+        let mut named = Vec::with_capacity(places.len());
         for place in places {
+            named.push((self.word_at(place, out)?, place));
+        }
+        // Those that nobody knows have one name, and so has a group that was made anew.
+        named.sort_by_key(|(group, _)| *group);
+        for same in named.chunk_by(|a, b| a.0 == b.0) {
             self.rows.slices.clear();
             self.rows.waits.clear();
-            for part in parts.iter().filter(|p| p.place.min(GROUPS) == place) {
-                let cell = grid::index(part.length);
-                self.rows.slices.push((Some(cell), 0, part.time));
+            for (_, place) in same {
+                self.gather(*place, &parts)?;
             }
-            let rows = &mut self.rows;
-            self.groups.growth(place, |g| {
-                let cells = match g.kind {
-                    Kind::Slice => &mut rows.slices,
-                    Kind::Wait => &mut rows.waits,
-                };
-                cells.push((g.cell, g.count, g.time));
-            })?;
             if write {
-                self.write(place, out)?;
+                self.write(same[0].0, out);
             }
         }
         Ok(())
     }
 
+    /// The name of the group at that place.
+    fn word_at(&mut self, place: usize, out: &mut Sink) -> Result<Word, MapError> {
+        if place < GROUPS {
+            let id = self.groups.id(place)?;
+            return Ok(self.who.group_word(id, out));
+        }
+        Ok(*self
+            .others
+            .get_or_insert_with(|| out.word("(other groups)")))
+    }
+
+    /// Adds what grew at that place to the cells.
+    fn gather(&mut self, place: usize, parts: &[Part]) -> Result<(), MapError> {
+        let rows = &mut self.rows;
+        for part in parts.iter().filter(|p| p.place.min(GROUPS) == place) {
+            let cell = grid::index(part.length);
+            rows.slices.push((Some(cell), 0, part.time));
+        }
+        self.groups.growth(place, |g| {
+            let cells = match g.kind {
+                Kind::Slice => &mut rows.slices,
+                Kind::Wait => &mut rows.waits,
+            };
+            cells.push((g.cell, g.count, g.time));
+        })
+    }
+
     /// The rows of a group.
-    fn write(&mut self, place: usize, out: &mut Sink) -> Result<(), MapError> {
-        let id = if place < GROUPS {
-            self.groups.id(place)?
-        } else {
-            0
-        };
-        let group = if place < GROUPS {
-            self.who.group_word(id, out)
-        } else {
-            *self
-                .others
-                .get_or_insert_with(|| out.word("(other groups)"))
-        };
+    fn write(&mut self, group: Word, out: &mut Sink) {
         let (slices, time, lost) = histogram(&mut self.rows.slices, |cell, count, seconds| {
             out.row(self.slice, &[group], &[cell, seconds, count]);
         });
@@ -227,7 +239,6 @@ impl Cpu {
             };
             out.row(self.total, &[group], &[time, slices, waits, waited]);
         }
-        Ok(())
     }
 
     /// What could not be kept, in words; empty if nothing was lost.

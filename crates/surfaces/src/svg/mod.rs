@@ -67,7 +67,7 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
     legend::draw(&mut svg, &frame, chart, &plan);
     let lines = (frame.notes, frame.note_lines);
     notes(&mut svg, (w, frame.em), &plan.notes, lines);
-    if plan.empty {
+    if let Some(instead) = plan.empty {
         let at = (
             frame.left.midpoint(frame.right),
             frame.top.midpoint(frame.bottom),
@@ -76,8 +76,8 @@ pub fn picture(chart: &Chart, width: u32, height: u32) -> String {
             at,
             Anchor::Middle,
             style(frame.em * 1.3, FAINT),
-            "no data",
-            "no data",
+            instead,
+            instead,
         );
     }
     svg.finish()
@@ -397,6 +397,9 @@ mod tests {
         chart.left.log = true;
         let svg = picture(&chart, 800, 400);
         assert!(svg.contains("2 values at or below 0 left out of the log axis"));
+        chart.lines = vec![line("a", &[0.0, 0.0])];
+        let svg = picture(&chart, 800, 400);
+        assert!(svg.contains("nothing above 0") && !svg.contains("no data"));
     }
 
     #[test]

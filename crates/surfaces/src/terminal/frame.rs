@@ -116,9 +116,9 @@ pub(super) fn draw(canvas: &mut Canvas, frame: &Frame, chart: &Chart, plan: &Pla
     frame.legend.draw(canvas, plan, colour, (frame.width, row));
     row += frame.legend.height();
     draw_notes(canvas, frame, &notes(chart, plan), row);
-    if plan.empty {
-        let x = frame.left + 1 + frame.plot_width.saturating_sub(7) / 2;
-        canvas.text((x, frame.top + frame.plot_height / 2), "no data", None);
+    if let Some(instead) = plan.empty {
+        let x = frame.left + 1 + frame.plot_width.saturating_sub(instead.len()) / 2;
+        canvas.text((x, frame.top + frame.plot_height / 2), instead, None);
     }
 }
 
