@@ -61,8 +61,9 @@ const SERVICE: usize = 1;
 const ERRORS: usize = 2;
 const REQUEUES: usize = 3;
 
-/// Devices that may come while it runs and still find room.
-const LATER: u32 = 8;
+/// Devices that may come while it runs and still find room. A block takes 160 kB of the kernel's
+/// memory for each lane.
+const LATER: u32 = 4;
 
 /// Rows of a block: `enum row_kind` of the program.
 mod row {
@@ -168,7 +169,6 @@ impl Known {
 
 fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let lanes = Lanes::of_this_machine();
-    let devices = std::fs::read_dir(host.sys("block")).map_or(0, Iterator::count);
     let with_events = host.look.events_of("disk");
     let mut hooks = HOOKS.to_vec();
     let without_bios = Waiting::new(host);
@@ -179,9 +179,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         hooks.extend(DIRECTS_END);
         hooks.extend(EVENT_HOOKS);
     }
-    // A block an operation, for all and for some that come later.
-    let devices = (devices as u32 + LATER).min(DEVICES as u32);
-    let (blocks, weights) = (OPS as u32 * devices, devices);
+    let (devices, blocks) = room_needed(host);
+    let weights = (devices + LATER).min(DEVICES as u32);
+    let blocks = (blocks + OPS as u32 * LATER).min((OPS * DEVICES) as u32);
     let slots = slots_needed(host);
     let constants = [
         Constant::Word("lanes", lanes.count),
@@ -248,6 +248,24 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         losses: loaded.losses()?,
         loaded,
     }))
+}
+
+/// How many devices are set up, and how many blocks they need: one for each operation that they
+/// have. What is not set up does nothing.
+fn room_needed(host: &Host) -> (u32, u32) {
+    let (mut devices, mut blocks) = (0, 0);
+    for device in std::fs::read_dir(host.sys("block")).into_iter().flatten() {
+        let Ok(device) = device else { continue };
+        let says = |name: &str| crate::read::once(&device.path().join(name)).unwrap_or_default();
+        if says("size") == "0" {
+            continue;
+        }
+        let discards = says("queue/discard_max_bytes") != "0";
+        let flushes = says("queue/write_cache") != "write through";
+        devices += 1;
+        blocks += 2 + u32::from(discards) + u32::from(flushes);
+    }
+    (devices, blocks)
 }
 
 /// Places for requests under way, as a power of two: many times more than the devices can
