@@ -10,7 +10,7 @@ mod truth;
 
 use std::path::PathBuf;
 
-use support::{Need, can_run, scratch, total};
+use support::{AtEnd, Need, can_run, scratch, total};
 use truth::group::Own;
 use truth::{Totals, record_script_with};
 
@@ -82,4 +82,51 @@ fn two_thousand_short_processes_are_all_counted() {
     let each = counted / 2000.0;
     assert!((0.3e-3..6e-3).contains(&each), "a process took {each} s");
     agrees(recorded, counted);
+}
+
+/// A group without tasks is charged nothing, however many children it has: they and it are not
+/// read at one moment.
+#[test]
+fn a_group_without_tasks_is_charged_nothing() {
+    let name = "a_group_without_tasks_is_charged_nothing";
+    if !can_run(name, &[Need::Root, Need::Path("/sys/fs/cgroup")]) {
+        return;
+    }
+    let Some(group) = Own::new("empty") else {
+        can_run(
+            name,
+            &[Need::Path("a control group that counts processor time")],
+        );
+        return;
+    };
+    let children: Vec<PathBuf> = (0..5000)
+        .map(|i| group.dir.join(format!("c{i:04}")))
+        .collect();
+    for child in &children {
+        std::fs::create_dir(child).expect("root makes groups");
+    }
+    let _end = AtEnd(|| {
+        for child in &children {
+            let _ = std::fs::remove_dir(child);
+        }
+    });
+    // One at each end of the list burns, and stops before the recording does.
+    let burn = |i: usize| {
+        let procs = children[i].join("cgroup.procs");
+        format!(
+            "(sh -c 'echo $$ >{}; exec timeout 1 sh -c \"while :; do :; done\"') & ",
+            procs.display()
+        )
+    };
+    let run = scratch("empty").join("run");
+    let script = format!("{}{}sleep 2.5", burn(0), burn(4999));
+    record_script_with(&run, "500ms", &["--detail", "samples"], &script);
+    let own = Totals::of(&run, "cgroup.time by cgroup").get(&group.name());
+    let burned = Totals::of(
+        &run,
+        &format!("cgroup.time by cgroup where cgroup ~ {}/c", group.name()),
+    )
+    .sum();
+    assert!(burned > 0.5, "{burned} s");
+    assert_eq!(own, 0.0, "of {burned} s");
 }
