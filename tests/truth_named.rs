@@ -242,6 +242,35 @@ fn after_exec_it_is_another_program() {
     same("dd", by.get("dd"), 100.0);
 }
 
+/// The same of what it sends.
+#[test]
+fn after_exec_another_program_sends() {
+    let needs = [NEEDS, &[Need::Path("/bin/bash")]].concat();
+    if !can_run("after_exec_another_program_sends", &needs) {
+        return;
+    }
+    let _alone = alone();
+    let dir = scratch("named-sends");
+    let other = dir.join("another");
+    std::fs::copy("/bin/bash", &other).expect("room");
+    // Nobody listens at port 9: each is answered that nobody does.
+    let send = |count: u32| {
+        format!("for i in $(seq {count}); do echo x 2>/dev/null >/dev/udp/127.0.0.1/9; done; ")
+    };
+    let (first, second) = (dir.join("first.sh"), dir.join("second.sh"));
+    let become_it = format!("exec {} {}", other.display(), second.display());
+    std::fs::write(&first, send(1) + &become_it).expect("room");
+    std::fs::write(&second, send(60) + "true").expect("room");
+    let script = format!("exec /bin/bash {}", first.display());
+    let run = dir.join("run");
+    let options = ["--events", "net", "--event-budget", "100%"];
+    record_script_with(&run, "100ms", &options, &script);
+    let part = "where layer = loopback and direction = transmit and stage = driver";
+    let by = Totals::of(&run, &format!("net.segments by command {part}"));
+    let sent = by.get("another");
+    assert!(sent >= 60.0, "{sent} of 60 segments");
+}
+
 #[test]
 fn groups_with_long_names_are_kept_apart() {
     if !can_run("groups_with_long_names", NEEDS) {

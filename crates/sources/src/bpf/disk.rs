@@ -39,7 +39,8 @@ use waiting::Waiting;
 pub const ENTRY: Entry = Entry {
     name: "bpf-disk",
     help: "block I/O: latency, queue and service time, size, seeks, depth; each I/O as an event",
-    reads: "tracepoints block:block_rq_*, block_bio_*, block_io_start, iomap_dio_rw_begin",
+    reads: "tracepoints block:block_rq_*, block_bio_*, block_io_start, iomap:iomap_dio_rw_begin, \
+            iomap_dio_rw_queued, iomap_dio_complete, sched:sched_process_exec",
     link: "https://docs.kernel.org/trace/events.html",
     detail: Detail::Distributions,
     open,

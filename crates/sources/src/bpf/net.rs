@@ -117,7 +117,11 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("told_groups", room(8192, 1)),
         ("told_files", 1),
     ];
-    let mut loaded = load(host, super::object!("net"), &sizes, &constants, &HOOKS)?;
+    let mut hooks = HOOKS.to_vec();
+    if with_events {
+        hooks.push(super::who::EXEC);
+    }
+    let mut loaded = load(host, super::object!("net"), &sizes, &constants, &hooks)?;
     let attached = |hook: &str| {
         let mut programs = loaded.programs();
         programs.any(|p| p.hook == hook && p.state == "attached")

@@ -7,8 +7,8 @@
 //! A parent is read before its children, so that what they use in between makes its own amount
 //! too small, and the next interval's larger by as much. What is negative is carried to the next
 //! interval: amounts are never negative, and a group without tasks is charged nothing for children
-//! that live. (The other way round such a group would be charged what its children used between the readings, and
-//! nothing it does itself would ever pay that back.)
+//! that live. (The other way round such a group would be charged what its children used between
+//! the readings, and nothing it does itself would ever pay that back.)
 
 /// Counters of a group and what is known of its children's.
 #[derive(Clone, Copy, Debug)]
