@@ -136,6 +136,11 @@ fn values_that_cannot_be() {
         (&["--for", "abc"], "--for abc", "for example 500ms"),
         (&["--note", "abc"], "--note abc", "KEY=VALUE"),
         (&["--note", "=abc"], "--note =abc", "KEY=VALUE"),
+        (
+            &["--note", "a=1", "--note", "a=2"],
+            "--note a=",
+            "one value",
+        ),
         (&["--top", "0"], "0", "1..=1000"),
         (&["--top", "x"], "x", ""),
     ] {

@@ -453,4 +453,11 @@ fn a_hundred_marks_are_a_hundred_phases() {
     );
     let in_one = support::get(&run, "self.samples where phase = p50");
     assert_eq!(in_one["groups"][0]["total"].as_f64(), Some(1.0), "{in_one}");
+    let shown = text(&output(sonde().arg("show").arg(&run)).stdout);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("p24 from"), "{shown}");
+    assert!(
+        !shown.contains("p25 from") && shown.contains("and 76 more"),
+        "{shown}"
+    );
 }

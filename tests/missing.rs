@@ -189,6 +189,15 @@ fn what_lacks_dropped_events_says_how_many() {
             "{expression}"
         );
     }
+    // Beside the numbers, not among them.
+    let csv = support::output(
+        sonde()
+            .arg("get")
+            .arg(&run)
+            .args(["disk.ios by process", "--csv"]),
+    );
+    assert!(!String::from_utf8_lossy(&csv.stdout).contains("dropped"));
+    assert!(String::from_utf8_lossy(&csv.stderr).contains("700 events"));
     assert!(said("plot", &run, "disk.ios by process").contains(dropped));
     let part = succeed(
         sonde()

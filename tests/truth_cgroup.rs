@@ -110,16 +110,16 @@ fn a_group_without_tasks_is_charged_nothing() {
             let _ = std::fs::remove_dir(child);
         }
     });
-    // One at each end of the list burns, and stops before the recording does.
+    // One at each end of the list burns a second, and is ended before the recording is.
     let burn = |i: usize| {
         let procs = children[i].join("cgroup.procs");
         format!(
-            "(sh -c 'echo $$ >{}; exec timeout 1 sh -c \"while :; do :; done\"') & ",
+            "(sh -c 'echo $$ >{}; ulimit -t 1; while :; do :; done') & ",
             procs.display()
         )
     };
     let run = scratch("empty").join("run");
-    let script = format!("{}{}sleep 2.5", burn(0), burn(4999));
+    let script = format!("{}{}wait; sleep 1.5", burn(0), burn(4999));
     record_script_with(&run, "500ms", &["--detail", "samples"], &script);
     let own = Totals::of(&run, "cgroup.time by cgroup").get(&group.name());
     let burned = Totals::of(
@@ -127,6 +127,6 @@ fn a_group_without_tasks_is_charged_nothing() {
         &format!("cgroup.time by cgroup where cgroup ~ {}/c", group.name()),
     )
     .sum();
-    assert!(burned > 0.5, "{burned} s");
+    assert!(burned > 1.5, "{burned} s");
     assert_eq!(own, 0.0, "of {burned} s");
 }

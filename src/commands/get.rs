@@ -110,6 +110,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
                 csv_of(answer)
             };
             output::data(&format!("{gap}{csv}"));
+            for note in shown::missing(&run, answer) {
+                output::paragraph(&format!("{}: {note}", output::one_line(&answer.text)));
+            }
         } else {
             let gap = if place > 0 { "\n" } else { "" };
             let text = table_of(&run, answer, spreads.as_ref(), series);

@@ -269,7 +269,9 @@ impl<'t> Parser<'t> {
         ] {
             if self.symbol(symbol) {
                 let value = self.value()?;
-                let amount = self.amount(&value)?;
+                let amount = self.amount(&value).map_err(|problem| {
+                    problem.hint("words are tested with =  !=  ~  !~  in a, b")
+                })?;
                 return Ok(Test::Compare(order, amount));
             }
         }

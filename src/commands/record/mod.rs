@@ -183,7 +183,10 @@ fn wanted(matches: &ArgMatches) -> Result<Wanted, Failure> {
                 text + "\nhint: for example --note disk=nvme",
             ));
         };
-        notes.insert(key.to_owned(), value.to_owned());
+        if notes.insert(key.to_owned(), value.to_owned()).is_some() {
+            let text = format!("--note {key}=... is given twice");
+            return Err(Failure::input(text + "\nhint: a note has one value"));
+        }
     }
     let look = look(matches)?;
     let sources = named_sources(matches, &look)?;

@@ -22,6 +22,9 @@ const ONE_CPU: &str = "of 1 cpu";
 /// Rows of each list.
 const MOST: usize = 5;
 
+/// Phases that are listed.
+const MOST_PHASES: usize = 24;
+
 /// The whole screen; with `all` every finding.
 pub(super) fn render(run: &Run, s: &Summary, all: bool) -> String {
     part::render(&parts(run, s, all), WIDTH)
@@ -89,8 +92,13 @@ fn head(run: &Run) -> Vec<Part> {
             let at = (p.from - m.started) as f64 / 1e9;
             format!("{} from {}", one_line(&p.name), time_text(at))
         };
-        let list: Vec<String> = m.phases.iter().map(phase).collect();
-        parts.push(Part::entry("phases", list.join(", ")));
+        let listed = m.phases.iter().take(MOST_PHASES);
+        let mut list = listed.map(phase).collect::<Vec<_>>().join(", ");
+        if m.phases.len() > MOST_PHASES {
+            let more = m.phases.len() - MOST_PHASES;
+            list += &format!(", and {more} more");
+        }
+        parts.push(Part::entry("phases", list));
     }
     parts.push(Part::Gap);
     parts

@@ -37,6 +37,8 @@ const UNSEEN: &[&str] = &[
     "more of them under way, or more devices and groups, than the programs in the kernel have \
      room for",
     "what had begun before the recording did",
+    "a kernel that leaves programs out for a moment: while another recorder comes or goes, or while \
+     certain tasks have a processor",
 ];
 
 const LATE: &[&str] = &[
@@ -71,6 +73,7 @@ fn find(look: &Look<'_>) -> Vec<Finding> {
         dropped(look),
         missed(look),
         unseen(look),
+        uncounted(look),
         late(look),
     ]
     .into_iter()
@@ -251,6 +254,35 @@ fn unseen(look: &Look<'_>) -> Option<Finding> {
         from,
         to,
         expression: "self.unseen by table".into(),
+        causes: UNSEEN,
+    })
+}
+
+/// I/Os that the kernel's own counters have and no histogram: of these the programs know nothing.
+fn uncounted(look: &Look<'_>) -> Option<Finding> {
+    let mut programs = look.manifest().programs.iter();
+    if !programs.any(|p| p.hook == "block_rq_complete" && p.state == "attached") {
+        return None;
+    }
+    let all = look.total("disk.ios")?;
+    let seen = look.total("disk.ios by latency")?;
+    let known = look.total("self.unseen where table = disk_event");
+    let uncounted = all - seen - known.unwrap_or(0.0);
+    if uncounted < FEWEST_MISSED || uncounted <= MISSED_SHARE * all {
+        return None;
+    }
+    let (from, to) = look.whole();
+    Some(Finding {
+        name: RULE.name,
+        score: LOSS_SCORE,
+        sentence: format!(
+            "Of {} I/Os that the kernel counted {} are in no histogram.",
+            count(all),
+            count(uncounted),
+        ),
+        from,
+        to,
+        expression: "disk.ios by device".into(),
         causes: UNSEEN,
     })
 }

@@ -248,6 +248,22 @@ fn not_told(s: &mut Script, table: &str, [dropped, unseen]: [f64; 2], ios: f64) 
     }
 }
 
+/// Ten seconds in which the kernel counted 10,000 I/Os, and the programs so many.
+fn counted_twice(s: &mut Script, seen: f64) {
+    for n in 1..=10 {
+        s.at(f64::from(n), 1.0).cpus([0.1, 0.1], 1.0);
+        let values = [1000.0, 0.0, 0.0, 0.001, 0.0];
+        s.row("disk", &["sda", "disk", "read"], &values);
+        let values = [0.001, seen / 10.0, 4096.0];
+        s.row("disk_latency", &["sda", "disk", "read"], &values);
+    }
+    s.manifest.programs = vec![Program {
+        hook: "block_rq_complete".into(),
+        state: "attached".into(),
+        ..Program::default()
+    }];
+}
+
 /// A program in the kernel, measured for two of ten seconds.
 fn program(s: &mut Script, hits: u64, nanoseconds: f64, missed: u64) {
     own(s, 10, 0.01, 0.0, 0.0);
@@ -362,6 +378,14 @@ pub(crate) const OBSERVER: Cases = Cases {
             expression: "self.unseen by table",
         },
         Fires {
+            what: "I/Os of which the programs know nothing",
+            settings: &[],
+            script: |s| counted_twice(s, 9_980.0),
+            says: &["Of 10.0k I/Os that the kernel counted 20 are in no histogram"],
+            time: (0.0, 10.0),
+            expression: "disk.ios by device",
+        },
+        Fires {
             what: "late samples",
             settings: &[],
             script: |s| own(s, 10, 0.01, 15.0, 5.0),
@@ -380,6 +404,11 @@ pub(crate) const OBSERVER: Cases = Cases {
             what: "cheap programs in the kernel, hits left out now and then",
             settings: &[],
             script: |s| program(s, 200_000, 300.0, 400),
+        },
+        Silent {
+            what: "an I/O in a thousand that no histogram has",
+            settings: &[],
+            script: |s| counted_twice(s, 9_990.0),
         },
         Silent {
             what: "a dear start",

@@ -9,6 +9,11 @@ use aya::maps::{Array, MapData};
 /// Cells of a row, as in `kernel.h`.
 pub(super) const CELLS: usize = 2048;
 
+/// Cells of a page: what an earlier reading held is kept by pages, for most of a histogram's are
+/// empty (a whole block of a device and operation is 160 kB).
+const PAGE: usize = 64;
+type Page = [u64; PAGE];
+
 /// Single rows.
 pub(super) type Rows = Blocks<CELLS>;
 
@@ -16,7 +21,8 @@ pub(super) type Rows = Blocks<CELLS>;
 pub(super) struct Blocks<const N: usize> {
     map: Array<MapData, [u64; N]>,
     lanes: u32,
-    before: Vec<Box<[u64]>>,
+    /// Of each block; a page that was always empty is not there.
+    before: Vec<Vec<Option<Box<Page>>>>,
     now: Vec<u64>,
 }
 
@@ -35,7 +41,7 @@ impl<const N: usize> Blocks<N> {
     pub(super) fn growth(&mut self, number: u32, mut each: impl FnMut(usize, u64)) {
         let place = number as usize;
         if self.before.len() <= place {
-            self.before.resize_with(place + 1, Box::default);
+            self.before.resize_with(place + 1, Vec::new);
         }
         self.now.clear();
         self.now.resize(N, 0);
@@ -48,13 +54,20 @@ impl<const N: usize> Blocks<N> {
             }
         }
         let before = &mut self.before[place];
-        if before.is_empty() {
-            *before = vec![0; N].into_boxed_slice();
-        }
-        for (cell, (now, before)) in self.now.iter().zip(before.iter_mut()).enumerate() {
-            if now != before {
-                each(cell, now.wrapping_sub(*before));
-                *before = *now;
+        before.resize(N / PAGE, None);
+        for (page, (now, before)) in self.now.as_chunks().0.iter().zip(before).enumerate() {
+            let before = match before {
+                None if now == &[0; PAGE] => continue,
+                before => before.get_or_insert_with(|| Box::new([0; PAGE])),
+            };
+            if now == &**before {
+                continue;
+            }
+            for (cell, (now, before)) in now.iter().zip(before.iter_mut()).enumerate() {
+                if now != before {
+                    each(page * PAGE + cell, now.wrapping_sub(*before));
+                    *before = *now;
+                }
             }
         }
     }

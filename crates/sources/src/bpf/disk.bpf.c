@@ -49,19 +49,11 @@ int disk_issue(u64 *ctx)
         return 0;
     }
     now = ktime();
-    if (slot->issued) {
-        /*
-         * It was issued before, and its completion never seen: the kernel may leave a
-         * program out for the moment in which another is attached to the same hook.
-         */
-        untracked();
+    if (slot->issued)
+        abandon(slot, now);
+    if (!slot->first)
         slot->first = now;
-        slot->depth = change_depth(device, now, 0, AT_ISSUE);
-    } else {
-        if (!slot->first)
-            slot->first = now;
-        slot->depth = change_depth(device, now, 1, AT_ISSUE);
-    }
+    slot->depth = change_depth(device, now, 1, AT_ISSUE);
     slot->issued = now;
     slot->bytes = rq->__data_len;
     slot->index = index;

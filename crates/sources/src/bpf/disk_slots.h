@@ -81,6 +81,23 @@ INLINE bool take_slot(struct slot *slot, u32 was, u32 wanted)
     return 1;
 }
 
+/*
+ * It was issued, and its request is used anew: its completion was never seen. The kernel may leave
+ * a program out for the moment in which another is attached to the same hook.
+ */
+ONCE int abandon(struct slot *slot, u64 now)
+{
+    struct device *device;
+    if (!slot)
+        return 0;
+    untracked();
+    device = device_at(slot->index);
+    if (device && !(slot->marks & HELD))
+        change_depth(device, now, -1, AT_ISSUE);
+    forget(slot);
+    return 0;
+}
+
 /* The slot that is the request's, or one made its own. */
 INLINE struct slot *own_slot(struct request *rq)
 {
@@ -89,7 +106,7 @@ INLINE struct slot *own_slot(struct request *rq)
     if (slot) {
         /* The end of its flush was never seen. */
         if (slot->marks & HELD)
-            forget(slot);
+            abandon(slot, 0);
         return slot;
     }
 #pragma unroll

@@ -146,7 +146,10 @@ int disk_start(u64 *ctx)
     if (!slot)
         return 0;
     /* What a request before it left, that was never completed. */
-    forget(slot);
+    if (slot->issued)
+        abandon(slot, ktime());
+    else
+        forget(slot);
     know(slot, bio, rq->cmd_flags, task);
     return 0;
 }

@@ -16,6 +16,12 @@ const PAGE_CELLS: usize = 64;
 const PAGES: usize = 32;
 
 type Page = [u64; PAGE_CELLS * 2];
+/// What a cell of a page held at the last reading. Most of a group's are empty, and there may be
+/// thousands of groups: of the others a kilobyte a page would be kept.
+struct Kept {
+    cell: u8,
+    was: [u64; 2],
+}
 /// `struct group`: number, debt, two cells, 32-bit numbers of two times 32 pages.
 type Group = [u64; 6 + PAGES];
 type Seen = [u64; SEEN];
@@ -43,7 +49,8 @@ pub(super) struct Groups {
     entries: Array<MapData, Group>,
     seen: Array<MapData, Seen>,
     pages: Array<MapData, Page>,
-    before: Vec<Option<Box<Page>>>,
+    /// Of each page, in order of its cells.
+    before: Vec<Vec<Kept>>,
     beyond: Vec<[u64; 4]>,
 }
 
@@ -113,21 +120,31 @@ impl Groups {
         let now = self.pages.get(&number, 0)?;
         let place = number as usize;
         if self.before.len() <= place {
-            self.before.resize_with(place + 1, || None);
+            self.before.resize_with(place + 1, Vec::new);
         }
-        let before = self.before[place].get_or_insert_with(|| Box::new([0; PAGE_CELLS * 2]));
-        for (i, cell) in now.chunks_exact(2).enumerate() {
-            let [count, time] = grown(cell, &before[i * 2..]);
+        let before = &mut self.before[place];
+        let mut at = 0;
+        for (cell, now) in now.as_chunks().0.iter().enumerate() {
+            if *now == [0; 2] {
+                continue;
+            }
+            at += before[at..].partition_point(|kept| usize::from(kept.cell) < cell);
+            if before.get(at).is_none_or(|k| usize::from(k.cell) != cell) {
+                let cell = cell as u8;
+                before.insert(at, Kept { cell, was: [0; 2] });
+            }
+            let was = &mut before[at].was;
+            let [count, time] = grown(now, was);
             if count > 0 || time > 0 {
                 each(Growth {
                     kind,
-                    cell: Some(first + i as u32),
+                    cell: Some(first + cell as u32),
                     count,
                     time,
                 });
             }
+            *was = *now;
         }
-        **before = now;
         Ok(())
     }
 }
