@@ -24,30 +24,78 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     ]) {
         return "stacked";
     }
-    // cXtYdZ and cXdZ, with sN or pN for a part of it.
-    if name.first() == Some(&b'c') && name.contains(&b'd') && has_digit(name) && name != b"cd0" {
-        let unit = name.iter().rposition(|b| *b == b'd').unwrap_or(0);
-        let part = name[unit..].iter().any(|b| matches!(b, b's' | b'p'));
-        return if part { "partition" } else { "disk" };
-    }
-    if let Some(layer) = by_id(name) {
+    if let Some(layer) = by_place(name).or_else(|| by_id(name)) {
         return layer;
     }
     if partition_of_linux(name) || partition_of_bsd(name) || name.contains(&b',') {
         return "partition";
     }
-    let known = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "sr", "scd", "fd", "cd", "st", "ssd", "cmdk",
-        "dad", "blkdev", "ada", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid", "aacd",
-        "rssd", "pass", "wd", "ld", "xbd", "vdc", "nbd", "rbd", "dasd", "ub", "md_",
-    ];
-    let is_disk = known.iter().any(|p| {
-        name.strip_prefix(p.as_bytes())
-            .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_alphanumeric))
-    });
     // What else has a name was given it: a pool, a volume.
-    let bsd = any(&["ad", "mmcsd", "amrd", "twed"]);
-    if is_disk || bsd { "disk" } else { "stacked" }
+    if is_disk(name) { "disk" } else { "stacked" }
+}
+
+/// The same on Solaris, where `vdc1` is a disk of a logical domain, and not a part of `vdc`.
+pub(crate) fn layer_on_solaris(name: &[u8]) -> &'static str {
+    if numbered(name, "vdc") {
+        return "disk";
+    }
+    layer(name)
+}
+
+/// Drivers that number their disks.
+const NUMBERED: [&str; 45] = [
+    "sd", "ssd", "hd", "vdc", "nbd", "rbd", "sr", "scd", "fd", "cd", "st", "cmdk", "dad", "blkdev",
+    "xdf", "skd", "ada", "ad", "acd", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid",
+    "mfisyspd", "aacd", "amrd", "twed", "mlxd", "mlx", "idad", "ipsd", "mmcsd", "rssd", "pass",
+    "wd", "ld", "xbd", "dk", "vd", "pmem", "nvme", "sdmmc",
+];
+
+/// Drivers of Linux that letter them.
+const LETTERED: [&str; 7] = ["sd", "hd", "vd", "xvd", "ub", "dasd", "rssd"];
+
+fn is_disk(name: &[u8]) -> bool {
+    let lettered = |prefix: &&str| {
+        name.strip_prefix(prefix.as_bytes()).is_some_and(|rest| {
+            (1..=3).contains(&rest.len()) && rest.iter().all(u8::is_ascii_lowercase)
+        })
+    };
+    // `nvme0n1`, `nvme0c1n1`, `mmcblk0boot1`: a number and what it is of.
+    let part_of_number = ["nvme", "mmcblk"].iter().any(|p| {
+        name.strip_prefix(p.as_bytes()).is_some_and(|rest| {
+            rest.first().is_some_and(u8::is_ascii_digit)
+                && rest.iter().all(u8::is_ascii_alphanumeric)
+        })
+    });
+    NUMBERED.iter().any(|p| numbered(name, p))
+        || LETTERED.iter().any(|p| lettered(&p))
+        || part_of_number
+}
+
+/// cXtYdZ and cXdZ of Solaris and HP-UX, with sN or pN for a part of it. Only the target may be a
+/// name, in capitals: a pool may be named `cloud1`.
+fn by_place(name: &[u8]) -> Option<&'static str> {
+    let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut rest = name.strip_prefix(b"c")?;
+    let controller = digits(rest);
+    rest = &rest[controller..];
+    if let Some(target) = rest.strip_prefix(b"t") {
+        let is_target = |b: &u8| b.is_ascii_digit() || b.is_ascii_uppercase();
+        let long = target.iter().take_while(|b| is_target(b)).count();
+        rest = &target[long..];
+        if long == 0 {
+            return None;
+        }
+    }
+    let unit = rest.strip_prefix(b"d")?;
+    let long = digits(unit);
+    let part = &unit[long..];
+    let is_part = matches!(part.first(), Some(b's' | b'p')) && part.len() == 1 + digits(&part[1..]);
+    match (controller, long) {
+        (0, _) | (_, 0) => None,
+        _ if part.is_empty() => Some("disk"),
+        _ if is_part && part.len() > 1 => Some("partition"),
+        _ => None,
+    }
 }
 
 /// Lasting names, as in `/dev/disk/by-id`: `ata-MODEL_SERIAL`, `wwn-0x5000c500-part1`.
@@ -61,10 +109,6 @@ fn by_id(name: &[u8]) -> Option<&'static str> {
         numbered(last, "part")
     });
     Some(if part { "partition" } else { "disk" })
-}
-
-fn has_digit(name: &[u8]) -> bool {
-    name.iter().any(u8::is_ascii_digit)
 }
 
 /// Whether the name is that prefix and a number.
@@ -140,6 +184,11 @@ mod tests {
                     "wwn-0x5000c500",
                     "ad0",
                     "mmcsd0",
+                    "mfisyspd0",
+                    "mlxd0",
+                    "xdf0",
+                    "nvme0c1n1",
+                    "dasda",
                 ][..],
             ),
             (
@@ -162,7 +211,22 @@ mod tests {
             (
                 "stacked",
                 &[
-                    "dm-0", "md0", "md127", "loop3", "d10", "vg-root", "zones", "rpool",
+                    "dm-0",
+                    "md0",
+                    "md127",
+                    "loop3",
+                    "d10",
+                    "vg-root",
+                    "zones",
+                    "rpool",
+                    "data",
+                    "storage",
+                    "store1",
+                    "cloud1",
+                    "cl-lv_data1",
+                    "crypt_sda2",
+                    "data2",
+                    "stage",
                 ],
             ),
             ("memory", &["ram0", "zram1", "ramdisk1"]),

@@ -81,7 +81,7 @@ impl Repeated {
     pub(crate) fn of(&mut self, name: &[u8], out: &mut Out) -> bool {
         let begins = self.fresh || self.seen.contains(name);
         if begins {
-            out.sample_told(self.stamp.take());
+            out.sample_once(self.stamp.take());
             self.reports += 1;
             self.fresh = false;
             self.seen.clear();

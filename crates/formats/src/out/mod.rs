@@ -2,6 +2,7 @@
 //! amounts of rates.
 
 mod gaps;
+mod order;
 mod rows;
 mod shape;
 mod spread;
@@ -17,6 +18,7 @@ use run::{Nanos, Sink, catalog};
 
 use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 
+use order::Order;
 pub use shape::Shape;
 
 /// A gap of more than this many intervals is no interval, where the text says how long they
@@ -48,6 +50,8 @@ struct Sample {
     lost: bool,
     /// When a logger wrote its first line.
     logged: Option<Nanos>,
+    /// An output above told of this time.
+    told: bool,
 }
 
 /// How rows are handed out.
@@ -80,6 +84,7 @@ pub struct Out {
     sample: Option<Sample>,
     /// Rows of the present sample.
     own_rows: usize,
+    order: Order,
     /// Samples with a time that were lost with it, since the last one.
     missing: u32,
     /// End of the sample before.
@@ -143,6 +148,7 @@ impl Out {
             amounts: Vec::new(),
             sample: None,
             own_rows: 0,
+            order: Order::default(),
             missing: 0,
             before: None,
             ended: 0,
@@ -365,6 +371,7 @@ impl Out {
             missing: std::mem::take(&mut self.missing),
             lost: false,
             logged,
+            told: false,
         });
         self.own_rows = 0;
     }
@@ -375,6 +382,7 @@ impl Out {
     pub(crate) fn end(&mut self) {
         self.finish_sample();
         self.settle(None);
+        self.note_left_out();
     }
 
     /// Rows of samples that are alike are handed out as such.

@@ -34,6 +34,9 @@ impl Out {
     /// table's order.
     pub fn row(&mut self, table: TableId, words: &[Word], values: &[f64]) {
         self.own_rows += 1;
+        if self.leaves_out(1) {
+            return;
+        }
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
@@ -52,6 +55,9 @@ impl Out {
     /// Adds a row whose sums are amounts in the sample's interval.
     pub fn amounts(&mut self, table: TableId, words: &[Word], values: &[f64]) {
         self.own_rows += 1;
+        if self.leaves_out(1) {
+            return;
+        }
         if self.is_since_boot() {
             self.keep_since_boot(table, words, values);
         } else {
@@ -78,6 +84,9 @@ impl Out {
     ) {
         let count = values.first().map_or(0, |column| column.len());
         self.own_rows += count;
+        if self.leaves_out(count as u64) {
+            return;
+        }
         let equal = words.iter().all(|c| c.len() == count)
             && values.iter().all(|c| c.len() == count)
             && self.done.rows(shape.table).words.len() == words.len();
@@ -277,6 +286,9 @@ impl Out {
 
     /// A first report is kept by itself: nobody knows over how long it is a mean.
     pub(super) fn keep_since_boot(&mut self, table: TableId, words: &[Word], values: &[f64]) {
+        if self.leaves_out(1) {
+            return;
+        }
         let Some((subject, table)) = catalog::tables().nth(usize::from(table.0)) else {
             return;
         };

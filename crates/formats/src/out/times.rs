@@ -13,6 +13,10 @@ impl Out {
             return;
         };
         self.tell_logged(&mut sample);
+        if sample.told {
+            self.before = sample.stamp;
+            return;
+        }
         sample.lost &= self.own_rows == 0;
         if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;

@@ -253,7 +253,7 @@ impl Reader {
             if self.values().any(|(_, v)| v.meant == Meant::Counter) {
                 out.counts();
             }
-            out.sample_told(stamp);
+            out.sample_once(stamp);
             let only_counters = self.values().all(|(_, v)| v.meant == Meant::Counter);
             if out.samples() == 1 && (self.table.since_boot || only_counters) {
                 out.since_boot();

@@ -130,7 +130,7 @@ impl Arcstat {
                 None => return Line::Unknown,
             }
         }
-        out.sample_told(stamp);
+        out.sample_since_boot_first(stamp);
         if self.rows == 0 {
             out.since_boot();
         }
@@ -220,7 +220,7 @@ impl Parser for Arcstat {
         for _ in 0..crate::lines::rows_in(line, self.columns.len()) {
             match stamp {
                 Some(stamp) => {
-                    out.sample_at_or_same(Stamp::Clock(stamp));
+                    out.sample_once_or_same(Stamp::Clock(stamp));
                     out.gap();
                 }
                 // Before any time nothing has to be kept free.

@@ -115,7 +115,7 @@ impl Memstat {
             ));
             return;
         };
-        out.sample_told(self.stamp.take());
+        out.sample_once(self.stamp.take());
         out.only_levels();
         for row in std::mem::take(&mut self.rows) {
             let exact = row.pages * page;

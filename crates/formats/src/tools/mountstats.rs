@@ -359,7 +359,7 @@ impl Parser for Mountstats {
         match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.finish_reading(out);
-                out.sample_at(stamp);
+                out.sample_once(Some(stamp));
                 self.begin(out);
                 self.stamped = true;
                 return Line::Noise;

@@ -199,7 +199,7 @@ impl Nicstat {
         self.close(out);
         // A header's time is that of the report below it only.
         let stamp = stamp.or_else(|| self.stamp.take());
-        out.sample_told(stamp);
+        out.sample_since_boot_first(stamp);
         self.at = stamp;
         self.fresh = false;
         if self.known.is_empty() {

@@ -62,7 +62,7 @@ fn host_of_prompt(line: &[u8], out: &mut Out) {
 
 /// Begins a sample, taken at `stamp` if that is known.
 pub(super) fn sample(stamp: &mut Option<Stamp>, out: &mut Out) {
-    out.sample_told(stamp.take());
+    out.sample_since_boot_first(stamp.take());
 }
 
 /// Keeps the place of a sample whose row is not understood.

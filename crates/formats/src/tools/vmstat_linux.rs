@@ -213,10 +213,7 @@ impl Vmstat {
             },
             _ => return Line::Unknown,
         };
-        match stamp.or(self.stamp.take()) {
-            Some(stamp) => out.sample_at(stamp),
-            None => out.sample(),
-        }
+        out.sample_since_boot_first(stamp.or(self.stamp.take()));
         if self.reports == 0 && !self.no_first {
             out.since_boot();
         }
@@ -277,7 +274,7 @@ impl Vmstat {
         let device = out.word(all[0]);
         let grown = self.disks.grown(all[0], &values);
         match stamp {
-            Some(stamp) => out.sample_at_or_same(stamp),
+            Some(stamp) => out.sample_once_or_same(stamp),
             // A device that comes again begins the next report.
             None if !out.has_sample() || all[0] == self.first => out.sample(),
             None => {}
@@ -317,7 +314,7 @@ impl Vmstat {
         let Some(values) = numbers(fields(line)).filter(|v| v.len() == 4) else {
             return Line::Unknown;
         };
-        out.sample_told(self.stamp.take());
+        out.sample_once(self.stamp.take());
         let grown = self.disks.grown(name, &values);
         let whole = grown.is_none();
         if whole {
@@ -418,7 +415,7 @@ impl Vmstat {
     fn lost_row(&mut self, stamp: Option<Stamp>, out: &mut Out) {
         match stamp {
             Some(stamp) => {
-                out.sample_at(stamp);
+                out.sample_once(Some(stamp));
                 out.gap();
             }
             // Before any time nothing has to be kept free.

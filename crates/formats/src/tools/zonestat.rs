@@ -164,7 +164,7 @@ impl Zonestat {
 
     fn begin(&mut self, out: &mut Out) {
         match (self.stamp.take(), self.elapsed.take()) {
-            (Some(stamp), _) => out.sample_at(stamp),
+            (Some(stamp), _) => out.sample_once(Some(stamp)),
             (None, Some(elapsed)) => {
                 out.sample_at(Stamp::Elapsed(elapsed));
                 out.spans(elapsed - self.before);

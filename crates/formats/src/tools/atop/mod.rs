@@ -203,7 +203,9 @@ impl Parser for Atop {
         if self.epoch != Some(record.epoch) {
             self.finish_sample(out);
             out.host(record.host);
-            out.sample_at(Stamp::Epoch(record.epoch.saturating_mul(1_000_000_000)));
+            out.sample_once(Some(Stamp::Epoch(
+                record.epoch.saturating_mul(1_000_000_000),
+            )));
             if std::mem::take(&mut self.reset) {
                 out.since_boot();
             } else {

@@ -130,7 +130,7 @@ impl Gstat {
         };
         let name = all[count - 1..].join(&b' ');
         if std::mem::take(&mut self.fresh) || !out.has_sample() {
-            out.sample_told(self.stamp.take());
+            out.sample_once(self.stamp.take());
             out.spans(self.length);
         }
         let (device, layer) = (out.word(&name), out.word(layer(&name).as_bytes()));

@@ -117,7 +117,7 @@ impl Iostat {
     }
 
     fn begin(&mut self, out: &mut Out) {
-        out.sample_told(self.stamp.take());
+        out.sample_since_boot_first(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
         }

@@ -159,7 +159,7 @@ impl Vmstat {
             }
             return Line::Unknown;
         };
-        out.sample_told(self.stamp.take());
+        out.sample_since_boot_first(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
         }
@@ -203,10 +203,19 @@ impl Vmstat {
         let disks = self.names.iter().zip(&n).take(to).skip(from);
         for (name, transfers) in disks {
             let name = name.as_bytes();
-            let words = [name, layer(name).as_bytes(), b"(all)"].map(|w| out.word(w));
+            let words = [name, column_layer(name).as_bytes(), b"(all)"].map(|w| out.word(w));
             out.put(&self.disk, &words, &[*transfers]);
         }
         Line::Data
+    }
+}
+
+/// NetBSD names a column by the first letter of a disk's driver and the number: `wd0`, `sd0`, `cd0`,
+/// `ld0`, `fd0`, `xbd0`.
+fn column_layer(name: &[u8]) -> &'static str {
+    match name {
+        [b'w' | b's' | b'c' | b'l' | b'f' | b'x', b'0'..=b'9'] => "disk",
+        name => layer(name),
     }
 }
 

@@ -169,7 +169,7 @@ impl Plot {
             let thing = things.entry((subsystem, device)).or_default();
             thing.insert(name, value);
         }
-        out.sample_at(stamp);
+        out.sample_once(Some(stamp));
         let both = |s: &str| {
             things
                 .keys()

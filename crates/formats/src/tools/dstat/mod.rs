@@ -260,7 +260,7 @@ impl Dstat {
                 if matches!(stamp, Stamp::Clock(_)) && self.started.is_none() {
                     out.note("the text does not tell the year: times are those of a day");
                 }
-                out.sample_at(stamp);
+                out.sample_once(Some(stamp));
             }
             (None, Some(started)) if self.rows == 0 => out.sample_at(self.civil(started)),
             (None, _) => out.sample(),

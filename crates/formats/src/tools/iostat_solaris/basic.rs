@@ -3,7 +3,7 @@
 use super::layout::names;
 use super::row::{joined_zeros, put_tail, raw_numbers};
 use super::{Iostat, Part};
-use crate::disk::layer;
+use crate::disk::layer_on_solaris;
 use crate::lines::is_cut;
 use crate::out::Out;
 use crate::{Line, number, scan};
@@ -39,7 +39,7 @@ impl Iostat {
         put_tail(&mut self.cpus, basic.amounts || self.amounts, tail, out);
         for (name, at) in self.devices.iter().zip(&basic.groups) {
             let [first, second, third] = [values[*at], values[*at + 1], values[*at + 2]];
-            let (device, layer) = (out.word(name.as_bytes()), layer(name.as_bytes()));
+            let (device, layer) = (out.word(name.as_bytes()), layer_on_solaris(name.as_bytes()));
             let layer = out.word(layer.as_bytes());
             let put = |out: &mut Out, op: &[u8], row: &[f64]| {
                 let words = [device, layer, out.word(op)];

@@ -9,7 +9,7 @@ use super::layout::{
     ACTIVE, ACTIVE_TIME, BUSY, Layout, READ_SIZE, READS, WAIT, WAIT_BUSY, WAIT_TIME, WHOLE_TIME,
     WRITE_SIZE, WRITES,
 };
-use crate::disk::layer;
+use crate::disk::layer_on_solaris;
 use crate::out::{Out, Shape};
 
 /// Devices without a row that may stand between two with one before a name is looked up.
@@ -128,7 +128,7 @@ impl Report {
         let device = Device {
             name: name.to_vec(),
             word: out.word(name),
-            layer: out.word(layer(name).as_bytes()),
+            layer: out.word(layer_on_solaris(name).as_bytes()),
             seen: 0,
             row: 0,
         };

@@ -197,7 +197,7 @@ impl Kstat {
         let snap = sets.iter().find_map(|s| s.snaptime);
         let zero = *self.zero.get_or_insert(snap.unwrap_or(0.0));
         match (stamp, snap) {
-            (Some(stamp), _) => out.sample_at(stamp),
+            (Some(stamp), _) => out.sample_once(Some(stamp)),
             (None, Some(snap)) => out.sample_at(Stamp::Elapsed(snap - zero)),
             (None, None) => out.sample(),
         }

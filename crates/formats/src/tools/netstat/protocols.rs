@@ -225,7 +225,7 @@ impl Protocols {
         if values.is_empty() {
             return;
         }
-        out.sample_told(stamp);
+        out.sample_once(stamp);
         if self.reports == 0 {
             out.since_boot();
         }

@@ -138,7 +138,7 @@ impl Nmon {
         }
         self.snapshot = Some(name.to_vec());
         self.last = Some(stamp);
-        out.sample_at(stamp);
+        out.sample_once(Some(stamp));
         Line::Noise
     }
 

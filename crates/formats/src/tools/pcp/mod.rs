@@ -306,7 +306,7 @@ impl Pcp {
         let Some(numbers) = numbers else {
             return Line::Unknown;
         };
-        out.sample_told(stamp);
+        out.sample_once(stamp);
         let mut rows = Rows::default();
         for (column, number) in self.columns.iter().zip(numbers) {
             if number.is_nan() {

@@ -166,7 +166,7 @@ impl Parser for Proc {
         match stamp_of(line, out) {
             Ok(Some(stamp)) => {
                 self.finish_reading(out);
-                out.sample_at_or_same(stamp);
+                out.sample_once_or_same(stamp);
                 self.readings += 1;
                 self.stamped = true;
                 Line::Noise

@@ -139,7 +139,7 @@ impl Prometheus {
     fn put(&mut self, samples: &[Sample], stamp: Option<Stamp>, out: &mut Out) {
         self.scrapes += 1;
         out.counts();
-        out.sample_told(stamp);
+        out.sample_once(stamp);
         self.known.put(samples, out);
     }
 

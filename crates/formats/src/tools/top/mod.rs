@@ -142,7 +142,7 @@ impl Top {
     fn begin(&mut self, stamp: Option<Stamp>, out: &mut Out) {
         self.put_system(out);
         self.samples += 1;
-        out.sample_told(stamp);
+        out.sample_once(stamp);
         self.iterations += 1;
         self.in_tasks = false;
         self.threads = false;

@@ -228,7 +228,7 @@ impl Pace {
     pub(super) fn begin(&mut self, name: &str, out: &mut Out) -> u32 {
         let again = self.seen.contains_key(name) && !self.marked;
         if self.due || again || !out.has_sample() {
-            out.sample_told(self.stamp.take());
+            out.sample_once(self.stamp.take());
             self.due = false;
             self.seen.clear();
         }

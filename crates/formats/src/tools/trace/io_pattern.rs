@@ -128,7 +128,7 @@ impl Pattern {
         match row.text("TIME") {
             Some(time) => {
                 let at = time_of_day(time.as_bytes(), None)?;
-                out.sample_at_or_same(Stamp::Clock(at));
+                out.sample_once_or_same(Stamp::Clock(at));
             }
             None => out.sample(),
         }
@@ -164,7 +164,7 @@ impl Pattern {
             .or(self.device.as_deref())
             .unwrap_or("(all)");
         match at {
-            Some(at) => out.sample_at_or_same(at),
+            Some(at) => out.sample_once_or_same(at),
             None => out.sample(),
         }
         self.put(device, "(all)", [count, f64::NAN], out);
@@ -215,7 +215,7 @@ impl Pattern {
         let loads = loads.split_whitespace().take(3);
         let loads: Option<Vec<f64>> = loads.map(|l| number::number(l.as_bytes())).collect();
         let loads = loads.filter(|l| l.len() == 3)?;
-        out.sample_at(Stamp::Clock(at));
+        out.sample_once(Some(Stamp::Clock(at)));
         out.put(&self.load, &[], &loads);
         Some(())
     }
@@ -230,7 +230,7 @@ impl Pattern {
         };
         let load = value("load:", "")?;
         let (read, written) = (value("disk_r:", "KB")?, value("disk_w:", "KB")?);
-        out.sample_at(at);
+        out.sample_once(Some(at));
         out.put(&self.load1, &[], &[load]);
         self.put("(all)", "read", [f64::NAN, read * KIB], out);
         self.put("(all)", "write", [f64::NAN, written * KIB], out);

@@ -202,7 +202,7 @@ impl Zpool {
     }
 
     fn begin(&mut self, out: &mut Out) {
-        out.sample_told(self.stamp.take());
+        out.sample_since_boot_first(self.stamp.take());
         if std::mem::take(&mut self.boot_next) {
             out.since_boot();
         }

@@ -1,0 +1,114 @@
+//! Outputs that stand above one another in one file: a second copy of the first, or the next run of
+//! the tool.
+
+use run::Nanos;
+
+use super::{GAP, Out};
+use crate::time::Stamp;
+
+/// A report that comes after so many intervals, and so many seconds, is the first of another output,
+/// or the tool was stopped meanwhile.
+const PAUSE: f64 = 2.0 * GAP;
+const LONG_PAUSE: f64 = 10.0;
+
+/// What is known of the order of reports.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// Since when times went on, and from when to when they did before they went back.
+    from: Option<Nanos>,
+    /// When the last report ended.
+    last: Option<Nanos>,
+    above: Vec<(Nanos, Nanos)>,
+    /// The first report was a mean since boot.
+    begins_since_boot: bool,
+    /// Rows of times that an output above tells of, and the line of the first.
+    left_out: u64,
+    first_line: u64,
+}
+
+impl Out {
+    /// As [`Out::sample_told`], of a report that is whole and later than the one before it in the
+    /// same output. Where times go back another output begins: what it tells of a time that one
+    /// above told of is left out, for together they would be twice as much.
+    pub fn sample_once(&mut self, stamp: Option<Stamp>) {
+        self.sample_told(stamp);
+        let Some(now) = self.sample.and_then(|s| s.stamp) else {
+            return;
+        };
+        let before = self.order.last.replace(now);
+        if let Some(before) = before.filter(|before| now < *before) {
+            let from = self.order.from.unwrap_or(before);
+            self.order.above.push((from, before));
+            self.order.from = Some(now);
+        }
+        self.order.from.get_or_insert(now);
+        let told = self
+            .order
+            .above
+            .iter()
+            .any(|(a, b)| (*a..=*b).contains(&now));
+        if let Some(sample) = &mut self.sample {
+            sample.told = told;
+        }
+    }
+
+    /// The same at `stamp`, unless the present sample is of that time.
+    pub fn sample_once_or_same(&mut self, stamp: Stamp) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) if self.sample.is_some_and(|s| s.stamp == Some(moment)) => {}
+            Ok(moment) => self.sample_once(Some(Stamp::Epoch(moment))),
+            Err(why) => self.refuse(why),
+        }
+    }
+
+    /// The same of a tool whose first report is a mean since boot. That of another output is one,
+    /// too; where nothing else shows that it is another, a long pause does.
+    pub fn sample_since_boot_first(&mut self, stamp: Option<Stamp>) {
+        if self.ended == 0 && self.sample.is_some_and(|s| s.since_boot) {
+            self.order.begins_since_boot = true;
+        }
+        let before = self.order.last;
+        self.sample_once(stamp);
+        let now = self.sample.and_then(|s| s.stamp);
+        let (Some(now), Some(before), true) = (now, before, self.order.begins_since_boot) else {
+            return;
+        };
+        let passed = now.saturating_sub(before) as f64 / 1e9;
+        let usual = self.stated.or(self.options.every).or(self.shortest);
+        let paused = usual.is_some_and(|usual| passed > PAUSE * usual && passed >= LONG_PAUSE);
+        if paused || now < before {
+            self.since_boot();
+            self.note(
+                "after a pause, or where its times go back, a report is taken for a mean since \
+                 boot: the tool was started anew, as it seems",
+            );
+        }
+    }
+
+    /// Whether the present rows are told by an output above. They are counted.
+    pub(super) fn leaves_out(&mut self, rows: u64) -> bool {
+        let told = self.sample.is_some_and(|s| s.told);
+        if told {
+            if self.order.left_out == 0 {
+                self.order.first_line = self.line;
+            }
+            self.order.left_out += rows;
+        }
+        told
+    }
+
+    pub(super) fn note_left_out(&mut self) {
+        let Order {
+            left_out,
+            first_line,
+            ..
+        } = self.order;
+        if left_out > 0 {
+            self.note(&format!(
+                "{left_out} number{} from line {first_line} on left out: an output above in the \
+                 file tells of the same time",
+                if left_out == 1 { "" } else { "s" },
+            ));
+        }
+    }
+}
