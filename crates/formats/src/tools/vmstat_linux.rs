@@ -207,7 +207,7 @@ impl Vmstat {
         };
         let stamp = match all[names.len()..] {
             [] => None,
-            [date, time] => match self.stamp(date, time) {
+            [date, time] if self.timed => match self.stamp(date, time) {
                 Some(stamp) => Some(stamp),
                 None => return Line::Unknown,
             },
@@ -234,7 +234,8 @@ impl Vmstat {
         for column in ["inact", "active"] {
             out.other(column, self.unit_name, empty, of(column));
         }
-        for column in names.iter().filter(|n| !KNOWN.contains(&n.as_str())) {
+        let unknown = |n: &&String| !n.is_empty() && !KNOWN.contains(&n.as_str());
+        for column in names.iter().filter(unknown) {
             out.other(column, "", empty, of(column));
         }
         out.put(&self.swap, &[], &[of("swpd") * self.unit]);
@@ -348,8 +349,9 @@ impl Vmstat {
             // With -t the last column is named by its zone.
             let zone = names.pop_if(|n| n.bytes().all(|b| !b.is_ascii_lowercase()));
             self.timed = zone.is_some();
-            if let Some(zone) = zone {
-                self.utc = matches!(zone.as_str(), "UTC" | "GMT");
+            match zone {
+                Some(zone) => self.utc = matches!(zone.as_str(), "UTC" | "GMT"),
+                None => leave_out_cut(&mut names, out),
             }
             if self.headers.begin_anew(out) {
                 self.reports = 0;
@@ -363,6 +365,14 @@ impl Vmstat {
             };
             self.table = Table::System(names);
             self.length = line.trim_ascii_end().len();
+            return Some(Line::Noise);
+        }
+        if matches!(self.table, Table::System(_)) && all.contains(&&b"id"[..]) {
+            out.refuse(Refused(
+                "its lines were wrapped: half of a row stands under the other half's header\n\
+                 hint: take it from a wider terminal, or from a file"
+                    .into(),
+            ));
             return Some(Line::Noise);
         }
         if all.starts_with(&[b"total", b"merged"]) {
@@ -408,6 +418,22 @@ impl Vmstat {
             }
         }
     }
+}
+
+/// Every version's header has `id`, and none of its words is another's beginning: where the last is
+/// one, or `id` is not there, the lines were cut, perhaps within the last number.
+fn leave_out_cut(names: &mut [String], out: &mut Out) {
+    let whole = names.iter().any(|n| n == "id");
+    let Some(last) = names.last_mut() else { return };
+    let cut = |known: &&str| known.len() > last.len() && known.starts_with(&**last);
+    let is_known = KNOWN.contains(&last.as_str());
+    if whole && (is_known || !KNOWN.iter().any(|k| cut(&k))) {
+        return;
+    }
+    out.note(&format!(
+        "its lines were cut at the column `{last}`, which is left out: its numbers may be cut, too"
+    ));
+    last.clear();
 }
 
 impl Vmstat {
