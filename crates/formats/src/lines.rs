@@ -20,6 +20,8 @@ pub(crate) enum Prefix {
     Stamped,
     /// The same word and a colon, as `pdsh` puts a host's name.
     Named(Vec<u8>),
+    /// So many `> `, as answers to a mail put them.
+    Quoted(usize),
 }
 
 /// What a cleaned line was.
@@ -99,14 +101,22 @@ pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
 }
 
 impl Prefix {
-    /// The prefix of those lines, if nearly all have one: a time stamp and what a logger adds.
+    /// The prefix of those lines, if nearly all have one: a time stamp and what a logger adds, or
+    /// the marks of a mail.
     pub(crate) fn find(lines: &[&[u8]]) -> Prefix {
         let full: Vec<&&[u8]> = lines.iter().filter(|l| !l.is_empty()).collect();
-        let with = full.iter().filter(|l| log_prefix(l).is_some()).count();
-        if with > 1 && with * 10 >= full.len() * 9 {
-            Prefix::Logged
-        } else {
-            Prefix::None
+        let nearly_all = |with: usize| with > 1 && with * 10 >= full.len() * 9;
+        if nearly_all(full.iter().filter(|l| log_prefix(l).is_some()).count()) {
+            return Prefix::Logged;
+        }
+        let quoted: Vec<usize> = full
+            .iter()
+            .map(|l| marks(l, usize::MAX).0)
+            .filter(|n| *n > 0)
+            .collect();
+        match quoted.iter().min() {
+            Some(depth) if nearly_all(quoted.len()) => Prefix::Quoted(*depth),
+            _ => Prefix::None,
         }
     }
 
@@ -141,6 +151,7 @@ impl Prefix {
             Prefix::None => None,
             Prefix::Logged => log_prefix(line),
             Prefix::Stamped => bare_stamp(line),
+            Prefix::Quoted(depth) => Some(marks(line, *depth).1),
             Prefix::Named(word) => {
                 let rest = line.strip_prefix(&word[..])?;
                 let blank = rest
@@ -160,13 +171,24 @@ impl Prefix {
     /// time of day.
     pub(crate) fn stamp(&self, line: &[u8]) -> Option<Stamp> {
         match self {
-            Prefix::None | Prefix::Named(_) => None,
+            Prefix::None | Prefix::Named(_) | Prefix::Quoted(_) => None,
             Prefix::Logged | Prefix::Stamped => {
                 self.length(line)?;
                 moment(line).map(|(stamp, _)| stamp)
             }
         }
     }
+}
+
+/// Marks of a quotation, `>` and perhaps a blank each, that a line begins with: how many, `most` at
+/// most, and their length.
+fn marks(line: &[u8], most: usize) -> (usize, usize) {
+    let (mut count, mut length) = (0, 0);
+    while count < most && line.get(length) == Some(&b'>') {
+        count += 1;
+        length += 1 + usize::from(line.get(length + 1) == Some(&b' '));
+    }
+    (count, length)
 }
 
 /// Text that a line begins with.
@@ -334,6 +356,21 @@ mod tests {
         // Characters of several bytes where a date would be.
         let odd: [&[u8]; 1] = ["201\u{e9}-03-08 12:00:01 x: 1".as_bytes()];
         assert_eq!(Prefix::find(&odd), Prefix::default());
+    }
+
+    #[test]
+    fn marks_of_a_mail_go() {
+        let quoted: [&[u8]; 4] = [b"> >  r  b", b">>  1  0", b"> >", b">> > 2  0"];
+        let prefix = Prefix::find(&quoted);
+        assert_eq!(prefix, Prefix::Quoted(2));
+        assert_eq!(prefix.strip(quoted[0]), b" r  b");
+        assert_eq!(prefix.strip(quoted[1]), b" 1  0");
+        assert_eq!(prefix.strip(quoted[2]), b"");
+        assert_eq!(prefix.strip(quoted[3]), b"> 2  0");
+        assert_eq!(prefix.strip(b"On Monday I wrote:"), b"On Monday I wrote:");
+        // A prompt now and then.
+        let prompts: [&[u8]; 3] = [b"> iostat", b"sda 1", b"sdb 1"];
+        assert_eq!(Prefix::find(&prompts), Prefix::None);
     }
 
     #[test]
