@@ -53,8 +53,10 @@ const SHARED: [&str; 31] = [
 /// The fields of a line: blanks stand between, or what `-s` says, if it is a comma, a
 /// semicolon or a bar.
 fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    // The first versions wrote it with a capital.
     line.split(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';' | b'|'))
         .filter(|f| !f.is_empty())
+        .map(|f| if f == b"Time" { &b"time"[..] } else { f })
 }
 
 fn is_header(line: &[u8]) -> bool {
