@@ -109,24 +109,93 @@ impl Filebench {
         Some(())
     }
 
-    /// What follows `IO Summary:`, kept as it is: it sums the rows up.
-    fn summary(text: &str, out: &mut Out) {
+    /// What follows `IO Summary:`, kept as it is: it sums the rows up. Without rows it is all
+    /// that was told of the work.
+    fn summary(&mut self, text: &str, out: &mut Out) -> Option<()> {
+        let summary = Summary::of(text)?;
+        if !self.begun {
+            let told = summary.value("ops").zip(summary.value("ops/s"));
+            let took = told.filter(|(_, rate)| *rate > 0.0).map(|(n, r)| n / r);
+            let took = self.took.or(took)?;
+            out.sample();
+            out.spans(took);
+            let ops = summary.value("ops").unwrap_or(f64::NAN);
+            let each = summary.latency.unwrap_or(f64::NAN);
+            let rate = summary.value("bandwidth").unwrap_or(f64::NAN);
+            let done = Done {
+                ops,
+                bytes: rate * 1_048_576.0 * took,
+                time: each * ops,
+                ..UNKNOWN
+            };
+            self.work.amounts(out, [b"", b"(all)", b""], done);
+        }
         let empty = out.word(b"");
-        let words: Vec<&str> = text.split([' ', ',']).filter(|w| !w.is_empty()).collect();
-        for pair in words.windows(2) {
-            if let (Some(value), "ops" | "ops/s") = (decimal(pair[0].as_bytes()), pair[1]) {
-                let unit = if pair[1] == "ops" { "" } else { "1/s" };
-                out.other(&format!("io_summary.{}", pair[1]), unit, empty, value);
+        for (column, unit, value) in &summary.values {
+            out.other(&format!("io_summary.{column}"), unit, empty, *value);
+        }
+        Some(())
+    }
+}
+
+/// What the summary of I/O says.
+#[derive(Debug, Default)]
+struct Summary {
+    /// Column, unit, value.
+    values: Vec<(&'static str, &'static str, f64)>,
+    /// Seconds an operation.
+    latency: Option<f64>,
+}
+
+impl Summary {
+    /// `2047 ops, 204.7 ops/s, (102/0 r/w), 13.4mb/s, 45us cpu/op, 1.2ms latency`, or
+    /// `11086 ops 1108.563 ops/s 554/0 rd/wr 69.2mb/s 0.1ms/op`; `None` if anything in it is not
+    /// known.
+    fn of(text: &str) -> Option<Summary> {
+        let mut summary = Summary::default();
+        let mut words = text
+            .split([' ', '\t', ',', '(', ')'])
+            .filter(|w| !w.is_empty());
+        let value = |text: &str| decimal(text.as_bytes());
+        while let Some(word) = words.next() {
+            if let Some(rate) = word.strip_suffix("mb/s") {
+                summary.values.push(("bandwidth", "MiB/s", value(rate)?));
+                continue;
+            }
+            if let Some(each) = word.strip_suffix("/op") {
+                summary.takes(each)?;
+                continue;
+            }
+            match words.next()? {
+                "ops" => summary.values.push(("ops", "", value(word)?)),
+                "ops/s" => summary.values.push(("ops/s", "1/s", value(word)?)),
+                "r/w" | "rd/wr" => {
+                    let (reads, writes) = word.split_once('/')?;
+                    summary.values.push(("reads", "1/s", value(reads)?));
+                    summary.values.push(("writes", "1/s", value(writes)?));
+                }
+                "cpu/op" => {
+                    let each = value(word.strip_suffix("us")?)?;
+                    summary.values.push(("cpu", "us/op", each));
+                }
+                "latency" => summary.takes(word)?,
+                _ => return None,
             }
         }
-        for word in words {
-            if let Some(value) = word
-                .strip_suffix("mb/s")
-                .and_then(|v| decimal(v.as_bytes()))
-            {
-                out.other("io_summary.bandwidth", "MiB/s", empty, value);
-            }
-        }
+        Some(summary)
+    }
+
+    /// How long an operation takes: `1.2ms`.
+    fn takes(&mut self, text: &str) -> Option<()> {
+        let each = decimal(text.strip_suffix("ms")?.as_bytes())?;
+        self.latency = Some(each / 1000.0);
+        self.values.push(("latency", "ms", each));
+        Some(())
+    }
+
+    fn value(&self, column: &str) -> Option<f64> {
+        let found = self.values.iter().find(|(name, _, _)| *name == column);
+        found.map(|(_, _, value)| *value)
     }
 }
 
@@ -143,11 +212,9 @@ impl Parser for Filebench {
             return Line::Noise;
         }
         if let Some((_, summary)) = text.split_once("IO Summary:") {
-            if self.begun {
-                Filebench::summary(summary, out);
-            }
+            let seen = self.summary(summary, out);
             (self.took, self.begun) = (None, false);
-            return Line::Data;
+            return seen.map_or(Line::Unknown, |()| Line::Data);
         }
         if self.row(text, out).is_some() {
             return Line::Data;

@@ -1,7 +1,12 @@
 //! netperf: classic tables, omni's keywords and CSV (also wrapped, also in a JSON list), and
-//! its histogram of times.
+//! its histogram of times. What it says while a test runs (`-D`) are the intervals then.
 //!
 //! Without an elapsed time in it an interval must be told, unless the histogram's total does.
+
+mod interim;
+mod table;
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -10,15 +15,18 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::workload::{Done, UNKNOWN, Work, instance};
+use crate::workload::{Done, Of, UNKNOWN, Work, instance};
 use crate::{Line, Parser};
+use interim::{Keywords, Ran};
+use table::Columns;
 
 pub(crate) const FORMAT: Format = Format {
     name: "netperf",
     tool: "netperf",
     systems: "all that netperf runs on",
     help: "throughput or transactions of netperf's tests, with its histogram",
-    recognised: "a banner `TCP STREAM TEST from …` or the like, `THROUGHPUT=`, or omni's CSV",
+    recognised: "a banner `TCP STREAM TEST from …` or the like, `THROUGHPUT=`, omni's CSV, or \
+                 `Interim result:`",
     yields: &["workload", "workload_latency"],
     example: "\
 TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
@@ -37,7 +45,12 @@ fn recognise(head: &Head) -> u8 {
     let banner = head.contains(" TEST from ") && head.contains("AF_INET");
     let keywords = head.any_starts("THROUGHPUT=");
     let csv = head.contains("Throughput,Throughput Units");
-    if banner || keywords || csv { 90 } else { 0 }
+    let interim = head.any_starts("Interim result: ") || head.any_starts("NETPERF_INTERIM_RESULT[");
+    if banner || keywords || csv || interim {
+        90
+    } else {
+        0
+    }
 }
 
 /// A test's values as they come.
@@ -56,7 +69,9 @@ struct Test {
     sent: Option<(f64, f64)>,
     received: Option<(f64, f64)>,
     /// Column, unit, value.
-    others: Vec<(String, &'static str, f64)>,
+    others: Vec<(String, Cow<'static, str>, f64)>,
+    /// Its intervals were told.
+    ran: Option<Ran>,
 }
 
 /// What comes next.
@@ -74,46 +89,12 @@ enum Next {
     Rest,
 }
 
-/// Where the values of a classic table's row stand.
-#[derive(Clone, Debug)]
-struct Columns {
-    time: usize,
-    throughput: usize,
-    unit: String,
-    /// Messages sent and failed stand between the two.
-    messages: bool,
-    /// Utilisation of both sides' processors and time a unit of work follow: that unit.
-    demand: Option<&'static str>,
-}
-
-impl Columns {
-    /// Of `bytes bytes bytes secs. 10^6bits/s % S % S us/KB us/KB`; UDP's `secs` has no point.
-    fn of(words: &[&str]) -> Option<Columns> {
-        let time = words.iter().position(|w| matches!(*w, "secs." | "secs"))?;
-        let after = &words[time + 1..];
-        let (throughput, unit) = match after {
-            ["per", "sec", ..] => (time + 1, "Trans/s"),
-            _ => {
-                let is_unit = |w: &&str| w.contains("its/s") || w.contains("ytes/s");
-                let place = after.iter().position(is_unit)?;
-                (time + 1 + place, after[place])
-            }
-        };
-        let demands = ["us/KB", "us/Tr"];
-        Some(Columns {
-            time,
-            throughput,
-            unit: unit.to_owned(),
-            messages: throughput == time + 3,
-            demand: demands.into_iter().find(|d| after.contains(d)),
-        })
-    }
-}
-
 struct Netperf {
     work: Work,
     documents: Documents,
     test: Option<Test>,
+    /// An interval that keywords tell in part.
+    keywords: Keywords,
     next: Next,
 }
 
@@ -123,13 +104,19 @@ impl Netperf {
             work: Work::new("netperf"),
             documents: Documents::default(),
             test: None,
+            keywords: Keywords::default(),
             next: Next::Any,
         }
     }
 
     fn test_is_over(&mut self, out: &mut Out) {
         self.next = Next::Any;
-        let Some(test) = self.test.take() else { return };
+        if std::mem::take(&mut self.keywords).is_begun() {
+            out.not_understood(0, "an interval of netperf is not told to its end");
+        }
+        let Some(mut test) = self.test.take() else {
+            return;
+        };
         let Some(value) = test.throughput else { return };
         let Some((is_rate, scale)) = unit(&test.unit) else {
             let why = format!("netperf's unit {} is not known", test.unit);
@@ -141,14 +128,33 @@ impl Netperf {
             (true, Some(total)) if rate > 0.0 => Some(total / rate),
             _ => None,
         });
-        let name = test.name.as_str();
-        let receives = name.contains("MAERTS");
-        let op: &[u8] = match (is_rate, receives) {
-            (true, _) => b"transaction",
-            (false, true) => b"receive",
-            (false, false) => b"send",
-        };
-        let of = [name.as_bytes(), op, b""];
+        let name = std::mem::take(&mut test.name);
+        let of = [name.as_bytes(), op(&name, is_rate), b""];
+        if let Some(ran) = test.ran {
+            interim::put_whole(&mut test, ran, seconds, out);
+        } else {
+            self.put(&test, of, (is_rate, scale), seconds, out);
+        }
+        for (from, width, count) in test.buckets {
+            self.work
+                .latency(out, of, from / 1e6, (from + width) / 1e6, count);
+        }
+        let instance = instance(out, of);
+        for (column, unit, value) in test.others {
+            out.other(&column, &unit, instance, value);
+        }
+    }
+
+    /// The test as one interval.
+    fn put(
+        &self,
+        test: &Test,
+        of: Of,
+        (is_rate, scale): (bool, f64),
+        seconds: Option<f64>,
+        out: &mut Out,
+    ) {
+        let rate = test.throughput.map_or(f64::NAN, |value| value * scale);
         let mean = test.mean.map_or(f64::NAN, |m| m / 1e6);
         let done = if is_rate {
             Done {
@@ -177,16 +183,7 @@ impl Netperf {
                 bytes: throughput * scale,
                 ..UNKNOWN
             };
-            self.work
-                .rates(out, [name.as_bytes(), b"receive", b""], received);
-        }
-        for (from, width, count) in test.buckets {
-            self.work
-                .latency(out, of, from / 1e6, (from + width) / 1e6, count);
-        }
-        let instance = instance(out, of);
-        for (column, unit, value) in test.others {
-            out.other(&column, unit, instance, value);
+            self.work.rates(out, [of[0], b"receive", b""], received);
         }
     }
 
@@ -213,11 +210,12 @@ impl Netperf {
             "elapsed time" | "elapsed time (sec)" => test.seconds = plain,
             "mean latency" | "mean latency microseconds" => {
                 test.mean = plain;
-                test.others.extend(plain.map(|v| (name.to_owned(), "", v)));
+                test.others
+                    .extend(plain.map(|v| (name.to_owned(), "".into(), v)));
             }
             _ => test
                 .others
-                .extend(plain.map(|v| (name.trim().to_owned(), "", v))),
+                .extend(plain.map(|v| (name.trim().to_owned(), "".into(), v))),
         }
     }
 
@@ -258,64 +256,6 @@ impl Netperf {
         Some(())
     }
 
-    fn table(&mut self, text: &str) -> Option<Line> {
-        // With service demands the unit stands in a field of eight places: `KBytes  /s`.
-        let text = text.replace("ytes  /s", "ytes/s");
-        let words: Vec<&str> = text.split_whitespace().collect();
-        if let Some(columns) = Columns::of(&words) {
-            self.next = Next::TableRow(columns);
-        } else if words.iter().all(|w| number(w.as_bytes()).is_some()) {
-            // A row whose header was not found.
-            return None;
-        }
-        Some(Line::Noise)
-    }
-
-    /// The row of a classic table.
-    fn table_row(&mut self, columns: &Columns, text: &str) -> Option<()> {
-        let values = text.split_whitespace().map(|f| number(f.as_bytes()));
-        let values: Vec<f64> = values.collect::<Option<_>>()?;
-        let test = self.test.as_mut()?;
-        test.seconds = Some(*values.get(columns.time)?);
-        test.throughput = Some(*values.get(columns.throughput)?);
-        columns.unit.clone_into(&mut test.unit);
-        if columns.messages {
-            test.sent = Some((values[columns.time + 1], values[columns.time + 2]));
-        }
-        let beside = values.get(columns.throughput + 1..).unwrap_or_default();
-        if let (Some(unit), [local, remote, local_demand, remote_demand]) = (columns.demand, beside)
-        {
-            for (column, unit, value) in [
-                ("local utilisation", "%", local),
-                ("remote utilisation", "%", remote),
-                ("local service demand", unit, local_demand),
-                ("remote service demand", unit, remote_demand),
-            ] {
-                // Negative is not measured.
-                if *value >= 0.0 {
-                    test.others.push((column.to_owned(), unit, *value));
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// What the other side says, below the row: the sizes of its buffers, and of UDP what it
-    /// received.
-    fn rest(&mut self, text: &str) -> Line {
-        let values = text.split_whitespace().map(|f| number(f.as_bytes()));
-        let Some(values) = values.collect::<Option<Vec<f64>>>() else {
-            return Line::Unknown;
-        };
-        match (&mut self.test, &values[..]) {
-            (Some(test), [_, _, messages, throughput, ..]) if test.sent.is_some() => {
-                test.received = Some((*messages, *throughput));
-                Line::Data
-            }
-            _ => Line::Noise,
-        }
-    }
-
     fn text(&mut self, text: &str, out: &mut Out) -> Line {
         let text = text.trim();
         if text.is_empty() {
@@ -323,6 +263,11 @@ impl Netperf {
         }
         if self.banner(text, out).is_some() {
             return Line::Noise;
+        }
+        if !matches!(self.next, Next::Header(_) | Next::Row(_))
+            && let Some(seen) = self.interim(text, out)
+        {
+            return seen;
         }
         if self.histogram(text).is_some() {
             return Line::Data;
@@ -439,6 +384,15 @@ impl Netperf {
             }
             _ => {}
         }
+    }
+}
+
+/// What a test does.
+fn op(name: &str, is_rate: bool) -> &'static [u8] {
+    match (is_rate, name.contains("MAERTS")) {
+        (true, _) => b"transaction",
+        (false, true) => b"receive",
+        (false, false) => b"send",
     }
 }
 

@@ -1,6 +1,10 @@
 //! `pgbench`: progress, summary, statements (`-r`), and its log of transactions (`-l`).
 //!
-//! With progress the intervals are those; otherwise the summary is one.
+//! With progress the intervals are those, and the summary is kept beside them; otherwise it is
+//! one. Of several scripts each has its own block below the summary, whose values are kept by
+//! script.
+
+use std::collections::HashMap;
 
 use run::rows::TableId;
 
@@ -54,11 +58,47 @@ struct Summary {
     seconds: Option<f64>,
     transactions: Option<f64>,
     failed: Option<f64>,
-    /// Seconds.
+    /// Milliseconds.
     mean: Option<f64>,
     /// Of the connections' own time or not: the last told is without it.
     rate: Option<f64>,
+    /// Column, unit, instance, value.
     others: Vec<(String, &'static str, String, f64)>,
+    /// The script whose block is being read.
+    block: String,
+    /// Statements so far, by instance: the same one may come again in a script.
+    statements: HashMap<String, u32>,
+}
+
+/// What stands between a statement's latency and its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// Up to version 14.
+    None,
+    Failures,
+    /// With `--max-tries`.
+    FailuresAndRetries,
+}
+
+impl Counts {
+    /// Of the line above the statements.
+    fn of(heading: &str) -> Option<Counts> {
+        let text = heading.trim_start_matches("- ").trim_end_matches(':');
+        match text.strip_prefix("statement latencies in milliseconds")? {
+            "" => Some(Counts::None),
+            " and failures" => Some(Counts::Failures),
+            ", failures and retries" => Some(Counts::FailuresAndRetries),
+            _ => None,
+        }
+    }
+
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Counts::None => &[],
+            Counts::Failures => &["statement.failures"],
+            Counts::FailuresAndRetries => &["statement.failures", "statement.retries"],
+        }
+    }
 }
 
 struct Pgbench {
@@ -69,7 +109,31 @@ struct Pgbench {
     reports: u64,
     /// Where the present run began.
     began: f64,
-    in_statements: bool,
+    /// The rows of statements that are being read.
+    statements: Option<Counts>,
+}
+
+/// Lines of the summary that say how it was run.
+const SETTINGS: &[&str] = &[
+    "scaling factor",
+    "partition method",
+    "partitions",
+    "query mode",
+    "number of clients",
+    "number of threads",
+    "maximum number of tries",
+];
+
+/// Whether a line of that name counts something.
+fn is_count(name: &str) -> bool {
+    let counted = ["number of transactions ", "total number of "];
+    counted.iter().any(|c| name.starts_with(c))
+        || matches!(
+            name,
+            "number of failed transactions"
+                | "number of serialization failures"
+                | "number of deadlock failures"
+        )
 }
 
 /// Seconds above are of the clock.
@@ -83,7 +147,7 @@ impl Pgbench {
             reported: 0.0,
             reports: 0,
             began: 0.0,
-            in_statements: false,
+            statements: None,
         }
     }
 
@@ -153,44 +217,104 @@ impl Pgbench {
             "duration" => summary.seconds = Some(plain()?),
             "number of transactions actually processed" => summary.transactions = Some(plain()?),
             "number of failed transactions" => summary.failed = Some(plain()?),
-            "latency average" => summary.mean = Some(plain()? / 1000.0),
-            "tps" => summary.rate = Some(plain()?),
+            "latency average" => summary.mean = Some(plain()?),
+            "tps" => {
+                // Old ones tell both, first that with the time to connect.
+                if let Some(before) = summary.rate.replace(plain()?) {
+                    let column = "tps.including_connections".to_owned();
+                    summary.others.push((column, "1/s", String::new(), before));
+                }
+            }
             "latency stddev" | "initial connection time" | "average connection time" => {
                 let column = name.replace(' ', "_");
                 summary.others.push((column, "ms", String::new(), plain()?));
             }
-            _ if name.starts_with("number of transactions ")
-                || name.starts_with("total number of") =>
-            {
+            "rate limit schedule lag" => {
+                // `avg 0.123 (max 4.567) ms`.
+                let words: Vec<&str> = value.split([' ', '(', ')']).collect();
+                let ["avg", mean, "", "max", most, "", "ms"] = words[..] else {
+                    return None;
+                };
+                for (column, value) in [("avg", mean), ("max", most)] {
+                    let column = format!("rate_limit_schedule_lag.{column}");
+                    let value = decimal(value.as_bytes())?;
+                    summary.others.push((column, "ms", String::new(), value));
+                }
+            }
+            _ if is_count(name) => {
                 let column = name.replace(' ', "_");
                 summary.others.push((column, "", String::new(), plain()?));
             }
-            _ => return Some(Line::Noise),
+            _ if SETTINGS.contains(&name) => return Some(Line::Noise),
+            _ => return None,
         }
         Some(Line::Data)
     }
 
-    /// `0.123  0  UPDATE pgbench_accounts …`: milliseconds, of newer versions failures.
-    fn statement(&mut self, text: &str) -> Option<()> {
-        let (time, rest) = text.split_once(char::is_whitespace)?;
-        let time = decimal(time.as_bytes())?;
-        let mut sql = rest.trim_start();
-        let is_count = |w: &&str| whole(w.as_bytes()).is_some();
-        while let Some((count, after)) = sql
-            .split_once(char::is_whitespace)
-            .filter(|(w, _)| is_count(w))
-        {
-            let column = "statement.failures".to_owned();
-            let value = decimal(count.as_bytes())?;
-            sql = after.trim_start();
-            self.summary
-                .others
-                .push((column, "", sql.to_owned(), value));
+    /// `SQL script 1: a.sql`, which begins the script's block.
+    fn block(&mut self, text: &str) -> Option<()> {
+        let (number, name) = text.strip_prefix("SQL script ")?.split_once(':')?;
+        whole(number.as_bytes())?;
+        self.summary.block = format!("script {number} {}", name.trim());
+        self.statements = None;
+        Some(())
+    }
+
+    /// A line of a script's block, after its dash: `weight: 1 (targets 50.0% of total)`,
+    /// `5000 transactions (50.0% of total, tps = 500.000000)`, `latency average = 7.500 ms`.
+    fn of_block(&mut self, text: &str) -> Option<()> {
+        let of = &self.summary.block;
+        let mut put = |column: &str, unit, value: &str| {
+            let value = decimal(value.as_bytes())?;
+            let column = format!("script.{}", column.replace(' ', "_"));
+            self.summary.others.push((column, unit, of.clone(), value));
+            Some(())
+        };
+        if let Some((count, rest)) = text.split_once(" transactions (") {
+            let (_, rate) = rest.trim_end_matches(')').split_once("tps = ")?;
+            put("transactions", "", count)?;
+            return put("tps", "1/s", rate);
         }
-        let column = "statement.latency".to_owned();
-        self.summary
-            .others
-            .push((column, "ms", sql.to_owned(), time));
+        let (name, value) = text.split_once(" = ").or_else(|| text.split_once(": "))?;
+        let first = value.split_whitespace().next()?;
+        let first = first.split('/').next()?;
+        match name {
+            "latency average" | "latency stddev" => put(name, "ms", first),
+            "weight" => put(name, "", first),
+            _ if is_count(name) => put(name, "", first),
+            _ => None,
+        }
+    }
+
+    /// `0.123  0  2  UPDATE pgbench_accounts …`: milliseconds, of newer versions failures, and
+    /// retries where there may be any.
+    fn statement(&mut self, counts: Counts, text: &str) -> Option<()> {
+        let word = |text: &'_ str| -> Option<(f64, String)> {
+            let (value, rest) = text.split_once(char::is_whitespace)?;
+            Some((decimal(value.as_bytes())?, rest.trim_start().to_owned()))
+        };
+        let (time, mut sql) = word(text)?;
+        let mut values = vec![("statement.latency", "ms", time)];
+        for column in counts.columns() {
+            let (count, rest) = word(&sql).filter(|(count, _)| count.fract() == 0.0)?;
+            values.push((column, "", count));
+            sql = rest;
+        }
+        let summary = &mut self.summary;
+        let mut of = match summary.block.as_str() {
+            "" => sql,
+            script => format!("{script}: {sql}"),
+        };
+        let times = summary.statements.entry(of.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            of = format!("{of} ({times})");
+        }
+        for (column, unit, value) in values {
+            summary
+                .others
+                .push((column.to_owned(), unit, of.clone(), value));
+        }
         Some(())
     }
 
@@ -198,7 +322,7 @@ impl Pgbench {
         let summary = std::mem::take(&mut self.summary);
         let reports = std::mem::take(&mut self.reports);
         let reported = std::mem::take(&mut self.reported);
-        self.in_statements = false;
+        self.statements = None;
         let exact = match (summary.transactions, summary.rate) {
             (Some(n), Some(rate)) if rate > 0.0 => Some(n / rate),
             _ => None,
@@ -206,13 +330,18 @@ impl Pgbench {
         let seconds = exact.or(summary.seconds);
         if reports == 0 {
             let (Some(ops), Some(seconds)) = (summary.transactions, seconds) else {
+                if summary.transactions.is_some() || !summary.others.is_empty() {
+                    out.note(
+                        "nothing is taken of a run of which pgbench tells no rate and no duration",
+                    );
+                }
                 return;
             };
             out.sample_at(Stamp::Elapsed(self.began + seconds));
             out.spans(seconds);
             let done = Done {
                 ops,
-                time: summary.mean.unwrap_or(f64::NAN) * ops,
+                time: summary.mean.unwrap_or(f64::NAN) / 1000.0 * ops,
                 errors: summary.failed.unwrap_or(f64::NAN),
                 ..UNKNOWN
             };
@@ -221,11 +350,18 @@ impl Pgbench {
         } else if out.has_sample() {
             out.note(
                 "intervals are those of pgbench's progress; its totals are in \
-                 other.pgbench.transactions",
+                 other.pgbench.transactions, latency_average, tps and \
+                 number_of_failed_transactions",
             );
             let empty = out.word(b"");
-            let transactions = summary.transactions.unwrap_or(f64::NAN);
-            out.other("transactions", "", empty, transactions);
+            for (column, unit, value) in [
+                ("transactions", "", summary.transactions),
+                ("latency_average", "ms", summary.mean),
+                ("tps", "1/s", summary.rate),
+                ("number_of_failed_transactions", "", summary.failed),
+            ] {
+                out.other(column, unit, empty, value.unwrap_or(f64::NAN));
+            }
         }
         let relative = if reported < EPOCH { reported } else { 0.0 };
         self.began += seconds.unwrap_or(0.0).max(relative);
@@ -249,15 +385,28 @@ impl Parser for Pgbench {
         if text.starts_with("transaction type:") && self.summary.transactions.is_some() {
             self.run_is_over(out);
         }
-        if text.starts_with("statement latencies") || text.starts_with("SQL script") {
-            self.in_statements = true;
+        if let Some(counts) = Counts::of(text) {
+            self.statements = Some(counts);
             return Line::Noise;
         }
-        if self.in_statements && self.statement(text).is_some() {
-            return Line::Data;
+        if self.block(text).is_some() {
+            return Line::Noise;
         }
-        let starts = ["pgbench", "starting vacuum", "scaling factor", "end."];
-        if text.is_empty() || starts.iter().any(|s| text.starts_with(s)) || text.starts_with("- ") {
+        let is_row = text.split_whitespace().next().map(str::as_bytes);
+        if let Some(counts) = self.statements
+            && is_row.and_then(decimal).is_some()
+        {
+            let seen = self.statement(counts, text);
+            return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        if let Some(of_block) = text.strip_prefix("- ")
+            && !self.summary.block.is_empty()
+        {
+            let seen = self.of_block(of_block);
+            return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        let starts = ["pgbench", "starting vacuum", "end.", "script statistics:"];
+        if text.is_empty() || starts.iter().any(|s| text.starts_with(s)) {
             return Line::Noise;
         }
         self.of_summary(text).unwrap_or(Line::Unknown)

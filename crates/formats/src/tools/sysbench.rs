@@ -1,7 +1,7 @@
 //! sysbench: fileio, cpu, memory, threads, mutex, OLTP; of 1.0 and, mostly, 0.4 and 0.5.
 //!
 //! With intermediate reports these are the intervals; the totals at the end are kept beside
-//! them. Sizes are in MiB, also where old versions print Mb.
+//! them, as printed. Sizes are in MiB, also where old versions print Mb.
 
 use crate::list::Format;
 use crate::number::{number, seconds};
@@ -78,6 +78,38 @@ struct Totals {
     others: Vec<(String, &'static str, f64)>,
 }
 
+impl Totals {
+    /// Puts them beside the rows of intermediate reports.
+    fn beside(&self, out: &mut Out) {
+        let empty = out.word(b"");
+        let [reads, writes, syncs] = self.ops;
+        let [read, written] = self.bytes.map(|bytes| bytes.map(|b| b / MIB));
+        for (column, unit, value) in [
+            ("events", "", self.events),
+            ("transactions", "", self.transactions),
+            ("errors", "", self.errors),
+            ("time", "s", self.sum),
+            ("file operations.reads", "1/s", reads),
+            ("file operations.writes", "1/s", writes),
+            ("file operations.fsyncs", "1/s", syncs),
+            ("throughput.read", "MiB/s", read),
+            ("throughput.written", "MiB/s", written),
+            ("operations", "", self.memory),
+            ("transferred", "MiB", self.moved.map(|b| b / MIB)),
+        ] {
+            out.other(column, unit, empty, value.unwrap_or(f64::NAN));
+        }
+        let performed = self.performed.unwrap_or([f64::NAN; 3]);
+        for (op, count) in ["read", "write", "other"].into_iter().zip(performed) {
+            out.other(&format!("operations performed.{op}"), "", empty, count);
+        }
+        let transferred = self.transferred.unwrap_or([f64::NAN; 2]);
+        for (op, bytes) in ["read", "written"].into_iter().zip(transferred) {
+            out.other(&format!("transferred.{op}"), "MiB", empty, bytes / MIB);
+        }
+    }
+}
+
 struct Sysbench {
     work: Work,
     totals: Totals,
@@ -108,7 +140,8 @@ impl Sysbench {
     }
 
     /// `[ 10s ] thds: 4 tps: 12.3 qps: … lat (ms,95%): 12.3 err/s: 0.0`, or of 0.5
-    /// `[  10s] threads: 4, tps: 12.3, reads: 17.2, …, response time: 12.30ms (95%)`.
+    /// `[  10s] threads: 4, tps: 12.3, reads: 17.2, …, response time: 12.30ms (95%)`, or of the
+    /// memory test `[ 1s ] 5248.45 MiB/sec`.
     fn report(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let (time, rest) = text.strip_prefix('[')?.split_once(']')?;
         let time = number(time.trim().strip_suffix('s')?.trim().as_bytes())?;
@@ -131,8 +164,12 @@ impl Sysbench {
             };
             Some(number(value.as_bytes())? * step)
         };
+        let bytes = |bytes| Done { bytes, ..UNKNOWN };
         let errors = after("err/s:").or(after("errors:")).unwrap_or(f64::NAN);
-        let rows: Vec<(&str, Done)> = if let Some(ops) = after("tps:") {
+        let rows: Vec<(&str, Done)> = if let [rate, "MiB/sec"] = words[..] {
+            let rate = number(rate.as_bytes())?;
+            vec![(&self.totals.operation, bytes(rate * MIB))]
+        } else if let Some(ops) = after("tps:") {
             vec![(
                 "transaction",
                 Done {
@@ -144,7 +181,6 @@ impl Sysbench {
         } else if let Some(ops) = after("eps:") {
             vec![("event", Done { ops, ..UNKNOWN })]
         } else {
-            let bytes = |bytes| Done { bytes, ..UNKNOWN };
             let ops = after("fsyncs:")?;
             vec![
                 ("read", bytes(after("reads:")?)),
@@ -199,10 +235,22 @@ impl Sysbench {
                     None if self.section.starts_with("Latency") => (first, "ms"),
                     None => (first, ""),
                 };
-                let digits = digits.split('/').next()?;
-                let value = number(digits.as_bytes())?;
                 let section = self.section.split(['(', ':']).next().unwrap_or_default();
                 let column = format!("{}.{name}", section.trim().to_lowercase());
+                // `events (avg/stddev):  1803.5000/12.50`.
+                if let Some(column) = column.strip_suffix(" (avg/stddev)") {
+                    let (mean, stdev) = digits.split_once('/')?;
+                    let both = [("avg", mean), ("stddev", stdev)]
+                        .map(|(of, v)| Some((format!("{column}.{of}"), number(v.as_bytes())?)));
+                    let [Some(mean), Some(stdev)] = both else {
+                        return None;
+                    };
+                    for (column, value) in [mean, stdev] {
+                        totals.others.push((column, unit, value));
+                    }
+                    return Some(());
+                }
+                let value = number(digits.as_bytes())?;
                 totals.others.push((column, unit, value));
             }
         }
@@ -225,18 +273,9 @@ impl Sysbench {
         } else {
             out.note(
                 "intervals are those of sysbench's reports; what it did after the last one is in \
-                 its totals only (other.sysbench.events)",
+                 its totals only (other.sysbench.events and those beside it)",
             );
-            let empty = out.word(b"");
-            let nan = f64::NAN;
-            out.other("events", "", empty, totals.events.unwrap_or(nan));
-            out.other(
-                "transactions",
-                "",
-                empty,
-                totals.transactions.unwrap_or(nan),
-            );
-            out.other("time", "s", empty, totals.sum.unwrap_or(nan));
+            totals.beside(out);
         }
         // Buckets are 18.42 / 1023 wide in the logarithm; the middle is printed.
         let half = (1e8_f64.ln() / 1023.0 / 2.0).exp();
@@ -422,8 +461,13 @@ impl Parser for Sysbench {
         if settings.contains(&name) || name.starts_with("Number of") {
             return Line::Noise;
         }
-        let seen = self.total(name.trim(), value.trim());
-        seen.map_or(Line::Noise, |()| Line::Data)
+        // One in a section tells a number.
+        let is_total = line.starts_with(b"  ") || line.starts_with(b"\t");
+        match self.total(name.trim(), value.trim()) {
+            Some(()) => Line::Data,
+            None if is_total && value.contains(|c: char| c.is_ascii_digit()) => Line::Unknown,
+            None => Line::Noise,
+        }
     }
 
     fn end(&mut self, out: &mut Out) {
