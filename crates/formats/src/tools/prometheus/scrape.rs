@@ -268,7 +268,7 @@ impl Known {
                         cell.has_total = true;
                     }
                     Some(Growth::Grown(grown) | Growth::Restarted(grown)) => {
-                        cell.grown += grown * entry.factor
+                        cell.grown += grown * entry.factor;
                     }
                     None => cell.level += sample.value * entry.factor,
                 }
