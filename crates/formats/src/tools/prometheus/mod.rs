@@ -11,9 +11,11 @@
 //!
 //! A scrape ends where a series comes again, or `# EOF`. Its time is that of its samples, of a
 //! line before it with nothing but a time, or `node_time_seconds`. Counters become what they
-//! grew by since the scrape before; in the first they are totals, and go to `since_boot`.
+//! grew by since the scrape before; in the first they are totals, and go to `since_boot`. One
+//! that was set to zero meanwhile counts from there.
 //! What `node_exporter` says of processors, memory, disks and networks goes to their tables.
 
+mod back;
 mod node;
 mod scrape;
 mod text;
@@ -261,6 +263,7 @@ impl Parser for Prometheus {
             self.put(&samples, Some(Stamp::Epoch(at)), out);
         }
         self.flush(out);
+        self.known.back.tell(out);
         if self.scrapes == 1 && out.options().every.is_none() {
             // Levels of one moment, and totals: nothing in it is of an interval.
             out.spans(1.0);

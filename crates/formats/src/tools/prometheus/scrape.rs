@@ -1,11 +1,12 @@
 //! What is in one scrape, put into tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use run::catalog::{self, Kind};
 use run::rows::TableId;
 use run::{Unit, Word, grid};
 
+use super::back::WentBack;
 use super::node::{self, ENTRIES, Entry, Source};
 use super::text::Sample;
 use crate::out::{Out, Shape};
@@ -32,6 +33,9 @@ pub(super) struct Known {
     scrape: u64,
     /// Counters: the scrape in which they were read last, and what they were.
     counters: HashMap<Vec<u8>, (u64, f64)>,
+    /// Counts of histograms and summaries that went back in this scrape.
+    counts_back: HashSet<Vec<u8>>,
+    pub(super) back: WentBack,
     shapes: HashMap<&'static str, Shape>,
 }
 
@@ -40,8 +44,20 @@ pub(super) struct Known {
 enum Growth {
     /// It is new: all it counted.
     Total(f64),
-    /// Since the scrape before; NaN where it was set to zero, or missing there.
+    /// Since the scrape before; NaN where it was missing there, or went back otherwise than to
+    /// zero.
     Grown(f64),
+    /// It was set to zero since the scrape before, and counted that from there on.
+    Restarted(f64),
+}
+
+/// What became of a sample where the catalog's rows were put.
+#[derive(Clone, Copy, Debug)]
+enum Mapped {
+    Put,
+    /// Not put for want of others; it was read as a counter.
+    Read(Growth),
+    Not,
 }
 
 /// A row in the making: what is known of each measure.
@@ -61,8 +77,8 @@ struct Cell {
     from: Vec<usize>,
 }
 
-/// Buckets of one histogram: upper bound and count up to it.
-type Buckets = Vec<(f64, Growth)>;
+/// Buckets of one histogram: upper bound, what it grew by and count up to it.
+type Buckets = Vec<(f64, Growth, f64)>;
 
 impl Known {
     /// The family of a name, and what it is.
@@ -114,19 +130,60 @@ impl Known {
             .to_owned()
     }
 
-    fn growth(&mut self, key: &[u8], now: f64) -> Growth {
-        match self.counters.insert(key.to_vec(), (self.scrape, now)) {
+    fn growth(&mut self, sample: &Sample) -> Growth {
+        let now = sample.value;
+        let before = self.counters.insert(sample.key.clone(), (self.scrape, now));
+        match before {
             None => Growth::Total(now),
-            Some((scrape, before)) if scrape + 1 == self.scrape && now >= before => {
-                Growth::Grown(now - before)
+            Some((scrape, _)) if scrape + 1 != self.scrape => Growth::Grown(f64::NAN),
+            Some((_, before)) if now >= before => Growth::Grown(now - before),
+            Some((_, before)) if self.is_restart(sample, before) => {
+                self.back.restarted(&sample.name, self.scrape);
+                Growth::Restarted(now)
             }
-            Some(_) => Growth::Grown(f64::NAN),
+            Some(_) => {
+                self.back.left_out(&sample.name, self.scrape);
+                Growth::Grown(f64::NAN)
+            }
         }
+    }
+
+    /// Whether a counter that went back was set to zero.
+    fn is_restart(&self, sample: &Sample, before: f64) -> bool {
+        let name = sample.name.as_str();
+        if node::present_name(name).starts_with("node_cpu_") {
+            // The kernel corrects its idle and waiting times backwards (proc(5)); node_exporter
+            // takes more than 3 s for a restart. After one little is left.
+            return before - sample.value > 3.0 && sample.value < before / 2.0;
+        }
+        if let Some(family) = name.strip_suffix("_sum")
+            && matches!(
+                self.types.get(family),
+                Some(Type::Histogram | Type::Summary)
+            )
+        {
+            // Values below zero also take it back; their count they do not.
+            let labels = &sample.key[name.len().min(sample.key.len())..];
+            let count = [family.as_bytes(), b"_count", labels].concat();
+            return sample.value >= 0.0 && self.counts_back.contains(&count);
+        }
+        sample.value >= 0.0
+    }
+
+    /// Counts of histograms and summaries that are below those of the scrape before.
+    fn counts_back(&self, samples: &[Sample]) -> HashSet<Vec<u8>> {
+        let is_back = |s: &&Sample| {
+            let before = self.counters.get(&s.key);
+            s.name.ends_with("_count") && before.is_some_and(|(_, before)| s.value < *before)
+        };
+        let back = samples.iter().filter(is_back);
+        back.map(|s| s.key.clone()).collect()
     }
 
     /// Puts the samples of a scrape into the present sample.
     pub(super) fn put(&mut self, samples: &[Sample], out: &mut Out) {
         self.scrape += 1;
+        self.counts_back = self.counts_back(samples);
         if let Some(host) = samples.iter().find(|s| s.name == "node_uname_info")
             && let Some(name) = host.label("nodename")
         {
@@ -135,12 +192,17 @@ impl Known {
         let mapped = self.put_mapped(samples, out);
         let mut histograms: HashMap<(String, String), Buckets> = HashMap::new();
         let mut order = Vec::new();
-        for (sample, _) in samples.iter().zip(mapped).filter(|(_, mapped)| !mapped) {
+        for (sample, mapped) in samples.iter().zip(mapped) {
+            let read = match mapped {
+                Mapped::Put => continue,
+                Mapped::Read(growth) => Some(growth),
+                Mapped::Not => None,
+            };
             let (family, kind) = self.kind(sample);
             if kind == Some(Type::Histogram)
                 && let Some(bound) = sample.label("le").and_then(super::text::number)
             {
-                let growth = self.growth(&sample.key, sample.value);
+                let growth = read.unwrap_or_else(|| self.growth(sample));
                 if let Growth::Total(total) = growth {
                     let instance = out.word(sample.labels_without("").as_bytes());
                     out.other_total(&sample.name, "count", instance, total);
@@ -150,7 +212,7 @@ impl Known {
                     order.push(key);
                     Vec::new()
                 });
-                buckets.push((bound, growth));
+                buckets.push((bound, growth, sample.value));
                 continue;
             }
             let unit = self.unit(&sample.name, &family);
@@ -160,9 +222,11 @@ impl Known {
                     out.note("infinite values are left out");
                 }
             } else if kind == Some(Type::Counter) {
-                match self.growth(&sample.key, sample.value) {
+                match read.unwrap_or_else(|| self.growth(sample)) {
                     Growth::Total(total) => out.other_total(&sample.name, &unit, instance, total),
-                    Growth::Grown(grown) => out.other_grown(&sample.name, &unit, instance, grown),
+                    Growth::Grown(grown) | Growth::Restarted(grown) => {
+                        out.other_grown(&sample.name, &unit, instance, grown);
+                    }
                 }
             } else {
                 out.other(&sample.name, &unit, instance, sample.value);
@@ -175,8 +239,8 @@ impl Known {
         }
     }
 
-    /// Puts what the catalog has; whether each sample was.
-    fn put_mapped(&mut self, samples: &[Sample], out: &mut Out) -> Vec<bool> {
+    /// Puts what the catalog has; what became of each sample.
+    fn put_mapped(&mut self, samples: &[Sample], out: &mut Out) -> Vec<Mapped> {
         let mut rows: HashMap<(&'static str, Vec<Word>), Cells> = HashMap::new();
         let mut order: Vec<(&'static str, Vec<Word>)> = Vec::new();
         let mut growths: Vec<Option<Growth>> = vec![None; samples.len()];
@@ -190,7 +254,7 @@ impl Known {
                     continue;
                 };
                 if is_sum(entry) && growths[at].is_none() {
-                    growths[at] = Some(self.growth(&sample.key, sample.value));
+                    growths[at] = Some(self.growth(sample));
                 }
                 let key = (entry.table, words);
                 let cells = rows.entry(key.clone()).or_insert_with(|| {
@@ -203,7 +267,9 @@ impl Known {
                         cell.total += total * entry.factor;
                         cell.has_total = true;
                     }
-                    Some(Growth::Grown(grown)) => cell.grown += grown * entry.factor,
+                    Some(Growth::Grown(grown) | Growth::Restarted(grown)) => {
+                        cell.grown += grown * entry.factor;
+                    }
                     None => cell.level += sample.value * entry.factor,
                 }
                 cell.musts += usize::from(entry.must);
@@ -216,13 +282,14 @@ impl Known {
                 self.put_row(key.0, &key.1, &cells, &mut mapped, out);
             }
         }
-        // What was counted already is not counted again below.
-        for (at, growth) in growths.iter().enumerate() {
-            if growth.is_some() && !mapped[at] {
-                self.counters.remove(&samples[at].key);
-            }
-        }
-        mapped
+        let became = mapped.into_iter().zip(growths);
+        became
+            .map(|(put, growth)| match growth {
+                _ if put => Mapped::Put,
+                Some(growth) => Mapped::Read(growth),
+                None => Mapped::Not,
+            })
+            .collect()
     }
 
     fn put_row(
@@ -329,8 +396,15 @@ fn put_histogram(family: &str, key: &str, mut buckets: Buckets, out: &mut Out) {
     let table = TableId::of("distribution");
     let mut below = 0.0;
     let mut from: Option<f64> = None;
-    for (bound, growth) in buckets {
-        let Growth::Grown(upto) = growth else { return };
+    // Where one was set to zero all were, also those that are above what they were.
+    let is_restart = |b: &(f64, Growth, f64)| matches!(b.1, Growth::Restarted(_));
+    let restarted = buckets.iter().any(is_restart);
+    for (bound, growth, now) in buckets {
+        let upto = match growth {
+            Growth::Total(_) => return,
+            _ if restarted => now,
+            Growth::Grown(grown) | Growth::Restarted(grown) => grown,
+        };
         // The bucket without bounds alone tells no values; its count is kept anyway.
         if !upto.is_finite() || (from.is_none() && bound.is_infinite()) {
             return;
@@ -402,7 +476,7 @@ fn whole_numbers(family: &str, buckets: &Buckets) -> (f64, &'static str) {
     if family.ends_with("_seconds") {
         return (1e9, " in ns");
     }
-    let finite = || buckets.iter().map(|(b, _)| *b).filter(|b| b.is_finite());
+    let finite = || buckets.iter().map(|(b, _, _)| *b).filter(|b| b.is_finite());
     [(1.0, ""), (1e3, " in thousandths"), (1e6, " in millionths")]
         .into_iter()
         .find(|(by, _)| finite().all(|b| ((b * by).round() - b * by).abs() < 1e-6 * (b * by).abs()))
