@@ -3,6 +3,7 @@
 //!
 //! Sizes in kB are of 1,024 bytes, sectors and blocks of 512 (`iostat(1)`, `sar(1)`).
 
+mod cut;
 mod device;
 pub(crate) mod iostat;
 pub(crate) mod iostat_json;
@@ -18,7 +19,9 @@ mod rules;
 pub(crate) mod sadf;
 pub(crate) mod sadf_text;
 pub(crate) mod sar;
+mod shares;
 mod sheet;
+mod table;
 mod timed;
 mod told;
 mod when;
@@ -149,3 +152,6 @@ pub(crate) fn unit_of(name: &str) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests;
