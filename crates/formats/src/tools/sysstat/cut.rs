@@ -280,7 +280,7 @@ pub(super) fn of_times(names: &[&[u8]], length: usize) -> Option<Cut> {
     let cut = name_lost
         || ends_early
         || of_lines && !last.ends_with(b"/s") && !OTHERS.iter().any(|o| o.as_bytes() == *last)
-        || pressure && values % 4 != 0
+        || pressure && !values.is_multiple_of(4)
         || is_stump(last, whole.chain(super::named::KNOWN));
     let mut cut = cut.then(|| Cut::of(names, length))?;
     cut.nameless = name_lost || !named && is_stump(last, super::named::KNOWN.into_iter());

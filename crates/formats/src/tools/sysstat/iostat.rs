@@ -9,9 +9,12 @@ use std::collections::HashMap;
 
 use super::cut::{self, Cut};
 use super::device::{Column, Disks};
+use super::mounts::mount;
+use super::outputs::Outputs;
 use super::shares::put_processors;
+use super::told::{By, LeftOut};
 use super::when::{Day, stamp};
-use super::{banner, command, has_flag, interval, unit_of};
+use super::{banner, command, has_flag, interval};
 use crate::cpu::Cpu;
 use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
@@ -136,6 +139,8 @@ struct Iostat {
     /// No report came since the last banner.
     fresh: bool,
     missing: Missing,
+    outputs: Outputs,
+    left_out: LeftOut,
 }
 
 /// Whether a device without a row did nothing.
@@ -177,6 +182,8 @@ impl Iostat {
             pending: None,
             fresh: true,
             missing: Missing::default(),
+            outputs: Outputs::default(),
+            left_out: LeftOut::default(),
         }
     }
 
@@ -336,6 +343,9 @@ impl Parser for Iostat {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             names.iter().map(text).collect()
         };
+        if self.outputs.told {
+            return self.left_out(line, &names, out);
+        }
         if first == b"avg-cpu:" {
             self.header("avg-cpu:", out);
             self.length = line.trim_ascii_end().len();
@@ -416,10 +426,22 @@ impl Parser for Iostat {
 
     fn end(&mut self, out: &mut Out) {
         self.end_devices(out);
+        self.left_out.note(out);
     }
 }
 
 impl Iostat {
+    /// A line of a report of which an output above told.
+    fn left_out(&mut self, line: &[u8], names: &[&[u8]], out: &mut Out) -> Line {
+        let starts: [&[u8]; 3] = [b"avg-cpu:", b"Filesystem:", b"Filesystem"];
+        let header = names.first().is_some_and(|f| starts.contains(f)) || is_header(names);
+        if header || self.between(line, out) == Line::Noise {
+            return Line::Noise;
+        }
+        self.left_out.row(By::Output, out);
+        self.appended(line, Line::Unknown, out)
+    }
+
     /// The banner of an output that was appended to one which was interrupted, perhaps behind a
     /// row that was cut off.
     fn appended(&mut self, line: &[u8], seen: Line, out: &mut Out) -> Line {
@@ -439,6 +461,7 @@ impl Iostat {
         if let Some(banner) = banner(line, out) {
             self.day = Day::new(&banner.date);
             out.broken();
+            self.outputs.next();
             self.fresh = true;
             self.devices.clear();
             self.places.clear();
@@ -449,6 +472,11 @@ impl Iostat {
             return Line::Noise;
         }
         if let Some(stamp) = stamp(line, &mut self.day, out) {
+            if self.outputs.is_told(stamp, &mut self.day, out) {
+                self.end_devices(out);
+                self.fresh = false;
+                return Line::Noise;
+            }
             out.sample_at(stamp);
             self.begins(out);
             self.stamped = true;
@@ -456,22 +484,4 @@ impl Iostat {
         }
         Line::Unknown
     }
-}
-
-/// A row of `-n`.
-fn mount(all: &[&[u8]], columns: &[String], out: &mut Out) -> Line {
-    let values: Option<Vec<f64>> = all[1..].iter().map(|f| number(f)).collect();
-    let Some(values) = values.filter(|v| v.len() == columns.len()) else {
-        return Line::Unknown;
-    };
-    let instance = out.word(all[0]);
-    for (column, value) in columns.iter().zip(values) {
-        let unit = if column.contains("Blk") {
-            "sectors/s"
-        } else {
-            unit_of(column)
-        };
-        out.other(column, unit, instance, value);
-    }
-    Line::Data
 }

@@ -289,3 +289,98 @@ fn mpstat_in_japanese() {
     assert_eq!((report.data, report.unknown), (3, 0));
     assert_eq!(words(&sink, "cpu_idle"), ["0", "1"]);
 }
+
+const PIDSTAT: &str = "\
+Linux 6.1.0 (box) \t11/22/26 \t_x86_64_\t(2 CPU)
+
+00:00:00      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command
+00:00:01        0         1   10.00    5.00    0.00    0.00   15.00     0  init
+00:00:01        0         2   20.00    0.00    0.00    0.00   20.00     1  worker
+
+00:00:01      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command
+00:00:02        0         1   30.00    5.00    0.00    0.00   35.00     0  init
+00:00:02        0         2   40.00    0.00    0.00    0.00   40.00     1  worker
+";
+
+#[test]
+fn a_process_whose_row_is_cut_is_not_known() {
+    let end = PIDSTAT.len();
+    for lost in [2, 10, 20, 40, 60] {
+        let (report, sink) = taken("pidstat", &PIDSTAT[..end - lost]);
+        let last = |(w, v): &(Vec<String>, Vec<f64>)| w[0] == "worker[2]" && v[0].is_nan();
+        let all = rows(&sink, "process");
+        let gaps = all.iter().filter(|r| last(r)).count();
+        assert_eq!(gaps, 3, "{lost}: {all:?}");
+        assert_eq!(all.len(), 12, "{lost}: {all:?}");
+        assert!(notes(&report).contains("not known"), "{lost}");
+    }
+    let (report, sink) = taken("pidstat", &PIDSTAT[..end - 1]);
+    assert!(rows(&sink, "process").iter().all(|(_, v)| !v[0].is_nan()));
+    assert_eq!(report.data, 4);
+}
+
+#[test]
+fn seconds_since_1970_of_pidstat() {
+    let text = PIDSTAT.replace("00:00:00 ", "1795305600 ");
+    let text = text.replace("00:00:01 ", "1795305601 ");
+    let text = text.replace("00:00:02 ", "1795305602 ");
+    let (report, sink) = taken("pidstat", &text);
+    assert_eq!((report.data, report.unknown), (4, 0));
+    let times = &sink.rows(TableId::of("process")).times;
+    assert_eq!(times.last(), Some(&1_795_305_602_000_000_000));
+}
+
+#[test]
+fn an_output_that_is_there_twice_counts_once() {
+    let report_of = |second: u32| {
+        format!(
+            "11/22/26 00:00:0{second}\n\
+             Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+             vda            {second:>7}.00        50.25       536.73         50        536\n\n"
+        )
+    };
+    let banner = "Linux 6.1.0 (box) \t11/22/26 \t_x86_64_\t(2 CPU)\n\n";
+    let iostat: String = (1..5).map(report_of).collect();
+    let iostat = format!("{banner}{iostat}");
+    let epoch = PIDSTAT.replace("00:00:0", "179530560");
+    for (format, text, table) in [
+        ("iostat-linux", iostat.as_str(), "disk"),
+        ("pidstat", PIDSTAT, "process"),
+        ("pidstat", epoch.as_str(), "process"),
+    ] {
+        let (once, first) = taken(format, text);
+        let (twice, both) = taken(format, &format!("{text}{text}"));
+        let text_of = |sink: &Sink| format!("{:?}", rows(sink, table));
+        assert_eq!(text_of(&first), text_of(&both), "{format}");
+        assert_eq!(
+            (twice.data, twice.unknown),
+            (once.data, once.data),
+            "{format}"
+        );
+        assert!(
+            notes(&twice).contains("left out: an output above"),
+            "{format}"
+        );
+        // What follows it is taken.
+        let next = text
+            .replace("11/22/26", "11/23/26")
+            .replace("17953056", "17953156");
+        let (twice, _) = taken(format, &format!("{text}{next}"));
+        assert_eq!((twice.data, twice.unknown), (2 * once.data, 0), "{format}");
+    }
+}
+
+#[test]
+fn outputs_of_two_hosts_are_refused() {
+    for (format, text) in [
+        ("iostat-linux", IOSTAT),
+        ("pidstat", PIDSTAT),
+        ("sar", SAR),
+        ("mpstat-linux", MPSTAT),
+    ] {
+        let other = text.replace("(box)", "(b)");
+        let refused = import(format, &format!("{text}\n{other}")).expect_err(format);
+        assert!(refused.contains("two hosts, box and"), "{refused}");
+        assert!(refused.contains("on, b\n"), "{refused}");
+    }
+}

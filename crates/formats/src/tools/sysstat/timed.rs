@@ -14,7 +14,7 @@ use super::rules::System;
 use super::table::{Clock, Table, later, utc};
 use super::told::{LeftOut, Told};
 use super::when::{Day, clock, with_colons};
-use super::{banner, command, interval, page_of};
+use super::{banner, command, interval, of_host, page_of};
 use crate::number::{number, whole};
 use crate::out::{BACK, Out};
 use crate::time::Stamp;
@@ -433,7 +433,7 @@ impl Timed {
         let name = out.word(&name);
         let header = table.header;
         let table = self.tables.get_mut(place);
-        if let Some(by) = table.and_then(|t| t.told.told_by(name, &when)) {
+        if let Some(by) = table.and_then(|t| t.told.told_by(name, &when, &values)) {
             self.left_out.row(by, out);
             return Line::Unknown;
         }
@@ -458,7 +458,7 @@ impl Timed {
             };
             place.page = all.iter().rev().nth(1).and_then(|machine| page_of(machine));
             self.day = Day::new(date);
-            out.host(host);
+            of_host(host, out);
         } else if line.starts_with(b"System configuration:") {
             let count = all.iter().find_map(|f| whole(f.strip_prefix(b"lcpu=")?));
             if let Some(count) = count.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {

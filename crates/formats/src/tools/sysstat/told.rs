@@ -2,6 +2,7 @@
 //! rows of one.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use run::{Nanos, Word};
 
@@ -26,8 +27,8 @@ pub(super) enum By {
 pub(super) struct Told {
     /// By the present output.
     here: Spans,
-    /// Until when the rows below the present header told of each.
-    last: HashMap<Word, Nanos>,
+    /// Until when the rows below the present header told of each, and the values of the last.
+    last: HashMap<Word, (Nanos, u64)>,
     /// By those above it in the text.
     above: Vec<Spans>,
 }
@@ -47,8 +48,9 @@ impl Told {
         self.last.clear();
     }
 
-    /// What told of that instance at that time already. What is new is remembered.
-    pub(super) fn told_by(&mut self, instance: Word, when: &When) -> Option<By> {
+    /// What told of that instance at that time already, and other values. What is new is
+    /// remembered.
+    pub(super) fn told_by(&mut self, instance: Word, when: &When, values: &[f64]) -> Option<By> {
         let (Stamp::Epoch(to), false) = (when.stamp, when.since_boot) else {
             return None;
         };
@@ -61,11 +63,18 @@ impl Told {
         if self.above.iter().any(|told| same(told) == Some(true)) {
             return Some(By::Output);
         }
-        // Rows below a header are in the order of time.
-        if self.last.get(&instance).is_some_and(|last| to <= *last) {
+        // Rows below a header are in the order of time. A file system that is mounted twice has
+        // two rows that are the same.
+        let mut bits = DefaultHasher::new();
+        values.iter().for_each(|v| v.to_bits().hash(&mut bits));
+        let told = (to, bits.finish());
+        if let Some(last) = self.last.get(&instance)
+            && to <= last.0
+            && told != *last
+        {
             return Some(By::Row);
         }
-        self.last.insert(instance, to);
+        self.last.insert(instance, told);
         let span = self.here.entry(instance).or_insert((from, to));
         *span = (span.0.min(from), span.1.max(to));
         None
