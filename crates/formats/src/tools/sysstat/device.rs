@@ -104,6 +104,11 @@ const COLUMNS: &[(&str, What, f64)] = &[
     ("Blk_w+d", Other("sectors"), 1.0),
 ];
 
+/// Names of all columns.
+pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
+    COLUMNS.iter().map(|(name, ..)| *name)
+}
+
 /// A column of a header.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {

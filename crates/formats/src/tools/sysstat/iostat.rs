@@ -7,10 +7,15 @@
 
 use std::collections::HashMap;
 
+use super::cut::{self, Cut};
 use super::device::{Column, Disks};
+use super::mounts::mount;
+use super::outputs::Outputs;
+use super::shares::put_processors;
+use super::told::{By, LeftOut};
 use super::when::{Day, stamp};
-use super::{banner, command, has_flag, interval, unit_of};
-use crate::cpu::{Cpu, Shares, UNKNOWN};
+use super::{banner, command, has_flag, interval};
+use crate::cpu::Cpu;
 use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::number::number;
@@ -121,6 +126,10 @@ struct Iostat {
     columns: Vec<Column>,
     /// Length of the present table's header.
     length: usize,
+    /// Where it lost its end.
+    cut: Option<Cut>,
+    /// Headers of which that was said.
+    cut_headers: Vec<Vec<u8>>,
     /// Its columns, for rows whose numbers run together.
     together: Columns,
     /// The header that they are of.
@@ -130,6 +139,8 @@ struct Iostat {
     /// No report came since the last banner.
     fresh: bool,
     missing: Missing,
+    outputs: Outputs,
+    left_out: LeftOut,
 }
 
 /// Whether a device without a row did nothing.
@@ -164,11 +175,15 @@ impl Iostat {
             places: HashMap::new(),
             columns: Vec::new(),
             length: 0,
+            cut: None,
+            cut_headers: Vec::new(),
             together: Columns::default(),
             together_of: Vec::new(),
             pending: None,
             fresh: true,
             missing: Missing::default(),
+            outputs: Outputs::default(),
+            left_out: LeftOut::default(),
         }
     }
 
@@ -224,6 +239,13 @@ impl Iostat {
             return Line::Noise;
         }
         let pending = self.pending.take();
+        if let Some(cut) = self.cut {
+            let length = line.trim_ascii_end().len();
+            match cut.row(&all, length).filter(|_| pending.is_none()) {
+                Some(whole) => all = whole.to_vec(),
+                None => return Line::Unknown,
+            }
+        }
         let cut = match place {
             Place::First => pending.is_none() && is_cut(line, self.length, out),
             // The name may have lost its end.
@@ -265,12 +287,30 @@ impl Iostat {
             return Line::Unknown;
         }
         let value = |f: &[u8]| number(f.strip_suffix(b"%").unwrap_or(f));
-        let values: Option<Vec<f64>> = fields(line).map(value).collect();
+        let all: Vec<&[u8]> = fields(line).collect();
+        let all = match self.cut {
+            Some(cut) => cut.row(&all, line.trim_ascii_end().len()),
+            None => Some(&all[..]),
+        };
+        let values: Option<Vec<f64>> = all.and_then(|a| a.iter().map(|f| value(f)).collect());
         let Some(values) = values.filter(|v| v.len() == names.len()) else {
             return Line::Unknown;
         };
         put_processors(&self.cpu, names.iter().map(String::as_str).zip(values), out);
         Line::Data
+    }
+
+    /// The columns of a header, without what is left of the last one.
+    fn whole<'a, 'b>(&mut self, names: &'b [&'a [u8]], out: &mut Out) -> &'b [&'a [u8]] {
+        let Some(cut) = self.cut else {
+            return names;
+        };
+        let header = names.join(&b' ');
+        if !self.cut_headers.contains(&header) {
+            cut.note(names, out);
+            self.cut_headers.push(header);
+        }
+        &names[..cut.whole]
     }
 
     fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
@@ -285,40 +325,6 @@ impl Iostat {
         self.since_boot = !has_flag(arguments, b'y');
         self.missing.leaves_out = Some(has_flag(arguments, b'z'));
     }
-}
-
-/// Shares of all processors, by the names of their columns.
-pub(super) fn put_processors<'a>(
-    cpu: &Cpu,
-    values: impl Iterator<Item = (&'a str, f64)>,
-    out: &mut Out,
-) {
-    let mut shares = UNKNOWN;
-    let empty = out.word(b"");
-    for (name, value) in values {
-        match share(&mut shares, name.trim_start_matches('%')) {
-            Some(place) => *place = value / 100.0,
-            None => out.other(name, "%", empty, value),
-        }
-    }
-    cpu.put_all(out, &shares);
-}
-
-/// The place of a share of that name.
-pub(super) fn share<'a>(shares: &'a mut Shares, name: &str) -> Option<&'a mut f64> {
-    Some(match name {
-        "user" | "usr" => &mut shares.user,
-        "nice" => &mut shares.nice,
-        "system" | "sys" => &mut shares.system,
-        "iowait" | "wio" => &mut shares.iowait,
-        "irq" => &mut shares.irq,
-        "soft" => &mut shares.softirq,
-        "steal" => &mut shares.steal,
-        "guest" => &mut shares.guest,
-        "gnice" => &mut shares.guest_nice,
-        "idle" => &mut shares.idle,
-        _ => return None,
-    })
 }
 
 impl Parser for Iostat {
@@ -337,10 +343,15 @@ impl Parser for Iostat {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             names.iter().map(text).collect()
         };
+        if self.outputs.told {
+            return self.left_out(line, &names, out);
+        }
         if first == b"avg-cpu:" {
             self.header("avg-cpu:", out);
             self.length = line.trim_ascii_end().len();
-            self.table = Table::Processors(owned(&names[1..]));
+            self.cut = cut::of_processors(&names[1..], self.length);
+            let columns = self.whole(&names[1..], out);
+            self.table = Table::Processors(owned(columns));
             return Line::Noise;
         }
         if is_header(&names) {
@@ -349,14 +360,18 @@ impl Parser for Iostat {
             } else {
                 Place::Last
             };
+            self.length = line.trim_ascii_end().len();
+            self.cut = match place {
+                Place::First => cut::of_devices(&names, self.length),
+                Place::Last => None,
+            };
             let columns = match place {
-                Place::First => &names[1..],
+                Place::First => &self.whole(&names, out)[1..],
                 Place::Last => &names[..names.len() - 1],
             };
             let columns: Vec<Column> = owned(columns).iter().map(|n| Column::of(n)).collect();
             self.header(&columns[0].name, out);
             self.columns.clone_from(&columns);
-            self.length = line.trim_ascii_end().len();
             if self.together_of != line {
                 self.together = Columns::of(line);
                 line.clone_into(&mut self.together_of);
@@ -411,10 +426,22 @@ impl Parser for Iostat {
 
     fn end(&mut self, out: &mut Out) {
         self.end_devices(out);
+        self.left_out.note(out);
     }
 }
 
 impl Iostat {
+    /// A line of a report of which an output above told.
+    fn left_out(&mut self, line: &[u8], names: &[&[u8]], out: &mut Out) -> Line {
+        let starts: [&[u8]; 3] = [b"avg-cpu:", b"Filesystem:", b"Filesystem"];
+        let header = names.first().is_some_and(|f| starts.contains(f)) || is_header(names);
+        if header || self.between(line, out) == Line::Noise {
+            return Line::Noise;
+        }
+        self.left_out.row(By::Output, out);
+        self.appended(line, Line::Unknown, out)
+    }
+
     /// The banner of an output that was appended to one which was interrupted, perhaps behind a
     /// row that was cut off.
     fn appended(&mut self, line: &[u8], seen: Line, out: &mut Out) -> Line {
@@ -434,6 +461,7 @@ impl Iostat {
         if let Some(banner) = banner(line, out) {
             self.day = Day::new(&banner.date);
             out.broken();
+            self.outputs.next();
             self.fresh = true;
             self.devices.clear();
             self.places.clear();
@@ -444,6 +472,11 @@ impl Iostat {
             return Line::Noise;
         }
         if let Some(stamp) = stamp(line, &mut self.day, out) {
+            if self.outputs.is_told(stamp, &mut self.day, out) {
+                self.end_devices(out);
+                self.fresh = false;
+                return Line::Noise;
+            }
             out.sample_at(stamp);
             self.begins(out);
             self.stamped = true;
@@ -451,22 +484,4 @@ impl Iostat {
         }
         Line::Unknown
     }
-}
-
-/// A row of `-n`.
-fn mount(all: &[&[u8]], columns: &[String], out: &mut Out) -> Line {
-    let values: Option<Vec<f64>> = all[1..].iter().map(|f| number(f)).collect();
-    let Some(values) = values.filter(|v| v.len() == columns.len()) else {
-        return Line::Unknown;
-    };
-    let instance = out.word(all[0]);
-    for (column, value) in columns.iter().zip(values) {
-        let unit = if column.contains("Blk") {
-            "sectors/s"
-        } else {
-            unit_of(column)
-        };
-        out.other(column, unit, instance, value);
-    }
-    Line::Data
 }

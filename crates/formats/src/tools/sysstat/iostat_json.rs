@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use super::device::{Column, Disks};
-use super::iostat::put_processors;
 use super::json::{self, Document};
+use super::shares::put_processors;
 use super::when::{Day, iso, stamp};
 use crate::cpu::Cpu;
 use crate::list::Format;

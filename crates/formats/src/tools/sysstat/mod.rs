@@ -3,13 +3,16 @@
 //!
 //! Sizes in kB are of 1,024 bytes, sectors and blocks of 512 (`iostat(1)`, `sar(1)`).
 
+mod cut;
 mod device;
 pub(crate) mod iostat;
 pub(crate) mod iostat_json;
 mod json;
 mod moments;
+mod mounts;
 pub(crate) mod mpstat;
 mod named;
+mod outputs;
 pub(crate) mod pidstat;
 pub(crate) mod pidstat_json;
 mod place;
@@ -18,7 +21,9 @@ mod rules;
 pub(crate) mod sadf;
 pub(crate) mod sadf_text;
 pub(crate) mod sar;
+mod shares;
 mod sheet;
+mod table;
 mod timed;
 mod told;
 mod when;
@@ -26,6 +31,7 @@ mod xml;
 
 use crate::number::whole;
 use crate::out::Out;
+use crate::time::Refused;
 
 pub(crate) const KIB: f64 = 1024.0;
 pub(crate) const SECTOR: f64 = 512.0;
@@ -85,8 +91,23 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
     if banner.date.is_empty() {
         return None;
     }
-    out.host(host);
+    of_host(host, out);
     Some(banner)
+}
+
+/// A banner names the host. Outputs of two in one file are none of either.
+pub(crate) fn of_host(host: &[u8], out: &mut Out) {
+    let name = String::from_utf8_lossy(host);
+    if let Some(first) = out.host_name().filter(|first| **first != *name) {
+        let why = format!(
+            "it has outputs of two hosts, {first} and, from line {} on, {name}\n\
+             hint: put those of each host into a file of its own",
+            out.line_number()
+        );
+        out.refuse(Refused(why));
+        return;
+    }
+    out.host(host);
 }
 
 /// The arguments of a command line that somebody left in the text: `$ iostat -xz 5`.
@@ -149,3 +170,6 @@ pub(crate) fn unit_of(name: &str) -> &'static str {
         _ => "",
     }
 }
+
+#[cfg(test)]
+mod tests;

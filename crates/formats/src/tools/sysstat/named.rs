@@ -4,7 +4,7 @@ use super::KIB;
 use crate::number::{number, scaled};
 
 /// Columns that name what a row is of.
-const KNOWN: [&str; 19] = [
+pub(super) const KNOWN: [&str; 19] = [
     "CPU",
     "cpu",
     "INTR",
@@ -26,12 +26,20 @@ const KNOWN: [&str; 19] = [
     "SOCK",
 ];
 
-/// Whether no field is a number, as in a header.
+/// Whether no field is a number, as in a header. Of the last word the beginning may be left, `%`
+/// or the digits of an interrupt.
 pub(super) fn is_header(all: &[&[u8]]) -> bool {
     let word = |f: &&[u8]| {
         value(f).is_none() && scaled(f, 1024.0).is_none() && f.iter().any(u8::is_ascii_alphabetic)
     };
-    all.iter().all(word)
+    let (last, before) = match all.split_last() {
+        Some((last, before)) if !before.is_empty() => (last, before),
+        _ => return all.iter().all(word),
+    };
+    let rates = || before.len() > 2 && before[1..].iter().all(|n| n.ends_with(b"/s"));
+    let stump = *last == b"%" || last.iter().all(u8::is_ascii_digit) && rates();
+    before.iter().all(word)
+        && (word(last) || stump)
         && all
             .iter()
             .filter(|f| KNOWN.iter().any(|k| k.as_bytes() == **f))

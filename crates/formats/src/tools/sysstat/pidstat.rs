@@ -8,7 +8,9 @@
 
 use jiff::civil::Time;
 
+use super::outputs::Outputs;
 use super::sheet::Sheet;
+use super::told::{By, LeftOut};
 use super::when::{Day, clock};
 use super::{KIB, banner, command, has_flag, interval};
 use crate::list::Format;
@@ -44,6 +46,8 @@ fn header<'a>(all: &[&'a [u8]]) -> Option<(Option<Time>, Vec<&'a [u8]>)> {
     let (time, names) = match clock(all) {
         Some((time, taken)) => (Some(time), &all[taken..]),
         None => match all {
+            // With `-H`.
+            [first, names @ ..] if epoch(first).is_some() => (None, names),
             [b"#", b"Time", names @ ..] | [b"#Time" | b"Time", names @ ..] => (None, names),
             _ => return None,
         },
@@ -51,6 +55,13 @@ fn header<'a>(all: &[&'a [u8]]) -> Option<(Option<Time>, Vec<&'a [u8]>)> {
     let of_process = names.contains(&&b"PID"[..]) || names.contains(&&b"TGID"[..]);
     let ends = names.last() == Some(&&b"Command"[..]);
     (of_process && ends).then(|| (time, names.to_vec()))
+}
+
+/// Seconds since 1970.
+fn epoch(field: &[u8]) -> Option<Stamp> {
+    let seconds = whole(field).filter(|_| field.len() > 8)?;
+    let nanos = i64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?;
+    Some(Stamp::Epoch(nanos))
 }
 
 fn recognise(head: &Head) -> u8 {
@@ -77,17 +88,17 @@ struct Pidstat {
     sheet: Sheet,
     /// `-I`: shares are of all processors.
     of_all: bool,
+    /// Outputs above and the present one.
+    outputs: Outputs,
+    left_out: LeftOut,
 }
 
 impl Pidstat {
     /// The time that begins a row, and how many fields it takes.
     fn time(&mut self, all: &[&[u8]], out: &mut Out) -> Option<(Stamp, usize)> {
         let first = all.first()?;
-        if first.len() > 8
-            && let Some(seconds) = whole(first)
-        {
-            let nanos = i64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?;
-            return Some((Stamp::Epoch(nanos), 1));
+        if let Some(stamp) = epoch(first) {
+            return Some((stamp, 1));
         }
         let (time, taken) = clock(all)?;
         if !self.dated {
@@ -106,12 +117,39 @@ impl Pidstat {
         Some((Stamp::Clock(time), taken))
     }
 
+    /// The report is over. Processes that it leaves out did nothing, unless a row is missing.
+    fn hand_out(&mut self, out: &mut Out) {
+        if std::mem::take(&mut self.sheet.lacks_row) && self.at.is_some() && !self.outputs.told {
+            out.note(
+                "a row of a report is not understood: what processes did that it leaves out is \
+                 not known",
+            );
+            self.sheet.hand_out_with_gaps(out);
+        } else {
+            self.sheet.hand_out_known(out);
+        }
+    }
+
+    /// Another output begins.
+    fn anew(&mut self, out: &mut Out) {
+        self.hand_out(out);
+        out.broken();
+        self.at = None;
+        self.outputs.next();
+    }
+
     fn begin(&mut self, stamp: Stamp, out: &mut Out) {
         if self.at == Some(stamp) {
             return;
         }
-        self.sheet.hand_out(out);
+        self.hand_out(out);
         self.at = Some(stamp);
+        if self.outputs.is_told(stamp, &mut self.day, out) {
+            if let (Some(from), Stamp::Clock(time)) = (&mut self.from, stamp) {
+                *from = time;
+            }
+            return;
+        }
         out.sample_at(stamp);
         if let (Some(from), Stamp::Clock(time)) = (self.from, stamp) {
             match time.duration_since(from).as_secs() {
@@ -158,6 +196,11 @@ impl Pidstat {
         let command = command.strip_prefix(b"|__").unwrap_or(&command);
         let program = program(command);
         let process = [program, b"[", id, b"]"].concat();
+        // The name may have lost its end.
+        let word = out.word(&process);
+        if out.is_endless() && !self.sheet.is_known(word) {
+            return Line::Unknown;
+        }
         let scale = if self.of_all { out.processors() } else { 1.0 };
         for (name, field) in self.names.iter().zip(fields) {
             if matches!(
@@ -280,19 +323,15 @@ impl Parser for Pidstat {
             return Line::Noise;
         }
         if let Some(banner) = banner(line, out) {
-            self.sheet.hand_out(out);
-            out.broken();
-            self.at = None;
+            self.anew(out);
             self.day = Day::new(&banner.date);
             self.dated = false;
             return Line::Noise;
         }
         // The tool is among the processes that it lists.
-        let is_row = clock(&all).is_some() || first.len() > 8 && whole(first).is_some();
+        let is_row = clock(&all).is_some() || epoch(first).is_some();
         if !is_row && let Some(arguments) = command(line, "pidstat") {
-            self.sheet.hand_out(out);
-            out.broken();
-            self.at = None;
+            self.anew(out);
             let with_value = ["-p", "-C", "-G", "-T", "-e"];
             if let Some(seconds) = interval(&arguments, &with_value) {
                 out.every(seconds);
@@ -308,14 +347,22 @@ impl Parser for Pidstat {
             return Line::Unknown;
         }
         let Some((stamp, taken)) = self.time(&all, out) else {
+            self.sheet.lacks_row = true;
             return Line::Unknown;
         };
         self.begin(stamp, out);
-        self.row(&all[taken..], out)
+        if self.outputs.told {
+            self.left_out.row(By::Output, out);
+            return Line::Unknown;
+        }
+        let seen = self.row(&all[taken..], out);
+        self.sheet.lacks_row |= seen == Line::Unknown;
+        seen
     }
 
     fn end(&mut self, out: &mut Out) {
-        self.sheet.hand_out(out);
+        self.hand_out(out);
+        self.left_out.note(out);
     }
 }
 

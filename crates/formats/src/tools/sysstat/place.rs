@@ -1,9 +1,9 @@
 //! Puts the rows of one moment of `sar` and `mpstat` where they belong.
 
 use super::device::{Column, Device};
-use super::iostat::share;
 use super::moments::{Header, Kind};
 use super::rules::{System, apply};
+use super::shares::share;
 use super::sheet::Sheet;
 use super::unit_of;
 use crate::cpu::UNKNOWN;

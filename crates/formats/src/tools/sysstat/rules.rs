@@ -215,6 +215,11 @@ pub(crate) const TABLES: &[&str] = &[
     "vm_reclaim",
 ];
 
+/// Names of the columns of Linux that have a rule.
+pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
+    RULES.iter().map(|(name, _)| *name)
+}
+
 /// Where a column of that name goes in a table that has those columns: `retrans/s` is of TCP,
 /// but of NFS beside `call/s`. Of an NFS client only some calls are told apart, and the catalog
 /// wants all: they have no place.

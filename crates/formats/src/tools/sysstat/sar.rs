@@ -51,6 +51,10 @@ fn recognise(head: &Head) -> u8 {
     if sadc(head.bytes()) {
         return 90;
     }
+    // `atopsar` prints tables that look alike.
+    if head.lines().any(is_of_atop) {
+        return 0;
+    }
     let mut banner = false;
     for line in head.lines() {
         let plain = with_colons(line);
@@ -76,6 +80,12 @@ fn recognise(head: &Head) -> u8 {
         }
     }
     0
+}
+
+/// Whether a line is one that `atopsar` prints above its tables:
+/// `------ analysis date: 2026/11/22 ------`.
+fn is_of_atop(line: &[u8]) -> bool {
+    line.starts_with(b"---") && memchr::memmem::find(line, b" analysis date: ").is_some()
 }
 
 /// Whether it is a file of `sadc`: it begins with 0xd596, in the machine's order.

@@ -20,6 +20,10 @@ pub(crate) struct Sheet {
     tables: HashMap<&'static str, Table>,
     others: Vec<(String, &'static str, Word, f64)>,
     told: HashSet<(String, Word)>,
+    /// A row of the moment is not understood: it may be of anything.
+    pub(crate) lacks_row: bool,
+    /// What rows handed out were of, where gaps may have to be told.
+    known: HashSet<(TableId, Vec<Word>)>,
 }
 
 impl Sheet {
@@ -94,6 +98,37 @@ impl Sheet {
         if !value.is_nan() && self.told.insert((column.to_owned(), instance)) {
             self.others.push((column.to_owned(), unit, instance, value));
         }
+    }
+
+    /// Whether rows with such a first word came already, or none at all.
+    pub(crate) fn is_known(&self, first: Word) -> bool {
+        let mut all = self.places.keys().chain(&self.known);
+        let nothing = self.places.is_empty() && self.known.is_empty();
+        nothing || all.any(|(_, words)| words.first() == Some(&first))
+    }
+
+    /// Hands all rows out, and for what earlier sheets had and this one has not such of which
+    /// nothing is known.
+    pub(crate) fn hand_out_with_gaps(&mut self, out: &mut Out) {
+        let told = !out.is_since_boot();
+        for (table, words) in self.known.iter().filter(|_| told) {
+            if !self.places.contains_key(&(*table, words.clone())) {
+                let width = self.tables.values().find(|(id, _)| id == table);
+                let values = vec![f64::NAN; width.map_or(0, |(_, names)| names.len())];
+                out.row(*table, words, &values);
+            }
+        }
+        self.hand_out_known(out);
+    }
+
+    /// Hands all rows out and remembers what they were of.
+    pub(crate) fn hand_out_known(&mut self, out: &mut Out) {
+        for key in self.places.keys() {
+            if !self.known.contains(key) {
+                self.known.insert(key.clone());
+            }
+        }
+        self.hand_out(out);
     }
 
     /// Hands all rows out; the sheet is empty then.

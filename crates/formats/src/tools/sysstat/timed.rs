@@ -5,54 +5,21 @@
 
 use std::collections::HashMap;
 
-use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
-use run::Nanos;
+use jiff::civil::Time;
 
+use super::cut;
 use super::moments::{Header, Kind, Moments, When};
-use super::named::{for_people, instances, is_header, value};
+use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
+use super::table::{Clock, Table, later, utc};
 use super::told::{LeftOut, Told};
 use super::when::{Day, clock, with_colons};
-use super::{banner, command, interval, page_of};
+use super::{banner, command, interval, of_host, page_of};
 use crate::number::{number, whole};
 use crate::out::{BACK, Out};
 use crate::time::Stamp;
 use crate::together::Columns;
 use crate::{Line, fields};
-
-/// Where a table's times are.
-#[derive(Clone, Debug)]
-struct Clock {
-    /// Of its first header.
-    first: Time,
-    day: Date,
-    /// Of its last header or row.
-    last: Time,
-    /// The moment of that.
-    moment: Option<Nanos>,
-    /// When the present interval began, if that is known.
-    from: Option<Nanos>,
-    /// The present row's.
-    when: Option<When>,
-}
-
-/// A table in the text.
-#[derive(Clone, Debug)]
-struct Table {
-    header: usize,
-    /// Columns that name what the row is of.
-    instances: Vec<usize>,
-    width: usize,
-    /// Length of its header.
-    length: usize,
-    clock: Option<Clock>,
-    /// What of its instances was told already.
-    told: Told,
-    /// Its columns, the time's among them, for rows whose numbers run together.
-    together: Columns,
-}
 
 /// The text of a tool.
 #[derive(Default)]
@@ -74,7 +41,7 @@ pub(crate) struct Timed {
     live: bool,
     /// Length of the present line.
     here: usize,
-    /// Rows of a time of which an output above tells.
+    /// Rows of a time that was told before.
     left_out: LeftOut,
 }
 
@@ -170,6 +137,9 @@ impl Timed {
             return Line::Noise;
         }
         if self.in_headers && is_header(&all) {
+            if self.is_broken(&all) {
+                return Line::Unknown;
+            }
             let time = self.clock_time();
             self.header(time, &all, true, out);
             return Line::Noise;
@@ -221,6 +191,19 @@ impl Timed {
         self.row(table, rest, out)
     }
 
+    /// Whether names below a header are its end: those of Linux do not stand below one another
+    /// where a column names what the row is of.
+    fn is_broken(&mut self, names: &[&[u8]]) -> bool {
+        let linux = self.moments.place.system == System::Linux;
+        let named = |n: &[u8]| KNOWN.iter().any(|k| k.as_bytes() == n);
+        let Some(table) = self.current.last().and_then(|t| self.tables.get_mut(*t)) else {
+            return false;
+        };
+        let found = linux && (table.of_many || table.cut.is_some());
+        table.broken |= found && !names.iter().any(|n| named(n));
+        table.broken
+    }
+
     /// A row below one with a time: of the same table, or of the next where headers stand below
     /// one another.
     fn continued(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
@@ -231,6 +214,9 @@ impl Timed {
             let Some(shape) = self.tables.get(table) else {
                 continue;
             };
+            if shape.broken || shape.cut.is_some() {
+                return Line::Unknown;
+            }
             let of_many = !shape.instances.is_empty();
             if shape.width != all.len() || (at == self.at && !of_many) {
                 continue;
@@ -249,7 +235,7 @@ impl Timed {
         let key = names.join(&b' ');
         let table = match self.by_names.get(&key) {
             Some(table) => *table,
-            None => self.new_table(key, names),
+            None => self.new_table(key, names, out),
         };
         let again = self.current.first() != Some(&table);
         if !below {
@@ -270,6 +256,9 @@ impl Timed {
             when: None,
         });
         if known.is_some() && time != clock.last {
+            if let Some(table) = self.tables.get_mut(table) {
+                table.told.again();
+            }
             if time == clock.first {
                 // The same day once more, of something else.
                 clock.day = day;
@@ -295,7 +284,15 @@ impl Timed {
         }
     }
 
-    fn new_table(&mut self, key: Vec<u8>, names: &[&[u8]]) -> usize {
+    fn new_table(&mut self, key: Vec<u8>, names: &[&[u8]], out: &mut Out) -> usize {
+        let cut = match self.moments.place.system {
+            System::Linux => cut::of_times(names, self.here),
+            _ => None,
+        };
+        if let Some(cut) = cut {
+            cut.note(names, out);
+        }
+        let names = &names[..cut.map_or(names.len(), |c| c.whole)];
         let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
         let all: Vec<String> = names.iter().map(text).collect();
         let (instances, mut values) = (instances(&all), Vec::new());
@@ -327,6 +324,11 @@ impl Timed {
             instances,
             width: all.len(),
             length: self.here,
+            cut,
+            broken: false,
+            of_many: of
+                .iter()
+                .any(|n| n.starts_with(|c: char| c.is_ascii_uppercase())),
             clock: None,
             told: Told::default(),
             together: Columns::default(),
@@ -386,6 +388,12 @@ impl Timed {
         if header.kind == Kind::Inventory {
             return Line::Noise;
         }
+        let Some(all) = (match table.cut {
+            Some(cut) => cut.row(all, self.here),
+            None => Some(all),
+        }) else {
+            return Line::Unknown;
+        };
         // Numbers are aligned to the right: a shorter line has lost the end of one.
         let text_last = table.instances.contains(&(table.width - 1));
         if out.is_endless() && !text_last && self.here < table.length {
@@ -424,12 +432,9 @@ impl Timed {
         }
         let name = out.word(&name);
         let header = table.header;
-        if self
-            .tables
-            .get_mut(place)
-            .is_some_and(|t| t.told.is_told(name, &when))
-        {
-            self.left_out.row(out);
+        let table = self.tables.get_mut(place);
+        if let Some(by) = table.and_then(|t| t.told.told_by(name, &when, &values)) {
+            self.left_out.row(by, out);
             return Line::Unknown;
         }
         self.moments.row(&when, header, name, &values);
@@ -453,7 +458,7 @@ impl Timed {
             };
             place.page = all.iter().rev().nth(1).and_then(|machine| page_of(machine));
             self.day = Day::new(date);
-            out.host(host);
+            of_host(host, out);
         } else if line.starts_with(b"System configuration:") {
             let count = all.iter().find_map(|f| whole(f.strip_prefix(b"lcpu=")?));
             if let Some(count) = count.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {
@@ -473,19 +478,4 @@ impl Timed {
         self.average = false;
         true
     }
-}
-
-/// What a clock of UTC shows then.
-fn utc(moment: Nanos) -> Option<DateTime> {
-    let moment = Timestamp::from_nanosecond(i128::from(moment)).ok()?;
-    Some(TimeZone::UTC.to_datetime(moment))
-}
-
-/// The day of `time`, where `last` was before it on `day`: past midnight is the next.
-fn later(day: Date, last: Time, time: Time) -> Date {
-    let back = last.duration_since(time).as_secs();
-    if back > 12 * 3600 {
-        return day.checked_add(1.day()).unwrap_or(day);
-    }
-    day
 }

@@ -1,6 +1,8 @@
-//! What outputs that stand above one another in a file tell of the same time.
+//! What is told of the same time twice in a file: by outputs that stand above one another, or by
+//! rows of one.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use run::{Nanos, Word};
 
@@ -11,11 +13,22 @@ use crate::time::Stamp;
 /// From when to when each instance of a table was told of.
 type Spans = HashMap<Word, (Nanos, Nanos)>;
 
+/// What told of it before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum By {
+    /// An output above.
+    Output,
+    /// A row above, of the same output.
+    Row,
+}
+
 /// Of a table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     /// By the present output.
     here: Spans,
+    /// Until when the rows below the present header told of each, and the values of the last.
+    last: HashMap<Word, (Nanos, u64)>,
     /// By those above it in the text.
     above: Vec<Spans>,
 }
@@ -26,13 +39,20 @@ impl Told {
         if !self.here.is_empty() {
             self.above.push(std::mem::take(&mut self.here));
         }
+        self.again();
     }
 
-    /// Whether an output above told of that instance at that time already. What is new is
+    /// The same output tells of the same time once more: of all processors beside each, what it
+    /// told of all as one.
+    pub(super) fn again(&mut self) {
+        self.last.clear();
+    }
+
+    /// What told of that instance at that time already, and other values. What is new is
     /// remembered.
-    pub(super) fn is_told(&mut self, instance: Word, when: &When) -> bool {
+    pub(super) fn told_by(&mut self, instance: Word, when: &When, values: &[f64]) -> Option<By> {
         let (Stamp::Epoch(to), false) = (when.stamp, when.since_boot) else {
-            return false;
+            return None;
         };
         let length = when.interval.unwrap_or(0.0) * 1e9;
         let from = to - length.round() as Nanos;
@@ -41,41 +61,57 @@ impl Told {
             Some(*first < to && from < *last)
         };
         if self.above.iter().any(|told| same(told) == Some(true)) {
-            return true;
+            return Some(By::Output);
         }
+        // Rows below a header are in the order of time. A file system that is mounted twice has
+        // two rows that are the same.
+        let mut bits = DefaultHasher::new();
+        values.iter().for_each(|v| v.to_bits().hash(&mut bits));
+        let told = (to, bits.finish());
+        if let Some(last) = self.last.get(&instance)
+            && to <= last.0
+            && told != *last
+        {
+            return Some(By::Row);
+        }
+        self.last.insert(instance, told);
         let span = self.here.entry(instance).or_insert((from, to));
         *span = (span.0.min(from), span.1.max(to));
-        false
+        None
     }
 }
 
-/// Rows of a time of which an output above tells.
+/// Rows of a time that was told before.
 #[derive(Default)]
 pub(super) struct LeftOut {
-    rows: u64,
-    /// Line of the first.
-    from: u64,
+    /// By what: how many, and the line of the first.
+    by_output: (u64, u64),
+    by_row: (u64, u64),
 }
 
 impl LeftOut {
     /// Counts the present row.
-    pub(super) fn row(&mut self, out: &Out) {
-        if self.rows == 0 {
-            self.from = out.line_number();
+    pub(super) fn row(&mut self, by: By, out: &Out) {
+        let (rows, from) = match by {
+            By::Output => &mut self.by_output,
+            By::Row => &mut self.by_row,
+        };
+        if *rows == 0 {
+            *from = out.line_number();
         }
-        self.rows += 1;
+        *rows += 1;
     }
 
     /// Says how many there were.
     pub(super) fn note(&self, out: &mut Out) {
-        if self.rows > 0 {
-            out.note(&format!(
-                "{} row{} from line {} on left out: an output above in the file tells of the \
-                 same at the same time",
-                self.rows,
-                if self.rows == 1 { "" } else { "s" },
-                self.from
-            ));
+        for ((rows, from), by) in [(self.by_output, "an output"), (self.by_row, "a row")] {
+            if rows > 0 {
+                out.note(&format!(
+                    "{rows} row{} from line {from} on left out: {by} above in the file tells of \
+                     the same at the same time",
+                    if rows == 1 { "" } else { "s" },
+                ));
+            }
         }
     }
 }
