@@ -66,9 +66,7 @@ fn is_disk(name: &[u8]) -> bool {
                 && rest.iter().all(u8::is_ascii_alphanumeric)
         })
     });
-    NUMBERED.iter().any(|p| numbered(name, p))
-        || LETTERED.iter().any(|p| lettered(&p))
-        || part_of_number
+    NUMBERED.iter().any(|p| numbered(name, p)) || LETTERED.iter().any(lettered) || part_of_number
 }
 
 /// cXtYdZ and cXdZ of Solaris and HP-UX, with sN or pN for a part of it. Only the target may be a

@@ -50,8 +50,6 @@ struct Sample {
     lost: bool,
     /// When a logger wrote its first line.
     logged: Option<Nanos>,
-    /// An output above told of this time.
-    told: bool,
 }
 
 /// How rows are handed out.
@@ -371,7 +369,6 @@ impl Out {
             missing: std::mem::take(&mut self.missing),
             lost: false,
             logged,
-            told: false,
         });
         self.own_rows = 0;
     }

@@ -21,9 +21,18 @@ pub(super) struct Order {
     above: Vec<(Nanos, Nanos)>,
     /// The first report was a mean since boot.
     begins_since_boot: bool,
+    /// An output above told of the present report's time.
+    told: bool,
     /// Rows of times that an output above tells of, and the line of the first.
     left_out: u64,
     first_line: u64,
+}
+
+impl Order {
+    /// Whether the present report is told twice, which is over then.
+    pub(super) fn is_told(&mut self) -> bool {
+        std::mem::take(&mut self.told)
+    }
 }
 
 impl Out {
@@ -42,14 +51,8 @@ impl Out {
             self.order.from = Some(now);
         }
         self.order.from.get_or_insert(now);
-        let told = self
-            .order
-            .above
-            .iter()
-            .any(|(a, b)| (*a..=*b).contains(&now));
-        if let Some(sample) = &mut self.sample {
-            sample.told = told;
-        }
+        let above = &self.order.above;
+        self.order.told = above.iter().any(|(a, b)| (*a..=*b).contains(&now));
     }
 
     /// The same at `stamp`, unless the present sample is of that time.
@@ -87,7 +90,7 @@ impl Out {
 
     /// Whether the present rows are told by an output above. They are counted.
     pub(super) fn leaves_out(&mut self, rows: u64) -> bool {
-        let told = self.sample.is_some_and(|s| s.told);
+        let told = self.order.told;
         if told {
             if self.order.left_out == 0 {
                 self.order.first_line = self.line;

@@ -13,7 +13,7 @@ impl Out {
             return;
         };
         self.tell_logged(&mut sample);
-        if sample.told {
+        if self.order.is_told() {
             self.before = sample.stamp;
             return;
         }

@@ -261,7 +261,8 @@ impl Netperf {
         if text.is_empty() {
             return Line::Noise;
         }
-        if self.banner(text, out).is_some() {
+        // A banner may go on in a second line: ` () port 0 AF_INET : histogram`.
+        if self.banner(text, out).is_some() || text.contains(" port ") && text.contains("AF_INET") {
             return Line::Noise;
         }
         if !matches!(self.next, Next::Header(_) | Next::Row(_))

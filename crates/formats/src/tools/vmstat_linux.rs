@@ -427,7 +427,7 @@ fn leave_out_cut(names: &mut [String], out: &mut Out) {
     let Some(last) = names.last_mut() else { return };
     let cut = |known: &&str| known.len() > last.len() && known.starts_with(&**last);
     let is_known = KNOWN.contains(&last.as_str());
-    if whole && (is_known || !KNOWN.iter().any(|k| cut(&k))) {
+    if whole && (is_known || !KNOWN.iter().any(cut)) {
         return;
     }
     out.note(&format!(

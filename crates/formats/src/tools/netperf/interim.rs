@@ -165,7 +165,7 @@ impl Netperf {
                 ..UNKNOWN
             }
         };
-        out.sample_at(Stamp::Epoch(interim.ending));
+        out.sample_once(Some(Stamp::Epoch(interim.ending)));
         out.spans(interim.seconds);
         let of = [test.name.as_bytes(), op(&test.name, is_rate), b""];
         self.work.rates(out, of, done);
@@ -189,7 +189,9 @@ pub(super) fn put_whole(test: &mut Test, ran: Ran, seconds: Option<f64>, out: &m
     let told = ran.ended.saturating_sub(ran.began);
     let length = seconds.map_or(told, |s| (s * 1e9).round() as Nanos);
     // It ends with its last interval or after it.
-    out.sample_at(Stamp::Epoch(ran.began.saturating_add(length.max(told))));
+    out.sample_once(Some(Stamp::Epoch(
+        ran.began.saturating_add(length.max(told)),
+    )));
     out.spans(length as f64 / 1e9);
     let mut put = |column: &str, unit: &str, value: Option<f64>| {
         let kept = |value| (column.to_owned(), Cow::Owned(unit.to_owned()), value);
