@@ -4,7 +4,7 @@
 #   bench/run.sh [--host NAME] [--build] [MEASUREMENT...]
 #
 # MEASUREMENT: start, query, cost, events, import, statistics, calibration, try (default: all of
-# these), view, see and files (need root), page (needs Node and chromium);
+# these), view, see, files and resident (need root), page (needs Node and chromium);
 # --build adds a clean release build, which takes minutes. NAME stands for the machine in the
 # results (default: `uname -n`).
 # Results go to bench/runs/<date>-<NAME>/: results.tsv, the machine's facts, raw numbers.
@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
         --host) host=$2; shift ;;
         --build) build=1 ;;
         -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit ;;
-        start | query | cost | events | import | statistics | calibration | try | view | see | files | page)
+        start | query | cost | events | import | statistics | calibration | try | view | see | files | resident | page)
             wanted+=("$1") ;;
         *) echo "run.sh: what is $1? (see --help)" >&2; exit 2 ;;
     esac
