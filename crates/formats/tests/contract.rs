@@ -92,3 +92,33 @@ fn nothing_makes_a_parser_fall_over() {
         }
     }
 }
+
+/// Lines of blanks that are not all of ASCII's are looked at, too.
+#[test]
+fn blanks_are_of_no_format() {
+    let blanks = [
+        "\u{b}",
+        "\u{c}",
+        "\u{85}",
+        "\u{a0}",
+        "\u{2028}",
+        "\u{3000}",
+        "\u{18}\u{b}",
+    ];
+    for blank in blanks {
+        let lines = format!("{blank}\n  \"a\": \"b {blank}\n").repeat(6);
+        for text in [
+            lines.clone(),
+            format!("\0{lines}"),
+            format!("{blank}\n").repeat(6),
+        ] {
+            let head = Head::new(text.as_bytes());
+            assert!(recognise(&head).is_err(), "{text:?}");
+            for format in FORMATS {
+                let mut import = Import::new(format, &head, Options::default());
+                let _ = import.feed(text.as_bytes());
+                let _ = import.finish();
+            }
+        }
+    }
+}

@@ -26,7 +26,7 @@ int disk_insert(u64 *ctx)
     if (op_of(rq->cmd_flags) == OPS)
         return 0;
     slot = own_slot(rq);
-    if (slot && !slot->marks)
+    if (slot && !(slot->marks & REQUEUED))
         slot->first = ktime();
     return 0;
 }
@@ -49,11 +49,21 @@ int disk_issue(u64 *ctx)
         return 0;
     }
     now = ktime();
-    if (slot->issued)
-        abandon(slot, now);
-    if (!slot->first)
-        slot->first = now;
-    slot->depth = change_depth(device, now, 1, AT_ISSUE);
+    if (slot->issued || slot->marks & ABANDONED) {
+        /*
+         * What was issued before in this place was never seen to complete: the kernel may leave
+         * a program out, for the moment in which another is attached to the same hook.
+         */
+        untracked();
+        if (slot->issued || !slot->first)
+            slot->first = now;
+        slot->marks = 0;
+        slot->depth = change_depth(device, now, 0, AT_ISSUE);
+    } else {
+        if (!slot->first)
+            slot->first = now;
+        slot->depth = change_depth(device, now, 1, AT_ISSUE);
+    }
     slot->issued = now;
     slot->bytes = rq->__data_len;
     slot->index = index;

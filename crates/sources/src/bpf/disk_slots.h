@@ -22,6 +22,7 @@ struct slot {
 
 #define REQUEUED 1
 #define HELD 2 /* its data is done, the flush around it is not */
+#define ABANDONED 4 /* what was issued before in its place was never seen to complete */
 
 MAP(slots, ARRAY, u32, struct slot, 1 << 14);
 const volatile u32 slot_mask = (1 << 14) - 1;
@@ -81,23 +82,6 @@ INLINE bool take_slot(struct slot *slot, u32 was, u32 wanted)
     return 1;
 }
 
-/*
- * It was issued, and its request is used anew: its completion was never seen. The kernel may leave
- * a program out for the moment in which another is attached to the same hook.
- */
-ONCE int abandon(struct slot *slot, u64 now)
-{
-    struct device *device;
-    if (!slot)
-        return 0;
-    untracked();
-    device = device_at(slot->index);
-    if (device && !(slot->marks & HELD))
-        change_depth(device, now, -1, AT_ISSUE);
-    forget(slot);
-    return 0;
-}
-
 /* The slot that is the request's, or one made its own. */
 INLINE struct slot *own_slot(struct request *rq)
 {
@@ -105,8 +89,10 @@ INLINE struct slot *own_slot(struct request *rq)
     struct slot *slot = slot_of(rq);
     if (slot) {
         /* The end of its flush was never seen. */
-        if (slot->marks & HELD)
-            abandon(slot, 0);
+        if (slot->marks & HELD) {
+            untracked();
+            forget(slot);
+        }
         return slot;
     }
 #pragma unroll

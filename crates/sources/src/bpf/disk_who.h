@@ -139,17 +139,19 @@ int disk_start(u64 *ctx)
     struct bio *bio = rq->bio;
     struct task_struct *task = current_task();
     struct slot *slot;
+    bool abandoned;
     HERE(bio);
     if (op_of(rq->cmd_flags) == OPS)
         return 0;
     slot = own_slot(rq);
     if (!slot)
         return 0;
-    /* What a request before it left, that was never completed. */
-    if (slot->issued)
-        abandon(slot, ktime());
-    else
-        forget(slot);
+    /* What a request before it left. If that was never seen to complete, `disk_issue` counts it:
+     * what counts is checked there anyway, and checking takes long. */
+    abandoned = slot->issued || slot->marks & ABANDONED;
+    forget(slot);
+    if (abandoned)
+        slot->marks = ABANDONED;
     know(slot, bio, rq->cmd_flags, task);
     return 0;
 }

@@ -13,7 +13,9 @@ pub(super) fn looks_like(head: &Head) -> bool {
     for line in head.lines().filter(|l| !l.trim_ascii().is_empty()) {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
-        let named = words[0].starts_with(char::is_alphabetic) && !words[0].ends_with(':');
+        // A line of other blanks than ASCII's has none.
+        let name = words.first().copied().unwrap_or_default();
+        let named = name.starts_with(char::is_alphabetic) && !name.ends_with(':');
         if !text.starts_with(' ') || !named || words.len() < 2 || !is_row(&words) {
             return false;
         }
