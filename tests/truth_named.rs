@@ -11,10 +11,11 @@
 mod recorder;
 mod support;
 mod truth;
+#[path = "truth/undisturbed.rs"]
+mod undisturbed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use recorder::Recorder;
 use rustix::fs::{Mode, OFlags};
@@ -22,6 +23,7 @@ use rustix::process::Signal;
 use support::{AtEnd, LoopDevice, Need, can_run, output, scratch, succeed, total};
 use truth::group::Own;
 use truth::{DiskLine, OPS, Totals, record_script_with, same};
+use undisturbed::{alone, undisturbed};
 
 const MIB: u64 = 1 << 20;
 const NEEDS: &[Need] = &[
@@ -32,12 +34,6 @@ const NEEDS: &[Need] = &[
     Need::Program("mkfs.ext4"),
 ];
 const EVENTS: &[&str] = &["--events", "disk", "--event-budget", "100%"];
-
-/// While a recorder attaches, another may miss an event: one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A file system on a disk of its own.
 struct Files {
@@ -101,16 +97,18 @@ fn direct_io_is_of_its_file_whatever_memory_it_goes_to() {
     let memories = ["malloc", &format!("mmapshared:{buffer}"), "shm", "mmap"];
     for (place, memory) in memories.iter().enumerate() {
         for (engine, depth) in [("psync", 1), ("libaio", 16)] {
-            let run = scratch(&format!("named-direct-{place}-{engine}")).join("run");
             let options = format!(
                 "--rw=randread --size=8m --direct=1 --number_ios=300 --mem={memory} \
                  --ioengine={engine} --iodepth={depth}"
             );
-            record_script_with(&run, "100ms", EVENTS, &files.job("data", &options));
-            let read = files.ios(&run, "read");
-            let what = format!("{engine} into {memory}");
-            same(&what, read.get(&files.at("data")), 300.0);
-            same(&what, read.get(&buffer), 0.0);
+            undisturbed(1, || {
+                let run = scratch(&format!("named-direct-{place}-{engine}")).join("run");
+                record_script_with(&run, "100ms", EVENTS, &files.job("data", &options));
+                let read = files.ios(&run, "read");
+                let what = format!("{engine} into {memory}");
+                same(&what, read.get(&files.at("data")), 300.0);
+                same(&what, read.get(&buffer), 0.0);
+            });
         }
     }
 }
@@ -142,40 +140,43 @@ fn metadata_is_of_no_file() {
         return;
     }
     let _alone = alone();
-    let files = Files::new("named-meta");
-    let show = files.point.display();
-    let disk = files.disk.path.display();
-    let many = format!(
-        "cd {show}; dd if=/dev/zero of=data bs=4k count=4 status=none; mkdir d; cd d; \
+    undisturbed(1, || {
+        let files = Files::new("named-meta");
+        let show = files.point.display();
+        let disk = files.disk.path.display();
+        let many = format!(
+            "cd {show}; dd if=/dev/zero of=data bs=4k count=4 status=none; mkdir d; cd d; \
          seq 3000 | xargs touch; cd /; sync; umount {show}; mount {disk} {show}"
-    );
-    succeed(Command::new("sh").args(["-e", "-c", &many]));
-    let run = scratch("named-meta").join("run");
-    let recorder = Recorder::start(&run, EVENTS);
-    // One process: it reads past the cache, then looks at all names.
-    let data = rustix::fs::open(files.at("data"), OFlags::DIRECT, Mode::empty());
-    let mut memory = vec![0; 8192];
-    let start = memory.as_ptr().align_offset(4096);
-    let buffer = &mut memory[start..start + 4096];
-    let read = rustix::io::pread(data.expect("it opens"), buffer, 4096).expect("it can be read");
-    assert_eq!(read, 4096);
-    for entry in std::fs::read_dir(files.point.join("d")).expect("a directory") {
-        let entry = entry.expect("an entry");
-        assert_eq!(entry.metadata().expect("a file").len(), 0);
-    }
-    recorder.signal(Signal::INT);
-    let (status, said) = recorder.end();
-    assert!(status.success(), "{said}");
-    let read = files.ios(&run, "read");
-    same("of data", read.get(&files.at("data")), 1.0);
-    let all = total(
-        &run,
-        &format!(
-            "disk.ios where device = {} and op = read",
-            files.disk.name()
-        ),
-    );
-    assert!(all > 50.0, "only {all} reads in all");
+        );
+        succeed(Command::new("sh").args(["-e", "-c", &many]));
+        let run = scratch("named-meta").join("run");
+        let recorder = Recorder::start(&run, EVENTS);
+        // One process: it reads past the cache, then looks at all names.
+        let data = rustix::fs::open(files.at("data"), OFlags::DIRECT, Mode::empty());
+        let mut memory = vec![0; 8192];
+        let start = memory.as_ptr().align_offset(4096);
+        let buffer = &mut memory[start..start + 4096];
+        let read =
+            rustix::io::pread(data.expect("it opens"), buffer, 4096).expect("it can be read");
+        assert_eq!(read, 4096);
+        for entry in std::fs::read_dir(files.point.join("d")).expect("a directory") {
+            let entry = entry.expect("an entry");
+            assert_eq!(entry.metadata().expect("a file").len(), 0);
+        }
+        recorder.signal(Signal::INT);
+        let (status, said) = recorder.end();
+        assert!(status.success(), "{said}");
+        let read = files.ios(&run, "read");
+        same("of data", read.get(&files.at("data")), 1.0);
+        let all = total(
+            &run,
+            &format!(
+                "disk.ios where device = {} and op = read",
+                files.disk.name()
+            ),
+        );
+        assert!(all > 50.0, "only {all} reads in all");
+    });
 }
 
 #[test]
@@ -184,41 +185,43 @@ fn long_names_deep_paths_and_renamed_files_are_kept_apart() {
         return;
     }
     let _alone = alone();
-    let files = Files::new("named-long");
-    let long = "x".repeat(200);
-    let deep: String = (0..20).map(|i| format!("d{i}/")).collect();
-    std::fs::create_dir_all(files.point.join(&deep)).expect("a directory");
-    let run = scratch("named-long").join("run");
-    let dd = |name: &str, count: u32| {
-        let to = files.at(name);
-        format!(
-            "dd if=/dev/zero of={to} bs=4k count={count} oflag=direct conv=notrunc status=none; "
-        )
-    };
-    let names = [
-        (format!("{long}a"), 30),
-        (format!("{long}b"), 20),
-        (format!("{deep}leaf"), 7),
-        (
+    undisturbed(1, || {
+        let files = Files::new("named-long");
+        let long = "x".repeat(200);
+        let deep: String = (0..20).map(|i| format!("d{i}/")).collect();
+        std::fs::create_dir_all(files.point.join(&deep)).expect("a directory");
+        let run = scratch("named-long").join("run");
+        let dd = |name: &str, count: u32| {
+            let to = files.at(name);
             format!(
-                "{}other/leaf",
-                deep.split_once('/').expect("deep").0.to_owned() + "/"
+                "dd if=/dev/zero of={to} bs=4k count={count} oflag=direct conv=notrunc status=none; "
+            )
+        };
+        let names = [
+            (format!("{long}a"), 30),
+            (format!("{long}b"), 20),
+            (format!("{deep}leaf"), 7),
+            (
+                format!(
+                    "{}other/leaf",
+                    deep.split_once('/').expect("deep").0.to_owned() + "/"
+                ),
+                9,
             ),
-            9,
-        ),
-        ("first".to_owned(), 25),
-    ];
-    std::fs::create_dir_all(files.point.join(&names[3].0).parent().expect("deep"))
-        .expect("a directory");
-    let mut script: String = names.iter().map(|(name, count)| dd(name, *count)).collect();
-    let (from, to) = (files.at("first"), files.at("second"));
-    script += &format!("mv {from} {to}; {}", dd("second", 15));
-    record_script_with(&run, "100ms", EVENTS, &script);
-    let written = files.ios(&run, "write");
-    for (name, count) in &names {
-        same(name, written.get(&files.at(name)), f64::from(*count));
-    }
-    same("renamed", written.get(&to), 15.0);
+            ("first".to_owned(), 25),
+        ];
+        std::fs::create_dir_all(files.point.join(&names[3].0).parent().expect("deep"))
+            .expect("a directory");
+        let mut script: String = names.iter().map(|(name, count)| dd(name, *count)).collect();
+        let (from, to) = (files.at("first"), files.at("second"));
+        script += &format!("mv {from} {to}; {}", dd("second", 15));
+        record_script_with(&run, "100ms", EVENTS, &script);
+        let written = files.ios(&run, "write");
+        for (name, count) in &names {
+            same(name, written.get(&files.at(name)), f64::from(*count));
+        }
+        same("renamed", written.get(&to), 15.0);
+    });
 }
 
 /// A process that becomes another program does its I/O under that one's name.
@@ -228,18 +231,20 @@ fn after_exec_it_is_another_program() {
         return;
     }
     let _alone = alone();
-    let disk = LoopDevice::new("named-exec", 8 * MIB);
-    let run = scratch("named-exec").join("run");
-    let path = disk.path.display();
-    // The shell itself reads a line, without an end, before it becomes `dd`.
-    let script = format!(
-        "blockdev --flushbufs {path}; sh -c 'head -c 1 <{path} >/dev/null; read -r line <{path}; \
+    undisturbed(1, || {
+        let disk = LoopDevice::new("named-exec", 8 * MIB);
+        let run = scratch("named-exec").join("run");
+        let path = disk.path.display();
+        // The shell itself reads a line, without an end, before it becomes `dd`.
+        let script = format!(
+            "blockdev --flushbufs {path}; sh -c 'head -c 1 <{path} >/dev/null; read -r line <{path}; \
          exec dd if={path} of=/dev/null bs=4k count=100 iflag=direct status=none' || true"
-    );
-    record_script_with(&run, "100ms", EVENTS, &script);
-    let part = format!("where device = {}", disk.name());
-    let by = Totals::of(&run, &format!("disk.ios by command {part}"));
-    same("dd", by.get("dd"), 100.0);
+        );
+        record_script_with(&run, "100ms", EVENTS, &script);
+        let part = format!("where device = {}", disk.name());
+        let by = Totals::of(&run, &format!("disk.ios by command {part}"));
+        same("dd", by.get("dd"), 100.0);
+    });
 }
 
 /// The same of what it sends.
@@ -277,34 +282,37 @@ fn groups_with_long_names_are_kept_apart() {
         return;
     }
     let _alone = alone();
-    let id = "0123456789abcdef".repeat(4);
-    let [one, two] = ["a", "b"].map(|end| {
-        let group = Own::new(&format!("cri-containerd-{id}{end}.scope"));
-        group.expect("a hierarchy that counts")
-    });
-    let run = scratch("named-groups").join("run");
-    let burn = |group: &Own, count: u32| {
-        format!(
-            "({}; for i in $(seq {count}); do dd if=/dev/zero of=/dev/null bs=1M count=20 status=none; done); ",
-            group.enter()
-        )
-    };
-    let before = [one.seconds(), two.seconds()];
-    record_script_with(
-        &run,
-        "100ms",
-        &["--detail", "distributions"],
-        &(burn(&one, 20) + &burn(&two, 10)),
-    );
-    let spent = [one.seconds() - before[0], two.seconds() - before[1]];
-    for (group, spent) in [&one, &two].into_iter().zip(spent) {
-        let name = group.name();
-        let slices = Totals::of(&run, &format!("cpu.time by slice where cgroup = {name}")).sum();
-        assert!(
-            (slices - spent).abs() <= 0.02 * spent + 0.005,
-            "{name}: {slices} s in slices, the group counted {spent} s"
+    undisturbed(1, || {
+        let id = "0123456789abcdef".repeat(4);
+        let [one, two] = ["a", "b"].map(|end| {
+            let group = Own::new(&format!("cri-containerd-{id}{end}.scope"));
+            group.expect("a hierarchy that counts")
+        });
+        let run = scratch("named-groups").join("run");
+        let burn = |group: &Own, count: u32| {
+            format!(
+                "({}; for i in $(seq {count}); do dd if=/dev/zero of=/dev/null bs=1M count=20 status=none; done); ",
+                group.enter()
+            )
+        };
+        let before = [one.seconds(), two.seconds()];
+        record_script_with(
+            &run,
+            "100ms",
+            &["--detail", "distributions"],
+            &(burn(&one, 20) + &burn(&two, 10)),
         );
-    }
+        let spent = [one.seconds() - before[0], two.seconds() - before[1]];
+        for (group, spent) in [&one, &two].into_iter().zip(spent) {
+            let name = group.name();
+            let slices =
+                Totals::of(&run, &format!("cpu.time by slice where cgroup = {name}")).sum();
+            assert!(
+                (slices - spent).abs() <= 0.02 * spent + 0.005,
+                "{name}: {slices} s in slices, the group counted {spent} s"
+            );
+        }
+    });
 }
 
 /// Whoever begins and ends between two samples is named all the same, also if they are many.
@@ -353,31 +361,33 @@ fn every_one_of_many_devices_is_counted() {
         return;
     }
     let _alone = alone();
-    let disks: Vec<LoopDevice> = (0..20)
-        .map(|i| LoopDevice::new(&format!("named-many-{i}"), 2 * MIB))
-        .collect();
-    let mut script = String::new();
-    for disk in &disks {
-        let path = disk.path.display();
-        script += &format!(
-            "dd if={path} of=/dev/null bs=4k count=20 iflag=direct status=none; \
+    undisturbed(1, || {
+        let disks: Vec<LoopDevice> = (0..20)
+            .map(|i| LoopDevice::new(&format!("named-many-{i}"), 2 * MIB))
+            .collect();
+        let mut script = String::new();
+        for disk in &disks {
+            let path = disk.path.display();
+            script += &format!(
+                "dd if={path} of=/dev/null bs=4k count=20 iflag=direct status=none; \
              dd if=/dev/zero of={path} bs=4k count=10 oflag=direct conv=fsync status=none; \
              blkdiscard -o 0 -l 64K {path}; "
-        );
-    }
-    let run = scratch("named-devices").join("run");
-    let before: Vec<DiskLine> = disks.iter().map(|d| DiskLine::now(&d.name())).collect();
-    record_script_with(&run, "100ms", &["--detail", "distributions"], &script);
-    for (disk, before) in disks.iter().zip(before) {
-        let counted = DiskLine::now(&disk.name()).since(&before);
-        for (place, op) in OPS.iter().enumerate() {
-            let part = format!("where device = {} and op = {op}", disk.name());
-            let expression = format!("disk.ios by latency {part}");
-            let of_op = counted.of(place)[0];
-            assert!(of_op > 0.0, "{op}");
-            same(&expression, Totals::of(&run, &expression).sum(), of_op);
+            );
         }
-    }
+        let run = scratch("named-devices").join("run");
+        let before: Vec<DiskLine> = disks.iter().map(|d| DiskLine::now(&d.name())).collect();
+        record_script_with(&run, "100ms", &["--detail", "distributions"], &script);
+        for (disk, before) in disks.iter().zip(before) {
+            let counted = DiskLine::now(&disk.name()).since(&before);
+            for (place, op) in OPS.iter().enumerate() {
+                let part = format!("where device = {} and op = {op}", disk.name());
+                let expression = format!("disk.ios by latency {part}");
+                let of_op = counted.of(place)[0];
+                assert!(of_op > 0.0, "{op}");
+                same(&expression, Totals::of(&run, &expression).sum(), of_op);
+            }
+        }
+    });
 }
 
 /// A device without requests that is made and set up while a recorder is there.
@@ -388,25 +398,27 @@ fn a_device_without_requests_that_comes_later_is_counted() {
         return;
     }
     let _alone = alone();
-    let run = scratch("named-later").join("run");
-    let script = "n=$(cat /sys/class/zram-control/hot_add); d=zram$n; \
+    undisturbed(1, || {
+        let run = scratch("named-later").join("run");
+        let script = "n=$(cat /sys/class/zram-control/hot_add); d=zram$n; \
         trap 'echo 1 >/sys/block/$d/reset; echo $n >/sys/class/zram-control/hot_remove' EXIT; \
         echo 32M >/sys/block/$d/disksize; sleep 0.5; grep \" $d \" /proc/diskstats; \
         dd if=/dev/zero of=/dev/$d bs=4k count=1000 oflag=direct status=none; \
         dd if=/dev/$d of=/dev/null bs=4k count=500 iflag=direct status=none; \
         grep \" $d \" /proc/diskstats; echo $d";
-    let said = record_script_with(&run, "100ms", &["--detail", "distributions"], script);
-    let lines: Vec<&str> = said.lines().collect();
-    let [before, after, name] = lines[..] else {
-        panic!("{said}");
-    };
-    let counted = DiskLine::find(after, name).since(&DiskLine::find(before, name));
-    for (place, op) in ["read", "write"].into_iter().enumerate() {
-        let part = format!("where device = {name} and op = {op}");
-        let seen = Totals::of(&run, &format!("disk.ios by latency {part}")).sum();
-        let expected = counted.of(place)[0];
-        // Whoever looks what a new device holds may have come before and after.
-        assert!(expected >= 500.0, "{op}: {expected}");
-        assert!((seen - expected).abs() <= 8.0, "{op}: {seen} of {expected}");
-    }
+        let said = record_script_with(&run, "100ms", &["--detail", "distributions"], script);
+        let lines: Vec<&str> = said.lines().collect();
+        let [before, after, name] = lines[..] else {
+            panic!("{said}");
+        };
+        let counted = DiskLine::find(after, name).since(&DiskLine::find(before, name));
+        for (place, op) in ["read", "write"].into_iter().enumerate() {
+            let part = format!("where device = {name} and op = {op}");
+            let seen = Totals::of(&run, &format!("disk.ios by latency {part}")).sum();
+            let expected = counted.of(place)[0];
+            // Whoever looks what a new device holds may have come before and after.
+            assert!(expected >= 500.0, "{op}: {expected}");
+            assert!((seen - expected).abs() <= 8.0, "{op}: {seen} of {expected}");
+        }
+    });
 }

@@ -96,27 +96,34 @@ INLINE u32 first_place(u64 key)
     return ((u32)key * 2654435761u) >> 25;
 }
 
+/* Whether a disk has that place, or has got it now. */
+ONCE u32 has_place(u64 key, u64 name, u32 place)
+{
+    u32 zero = 0;
+    u64 was;
+    struct device *device;
+    struct all_devices *all = map_lookup(&devices, &zero);
+    if (!all)
+        return 0;
+    device = &all->device[place & (DEVICES - 1)];
+    if (device->key)
+        return device->key == key;
+    was = __sync_val_compare_and_swap(&device->key, 0, key);
+    if (was && was != key)
+        return 0;
+    read_kernel_text(device->name, sizeof(device->name), (void *)name);
+    return 1;
+}
+
 /* The place of a disk of which the first place is another's, or that is new; DEVICES if there is
  * none. */
 ONCE u32 other_place(u64 key, u64 name)
 {
-    u32 place = first_place(key), zero = 0;
-    struct all_devices *all = map_lookup(&devices, &zero);
-    if (!all)
-        return DEVICES;
+    u32 place = first_place(key);
 #pragma nounroll
     for (int i = 0; i < 16; i++) {
-        struct device *device = &all->device[place & (DEVICES - 1)];
-        if (device->key == key)
-            return place & (DEVICES - 1);
-        if (!device->key) {
-            u64 was = __sync_val_compare_and_swap(&device->key, 0, key);
-            if (!was || was == key) {
-                read_kernel_text(device->name, sizeof(device->name), (void *)name);
-                return place & (DEVICES - 1);
-            }
-        }
-        place++;
+        if (has_place(key, name, place + i))
+            return (place + i) & (DEVICES - 1);
     }
     return DEVICES;
 }
@@ -200,39 +207,63 @@ INLINE struct sums *sums_of(u32 index, u32 op)
     return all ? &all->op[op & 3] : NULL;
 }
 
+#define NOT_NOW (~0ULL)
+
+/* Tries to make one more or less of what is under way. Answers with the nanoseconds since the last
+ * change (48 bits), shifted, and how many there were (16 bits); NOT_NOW if another processor was
+ * faster. */
+INLINE u64 try_depth(struct device *device, u64 now, int by)
+{
+    const u64 mask = (1ULL << 48) - 1;
+    volatile u64 *state;
+    u64 old, passed, stamp = now & mask;
+    u32 depth, next;
+    state = &device->state;
+    old = *state;
+    depth = old & 0xffff;
+    passed = (stamp - (old >> 16)) & mask;
+    next = by >= 0 ? depth + by : depth ? depth - 1 : 0;
+    if (passed >> 47) {
+        /* Another processor's clock was ahead: its stamp stays. */
+        passed = 0;
+        stamp = old >> 16;
+    }
+    if (__sync_val_compare_and_swap(state, old, stamp << 16 | (next & 0xffff)) != old)
+        return NOT_NOW;
+    return passed << 16 | depth;
+}
+
+/* The same, after another processor was faster. */
+ONCE u64 retry_depth(struct device *device, u64 now, int by)
+{
+    return device ? try_depth(device, now, by) : NOT_NOW;
+}
+
 /*
- * One more or less under way. Whoever changes the number owns the time since the last
- * change, and adds it to the row of the depth that was: so the times add up to the whole,
- * however many processors change it at once.
+ * One more or less under way; answers with how many that are then. Whoever changes the number owns
+ * the time since the last change, and adds it to the row of the depth that was: so the times add up
+ * to the whole, however many processors change it at once.
  */
 ONCE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
 {
-    const u64 mask = (1ULL << 48) - 1;
-    struct weights *weights;
-    volatile u64 *state;
+    u64 was;
+    u32 depth;
     if (!device)
         return 0;
-    weights = weights_of(device);
-    state = &device->state;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        u64 old = *state;
-        u32 depth = old & 0xffff;
-        u64 passed = ((now & mask) - (old >> 16)) & mask;
-        u64 stamp = now & mask;
-        u32 next = by >= 0 ? depth + by : depth ? depth - 1 : 0;
-        if (passed >> 47) {
-            /* Another processor's clock was ahead: its stamp stays. */
-            passed = 0;
-            stamp = old >> 16;
-        }
-        if (__sync_val_compare_and_swap(state, old, stamp << 16 | (next & 0xffff)) == old) {
-            if (depth && weights)
-                ADD(weights->cell[weight & 1][depth < CELLS ? depth : CELLS - 1], passed);
-            return next;
-        }
+    was = try_depth(device, now, by);
+#pragma nounroll
+    for (int i = 1; i < 4 && was == NOT_NOW; i++)
+        was = retry_depth(device, now, by);
+    if (was == NOT_NOW) {
+        /* Too many at once: the number stays right, the time goes to another depth. */
+        __sync_fetch_and_add(&device->state, (u64)(s64)by);
+        return 1;
     }
-    /* Too many at once: the number stays right, the time goes to another depth. */
-    __sync_fetch_and_add(&device->state, (u64)(s64)by);
-    return 1;
+    depth = was & 0xffff;
+    if (depth) {
+        struct weights *weights = weights_of(device);
+        if (weights)
+            ADD(weights->cell[weight & 1][depth < CELLS ? depth : CELLS - 1], was >> 16);
+    }
+    return by >= 0 ? depth + by : depth ? depth - 1 : 0;
 }

@@ -41,25 +41,17 @@ INLINE u32 mark(struct request *rq)
     return address | 1;
 }
 
-INLINE struct slot *slot_at(u32 mark, u32 step)
-{
-    u32 place = (((mark >> 5) * 2654435761u >> 12) + step) & slot_mask;
-    return map_lookup(&slots, &place);
-}
-
 #define WAYS 4
 
-/* The slot that is the request's. */
-INLINE struct slot *slot_of(struct request *rq)
+INLINE u32 place_at(u32 mark, u32 step)
 {
-    u32 wanted = mark(rq);
-#pragma unroll
-    for (int i = 0; i < WAYS; i++) {
-        struct slot *slot = slot_at(wanted, i);
-        if (slot && slot->request == wanted)
-            return slot;
-    }
-    return NULL;
+    return (((mark >> 5) * 2654435761u >> 12) + step) & slot_mask;
+}
+
+INLINE struct slot *slot_at(u32 mark, u32 step)
+{
+    u32 place = place_at(mark, step);
+    return map_lookup(&slots, &place);
 }
 
 INLINE void forget(struct slot *slot)
@@ -82,33 +74,68 @@ INLINE bool take_slot(struct slot *slot, u32 was, u32 wanted)
     return 1;
 }
 
-/* The slot that is the request's, or one made its own. */
-INLINE struct slot *own_slot(struct request *rq)
+#define NO_PLACE (~0u)
+
+/* The place of the slot that is the request's of that mark, beyond the first. */
+ONCE u32 other_slot(u32 wanted)
 {
-    u32 wanted = mark(rq);
-    struct slot *slot = slot_of(rq);
-    if (slot) {
-        /* The end of its flush was never seen. */
-        if (slot->marks & HELD) {
-            untracked();
-            forget(slot);
-        }
-        return slot;
+#pragma unroll
+    for (int i = 1; i < WAYS; i++) {
+        struct slot *slot = slot_at(wanted, i);
+        if (slot && slot->request == wanted)
+            return place_at(wanted, i);
     }
+    return NO_PLACE;
+}
+
+/* The place of a slot that is made that of the request of that mark. */
+ONCE u32 new_slot(u32 wanted)
+{
+    struct slot *slot;
 #pragma unroll
     for (int i = 0; i < WAYS; i++) {
         slot = slot_at(wanted, i);
         if (slot && !slot->request && take_slot(slot, 0, wanted))
-            return slot;
+            return place_at(wanted, i);
     }
     /* All taken, perhaps by requests of devices that are gone: one that rests. */
 #pragma unroll
     for (int i = 0; i < WAYS; i++) {
         slot = slot_at(wanted, i);
         if (slot && !slot->issued && !slot->first && take_slot(slot, slot->request, wanted))
-            return slot;
+            return place_at(wanted, i);
     }
-    return NULL;
+    return NO_PLACE;
+}
+
+INLINE struct slot *find_slot(u32 wanted, bool make)
+{
+    u32 place;
+    struct slot *slot = slot_at(wanted, 0);
+    if (slot && slot->request == wanted)
+        return slot;
+    place = other_slot(wanted);
+    if (place == NO_PLACE && make)
+        place = new_slot(wanted);
+    return place == NO_PLACE ? NULL : map_lookup(&slots, &place);
+}
+
+/* The slot that is the request's. */
+INLINE struct slot *slot_of(struct request *rq)
+{
+    return find_slot(mark(rq), 0);
+}
+
+/* The slot that is the request's, or one made its own. */
+INLINE struct slot *own_slot(struct request *rq)
+{
+    struct slot *slot = find_slot(mark(rq), 1);
+    /* The end of its flush was never seen. */
+    if (slot && slot->marks & HELD) {
+        untracked();
+        forget(slot);
+    }
+    return slot;
 }
 
 /* Signed distance from the end before, and the least to the last ends. */

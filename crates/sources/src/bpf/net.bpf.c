@@ -158,26 +158,34 @@ INLINE void learn(u32 place, struct net_device *dev)
 /* Added to a place: the interface is new there. */
 #define NEW 0x10000
 
+/* 1 if the interface with that key has the place, NEW if it has got it now, or 0. */
+ONCE u32 has_place(u64 key, u32 place)
+{
+    u32 zero = 0;
+    u64 was;
+    struct interface *interface;
+    struct all_interfaces *all = map_lookup(&interfaces, &zero);
+    if (!all)
+        return 0;
+    interface = &all->interface[place & (INTERFACES - 1)];
+    if (interface->key)
+        return interface->key == key;
+    was = __sync_val_compare_and_swap(&interface->key, 0, key);
+    return !was ? NEW : was == key;
+}
+
 /* The place of the interface with that key; where there is no room, that of all others. Those of
  * our namespace have the first half. */
 ONCE u32 find(u64 key, u32 ours)
 {
-    u32 half = ours ? 0 : INTERFACES / 2, zero = 0;
-    u32 place = (u32)(key >> 40) & (INTERFACES / 2 - 1);
-    struct all_interfaces *all = map_lookup(&interfaces, &zero);
-    if (!all)
-        return INTERFACES;
-#pragma unroll
+    u32 half = ours ? 0 : INTERFACES / 2;
+    u32 first = (u32)(key >> 40);
+#pragma nounroll
     for (int i = 0; i < 8; i++) {
-        struct interface *interface = &all->interface[half + place];
-        if (interface->key == key)
-            return half + place;
-        if (!interface->key) {
-            u64 was = __sync_val_compare_and_swap(&interface->key, 0, key);
-            if (!was || was == key)
-                return half + place + (was ? 0 : NEW);
-        }
-        place = (place + 1) & (INTERFACES / 2 - 1);
+        u32 place = half + ((first + i) & (INTERFACES / 2 - 1));
+        u32 has = has_place(key, place);
+        if (has)
+            return place + (has & NEW);
     }
     return INTERFACES;
 }

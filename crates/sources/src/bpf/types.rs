@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
 /// Where the kernel describes its types.
 const KERNEL: &str = "/sys/kernel/btf/vmlinux";
@@ -147,18 +147,21 @@ struct Description {
 }
 
 impl Description {
-    fn new() -> Description {
+    /// With room for so many types of the smallest kind.
+    fn with_room(types: u32) -> Description {
         Description {
-            types: Vec::new(),
+            types: Vec::with_capacity(types as usize * 12),
             names: vec![0],
         }
     }
 
-    /// A declaration without a name, which stands for anything.
-    fn nameless(&mut self) {
-        let info = kind::FWD << 24;
-        self.types
-            .extend([0, info, 0].into_iter().flat_map(u32::to_ne_bytes));
+    /// So many declarations without a name, each of which stands for anything.
+    fn nameless(&mut self, count: u32) {
+        let mut one = [0; 12];
+        one[4..8].copy_from_slice(&(kind::FWD << 24).to_ne_bytes());
+        for _ in 0..count {
+            self.types.extend_from_slice(&one);
+        }
     }
 
     /// Type `id` of `all`, with its names; `number` gives the types inside it theirs.
@@ -230,7 +233,7 @@ pub(super) fn structs(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
         }
     }
     let numbers: HashMap<u32, u32> = wanted.iter().copied().zip(1..).collect();
-    let mut structs = Description::new();
+    let mut structs = Description::with_room(wanted.len() as u32);
     for id in &wanted {
         structs.add(&all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
     }
@@ -250,10 +253,10 @@ pub(super) fn hooks(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut found = of_kind(kind::TYPEDEF, b"btf_trace_");
     found.extend(of_kind(kind::FUNC, b"bpf_iter_"));
     found.sort_unstable();
-    let mut hooks = Description::new();
+    let mut hooks = Description::with_room(found.last().copied().unwrap_or(0));
     let mut before = 0;
     for id in &found {
-        (before + 1..*id).for_each(|_| hooks.nameless());
+        hooks.nameless(*id - before - 1);
         hooks.add(&all, *id, |_| 0)?;
         before = *id;
     }
@@ -264,18 +267,23 @@ pub(super) fn hooks(bytes: &[u8]) -> Option<Vec<u8>> {
 ///
 /// Reading them takes 8 ms, since the kernel hands out a page at a time; from Linux 6.16 on
 /// they can be mapped instead.
-#[allow(
-    unsafe_code,
-    reason = "maps a file that the kernel never changes, to read it"
-)]
 pub(super) fn of_this_kernel<T>(reduce: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
     let mut file = File::open(KERNEL)?;
-    if let Ok(bytes) = unsafe { Mmap::map(&file) } {
+    if let Ok(bytes) = map(&file) {
         return Ok(reduce(&bytes));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok(reduce(&bytes))
+}
+
+/// A mapping of our own: the kernel refuses one that is shared.
+#[allow(
+    unsafe_code,
+    reason = "maps a file that the kernel never changes, to read it"
+)]
+fn map(file: &File) -> io::Result<Mmap> {
+    unsafe { MmapOptions::new().map_copy_read_only(file) }
 }
 
 #[cfg(test)]
@@ -325,6 +333,24 @@ mod tests {
         };
         assert!(hook(&all).is_some());
         assert_eq!(hook(&All::open(&hooks).unwrap()), hook(&all));
+    }
+
+    #[test]
+    fn the_types_of_new_kernels_are_mapped() {
+        let release = rustix::system::uname()
+            .release()
+            .to_string_lossy()
+            .into_owned();
+        let mut numbers = release
+            .split(['.', '-'])
+            .map_while(|n| n.parse::<u32>().ok());
+        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let Ok(file) = File::open(KERNEL) else {
+            return; // A kernel without; what loads programs says so.
+        };
+        if version >= (6, 16) {
+            assert_eq!(&map(&file).unwrap()[..], std::fs::read(KERNEL).unwrap());
+        }
     }
 
     #[test]

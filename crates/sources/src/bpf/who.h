@@ -9,6 +9,8 @@
 /* Groups in each other whose names are told; each makes the check of every program longer that
  * tells them. */
 #define GROUPS_DEEP 24
+/* Directories in each other, likewise. */
+#define DIRECTORIES_DEEP 64
 /* Bytes of a name, the 0 among them: the longest that the kernel has. */
 #define NAME_ROOM 256
 #define TEXT_ROOM 4096
@@ -107,6 +109,7 @@ struct path_record {
 struct path_room {
     struct path_record path;
     u32 taken;
+    u64 next; /* whose name comes next; 0: there is none */
 };
 
 struct told_process {
@@ -281,17 +284,25 @@ INLINE bool send_path(struct path_record *record, u32 at)
     return 0;
 }
 
-/* Puts the names from the kernfs_node at `address` outwards into `group_scratch`; answers with
+/*
+ * Names are put down a few at a time: the kernel checks a loop as often as it may go round, but a
+ * function only once.
+ */
+#define FEW 8
+
+/* Puts the next few names from a kernfs_node outwards into `group_scratch` at `at`; answers with
  * where they end, and CUT. */
-ONCE u32 names_of_group(u64 address)
+ONCE u32 few_names_of_group(u32 at)
 {
-    u32 zero = 0, at = 0;
+    u32 zero = 0;
     struct path_room *room = map_lookup(&group_scratch, &zero);
+    u64 address, parent = 0;
     if (!room)
-        return 0;
+        return CUT;
+    address = room->next;
+    room->next = 0;
 #pragma nounroll
-    for (int i = 0; i < GROUPS_DEEP; i++) {
-        u64 parent = 0;
+    for (int i = 0; i < FEW; i++) {
         const char *name = NULL;
         long length;
         if (HAS(((struct kernfs_node___parent *)0)->parent))
@@ -301,13 +312,32 @@ ONCE u32 names_of_group(u64 address)
         if (!parent)
             return at;
         if (at > TEXT_ROOM)
-            break;
+            return at | CUT;
         FIELD(name, ((struct kernfs_node *)address)->name);
         length = read_kernel_text(&room->path.text[at], NAME_ROOM, name);
         if (length <= 0 || length > NAME_ROOM)
-            break;
+            return at | CUT;
         at += length;
         address = parent;
+    }
+    room->next = address;
+    return at;
+}
+
+/* Puts the names from the kernfs_node at `address` outwards into `group_scratch`; answers with
+ * where they end, and CUT. */
+ONCE u32 names_of_group(u64 address)
+{
+    u32 zero = 0, at = 0;
+    struct path_room *room = map_lookup(&group_scratch, &zero);
+    if (!room)
+        return 0;
+    room->next = address;
+#pragma nounroll
+    for (int i = 0; i < GROUPS_DEEP / FEW; i++) {
+        at = few_names_of_group(at);
+        if (at & CUT || !room->next)
+            return at;
     }
     return at | CUT;
 }
@@ -357,6 +387,38 @@ INLINE u64 tell_group(struct cgroup *group)
     return tell_node(node, id);
 }
 
+/* Puts the next few names from a dentry outwards into `scratch` at `at`; answers with where they
+ * end, and CUT. */
+ONCE u32 few_names(u32 at)
+{
+    u32 zero = 0;
+    struct path_room *room = map_lookup(&scratch, &zero);
+    u64 dentry;
+    if (!room)
+        return CUT;
+    dentry = room->next;
+    room->next = 0;
+#pragma nounroll
+    for (int i = 0; i < FEW; i++) {
+        u64 parent = 0;
+        void *name = NULL;
+        long length;
+        FIELD(parent, ((struct dentry *)dentry)->d_parent);
+        if (!parent || parent == dentry)
+            return at;
+        if (at > TEXT_ROOM)
+            return at | CUT;
+        FIELD(name, ((struct dentry *)dentry)->d_name.name);
+        length = read_kernel_text(&room->path.text[at], NAME_ROOM, name);
+        if (length <= 0 || length > NAME_ROOM)
+            return at | CUT;
+        at += length;
+        dentry = parent;
+    }
+    room->next = dentry;
+    return at;
+}
+
 /* Puts the names from `dentry` outwards into `scratch` at `at`; answers with where they end, and
  * CUT. */
 ONCE u32 names_of(u64 dentry, u32 at)
@@ -365,22 +427,12 @@ ONCE u32 names_of(u64 dentry, u32 at)
     struct path_room *room = map_lookup(&scratch, &zero);
     if (!room)
         return 0;
+    room->next = dentry;
 #pragma nounroll
-    for (int i = 0; i < 64; i++) {
-        u64 parent = 0;
-        void *name = NULL;
-        long length;
-        FIELD(parent, ((struct dentry *)dentry)->d_parent);
-        if (!parent || parent == dentry)
+    for (int i = 0; i < DIRECTORIES_DEEP / FEW; i++) {
+        at = few_names(at);
+        if (at & CUT || !room->next)
             return at;
-        if (at > TEXT_ROOM)
-            break;
-        FIELD(name, ((struct dentry *)dentry)->d_name.name);
-        length = read_kernel_text(&room->path.text[at], NAME_ROOM, name);
-        if (length <= 0 || length > NAME_ROOM)
-            break;
-        at += length;
-        dentry = parent;
     }
     return at | CUT;
 }
