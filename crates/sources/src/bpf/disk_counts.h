@@ -34,11 +34,6 @@ INLINE u64 between(u64 from, u64 to)
     return time < 0 ? 0 : time;
 }
 
-INLINE u32 cell_of(u64 value)
-{
-    return value < 128 ? value : grid(value);
-}
-
 ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 error)
 {
     u64 service, queue, one;
@@ -59,28 +54,28 @@ ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 er
     ADD(sums->service, service);
     if (error)
         ADD(sums->errors, 1);
-    cell = grid(service) & (CELLS - 1);
+    cell = grid(service);
     if (!queue) {
         ADD(block->cell[DIRECT][cell], one);
     } else {
         ADD(sums->queue, queue);
         ADD(block->cell[SERVICE][cell], one);
-        ADD(block->cell[QUEUE][grid(queue) & (CELLS - 1)], one);
-        ADD(block->cell[LATENCY][grid(queue + service) & (CELLS - 1)], one);
+        ADD(block->cell[QUEUE][grid(queue)], one);
+        ADD(block->cell[LATENCY][grid(queue + service)], one);
     }
     ADD(block->cell[DEPTH][slot->depth < CELLS ? slot->depth : CELLS - 1], one);
     /* Without data it has no size and no place. */
     if (op == FLUSH || !slot->bytes)
         return 0;
-    ADD(block->cell[SIZE][cell_of(slot->bytes >> 9) & (CELLS - 1)], one);
+    ADD(block->cell[SIZE][grid(slot->bytes >> 9)], one);
     if (slot->distance >= 0)
-        ADD(block->cell[AHEAD][cell_of(slot->distance) & (CELLS - 1)], one);
+        ADD(block->cell[AHEAD][grid(slot->distance)], one);
     else
-        ADD(block->cell[BEHIND][cell_of(-slot->distance) & (CELLS - 1)], one);
+        ADD(block->cell[BEHIND][grid(-slot->distance)], one);
     if (slot->nearest >= 0)
-        ADD(block->cell[NEAR_AHEAD][cell_of(slot->nearest) & (CELLS - 1)], one);
+        ADD(block->cell[NEAR_AHEAD][grid(slot->nearest)], one);
     else
-        ADD(block->cell[NEAR_BEHIND][cell_of(-slot->nearest) & (CELLS - 1)], one);
+        ADD(block->cell[NEAR_BEHIND][grid(-slot->nearest)], one);
     return 0;
 }
 

@@ -85,33 +85,38 @@ const volatile bool lanes_shared = 1;
 /* Cells of a histogram; the last takes all that is larger. 2,048 end at 2^37. */
 #define CELLS 2048
 
-/* Of each number of 8 bits how many of them it takes. */
-#define TWICE(n) n, n
-#define SAME_4(n) TWICE(n), TWICE(n)
-#define SAME_16(n) SAME_4(n), SAME_4(n), SAME_4(n), SAME_4(n)
-#define SAME_64(n) SAME_16(n), SAME_16(n), SAME_16(n), SAME_16(n)
-static const u8 width[256] = {
-    0, 1, TWICE(2), SAME_4(3), SAME_4(4), SAME_4(4), SAME_16(5), SAME_16(6), SAME_16(6),
-    SAME_64(7), SAME_64(8), SAME_64(8),
+/*
+ * Of a number whose bits below the highest are all set, where the highest is: there is no
+ * instruction for that. Multiplied by a constant of which each five bits in a row are others (a
+ * de Bruijn sequence), each such number has five others at the top.
+ */
+#define EACH_FIVE 0x07c4acddu
+/* In a section named so that it is in none of constants that may be joined: those are not loaded. */
+static const u8 highest[32] SEC(".rodata") = {
+    0, 9, 1, 10, 13, 21, 2, 29, 11, 14, 16, 18, 22, 25, 3, 30,
+    8, 12, 20, 28, 15, 17, 24, 7, 19, 27, 23, 6, 26, 5, 4, 31,
 };
 
 /*
- * The grid of crates/run/src/grid.rs: below 128 exact, then 64 steps a power of two. There is
- * no instruction for the logarithm, and calculating it takes longer than looking it up.
+ * The grid of crates/run/src/grid.rs: below 128 exact, then 64 steps a power of two. Without
+ * branches, and not as a function of its own: where the kernel guards its returns (spectre, SRSO),
+ * to call one takes longer than this.
  */
-ONCE u32 grid(u64 value)
+INLINE u32 grid(u64 value)
 {
-    u64 top = value >> 7;
-    u32 shift;
-    if (!(top >> 8))
-        shift = width[top & 0xff];
-    else if (!(top >> 16))
-        shift = 8 + width[top >> 8 & 0xff];
-    else if (!(top >> 24))
-        shift = 16 + width[top >> 16 & 0xff];
-    else if (!(top >> 30))
-        shift = 24 + width[top >> 24 & 0xff];
-    else
-        return CELLS - 1;
-    return ((shift << 6) + (value >> shift)) & (CELLS - 1);
+    const u64 most = (1ULL << 37) - 1;
+    u32 bits, shift, cell;
+    if (value > most)
+        value = most;
+    bits = (u32)(value >> 6) | 1;
+    bits |= bits >> 1;
+    bits |= bits >> 2;
+    bits |= bits >> 4;
+    bits |= bits >> 8;
+    bits |= bits >> 16;
+    shift = highest[bits * EACH_FIVE >> 27];
+    cell = (shift << 6) + (u32)(value >> shift);
+    /* The kernel is to see the bound, whatever the compiler knows. */
+    HERE(cell);
+    return cell & (CELLS - 1);
 }
