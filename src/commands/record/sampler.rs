@@ -96,9 +96,7 @@ fn open_all(entries: &[&'static Entry], host: &Host) -> Vec<Observed> {
     let mut opened: Vec<Observed> = std::thread::scope(|scope| {
         let work = || std::iter::from_fn(next).map(open).collect::<Vec<_>>();
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        if !workers.is_empty() {
-            sources::bpf::prepare();
-        }
+        let _prepared = (!workers.is_empty()).then(sources::bpf::prepare);
         let quick = entries.iter().filter(|e| !slow(e)).map(|e| open(e));
         let mut opened: Vec<Observed> = quick.collect();
         for worker in workers {

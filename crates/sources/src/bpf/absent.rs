@@ -30,7 +30,12 @@ absent!(file, "bpf-file");
 absent!(cpu, "bpf-cpu");
 
 /// There is nothing to prepare.
-pub fn prepare() {}
+pub struct Prepared;
+
+/// There is nothing to prepare.
+pub fn prepare() -> Prepared {
+    Prepared
+}
 
 /// There is nothing to measure.
 pub struct Measuring;

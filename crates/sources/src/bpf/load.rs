@@ -1,6 +1,6 @@
 //! Loading objects: their maps, their constants, and their programs with them.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 
 use aya::maps::{Array, MapData, RingBuf};
@@ -14,37 +14,45 @@ use super::losses::Losses;
 use super::types;
 use crate::{Availability, Host};
 
-/// A short description of this kernel's types, found once.
-struct Types(OnceLock<Result<Btf, String>>);
+/// What `reduce` leaves of this kernel's types.
+fn read_types(reduce: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Btf, String> {
+    let few = types::of_this_kernel(reduce).map_err(|e| e.to_string())?;
+    let few = few.ok_or("of another format")?;
+    Btf::parse(&few, Endianness::default()).map_err(|e| e.to_string())
+}
 
-impl Types {
-    const fn unread() -> Types {
-        Types(OnceLock::new())
-    }
-
-    fn get(&self, reduce: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<&Btf, Availability> {
-        let read = || {
-            let few = types::of_this_kernel(reduce).map_err(|e| e.to_string())?;
-            let few = few.ok_or("of another format")?;
-            Btf::parse(&few, Endianness::default()).map_err(|e| e.to_string())
-        };
-        let types = self.0.get_or_init(read);
-        types.as_ref().map_err(|why| Availability::Unsupported {
-            needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
-        })
-    }
+fn found(types: &Result<Btf, String>) -> Result<&Btf, Availability> {
+    types.as_ref().map_err(|why| Availability::Unsupported {
+        needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
+    })
 }
 
 /// What programs read, by which the loader fits them to this kernel.
 fn kernel_structs() -> Result<&'static Btf, Availability> {
-    static STRUCTS: Types = Types::unread();
-    STRUCTS.get(|bytes| types::structs(bytes, &types::NAMES.lines().collect::<Vec<_>>()))
+    static STRUCTS: OnceLock<Result<Btf, String>> = OnceLock::new();
+    let names = || types::NAMES.lines().collect::<Vec<_>>();
+    found(STRUCTS.get_or_init(|| read_types(|bytes| types::structs(bytes, &names()))))
 }
 
-/// What programs can wait at.
-pub(super) fn kernel_hooks() -> Result<&'static Btf, Availability> {
-    static HOOKS: Types = Types::unread();
-    HOOKS.get(types::hooks)
+/// What programs can wait at. It is 5 MB, so it is kept for as long as somebody has it, and read
+/// again for those who come later.
+pub(super) struct Hooks(Arc<Result<Btf, String>>);
+
+impl Hooks {
+    pub(super) fn of_this_kernel() -> Hooks {
+        static HOOKS: Mutex<Weak<Result<Btf, String>>> = Mutex::new(Weak::new());
+        let mut kept = HOOKS.lock().unwrap_or_else(PoisonError::into_inner);
+        let hooks = kept.upgrade().unwrap_or_else(|| {
+            let read = Arc::new(read_types(types::hooks));
+            *kept = Arc::downgrade(&read);
+            read
+        });
+        Hooks(hooks)
+    }
+
+    pub(super) fn types(&self) -> Result<&Btf, Availability> {
+        found(&self.0)
+    }
 }
 
 /// What loads objects. There is one for all.
@@ -165,7 +173,8 @@ pub(super) fn load(
     wanted: &[Hook],
 ) -> Result<Loaded, Availability> {
     let mut ebpf = load_object(object, sizes, constants)?;
-    let types = kernel_hooks()?;
+    let known = Hooks::of_this_kernel();
+    let types = known.types()?;
     let mut programs = Vec::new();
     for hook in wanted {
         let attached = attach(host, &mut ebpf, *hook, types);
@@ -241,7 +250,8 @@ impl Loaded {
 
     /// Attaches more of its programs.
     pub(super) fn attach(&mut self, host: &Host, hooks: &[Hook]) -> Result<(), Availability> {
-        let types = kernel_hooks()?;
+        let known = Hooks::of_this_kernel();
+        let types = known.types()?;
         for hook in hooks {
             let attached = attach(host, &mut self.ebpf, *hook, types);
             self.programs.push(attached);

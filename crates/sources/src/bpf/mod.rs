@@ -26,10 +26,13 @@ macro_rules! object {
 }
 use object;
 
-/// Finds out where programs can be attached: to be done while they are being read.
-pub fn prepare() {
-    // Whoever needs it gets the error.
-    let _ = load::kernel_hooks();
+/// Where programs can be attached, for all who attach some while this lives.
+pub struct Prepared(#[expect(dead_code, reason = "held, not read")] load::Hooks);
+
+/// Finds out where programs can be attached: to be done while they are being read. Whoever needs it
+/// gets the error.
+pub fn prepare() -> Prepared {
+    Prepared(load::Hooks::of_this_kernel())
 }
 
 /// While this lives, the kernel measures the time of all programs (`kernel.bpf_stats_enabled`

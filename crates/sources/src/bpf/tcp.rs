@@ -25,7 +25,7 @@ use run::{Nanos, Sink, Word};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::load::{Constant, Lanes, Loaded, kernel_hooks, load};
+use super::load::{Constant, Hooks, Lanes, Loaded, load};
 use super::losses::Losses;
 use super::ring::Ring;
 use super::who::{EXEC, group_subsystem};
@@ -142,10 +142,10 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("ring", ring),
         ("told_files", 1),
     ];
-    let types = kernel_hooks()?;
+    let known = Hooks::of_this_kernel();
     let mut loaded = load(host, super::object!("tcp"), &sizes, &constants, &hooks)?;
     // After the hooks: what begins meanwhile is seen from its start.
-    loaded.iterator(EACH, "tcp", types)?;
+    loaded.iterator(EACH, "tcp", known.types()?)?;
     Ok(Box::new(Tcp {
         chunks: loaded.array("connections")?,
         touched: loaded.array("touched")?,
