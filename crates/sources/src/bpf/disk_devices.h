@@ -4,6 +4,7 @@
  * Histograms and weights are given out on demand, one a lane.
  */
 #pragma once
+#include "disk_nearest.h"
 #include "disk_structs.h"
 
 #define DEVICES 128
@@ -16,7 +17,6 @@ enum row_kind { DIRECT, SERVICE, QUEUE, LATENCY, SIZE, AHEAD, BEHIND, NEAR_AHEAD
                 DEPTH, ROWS };
 /* Time at a depth: issue and completion each write their own row. */
 enum weight_row { AT_ISSUE, AT_COMPLETE, WEIGHTS };
-#define ENDS 16
 
 struct block {
     u64 cell[ROWS][CELLS];
@@ -207,6 +207,11 @@ INLINE struct sums *sums_of(u32 index, u32 op)
     return all ? &all->op[op & 3] : NULL;
 }
 
+INLINE u32 depth_after(u32 depth, int by)
+{
+    return by >= 0 ? depth + by : depth ? depth - 1 : 0;
+}
+
 #define NOT_NOW (~0ULL)
 
 /* Tries to make one more or less of what is under way. Answers with the nanoseconds since the last
@@ -222,7 +227,7 @@ INLINE u64 try_depth(struct device *device, u64 now, int by)
     old = *state;
     depth = old & 0xffff;
     passed = (stamp - (old >> 16)) & mask;
-    next = by >= 0 ? depth + by : depth ? depth - 1 : 0;
+    next = depth_after(depth, by);
     if (passed >> 47) {
         /* Another processor's clock was ahead: its stamp stays. */
         passed = 0;
@@ -265,5 +270,5 @@ ONCE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
         if (weights)
             ADD(weights->cell[weight & 1][depth < CELLS ? depth : CELLS - 1], was >> 16);
     }
-    return by >= 0 ? depth + by : depth ? depth - 1 : 0;
+    return depth_after(depth, by);
 }

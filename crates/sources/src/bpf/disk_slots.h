@@ -138,39 +138,13 @@ INLINE struct slot *own_slot(struct request *rq)
     return slot;
 }
 
-/*
- * Signed distance from the end before, and the least to the last ends. Without branches, half of
- * which would be mispredicted: distances are made numbers without a sign that are the larger the
- * farther they are (zigzag, the sign in the lowest bit), and the least of two is taken by a mask. Two
- * rows of them, since each step waits for the one before.
- */
-INLINE u64 zigzag(s64 distance)
-{
-    return (u64)distance << 1 ^ (u64)(distance >> 63);
-}
-
-INLINE u64 lesser(u64 a, u64 b)
-{
-    s64 less = b - a;
-    s64 mask = less >> 63;
-    HERE(mask); /* or the compiler makes a branch of it */
-    return a + (less & mask);
-}
-
+/* Signed distance from the end before, and the least to the last ends. */
 ONCE int measure(struct device *device, struct slot *slot, u64 sector, u32 sectors)
 {
-    u64 even, odd;
     if (!device || !slot)
         return 0;
     slot->distance = sector - device->end;
-    even = odd = zigzag(slot->distance);
-#pragma unroll
-    for (int i = 0; i < ENDS; i += 2) {
-        even = lesser(even, zigzag(sector - device->ends[i]));
-        odd = lesser(odd, zigzag(sector - device->ends[i + 1]));
-    }
-    even = lesser(even, odd);
-    slot->nearest = (s64)(even >> 1 ^ -(even & 1));
+    slot->nearest = nearest(sector, device->end, device->ends);
     device->end = sector + sectors;
     device->ends[device->turn++ & (ENDS - 1)] = sector + sectors;
     return 0;

@@ -6,10 +6,8 @@
 #include "kernel.h"
 
 #define TOLD 8192
-/* Groups in each other whose names are told; each makes the check of every program longer that
- * tells them. */
+/* Groups in each other, and directories, whose names are told: FEW at a time. */
 #define GROUPS_DEEP 24
-/* Directories in each other, likewise. */
 #define DIRECTORIES_DEEP 64
 /* Bytes of a name, the 0 among them: the longest that the kernel has. */
 #define NAME_ROOM 256
