@@ -282,37 +282,34 @@ fn groups_with_long_names_are_kept_apart() {
         return;
     }
     let _alone = alone();
-    undisturbed(1, || {
-        let id = "0123456789abcdef".repeat(4);
-        let [one, two] = ["a", "b"].map(|end| {
-            let group = Own::new(&format!("cri-containerd-{id}{end}.scope"));
-            group.expect("a hierarchy that counts")
-        });
-        let run = scratch("named-groups").join("run");
-        let burn = |group: &Own, count: u32| {
-            format!(
-                "({}; for i in $(seq {count}); do dd if=/dev/zero of=/dev/null bs=1M count=20 status=none; done); ",
-                group.enter()
-            )
-        };
-        let before = [one.seconds(), two.seconds()];
-        record_script_with(
-            &run,
-            "100ms",
-            &["--detail", "distributions"],
-            &(burn(&one, 20) + &burn(&two, 10)),
-        );
-        let spent = [one.seconds() - before[0], two.seconds() - before[1]];
-        for (group, spent) in [&one, &two].into_iter().zip(spent) {
-            let name = group.name();
-            let slices =
-                Totals::of(&run, &format!("cpu.time by slice where cgroup = {name}")).sum();
-            assert!(
-                (slices - spent).abs() <= 0.02 * spent + 0.005,
-                "{name}: {slices} s in slices, the group counted {spent} s"
-            );
-        }
+    let id = "0123456789abcdef".repeat(4);
+    let [one, two] = ["a", "b"].map(|end| {
+        let group = Own::new(&format!("cri-containerd-{id}{end}.scope"));
+        group.expect("a hierarchy that counts")
     });
+    let run = scratch("named-groups").join("run");
+    let burn = |group: &Own, count: u32| {
+        format!(
+            "({}; for i in $(seq {count}); do dd if=/dev/zero of=/dev/null bs=1M count=20 status=none; done); ",
+            group.enter()
+        )
+    };
+    let before = [one.seconds(), two.seconds()];
+    record_script_with(
+        &run,
+        "100ms",
+        &["--detail", "distributions"],
+        &(burn(&one, 20) + &burn(&two, 10)),
+    );
+    let spent = [one.seconds() - before[0], two.seconds() - before[1]];
+    for (group, spent) in [&one, &two].into_iter().zip(spent) {
+        let name = group.name();
+        let slices = Totals::of(&run, &format!("cpu.time by slice where cgroup = {name}")).sum();
+        assert!(
+            (slices - spent).abs() <= 0.02 * spent + 0.005,
+            "{name}: {slices} s in slices, the group counted {spent} s"
+        );
+    }
 }
 
 /// Whoever begins and ends between two samples is named all the same, also if they are many.
@@ -398,27 +395,25 @@ fn a_device_without_requests_that_comes_later_is_counted() {
         return;
     }
     let _alone = alone();
-    undisturbed(1, || {
-        let run = scratch("named-later").join("run");
-        let script = "n=$(cat /sys/class/zram-control/hot_add); d=zram$n; \
+    let run = scratch("named-later").join("run");
+    let script = "n=$(cat /sys/class/zram-control/hot_add); d=zram$n; \
         trap 'echo 1 >/sys/block/$d/reset; echo $n >/sys/class/zram-control/hot_remove' EXIT; \
         echo 32M >/sys/block/$d/disksize; sleep 0.5; grep \" $d \" /proc/diskstats; \
         dd if=/dev/zero of=/dev/$d bs=4k count=1000 oflag=direct status=none; \
         dd if=/dev/$d of=/dev/null bs=4k count=500 iflag=direct status=none; \
         grep \" $d \" /proc/diskstats; echo $d";
-        let said = record_script_with(&run, "100ms", &["--detail", "distributions"], script);
-        let lines: Vec<&str> = said.lines().collect();
-        let [before, after, name] = lines[..] else {
-            panic!("{said}");
-        };
-        let counted = DiskLine::find(after, name).since(&DiskLine::find(before, name));
-        for (place, op) in ["read", "write"].into_iter().enumerate() {
-            let part = format!("where device = {name} and op = {op}");
-            let seen = Totals::of(&run, &format!("disk.ios by latency {part}")).sum();
-            let expected = counted.of(place)[0];
-            // Whoever looks what a new device holds may have come before and after.
-            assert!(expected >= 500.0, "{op}: {expected}");
-            assert!((seen - expected).abs() <= 8.0, "{op}: {seen} of {expected}");
-        }
-    });
+    let said = record_script_with(&run, "100ms", &["--detail", "distributions"], script);
+    let lines: Vec<&str> = said.lines().collect();
+    let [before, after, name] = lines[..] else {
+        panic!("{said}");
+    };
+    let counted = DiskLine::find(after, name).since(&DiskLine::find(before, name));
+    for (place, op) in ["read", "write"].into_iter().enumerate() {
+        let part = format!("where device = {name} and op = {op}");
+        let seen = Totals::of(&run, &format!("disk.ios by latency {part}")).sum();
+        let expected = counted.of(place)[0];
+        // Whoever looks what a new device holds may have come before and after.
+        assert!(expected >= 500.0, "{op}: {expected}");
+        assert!((seen - expected).abs() <= 8.0, "{op}: {seen} of {expected}");
+    }
 }
