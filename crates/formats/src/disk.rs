@@ -9,6 +9,13 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
         return "remote";
     }
     let name = name.strip_prefix(b"/dev/").unwrap_or(name);
+    // Controllers whose disks old kernels of Linux keep in a folder of their own; `sysfs` has a
+    // `!` for the `/`.
+    let folder = name.iter().position(|b| matches!(b, b'/' | b'!'));
+    let name = match folder.map(|at| name.split_at(at)) {
+        Some((b"cciss" | b"ida" | b"rd" | b"i2o", rest)) => &rest[1..],
+        _ => name,
+    };
     // sd1.mpt0 and c0t0d0.c3 are paths to one disk.
     if let Some(dot) = name.iter().position(|b| *b == b'.')
         && layer(&name[..dot]) == "disk"
@@ -51,7 +58,7 @@ const NUMBERED: [&str; 45] = [
 ];
 
 /// Drivers of Linux that letter them.
-const LETTERED: [&str; 7] = ["sd", "hd", "vd", "xvd", "ub", "dasd", "rssd"];
+const LETTERED: [&str; 8] = ["sd", "hd", "vd", "xvd", "ub", "dasd", "rssd", "fio"];
 
 fn is_disk(name: &[u8]) -> bool {
     let lettered = |prefix: &&str| {

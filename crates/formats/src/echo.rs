@@ -1,27 +1,20 @@
 //! Command lines that stand among what they printed.
 
-use crate::{fields, number};
+use crate::{fields, number, prompt};
 
 /// The arguments of `tool`, where the line is its command line: by itself, or after a prompt.
 pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
     let all: Vec<&[u8]> = fields(line).take(64).collect();
     let named = |word: &[u8]| word.rsplit(|b| *b == b'/').next() == Some(tool.as_bytes());
     let at = all.iter().position(|w| named(w))?;
-    let before = |word: &&[u8]| {
-        word.ends_with(b"$")
-            || word.ends_with(b"#")
-            || word.ends_with(b"%")
-            || word.ends_with(b">")
-            || word.ends_with(b"]")
-            || matches!(*word, b"sudo" | b"time" | b"exec" | b"+" | b"Cmdline:")
-            || word.starts_with(b"LC_ALL=")
-            || word.starts_with(b"LANG=")
-    };
-    let prompted = at > 0 && before(&all[at - 1]);
+    let arguments = &all[at + 1..];
     // Without a prompt, only what cannot be a title.
     let flag = |word: &&[u8]| word.starts_with(b"-") || number::number(word).is_some();
-    let bare = at == 0 && all.len() > 1 && flag(&all[1]);
-    (prompted || bare).then(|| all[at + 1..].to_vec())
+    let is_command = match at {
+        0 => arguments.first().is_some_and(flag),
+        _ => prompt::is_prompt(&all[..at]),
+    };
+    is_command.then(|| arguments.to_vec())
 }
 
 /// The first argument that is a number and no flag's value: the interval. `valued` are the
@@ -29,32 +22,67 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
 pub(crate) fn interval(arguments: &[&[u8]], valued: &[&str]) -> Option<f64> {
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        if argument.starts_with(b"-") {
-            if valued.iter().any(|v| v.as_bytes() == *argument) {
+        if argument.len() > 1 && argument.starts_with(b"-") {
+            if valued.iter().any(|flag| ends_in(argument, flag)) {
                 rest.next();
             }
-        } else if matches!(*argument, b"|" | b">" | b"&" | b";" | b"2>&1") {
-            return None;
-        } else if let Some(value) = number::number(argument) {
+            continue;
+        }
+        // Another command may follow.
+        let plain = argument.strip_suffix(b";").unwrap_or(argument);
+        let plain = plain.strip_suffix(b")").unwrap_or(plain);
+        // `5,2` is a list.
+        if let Some(value) = number::number(plain).filter(|_| !plain.contains(&b',')) {
             return (value > 0.0).then_some(value);
+        }
+        if plain.len() < argument.len() || matches!(argument[0], b'|' | b'>' | b'&' | b';') {
+            return None;
         }
     }
     None
 }
 
-/// The value of a flag: the word after it, or what is joined to it.
+/// Whether what follows the argument is this flag's value: it is the flag, or ends a bundle of
+/// which none before it has a value of its own.
+fn ends_in(argument: &[u8], flag: &str) -> bool {
+    match flag.as_bytes() {
+        [b'-', letter] if letter.is_ascii_alphabetic() => {
+            argument.len() > 1 && argument[1] != b'-' && argument.last() == Some(letter)
+        }
+        flag => argument == flag,
+    }
+}
+
+/// The value of a flag: the word after it, or what is joined to it; it may end a bundle.
 pub(crate) fn value<'a>(arguments: &[&'a [u8]], flags: &[&str]) -> Option<&'a [u8]> {
     for (i, argument) in arguments.iter().enumerate() {
         for flag in flags {
-            match argument.strip_prefix(flag.as_bytes()) {
+            let joined = match flag.as_bytes() {
+                [b'-', letter] => joined(argument, *letter),
+                flag => match argument.strip_prefix(flag) {
+                    Some([b'=', rest @ ..]) => Some(rest),
+                    rest => rest.filter(|r| r.is_empty()),
+                },
+            };
+            match joined {
                 Some([]) => return arguments.get(i + 1).copied(),
-                Some([b'=', rest @ ..]) => return Some(rest),
-                Some(rest) if !flag.starts_with("--") => return Some(rest),
-                _ => {}
+                Some(rest) => return Some(rest),
+                None => {}
             }
         }
     }
     None
+}
+
+/// What follows that letter in a bundle of flags.
+fn joined(argument: &[u8], letter: u8) -> Option<&[u8]> {
+    let bundle = argument
+        .strip_prefix(b"-")
+        .filter(|b| !b.starts_with(b"-"))?;
+    let at = bundle.iter().position(|b| *b == letter)?;
+    let flags = bundle[..at].iter().all(u8::is_ascii_alphabetic);
+    let rest = &bundle[at + 1..];
+    flags.then(|| rest.strip_prefix(b"=").unwrap_or(rest))
 }
 
 /// Whether one of the short flags is among the arguments, alone or bundled.

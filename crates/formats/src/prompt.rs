@@ -34,16 +34,31 @@ fn program(word: &[u8]) -> &[u8] {
 }
 
 /// Whether words before a command are a prompt, or a command that starts it.
-fn is_prompt(words: &[&[u8]]) -> bool {
-    let starts = |w: &&[u8]| matches!(*w, b"sudo" | b"pfexec" | b"time" | b"exec" | b"echo" | b"+");
-    let Some(last) = words.iter().rfind(|w| !starts(w)) else {
+pub(crate) fn is_prompt(words: &[&[u8]]) -> bool {
+    let mut words = words;
+    while let [before @ .., last] = words
+        && starts(last)
+    {
+        words = before;
+    }
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return true;
     };
-    last.ends_with(b"$")
-        || last.ends_with(b"#")
-        || last.ends_with(b">")
-        || last.ends_with(b"%")
-        || last.ends_with(b"]")
+    // Those of zsh's and fish's themes stand before the directory.
+    let arrow = |w: &[u8]| ["❯", "➜", "»"].iter().any(|a| w == a.as_bytes());
+    let ends = |w: &[u8]| matches!(w.last(), Some(b'$' | b'#' | b'>' | b'%' | b']'));
+    ends(last) || arrow(last) || arrow(first)
+}
+
+/// Whether the word stands between a prompt and the command: what starts it, `LC_ALL=C`.
+fn starts(word: &[u8]) -> bool {
+    let name = word.split(|b| *b == b'=').next().unwrap_or_default();
+    let variable = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
+    let sets = name.len() < word.len() && !name.is_empty() && name.iter().all(variable);
+    let known = [
+        "sudo", "pfexec", "time", "ptime", "nohup", "exec", "echo", "+", "Cmdline:",
+    ];
+    sets || known.iter().any(|k| word == k.as_bytes())
 }
 
 /// Whether the line is a prompt with another command or none, or an interrupt's echo.

@@ -97,9 +97,16 @@ impl Head {
         })
     }
 
-    /// Whether the first character that is no blank begins a JSON document.
+    /// Whether what is no blank begins a JSON document: prompts and times stand in brackets, too.
     pub fn is_json(&self) -> bool {
-        matches!(self.bytes.trim_ascii_start().first(), Some(b'{' | b'['))
+        match self.bytes.trim_ascii_start().split_first() {
+            Some((b'{', _)) => true,
+            Some((b'[', rest)) => {
+                let next = rest.trim_ascii_start().first();
+                matches!(next, Some(b'{' | b'[' | b'"' | b']'))
+            }
+            _ => false,
+        }
     }
 
     /// Whether the text occurs.

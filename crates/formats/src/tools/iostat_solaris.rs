@@ -393,7 +393,7 @@ impl Iostat {
         if echo::command(line, "iostat").is_some() {
             self.close(out);
         }
-        match between(line, "iostat", out) {
+        match between(line, "iostat", &["-T", "-l"], out) {
             Some(Between::Command) => {
                 self.report.forget();
                 self.since_boot = true;

@@ -167,7 +167,7 @@ impl Parser for Mpstat {
         if echo::command(line, "mpstat").is_some() {
             self.close(out);
         }
-        match between(line, "mpstat", out) {
+        match between(line, "mpstat", &["-T"], out) {
             Some(Between::Command) => {
                 self.since_boot = true;
             }

@@ -465,7 +465,7 @@ impl Parser for Nicstat {
         if echo::command(line, "nicstat").is_some() {
             self.close(out);
         }
-        match between(line, "nicstat", out) {
+        match between(line, "nicstat", &["-i", "-S"], out) {
             Some(Between::Command) => {
                 *self = Nicstat::new();
                 if let Some(arguments) = echo::command(line, "nicstat") {

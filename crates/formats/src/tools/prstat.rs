@@ -322,7 +322,7 @@ impl Parser for Prstat {
         {
             return seen;
         }
-        match between(line, "prstat", out) {
+        match between(line, "prstat", &VALUED, out) {
             Some(Between::Command) => {
                 *self = Prstat::new();
                 let arguments = echo::command(line, "prstat").unwrap_or_default();

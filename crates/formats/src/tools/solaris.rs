@@ -18,8 +18,8 @@ pub(super) enum Between {
     Chatter,
 }
 
-/// Which of them, if any.
-pub(super) fn between(line: &[u8], tool: &str, out: &mut Out) -> Option<Between> {
+/// Which of them, if any. `valued` are the flags of the tool that have a value.
+pub(super) fn between(line: &[u8], tool: &str, valued: &[&str], out: &mut Out) -> Option<Between> {
     let text = line.trim_ascii();
     if text.starts_with(b"<<") && text.ends_with(b">>") {
         return Some(Between::Change);
@@ -35,7 +35,7 @@ pub(super) fn between(line: &[u8], tool: &str, out: &mut Out) -> Option<Between>
     if let Some(arguments) = echo::command(line, tool) {
         // What it says is of the reports to come.
         out.broken();
-        if let Some(interval) = echo::interval(&arguments, &["-T", "-l", "-d", "-P", "-n", "-s"]) {
+        if let Some(interval) = echo::interval(&arguments, valued) {
             out.every(interval);
         }
         host_of_prompt(text, out);

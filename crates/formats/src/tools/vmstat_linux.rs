@@ -5,6 +5,8 @@
 //! changes the unit of memory and swap, which only an echoed command line tells. `-p` prints
 //! counters of a partition. `-s`, `-m`, `-D` and `-f` are one moment's list and are refused.
 
+mod names;
+
 use jiff::civil::Date;
 
 use crate::counters::Counters;
@@ -22,12 +24,6 @@ use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
 const KIB: f64 = 1024.0;
-
-/// Columns that have their place; old versions had `w`, processes swapped out.
-const KNOWN: [&str; 20] = [
-    "r", "b", "swpd", "free", "buff", "cache", "inact", "active", "si", "so", "bi", "bo", "in",
-    "cs", "us", "sy", "id", "wa", "st", "gu",
-];
 
 pub(crate) const FORMAT: Format = Format {
     name: "vmstat-linux",
@@ -57,7 +53,10 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 };
 
 fn recognise(head: &Head) -> u8 {
-    let plain = head.any_fields(&["b", "swpd", "free"]) || head.any_fields(&["w", "swpd", "free"]);
+    let plain = head.lines().any(|line| {
+        let words: Vec<&[u8]> = fields(line).take(24).collect();
+        names::of_header(&words).is_some()
+    });
     let disks = head.any_fields(&["total", "merged", "sectors", "ms"]);
     let partition = head.any_fields(&["reads", "read", "sectors", "writes", "requested"]);
     if plain || disks || partition {
@@ -122,8 +121,10 @@ struct Vmstat {
     first: Vec<u8>,
     /// The zone that the header names.
     utc: bool,
-    /// The header names one: rows end in a time.
+    /// The header names one, or the banner has a timestamp: rows end in a time.
     timed: bool,
+    /// The banner has one.
+    stamps: bool,
     /// Bytes of a unit of memory and swap.
     unit: f64,
     /// Its name, for columns without a place in the catalog.
@@ -157,6 +158,7 @@ impl Vmstat {
             first: Vec::new(),
             utc: false,
             timed: false,
+            stamps: false,
             unit: KIB,
             unit_name: "KiB",
             no_first: false,
@@ -173,20 +175,33 @@ impl Vmstat {
         if let Some(seconds) = echo::interval(arguments, &["-S", "--unit", "-p", "--partition"]) {
             out.every(seconds);
         }
-        (self.unit, self.unit_name) = match echo::value(arguments, &["-S", "--unit"]) {
-            Some(b"k") => (1000.0, "kB"),
-            Some(b"m") => (1e6, "MB"),
-            Some(b"M") => (KIB * KIB, "MiB"),
+        // Of the unit's name the first letter counts (`vmstat.c`).
+        let unit = echo::value(arguments, &["-S", "--unit"]);
+        (self.unit, self.unit_name) = match unit.and_then(<[u8]>::first) {
+            Some(b'b' | b'B') => (1.0, "bytes"),
+            Some(b'k') => (1000.0, "kB"),
+            Some(b'm') => (1e6, "MB"),
+            Some(b'M') => (KIB * KIB, "MiB"),
             _ => (KIB, "KiB"),
         };
         self.no_first = echo::has_flag(arguments, b'y') || arguments.contains(&&b"--no-first"[..]);
         self.reports = 0;
     }
 
-    fn stamp(&self, date: &[u8], time: &[u8]) -> Option<Stamp> {
+    /// The time of a row, which procps 3.2 follows with its zone.
+    fn stamp(&self, words: &[&[u8]]) -> Option<Stamp> {
+        let (date, time, zone) = match *words {
+            [date, time] => (date, time, &b""[..]),
+            [date, time, zone] if names::is_zone(zone) => (date, time, zone),
+            _ => return None,
+        };
+        // The text may end within it.
+        if [date.len(), time.len()] != [10, 8] {
+            return None;
+        }
         let date: Date = std::str::from_utf8(date).ok()?.parse().ok()?;
         let at = date.to_datetime(time_of_day(time, None)?);
-        Some(if self.utc {
+        Some(if self.utc || is_utc(zone) {
             Stamp::Zoned(at, 0)
         } else {
             Stamp::Civil(at)
@@ -207,7 +222,7 @@ impl Vmstat {
         };
         let stamp = match all[names.len()..] {
             [] => None,
-            [date, time] if self.timed => match self.stamp(date, time) {
+            ref time if self.timed => match self.stamp(time) {
                 Some(stamp) => Some(stamp),
                 None => return Line::Unknown,
             },
@@ -234,7 +249,7 @@ impl Vmstat {
         for column in ["inact", "active"] {
             out.other(column, self.unit_name, empty, of(column));
         }
-        let unknown = |n: &&String| !n.is_empty() && !KNOWN.contains(&n.as_str());
+        let unknown = |n: &&String| !n.is_empty() && !names::KNOWN.contains(&n.as_str());
         for column in names.iter().filter(unknown) {
             out.other(column, "", empty, of(column));
         }
@@ -266,11 +281,10 @@ impl Vmstat {
         let stamp = match all[11..] {
             [] if all[0] == self.first || self.first.is_empty() => self.stamp.take(),
             [] => None,
-            [date, time] => match self.stamp(date, time) {
+            ref time => match self.stamp(time) {
                 Some(stamp) => Some(stamp),
                 None => return Line::Unknown,
             },
-            _ => return Line::Unknown,
         };
         let device = out.word(all[0]);
         let grown = self.disks.grown(all[0], &values);
@@ -341,30 +355,31 @@ impl Vmstat {
         let first = *all.first()?;
         let banner = first.starts_with(b"procs") || first.starts_with(b"--procs");
         if banner || first == b"disk-" {
+            self.stamps = all.last().is_some_and(|w| w.ends_with(b"timestamp---"));
             return Some(Line::Noise);
         }
-        if first == b"r" && all.contains(&&b"swpd"[..]) {
-            let names = all.iter().map(|f| String::from_utf8_lossy(f).into_owned());
-            let mut names: Vec<String> = names.collect();
-            // With -t the last column is named by its zone.
-            let zone = names.pop_if(|n| n.bytes().all(|b| !b.is_ascii_lowercase()));
-            self.timed = zone.is_some();
+        if let Some(mut names) = names::of_header(&all) {
+            // With -t the last column is named by its zone; older ones have it in each row.
+            let zone = names.pop_if(|n| names::is_zone(n.as_bytes()));
+            self.timed = zone.is_some() || self.stamps;
             match zone {
-                Some(zone) => self.utc = matches!(zone.as_str(), "UTC" | "GMT"),
-                None => leave_out_cut(&mut names, out),
+                Some(zone) => self.utc = is_utc(zone.as_bytes()),
+                None => names::leave_out_cut(&mut names, out),
             }
             if self.headers.begin_anew(out) {
                 self.reports = 0;
             }
             // With -t there are more fields than numbers, which is left to the parser alone.
             let shares = ["us", "sy", "id", "wa", "st", "gu"];
-            self.together = if names.len() == all.len() {
+            self.together = if names.len() == all.len() && line.is_ascii() {
                 Columns::of(line).whole().with_shares(line, &shares)
             } else {
                 Columns::default()
             };
             self.table = Table::System(names);
-            self.length = line.trim_ascii_end().len();
+            self.length = String::from_utf8_lossy(line.trim_ascii_end())
+                .chars()
+                .count();
             return Some(Line::Noise);
         }
         if matches!(self.table, Table::System(_)) && all.contains(&&b"id"[..]) {
@@ -376,7 +391,7 @@ impl Vmstat {
             return Some(Line::Noise);
         }
         if all.starts_with(&[b"total", b"merged"]) {
-            self.utc = matches!(all.last(), Some(&(b"UTC" | b"GMT")));
+            self.utc = all.last().is_some_and(|zone| is_utc(zone));
             self.table = Table::Disks;
             return Some(Line::Noise);
         }
@@ -420,20 +435,8 @@ impl Vmstat {
     }
 }
 
-/// Every version's header has `id`, and none of its words is another's beginning: where the last is
-/// one, or `id` is not there, the lines were cut, perhaps within the last number.
-fn leave_out_cut(names: &mut [String], out: &mut Out) {
-    let whole = names.iter().any(|n| n == "id");
-    let Some(last) = names.last_mut() else { return };
-    let cut = |known: &&str| known.len() > last.len() && known.starts_with(&**last);
-    let is_known = KNOWN.contains(&last.as_str());
-    if whole && (is_known || !KNOWN.iter().any(cut)) {
-        return;
-    }
-    out.note(&format!(
-        "its lines were cut at the column `{last}`, which is left out: its numbers may be cut, too"
-    ));
-    last.clear();
+fn is_utc(zone: &[u8]) -> bool {
+    matches!(zone, b"UTC" | b"GMT")
 }
 
 impl Vmstat {
@@ -469,9 +472,9 @@ impl Parser for Vmstat {
         let mut stamp = self.stamp.take_if(|_| rows > 0);
         if self.timed {
             let all: Vec<&[u8]> = fields(line).collect();
-            if let [.., date, time] = all[..] {
-                stamp = self.stamp(date, time).or(stamp);
-            }
+            let ends = [2, 3].map(|n| all.get(all.len().saturating_sub(n)..));
+            let found = ends.into_iter().flatten().find_map(|e| self.stamp(e));
+            stamp = found.or(stamp);
         }
         for row in 0..rows {
             // Of two rows in one line it is the last one's.

@@ -270,7 +270,7 @@ impl Vmstat {
 
     /// Lines that are not of a table.
     fn outside(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match between(line, "vmstat", out) {
+        match between(line, "vmstat", &["-T"], out) {
             Some(Between::Command) => {
                 self.since_boot = true;
             }

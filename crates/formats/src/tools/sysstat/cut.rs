@@ -274,9 +274,11 @@ pub(super) fn of_times(names: &[&[u8]], length: usize) -> Option<Cut> {
     let rates = |n: &[&[u8]]| n.len() > 1 && n.iter().all(|n| n.ends_with(b"/s"));
     let of_lines = before.first() == Some(&&b"CPU"[..]) && rates(&before[1..]);
     let pressure = has(&[last], &["%scpu", "%sio", "%fio", "%smem", "%fmem"]);
+    // Sysstat 4 and 5 end so.
+    let of_old = *names == [&b"DEV"[..], b"tps", b"rd_sec/s", b"wr_sec/s"];
     let ends_early = is_laid_out(names)
-        && (is_shares(names) && !has(names, &["%idle"])
-            || before.first() == Some(&&b"DEV"[..]) && *last != b"%util");
+        && (is_shares(names) && !has(names, &["%idle", "PID", "PPID"])
+            || before.first() == Some(&&b"DEV"[..]) && *last != b"%util" && !of_old);
     let cut = name_lost
         || ends_early
         || of_lines && !last.ends_with(b"/s") && !OTHERS.iter().any(|o| o.as_bytes() == *last)

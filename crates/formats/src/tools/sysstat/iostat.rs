@@ -14,8 +14,9 @@ use super::outputs::Outputs;
 use super::shares::put_processors;
 use super::told::{By, LeftOut};
 use super::when::{Day, stamp};
-use super::{banner, command, has_flag, interval};
+use super::{banner, command};
 use crate::cpu::Cpu;
+use crate::echo;
 use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::number::number;
@@ -319,11 +320,11 @@ impl Iostat {
         self.fresh = true;
         // A number after `-p` is the interval: it takes names only.
         let with_value = ["-g", "-j", "-o", "-f", "+f"];
-        if let Some(seconds) = interval(arguments, &with_value) {
+        if let Some(seconds) = echo::interval(arguments, &with_value) {
             out.every(seconds);
         }
-        self.since_boot = !has_flag(arguments, b'y');
-        self.missing.leaves_out = Some(has_flag(arguments, b'z'));
+        self.since_boot = !echo::has_flag(arguments, b'y');
+        self.missing.leaves_out = Some(echo::has_flag(arguments, b'z'));
     }
 }
 

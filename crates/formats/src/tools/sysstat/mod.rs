@@ -31,6 +31,7 @@ mod xml;
 
 use crate::number::whole;
 use crate::out::Out;
+use crate::prompt;
 use crate::time::Refused;
 
 pub(crate) const KIB: f64 = 1024.0;
@@ -67,7 +68,7 @@ pub(crate) fn page_of(machine: &[u8]) -> Option<f64> {
 
 /// Reads a banner of Linux, and tells `out` the host and the processors.
 pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
-    let rest = line.strip_prefix(b"Linux ")?;
+    let rest = line.trim_ascii_start().strip_prefix(b"Linux ")?;
     let open = memchr::memmem::find(rest, b" (")?;
     let close = open + memchr::memchr(b')', &rest[open..])?;
     let host = &rest[open + 2..close];
@@ -115,46 +116,11 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
     let all: Vec<&[u8]> = crate::fields(line).collect();
     let is_tool = |f: &&[u8]| f.rsplit(|b| *b == b'/').next() == Some(tool.as_bytes());
     let at = all.iter().position(is_tool)?;
-    let prompted = match at {
-        0 => true,
-        _ => all[..at].iter().any(|f| {
-            matches!(f.last(), Some(b'$' | b'#' | b'%' | b'>'))
-                || f.starts_with(b"LC_")
-                || f.starts_with(b"LANG=")
-                || f.starts_with(b"S_TIME_FORMAT=")
-        }),
-    };
     let arguments = &all[at + 1..];
     let plausible = arguments.first().is_none_or(|a| {
         a.starts_with(b"-") || whole(a).is_some() || a.iter().all(u8::is_ascii_alphanumeric)
     });
-    (prompted && plausible).then(|| arguments.to_vec())
-}
-
-/// Whether one of the arguments is this flag, alone or among others.
-pub(crate) fn has_flag(arguments: &[&[u8]], flag: u8) -> bool {
-    let letters = |a: &&[u8]| a.len() > 1 && a[0] == b'-' && a[1] != b'-';
-    arguments
-        .iter()
-        .filter(|a| letters(a))
-        .any(|a| a[1..].contains(&flag))
-}
-
-/// The interval that they say: the first number that belongs to no option. `with_value` are the
-/// options that a value follows.
-pub(crate) fn interval(arguments: &[&[u8]], with_value: &[&str]) -> Option<f64> {
-    let mut before: &[u8] = b"";
-    for argument in arguments {
-        let taken = with_value.iter().any(|o| before == o.as_bytes());
-        if !taken && let Some(seconds) = whole(argument) {
-            return Some(seconds as f64);
-        }
-        if matches!(argument.first(), Some(b'|' | b'>' | b';' | b'&')) {
-            return None;
-        }
-        before = argument;
-    }
-    None
+    (plausible && prompt::is_prompt(&all[..at])).then(|| arguments.to_vec())
 }
 
 /// The unit of a column that has no place elsewhere, as its name tells it.

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     ByLine,
     /// An inventory.
     Inventory,
+    /// Of processes (`-x` and `-X` of sysstat 4 to 7), which have a number and no name.
+    Processes,
     Plain,
 }
 
@@ -38,6 +40,8 @@ pub(crate) struct Header {
     pub(crate) of_nodes: bool,
     /// Of devices, as `iostat` knows them.
     pub(crate) columns: Vec<Column>,
+    /// Its rows are of what may be idle and then left out.
+    may_lack: bool,
 }
 
 impl Header {
@@ -47,7 +51,9 @@ impl Header {
         let of = |name: &str| instances.iter().any(|n| n.eq_ignore_ascii_case(name));
         let shares = has("%idle") && (has("%usr") || has("%user"));
         let of_nodes = of("NODE") && !of("CPU");
-        let kind = if shares && !of_nodes {
+        let kind = if of("PID") || of("PPID") {
+            Kind::Processes
+        } else if shares && !of_nodes {
             Kind::Processors
         } else if has("squeezd/s") || has("squeezed/s") {
             Kind::Softnet
@@ -75,6 +81,7 @@ impl Header {
             kind,
             of_nodes,
             columns,
+            may_lack: kind == Kind::Devices || of("IFACE"),
         }
     }
 }
@@ -111,11 +118,15 @@ pub(crate) struct Moments {
     by_time: BTreeMap<DateTime, Moment>,
     /// The interval before.
     interval: Option<f64>,
+    /// What did nothing in an interval has no row in it.
+    pub(crate) leaves_out: bool,
+    /// What had a row so far, by header, where such are left out.
+    known: BTreeMap<usize, Vec<Word>>,
 }
 
 impl Moments {
-    /// Adds a row. Rows of one time may come from many tables.
-    pub(crate) fn row(&mut self, when: &When, header: usize, instance: Word, values: &[f64]) {
+    /// A moment of which there may be no row.
+    pub(crate) fn begin(&mut self, when: &When) {
         let moment = self.by_time.entry(when.at).or_insert_with(|| Moment {
             stamp: when.stamp,
             interval: when.interval,
@@ -124,6 +135,14 @@ impl Moments {
             values: Vec::new(),
         });
         moment.interval = moment.interval.or(when.interval);
+    }
+
+    /// Adds a row. Rows of one time may come from many tables.
+    pub(crate) fn row(&mut self, when: &When, header: usize, instance: Word, values: &[f64]) {
+        self.begin(when);
+        let Some(moment) = self.by_time.get_mut(&when.at) else {
+            return;
+        };
         moment.rows.push(Row {
             header,
             instance,
@@ -138,7 +157,10 @@ impl Moments {
             Some(end) => self.by_time.split_off(&end),
             None => BTreeMap::new(),
         };
-        for moment in std::mem::replace(&mut self.by_time, later).into_values() {
+        for mut moment in std::mem::replace(&mut self.by_time, later).into_values() {
+            if self.leaves_out && !moment.since_boot {
+                self.add_idle(&mut moment);
+            }
             let interval = moment.interval.or(self.interval);
             self.interval = interval;
             if moment.since_boot {
@@ -159,6 +181,32 @@ impl Moments {
                 out.sample_at(moment.stamp);
             }
             self.fill(&moment, out);
+        }
+    }
+
+    /// Zeros of what is known and has no row in the moment.
+    fn add_idle(&mut self, moment: &mut Moment) {
+        for row in &moment.rows {
+            let may_lack = self.headers.get(row.header).is_some_and(|h| h.may_lack);
+            let known = self.known.entry(row.header).or_default();
+            if may_lack && !known.contains(&row.instance) {
+                known.push(row.instance);
+            }
+        }
+        for (&header, known) in &self.known {
+            let width = self.headers.get(header).map_or(0, |h| h.names.len());
+            for &instance in known {
+                let is_there = |r: &Row| r.header == header && r.instance == instance;
+                if !moment.rows.iter().any(is_there) {
+                    let at = moment.values.len();
+                    moment.values.resize(at + width, 0.0);
+                    moment.rows.push(Row {
+                        header,
+                        instance,
+                        at,
+                    });
+                }
+            }
         }
     }
 

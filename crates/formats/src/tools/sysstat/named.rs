@@ -4,7 +4,7 @@ use super::KIB;
 use crate::number::{number, scaled};
 
 /// Columns that name what a row is of.
-pub(super) const KNOWN: [&str; 19] = [
+pub(super) const KNOWN: [&str; 21] = [
     "CPU",
     "cpu",
     "INTR",
@@ -24,6 +24,8 @@ pub(super) const KNOWN: [&str; 19] = [
     "BAT",
     "CORE",
     "SOCK",
+    "PID",
+    "PPID",
 ];
 
 /// Whether no field is a number, as in a header. Of the last word the beginning may be left, `%`

@@ -11,14 +11,16 @@ use jiff::civil::Time;
 use super::outputs::Outputs;
 use super::sheet::Sheet;
 use super::told::{By, LeftOut};
-use super::when::{Day, clock};
-use super::{KIB, banner, command, has_flag, interval};
+use super::when::{Day, clock, is_average, with_colons};
+use super::{KIB, banner, command};
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
 use crate::out::{GAP, Out};
+use crate::prompt::is_chatter;
 use crate::recognise::Head;
 use crate::time::Stamp;
-use crate::{Line, Parser, fields};
+use crate::{Line, Parser, echo, fields};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pidstat",
@@ -64,9 +66,17 @@ fn epoch(field: &[u8]) -> Option<Stamp> {
     Some(Stamp::Epoch(nanos))
 }
 
+/// Whether a line with a time is the header of another tool's table, as `mpstat` has it: nothing
+/// below is of a process.
+fn is_other_header(all: &[&[u8]]) -> bool {
+    let names = clock(all).and_then(|(_, taken)| all.get(taken..));
+    names.is_some_and(|names| names.len() > 1 && names.iter().all(|n| number(n).is_none()))
+}
+
 fn recognise(head: &Head) -> u8 {
     let found = head.lines().any(|line| {
-        let all: Vec<&[u8]> = fields(line).collect();
+        let plain = with_colons(line);
+        let all: Vec<&[u8]> = fields(plain.as_deref().unwrap_or(line)).collect();
         header(&all).is_some()
     });
     if found { 92 } else { 0 }
@@ -86,8 +96,6 @@ struct Pidstat {
     /// The present sample's time.
     at: Option<Stamp>,
     sheet: Sheet,
-    /// `-I`: shares are of all processors.
-    of_all: bool,
     /// Outputs above and the present one.
     outputs: Outputs,
     left_out: LeftOut,
@@ -201,7 +209,6 @@ impl Pidstat {
         if out.is_endless() && !self.sheet.is_known(word) {
             return Line::Unknown;
         }
-        let scale = if self.of_all { out.processors() } else { 1.0 };
         for (name, field) in self.names.iter().zip(fields) {
             if matches!(
                 name.as_str(),
@@ -216,7 +223,6 @@ impl Pidstat {
             if value < 0.0 && (name.starts_with("kB_") || name == "iodelay") {
                 continue;
             }
-            let value = if is_share(name) { value * scale } else { value };
             put(
                 &mut self.sheet,
                 out,
@@ -266,10 +272,6 @@ fn value(field: &[u8], unit: &str) -> Option<f64> {
     })
 }
 
-fn is_share(name: &str) -> bool {
-    matches!(name, "%usr" | "%user" | "%system" | "%guest")
-}
-
 /// Where a column goes: table, its third word, measure, factor.
 fn place(name: &str) -> Option<(&'static str, Option<&'static str>, &'static str, f64)> {
     Some(match name {
@@ -311,6 +313,8 @@ pub(super) fn program(command: &[u8]) -> &[u8] {
 
 impl Parser for Pidstat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let plain = with_colons(line);
+        let line = plain.as_deref().unwrap_or(line);
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
             return Line::Noise;
@@ -333,21 +337,22 @@ impl Parser for Pidstat {
         if !is_row && let Some(arguments) = command(line, "pidstat") {
             self.anew(out);
             let with_value = ["-p", "-C", "-G", "-T", "-e"];
-            if let Some(seconds) = interval(&arguments, &with_value) {
+            if let Some(seconds) = echo::interval(&arguments, &with_value) {
                 out.every(seconds);
             }
-            self.of_all = has_flag(&arguments, b'I');
             return Line::Noise;
         }
-        let colon = all.get(1) == Some(&&b":"[..]) || first.ends_with(b":");
-        if colon && !first.iter().any(u8::is_ascii_digit) {
+        if is_average(&all) || is_chatter(line) {
             return Line::Noise;
+        }
+        if is_row && is_other_header(&all) {
+            self.names.clear();
         }
         if self.names.is_empty() {
             return Line::Unknown;
         }
         let Some((stamp, taken)) = self.time(&all, out) else {
-            self.sheet.lacks_row = true;
+            self.sheet.lacks_row |= rows_in(line, self.names.len()) > 0;
             return Line::Unknown;
         };
         self.begin(stamp, out);

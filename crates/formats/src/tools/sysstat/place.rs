@@ -52,6 +52,27 @@ fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
     (names.len(), all)
 }
 
+/// Whether the rows of processors are all there are: their mean is what is told of all. (The
+/// banner counts those that are offline, too.)
+fn are_all(rows: &[Told], out: &Out) -> bool {
+    const ROUNDED: f64 = 0.02;
+    let of = |all: bool| {
+        let of_kind = rows.iter().filter(|r| r.header.kind == Kind::Processors);
+        of_kind.filter(move |r| is_all(&r.name) == all && r.name != UNUSED)
+    };
+    let (Some(all), count) = (of(true).next(), of(false).count()) else {
+        return false;
+    };
+    let mean = |column: usize| {
+        let values = of(false).filter_map(|r| r.values.get(column));
+        values.sum::<f64>() / count as f64
+    };
+    // Where the text ends within a row, others may follow.
+    count > 1
+        && !out.is_endless()
+        && (0..all.values.len()).all(|at| (mean(at) - all.values[at]).abs() <= ROUNDED)
+}
+
 impl Place {
     /// All rows of one moment.
     pub(crate) fn fill(&mut self, rows: &[Told], out: &mut Out) {
@@ -59,7 +80,7 @@ impl Place {
             |count: usize| count > 0 && self.processors.is_none_or(|n| count >= n as usize);
         // Each processor, where all are there; all as one where that is told.
         let by_each = |kind| match told_of(rows, kind) {
-            (count, true) => enough(count),
+            (count, true) => enough(count) || kind == Kind::Processors && are_all(rows, out),
             (_, false) => true,
         };
         let (cpus, softnet) = (by_each(Kind::Processors), by_each(Kind::Softnet));
@@ -75,6 +96,11 @@ impl Place {
                 Kind::SoftLines => self.lines(b"soft", row, soft, out),
                 Kind::ByLine => self.by_line(row, out),
                 Kind::Inventory => {}
+                Kind::Processes => {
+                    for (column, value) in row.header.names.iter().zip(row.values) {
+                        self.other(row, column, *value, out);
+                    }
+                }
                 Kind::Plain => {
                     let names = &row.header.names;
                     apply(

@@ -7,7 +7,7 @@ use super::json::{self, Document};
 use super::moments::When;
 use super::records::Records;
 use super::rules::TABLES;
-use super::when::{Day, clock};
+use super::when::{Day, clock, with_colons};
 use super::{page_of, xml};
 use crate::list::Format;
 use crate::out::Out;
@@ -215,7 +215,9 @@ pub(super) fn time_of_report(
     before: &mut Option<DateTime>,
     out: &mut Out,
 ) -> Option<When> {
-    let all: Vec<&[u8]> = crate::fields(text.as_bytes()).collect();
+    let plain = with_colons(text.as_bytes());
+    let text = plain.as_deref().unwrap_or(text.as_bytes());
+    let all: Vec<&[u8]> = crate::fields(text).collect();
     let (time, taken) = clock(&all)?;
     if taken != all.len() {
         return None;

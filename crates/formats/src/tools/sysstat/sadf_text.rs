@@ -60,6 +60,11 @@ fn stamp(text: &[u8], interval: Option<f64>) -> Option<When> {
     when(first, time, zone == Some("UTC"), interval)
 }
 
+/// Whether a restart or a comment stands where a value would.
+fn is_remark(field: &[u8]) -> bool {
+    field.starts_with(b"LINUX-RESTART") || field.starts_with(b"COM")
+}
+
 #[derive(Default)]
 struct Sadf {
     moments: Moments,
@@ -95,10 +100,7 @@ impl Sadf {
         let [host, interval, time, rest @ ..] = &all[..] else {
             return Line::Unknown;
         };
-        if rest
-            .first()
-            .is_some_and(|f| f.starts_with(b"LINUX-RESTART") || f.starts_with(b"COM"))
-        {
+        if rest.first().is_some_and(|f| is_remark(f)) {
             return Line::Noise;
         }
         let Some(when) = stamp(time, number(interval)) else {
@@ -140,7 +142,8 @@ impl Sadf {
     /// A value of `-p`.
     fn value(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let [host, interval, time, device, field, value] = all else {
-            return Line::Unknown;
+            let said = all.get(3).is_some_and(|f| is_remark(f));
+            return if said { Line::Noise } else { Line::Unknown };
         };
         let (Some(when), Some(value)) = (stamp(time, number(interval)), number(value)) else {
             return Line::Unknown;

@@ -1,5 +1,9 @@
 //! Texts that are cut, broken, or there twice.
 
+mod echoes;
+mod languages;
+mod places;
+
 use jiff::tz::TimeZone;
 use run::Sink;
 use run::rows::TableId;
@@ -279,15 +283,6 @@ box  6.1.0-13-amd64  #1 SMP PREEMPT_DYNAMIC Debian 6.1.55-1 (2023-09-29)  x86_64
 ";
     let refused = import("sar", TEXT).expect_err("no format");
     assert!(refused.contains("no known format"), "{refused}");
-}
-
-#[test]
-fn mpstat_in_japanese() {
-    let text = MPSTAT.replace("23:02:37", "23時02分37秒");
-    let text = text.replace("23:02:38", "23時02分38秒");
-    let (report, sink) = taken("mpstat-linux", &text);
-    assert_eq!((report.data, report.unknown), (3, 0));
-    assert_eq!(words(&sink, "cpu_idle"), ["0", "1"]);
 }
 
 const PIDSTAT: &str = "\

@@ -13,8 +13,9 @@ use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
 use super::table::{Clock, Table, later, utc};
 use super::told::{LeftOut, Told};
-use super::when::{Day, clock, with_colons};
-use super::{banner, command, interval, of_host, page_of};
+use super::when::{Day, clock, is_average, with_colons};
+use super::{banner, command, of_host, page_of};
+use crate::echo;
 use crate::number::{number, whole};
 use crate::out::{BACK, Out};
 use crate::time::Stamp;
@@ -120,13 +121,13 @@ impl Timed {
             // Words may follow other flags, as after `-n`; a number after those is the interval.
             let with_value = ["-P", "-I", "-f", "-o", "-s", "-e", "-i", "-N"];
             // `sar -i` chooses records of a file; what it says is in their times.
-            if let Some(seconds) = interval(&arguments, &with_value) {
+            if let Some(seconds) = echo::interval(&arguments, &with_value) {
                 out.every(seconds);
             }
+            self.moments.leaves_out |= echo::has_flag(&arguments, b'z');
             return Line::Noise;
         }
-        let colon = all.get(1) == Some(&&b":"[..]) || first.ends_with(b":") && first.len() > 1;
-        if first == b"Average" || colon && !first.iter().any(u8::is_ascii_digit) {
+        if is_average(&all) {
             self.average = true;
             return Line::Noise;
         }
@@ -162,7 +163,7 @@ impl Timed {
     fn timed(&mut self, time: Time, rest: &[&[u8]], out: &mut Out) -> Line {
         self.average = false;
         let Some(&first) = rest.first() else {
-            return Line::Unknown;
+            return self.idle(time, out);
         };
         let restart = rest
             .iter()
@@ -189,6 +190,21 @@ impl Timed {
         self.at = 0;
         self.tick(table, time, out);
         self.row(table, rest, out)
+    }
+
+    /// A time alone: of an interval in which nothing had a row.
+    fn idle(&mut self, time: Time, out: &mut Out) -> Line {
+        let Some(&table) = self.current.first().filter(|_| self.moments.leaves_out) else {
+            return Line::Unknown;
+        };
+        self.in_headers = false;
+        self.tick(table, time, out);
+        let clock = self.tables.get(table).and_then(|t| t.clock.as_ref());
+        let Some(when) = clock.and_then(|c| c.when) else {
+            return Line::Unknown;
+        };
+        self.moments.begin(&when);
+        Line::Data
     }
 
     /// Whether names below a header are its end: those of Linux do not stand below one another
@@ -458,6 +474,8 @@ impl Timed {
             };
             place.page = all.iter().rev().nth(1).and_then(|machine| page_of(machine));
             self.day = Day::new(date);
+            // Its `-d` has a line for each device that was active, and none for others.
+            self.moments.leaves_out |= all.first() == Some(&&b"HP-UX"[..]);
             of_host(host, out);
         } else if line.starts_with(b"System configuration:") {
             let count = all.iter().find_map(|f| whole(f.strip_prefix(b"lcpu=")?));

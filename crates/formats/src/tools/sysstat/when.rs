@@ -37,7 +37,8 @@ fn day_of(text: &[u8], out: &mut Out) -> Option<Date> {
     let plain = String::from_utf8_lossy(text)
         .replace(['年', '月'], "-")
         .replace('日', "");
-    match date(plain.as_bytes(), out.options()) {
+    // Some languages end it as an ordinal number.
+    match date(plain.trim_end_matches('.').as_bytes(), out.options()) {
         Ok(date) => date,
         Err(why) => {
             out.refuse(why);
@@ -46,37 +47,80 @@ fn day_of(text: &[u8], out: &mut Out) -> Option<Date> {
     }
 }
 
-/// A time of day at the beginning of `fields`, and how many of them it takes: `13:45:01`, or
-/// `01:45:01 PM`.
+/// Zones that some locales of English print behind a time with AM or PM.
+const ZONES: [&[u8]; 24] = [
+    b"UTC", b"GMT", b"BST", b"WET", b"CET", b"CEST", b"EET", b"EEST", b"MSK", b"IST", b"PKT",
+    b"HKT", b"SGT", b"PHT", b"JST", b"KST", b"AEST", b"AEDT", b"EST", b"EDT", b"CST", b"CDT",
+    b"PST", b"PDT",
+];
+
+/// A time of day at the beginning of `fields`, and how many of them it takes: `13:45:01`,
+/// `01:45:01 PM`, `01:45:01 PM IST`, `13.45.01`.
 pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
     let first = fields.first()?;
     // Hours, minutes and seconds.
-    if first.split(|b| *b == b':').count() != 3 {
+    let dots = first.len() == 8 && first.split(|b| *b == b'.').all(|part| part.len() == 2);
+    if !dots && first.split(|b| *b == b':').count() != 3 {
         return None;
     }
-    let half = fields
-        .get(1)
-        .copied()
-        .filter(|f| f.eq_ignore_ascii_case(b"AM") || f.eq_ignore_ascii_case(b"PM"));
-    let time = time_of_day(first, half)?;
-    Some((time, 1 + usize::from(half.is_some())))
+    let half = fields.get(1).and_then(|f| half(f));
+    let time = if dots {
+        let colons: Vec<u8> = first
+            .iter()
+            .map(|b| if *b == b'.' { b':' } else { *b })
+            .collect();
+        time_of_day(&colons, half)?
+    } else {
+        time_of_day(first, half)?
+    };
+    let zone = half.is_some() && fields.get(2).is_some_and(|z| ZONES.contains(z));
+    Some((time, 1 + usize::from(half.is_some()) + usize::from(zone)))
+}
+
+/// The half of the day, as English and Greek have it.
+fn half(word: &[u8]) -> Option<&'static [u8]> {
+    let is = |halves: &[&str]| {
+        halves
+            .iter()
+            .any(|h| word.eq_ignore_ascii_case(h.as_bytes()))
+    };
+    if is(&["AM", "πμ"]) {
+        return Some(b"AM");
+    }
+    is(&["PM", "μμ"]).then_some(b"PM")
 }
 
 /// The line with the colons of other languages: `05時59分53秒` is `05:59:53`. `None` if it has none
 /// but these.
 pub(crate) fn with_colons(line: &[u8]) -> Option<Vec<u8>> {
-    const HOUR: &[u8] = "時".as_bytes();
-    let beginning = &line[..line.len().min(32)];
+    const LONGEST: usize = "05시 21분 12초".len();
+    let beginning = &line[..line.len().min(2 * LONGEST)];
     if beginning.is_ascii() {
         return None;
     }
-    memchr::memmem::find(beginning, HOUR)?;
+    let hour = |h: &str| memchr::memmem::find(beginning, h.as_bytes()).is_some();
+    if !["時", "时", "시"].into_iter().any(hour) {
+        return None;
+    }
     let text = std::str::from_utf8(line).ok()?;
-    Some(
-        text.replace(['時', '分'], ":")
-            .replace('秒', "")
-            .into_bytes(),
-    )
+    // Korean has blanks between.
+    let text = text.replacen("시 ", ":", 1).replacen("분 ", ":", 1);
+    let text = text.replace(['時', '时', '시', '分', '분'], ":");
+    Some(text.replace(['秒', '초'], "").into_bytes())
+}
+
+/// Whether a line is one of means of the whole text: `Average:` in the tool's language,
+/// `Moyenne :`, `Trung bình:`.
+pub(crate) fn is_average(all: &[&[u8]]) -> bool {
+    let ends = |w: &[u8]| w.len() > 1 && w.ends_with(b":") || w.ends_with("：".as_bytes());
+    let label = |w: &&[u8]| !w.iter().any(u8::is_ascii_digit);
+    match all {
+        [b"Average", ..] => true,
+        [first, b":", ..] => label(first),
+        [first, ..] if ends(first) => label(first),
+        [first, second, ..] => ends(second) && label(first) && label(second),
+        _ => false,
+    }
 }
 
 /// A whole line that is a time: `03/08/2018 12:00:01 AM`, `08.03.2018 00:00:01`,
@@ -155,6 +199,8 @@ mod tests {
         for (line, wanted) in [
             ("03/28/2018 12:00:01 AM", Stamp::Civil(at)),
             ("28.03.2018 00:00:01", Stamp::Civil(at)),
+            ("28.03.2018. 00:00:01", Stamp::Civil(at)),
+            ("28.03.2018 00.00.01", Stamp::Civil(at)),
             ("2018年03月28日 00:00:01", Stamp::Civil(at)),
             ("2018年03月28日 00時00分01秒", Stamp::Civil(at)),
             ("2018-03-28T00:00:01+0100", Stamp::Zoned(at, 3600)),

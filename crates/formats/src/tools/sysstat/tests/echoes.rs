@@ -1,0 +1,90 @@
+//! What command lines in the text say of what is below them.
+
+use super::{PIDSTAT, rows, taken};
+
+#[test]
+fn an_interval_is_none_of_a_flags_values() {
+    for (command, every) in [
+        ("# pidstat -u 5 2", 5.0),
+        ("[me@box ~]$ pidstat -rup 1234 5 2", 5.0),
+        ("[me@box ~]$ sudo pidstat -p 1234 5 2", 5.0),
+        ("❯ pidstat -up ALL 2", 2.0),
+        ("➜  ~ pidstat 3", 3.0),
+        ("+ LC_ALL=C pidstat -C 7 4", 4.0),
+        ("time pidstat -hT 7 4", 4.0),
+    ] {
+        let (report, _) = taken("pidstat", &format!("{command}\n{PIDSTAT}"));
+        assert_eq!(report.every, Some(every), "{command}");
+        assert_eq!((report.data, report.unknown), (4, 0), "{command}");
+    }
+}
+
+/// `-I` divides the column `%CPU` alone.
+#[test]
+fn shares_of_a_process_are_of_one_processor() {
+    let (_, plain) = taken("pidstat", PIDSTAT);
+    let text = format!("$ pidstat -I 1\n{PIDSTAT}");
+    let (_, divided) = taken("pidstat", &text);
+    assert_eq!(rows(&divided, "process"), rows(&plain, "process"));
+}
+
+#[test]
+fn a_prompt_in_brackets_is_no_json() {
+    let text = format!("[root@box ~]# iostat -d 1\n{}", super::IOSTAT);
+    let (report, _) = taken("iostat-linux", &text);
+    assert_eq!((report.data, report.unknown), (3, 0));
+    assert_eq!(report.every, Some(1.0));
+}
+
+const SAR: &str = "\
+Linux 5.10.0 (box) \t11/22/26 \t_x86_64_\t(4 CPU)
+
+11:50:01       DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util
+11:50:02       sda     10.00     80.00     20.00     10.00      0.10      1.00      5.00
+11:50:02       sdb     10.00     80.00     20.00     10.00      0.10      1.00      5.00
+
+11:50:02       DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util
+11:50:03       sda     20.00     80.00     20.00     10.00      0.10      1.00      5.00
+";
+
+#[test]
+fn a_device_that_sar_leaves_out_did_nothing_or_is_not_known() {
+    let of_sdb = |text: &str| {
+        let (report, sink) = taken("sar", text);
+        assert_eq!((report.data, report.unknown), (3, 0), "{text}");
+        let all = rows(&sink, "disk_device").into_iter();
+        let of: Vec<f64> = all
+            .filter(|(w, _)| w[0] == "sdb")
+            .map(|(_, v)| v[0])
+            .collect();
+        of
+    };
+    assert_eq!(of_sdb(&format!("$ sar -z -d 1\n{SAR}")), [0.05, 0.0]);
+    assert_eq!(of_sdb(SAR), [0.05]);
+}
+
+/// There, `-d` has a line for each device that was active: with none, the time stands alone.
+#[test]
+fn idle_devices_of_hp_ux() {
+    const TEXT: &str = "\
+HP-UX hp1 B.11.31 U ia64    11/22/26
+
+10:00:00   device   %busy   avque   r+w/s  blks/s  avwait  avserv
+10:00:05   c2t6d0   40.00    0.50      12     192    5.01   12.34
+           c3t0d0   20.00    0.50      12     192    5.01   12.34
+10:00:10
+10:00:15   c2t6d0   40.00    0.50      12     192    5.01   12.34
+
+Average    c2t6d0   26.67    0.50       8     128    5.01   12.34
+";
+    let (report, sink) = taken("sar", TEXT);
+    assert_eq!(report.unknown, 0);
+    assert_eq!(report.samples, 3);
+    let all = rows(&sink, "disk_device");
+    let busy = |name: &str| -> Vec<f64> {
+        let of = all.iter().filter(|(w, _)| w[0] == name);
+        of.map(|(_, v)| v[0]).collect()
+    };
+    assert_eq!(busy("c2t6d0"), [2.0, 0.0, 2.0]);
+    assert_eq!(busy("c3t0d0"), [1.0, 0.0, 0.0]);
+}

@@ -1,0 +1,88 @@
+//! Rows whose place depends on what stands beside them.
+
+use super::{PIDSTAT, notes, rows, taken, words};
+
+/// Processor time of a mode, in all rows.
+fn time_of(text: &str, mode: &str) -> Vec<(String, f64)> {
+    let (report, sink) = taken("mpstat-linux", text);
+    assert_eq!(report.unknown, 0);
+    let all = rows(&sink, "cpu").into_iter().filter(|(w, _)| w[1] == mode);
+    all.map(|(w, v)| (w[0].clone(), v[0])).collect()
+}
+
+/// The banner counts all four.
+#[test]
+fn processors_that_are_offline_have_no_part_in_all() {
+    const TEXT: &str = "\
+Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(4 CPU)
+
+10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle
+10:00:01     all   50.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   40.00
+10:00:01       0   60.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   30.00
+10:00:01       2   40.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   50.00
+
+";
+    let of = |n: &str, value| (n.to_owned(), value);
+    assert_eq!(time_of(TEXT, "user"), [of("0", 0.6), of("2", 0.4)]);
+    // Those two are not all: `all` is of four.
+    let text = TEXT.replace("50.00    0.00", "45.00    0.00");
+    assert_eq!(time_of(&text, "user"), [of("all", 1.8)]);
+    // More rows may have followed.
+    let end = TEXT.len() - 2;
+    assert_eq!(time_of(&TEXT[..end], "user"), [of("all", 2.0)]);
+}
+
+#[test]
+fn one_process_is_not_the_machine() {
+    const TEXT: &str = "\
+Linux 2.4.21 (box) \t2005-03-15
+
+00:00:00          PID  minflt/s  majflt/s     %user   %system   nswap/s   CPU
+00:10:00         1234     10.00     77.00      0.50      0.10      0.00     0
+00:20:00         1234     11.00     78.00      0.60      0.10      0.00     1
+";
+    let (report, sink) = taken("sar", TEXT);
+    assert_eq!((report.data, report.unknown), (2, 0));
+    assert!(!notes(&report).contains("lost its end"));
+    assert!(rows(&sink, "vm").is_empty());
+    assert!(words(&sink, "other").contains(&"majflt/s".to_owned()));
+}
+
+#[test]
+fn the_devices_of_sysstat_5_have_three_columns() {
+    const TEXT: &str = "\
+Linux 2.4.21 (box) \t2005-03-15
+
+00:00:00          DEV       tps  rd_sec/s  wr_sec/s
+00:10:00       dev8-0      5.00    100.00    200.00
+00:20:00       dev8-0      6.00    110.00    200.00
+";
+    let (report, sink) = taken("sar", TEXT);
+    assert!(!notes(&report).contains("lost its end"));
+    let written: Vec<f64> = rows(&sink, "disk")
+        .into_iter()
+        .filter(|(w, _)| w[2] == "write")
+        .map(|(_, v)| v[1])
+        .collect();
+    assert_eq!(written, [200.0 * 512.0 * 600.0; 2]);
+}
+
+/// Other tools print lines with times, too.
+#[test]
+fn the_table_of_another_tool_ends_that_of_processes() {
+    let other = "
+00:00:02     CPU    %usr   %nice    %sys   %idle
+00:00:03     all   50.00    0.00   10.00   40.00
+00:00:04     all   50.00    0.00   10.00   40.00
+";
+    let (plain, expected) = taken("pidstat", PIDSTAT);
+    let (report, sink) = taken("pidstat", &format!("{PIDSTAT}{other}"));
+    assert_eq!((report.data, report.unknown), (4, 3));
+    assert_eq!(report.samples, plain.samples);
+    assert_eq!(rows(&sink, "process"), rows(&expected, "process"));
+    // Nor does an interrupt or a prompt lack anything.
+    let text = format!("{PIDSTAT}^C\n[me@box ~]$ exit\n");
+    let (report, _) = taken("pidstat", &text);
+    assert_eq!((report.data, report.unknown), (4, 0));
+    assert!(report.notes.is_empty(), "{:?}", report.notes);
+}
