@@ -244,7 +244,8 @@ impl Gathered {
         } else {
             while let Some(entry) = zip::read::read_zipfile_from_stream(&mut whole)? {
                 if entry.is_file() {
-                    let path = entry.name().to_owned();
+                    let raw = || String::from_utf8_lossy(entry.name_raw());
+                    let path = entry.name().unwrap_or_else(|_| raw()).into_owned();
                     self.member(&format!("{name}:{path}"), entry, deep)?;
                 }
             }
