@@ -2,9 +2,10 @@
 
 use run::{Nanos, Sink};
 
-use crate::lines::{Cleaned, LONGEST, Prefix, clean, is_text, without_mark};
+use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark};
 use crate::out::Out;
 use crate::own::Own;
+use crate::prefix::Prefix;
 use crate::recognise::Head;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};

@@ -19,6 +19,7 @@ mod net;
 pub mod number;
 mod out;
 mod own;
+mod prefix;
 mod prompt;
 mod recognise;
 mod repeated;

@@ -1,7 +1,8 @@
 //! Which format a file is of, by what is in it.
 
-use crate::lines::{Prefix, clean, without_mark};
+use crate::lines::{clean, without_mark};
 use crate::list::{FORMATS, Format};
+use crate::prefix::Prefix;
 
 /// How much of a file is looked at.
 const LOOKED_AT: usize = 64 << 10;

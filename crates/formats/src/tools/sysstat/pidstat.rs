@@ -13,7 +13,6 @@ use super::sheet::Sheet;
 use super::told::{By, LeftOut};
 use super::when::{Day, clock, is_average, with_colons};
 use super::{KIB, banner, command};
-use crate::lines::rows_in;
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
 use crate::out::{GAP, Out};
@@ -352,7 +351,7 @@ impl Parser for Pidstat {
             return Line::Unknown;
         }
         let Some((stamp, taken)) = self.time(&all, out) else {
-            self.sheet.lacks_row |= rows_in(line, self.names.len()) > 0;
+            self.sheet.lacks_row = true;
             return Line::Unknown;
         };
         self.begin(stamp, out);

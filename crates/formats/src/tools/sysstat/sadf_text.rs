@@ -142,8 +142,7 @@ impl Sadf {
     /// A value of `-p`.
     fn value(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let [host, interval, time, device, field, value] = all else {
-            let said = all.get(3).is_some_and(|f| is_remark(f));
-            return if said { Line::Noise } else { Line::Unknown };
+            return Line::Unknown;
         };
         let (Some(when), Some(value)) = (stamp(time, number(interval)), number(value)) else {
             return Line::Unknown;
@@ -229,7 +228,7 @@ impl Parser for Sadf {
         let all: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
         match all[..] {
             [_, _, _, _, _, _] => self.value(&all, out),
-            [_, _, _, what] if what.starts_with(b"LINUX-RESTART") => Line::Noise,
+            [_, _, _, what] | [_, _, _, what, _] if is_remark(what) => Line::Noise,
             _ if self.names.is_empty() => Line::Unknown,
             _ => self.row(line, out),
         }

@@ -421,7 +421,12 @@ impl Timed {
         // Of all processors their place (`mpstat -T`) is blank.
         let blank = table.width.saturating_sub(all.len());
         let is_all = all.first() == Some(&&b"all"[..]) && blank + 1 == table.instances.len();
-        if blank > 0 && !is_all || all.len() > table.width {
+        if blank > 0 && !is_all {
+            return Line::Unknown;
+        }
+        // Where something is mounted may have blanks in its name.
+        let (all, more) = all.split_at(all.len().min(table.width));
+        if !more.is_empty() && !(text_last && header.kind == Kind::Plain) {
             return Line::Unknown;
         }
         let mut name: Vec<&[u8]> = Vec::new();
@@ -438,6 +443,7 @@ impl Timed {
                 None => return Line::Unknown,
             }
         }
+        name.extend(more);
         if header.kind == Kind::Processors {
             // Where it is (`CORE SOCK NODE`) is no part of its name.
             name.truncate(1);

@@ -86,3 +86,30 @@ fn the_table_of_another_tool_ends_that_of_processes() {
     assert_eq!((report.data, report.unknown), (4, 0));
     assert!(report.notes.is_empty(), "{:?}", report.notes);
 }
+
+#[test]
+fn a_mount_point_may_have_blanks() {
+    const TEXT: &str = "\
+Linux 5.10.0 (box) \t2023-04-21 \t_x86_64_\t(4 CPU)
+
+10:00:01  MBfsfree  MBfsused   %fsused  %ufsused     Ifree     Iused    %Iused MOUNTPOINT
+10:10:01     25000      5000     16.67     21.67   1900000    100000      5.00 /my disk
+10:20:01     24000      6000     20.00     25.00   1900000    100000      5.00 /
+";
+    let (report, sink) = taken("sar", TEXT);
+    assert_eq!((report.data, report.unknown), (2, 0));
+    assert!(words(&sink, "other").contains(&"/my disk".to_owned()));
+}
+
+#[test]
+fn what_sadf_says_of_comments_and_restarts_is_no_data() {
+    const TEXT: &str = "\
+vm\t1\t2026-11-23 05:39:52 UTC\tall\t%user\t1.00
+vm\t1\t2026-11-23 05:39:52 UTC\tall\t%idle\t99.00
+vm\t-1\t2026-11-23 05:39:52 UTC\tCOM hello; a b
+vm\t-1\t2026-11-23 05:39:53 UTC\tLINUX-RESTART\t(2 CPU)
+vm\t1\t2026-11-23 05:39:54 UTC\tall\t%user\t2.00
+";
+    let (report, _) = taken("sadf-text", TEXT);
+    assert_eq!((report.data, report.unknown), (3, 0));
+}

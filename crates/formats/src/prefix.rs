@@ -1,0 +1,417 @@
+//! What stands before each line, put there by who kept the text: times, names, marks of a mail.
+
+use jiff::civil::Date;
+
+use crate::number::whole;
+use crate::time::{Stamp, time_of_day};
+
+/// What every line of a file has in front, put there by who kept it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Prefix {
+    #[default]
+    None,
+    /// A time stamp and what a logger adds.
+    Logged,
+    /// A time stamp alone, as `ts` of moreutils puts it, perhaps in brackets.
+    Stamped,
+    /// The same word and what ends it, as `pdsh`, `dsh` and `docker compose` put a name.
+    Named(Vec<u8>),
+    /// So many `> `, as answers to a mail put them.
+    Quoted(usize),
+}
+
+impl Prefix {
+    /// The prefix of those lines, if nearly all have one: a time stamp and what a logger adds, or
+    /// the marks of a mail.
+    pub(crate) fn find(lines: &[&[u8]]) -> Prefix {
+        let full: Vec<&&[u8]> = lines.iter().filter(|l| !l.is_empty()).collect();
+        let nearly_all = |with: usize| with > 1 && with * 10 >= full.len() * 9;
+        if nearly_all(full.iter().filter(|l| log_prefix(l).is_some()).count()) {
+            return Prefix::Logged;
+        }
+        let quoted: Vec<usize> = full
+            .iter()
+            .map(|l| marks(l, usize::MAX).0)
+            .filter(|n| *n > 0)
+            .collect();
+        match quoted.iter().min() {
+            Some(depth) if nearly_all(quoted.len()) => Prefix::Quoted(*depth),
+            _ => Prefix::None,
+        }
+    }
+
+    /// A prefix that a tool may have printed itself: a time stamp or a word that each of those
+    /// lines has, but for the last, which may be cut.
+    pub(crate) fn perhaps(lines: &[&[u8]]) -> Prefix {
+        let mut full: Vec<&[u8]> = lines.iter().copied().filter(|l| !l.is_empty()).collect();
+        full.pop();
+        let Some(first) = full.first().filter(|_| full.len() > 2) else {
+            return Prefix::None;
+        };
+        let length = |l: &[u8]| bare_stamp(l).map(|(_, length)| length - blank(l, length));
+        let usual = length(first);
+        if usual.is_some() && full.iter().all(|l| length(l) == usual) {
+            return Prefix::Stamped;
+        }
+        match name_of(first).map(|word| Prefix::Named(word.to_vec())) {
+            Some(prefix) if full.iter().all(|l| prefix.length(l).is_some()) => prefix,
+            _ => Prefix::None,
+        }
+    }
+
+    fn length(&self, line: &[u8]) -> Option<usize> {
+        match self {
+            Prefix::None => None,
+            Prefix::Logged => log_prefix(line),
+            Prefix::Stamped => bare_stamp(line).map(|(_, length)| length),
+            Prefix::Quoted(depth) => Some(marks(line, *depth).1),
+            Prefix::Named(word) => {
+                let rest = line.strip_prefix(&word[..])?;
+                if word.ends_with(b"\t") {
+                    return Some(word.len());
+                }
+                let blank = rest
+                    .first()
+                    .map_or(Some(0), |b| (*b == b' ').then_some(1))?;
+                Some(word.len() + blank)
+            }
+        }
+    }
+
+    /// The line without it.
+    pub(crate) fn strip<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        self.length(line).map_or(line, |length| &line[length..])
+    }
+
+    /// The time in the line's prefix. A logger of syslog's old form tells no year: then only the
+    /// time of day.
+    pub(crate) fn stamp(&self, line: &[u8]) -> Option<Stamp> {
+        match self {
+            Prefix::None | Prefix::Named(_) | Prefix::Quoted(_) => None,
+            Prefix::Logged => {
+                self.length(line)?;
+                moment(line).map(|(stamp, _)| stamp)
+            }
+            Prefix::Stamped => bare_stamp(line).map(|(stamp, _)| stamp),
+        }
+    }
+}
+
+/// Marks of a quotation, `>` and perhaps a blank each, that a line begins with: how many, `most` at
+/// most, and their length.
+fn marks(line: &[u8], most: usize) -> (usize, usize) {
+    let (mut count, mut length) = (0, 0);
+    while count < most && line.get(length) == Some(&b'>') {
+        count += 1;
+        length += 1 + usize::from(line.get(length + 1) == Some(&b' '));
+    }
+    (count, length)
+}
+
+/// Text that a line begins with.
+fn beginning(line: &[u8]) -> Option<&str> {
+    let beginning = &line[..line.len().min(512)];
+    match std::str::from_utf8(beginning) {
+        Ok(text) => Some(text),
+        Err(e) => std::str::from_utf8(&beginning[..e.valid_up_to()]).ok(),
+    }
+}
+
+/// Length of a date and the blank or letter after it, as `2025-06-03T` or `Nov 22 `; the date, if
+/// it has a year.
+fn date(text: &str) -> Option<(usize, Option<Date>)> {
+    let iso = || {
+        let day = text.get(..10).filter(|d| d.is_ascii())?;
+        let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+        let mark = matches!(
+            day.as_bytes(),
+            [_, _, _, _, b'-', _, _, b'-', ..] | [_, _, _, _, b'/', _, _, b'/', ..]
+        );
+        let date = mark && digits(day.get(..4)?) && digits(day.get(5..7)?);
+        let ends = matches!(text.as_bytes().get(10), Some(b' ' | b'T'));
+        (date && ends).then(|| (11, day.replace('/', "-").parse().ok()))
+    };
+    let syslog = || {
+        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        let month = text.get(..3).filter(|m| m.is_ascii())?;
+        let known = MONTHS.find(month)? % 3 == 0;
+        let day = text.get(3..7)?.trim();
+        (known && day.parse::<u8>().is_ok()).then_some((7, None))
+    };
+    iso().or_else(syslog)
+}
+
+/// A time stamp that a line begins with, and its length: a date, a time, perhaps a fraction and a
+/// zone.
+fn moment(line: &[u8]) -> Option<(Stamp, usize)> {
+    let text = beginning(line)?;
+    let (at, date) = date(text)?;
+    let rest = text.get(at..)?;
+    let time = rest.get(..8)?;
+    let mut length = 8;
+    let digits = |from: usize| {
+        let digits = rest.get(from..).unwrap_or_default().bytes();
+        digits.take_while(u8::is_ascii_digit).count()
+    };
+    let fraction = match rest.as_bytes().get(8) {
+        Some(b'.' | b',') => digits(9).min(9),
+        _ => 0,
+    };
+    let mut shown = time.to_owned();
+    if fraction > 0 {
+        length = 9 + digits(9);
+        shown = format!("{time}.{}", &rest[9..9 + fraction]);
+    }
+    let time = time_of_day(shown.as_bytes(), None)?;
+    let Some(date) = date else {
+        return Some((Stamp::Clock(time), at + length));
+    };
+    let civil = date.to_datetime(time);
+    let zone = rest.get(length..).unwrap_or_default();
+    let two = |from: usize| zone.get(from..from + 2)?.parse::<i32>().ok();
+    let minutes = if zone.as_bytes().get(3) == Some(&b':') {
+        4
+    } else {
+        3
+    };
+    let (stamp, more) = match zone.as_bytes().first() {
+        Some(b'Z') => (Stamp::Zoned(civil, 0), 1),
+        Some(sign @ (b'+' | b'-')) if two(1).is_some() && two(minutes).is_some() => {
+            let east = two(1)? * 3600 + two(minutes)? * 60;
+            let east = if *sign == b'-' { -east } else { east };
+            (Stamp::Zoned(civil, east), minutes + 2)
+        }
+        _ => (Stamp::Civil(civil), 0),
+    };
+    Some((stamp, at + length + more))
+}
+
+/// A time stamp, perhaps in brackets or with a colon, and its length with the blank after it.
+fn bare_stamp(line: &[u8]) -> Option<(Stamp, usize)> {
+    let (open, inner) = match line.strip_prefix(b"[") {
+        Some(inner) => (1, inner),
+        None => (0, line),
+    };
+    let (stamp, length) = moment(inner).or_else(|| time_alone(inner))?;
+    let mut length = open + length;
+    match line.get(length) {
+        Some(b']') if open > 0 => length += 1,
+        Some(b':') if open == 0 => length += 1,
+        _ if open > 0 => return None,
+        _ => {}
+    }
+    match line.get(length) {
+        None => Some((stamp, length)),
+        Some(b' ' | b'\t') => Some((stamp, length + 1)),
+        Some(_) => None,
+    }
+}
+
+/// 1 if what is before that place ends in a blank.
+fn blank(line: &[u8], length: usize) -> usize {
+    let last = length.checked_sub(1).and_then(|at| line.get(at));
+    usize::from(matches!(last, Some(b' ' | b'\t')))
+}
+
+/// A time of day, or seconds since 1970 with or without a fraction, and its length.
+fn time_alone(line: &[u8]) -> Option<(Stamp, usize)> {
+    let is_number = |b: &u8| b.is_ascii_digit() || matches!(b, b':' | b'.');
+    let length = line.iter().take_while(|b| is_number(b)).count();
+    // A colon may end it.
+    let text = &line[..length];
+    let text = text.strip_suffix(b":").unwrap_or(text);
+    if text.len() >= 8 && text.get(2) == Some(&b':') && text.get(5) == Some(&b':') {
+        return time_of_day(text, None).map(|time| (Stamp::Clock(time), text.len()));
+    }
+    let (seconds, fraction) = match text.iter().position(|b| *b == b'.') {
+        Some(dot) => (&text[..dot], &text[dot + 1..]),
+        None => (text, &b""[..]),
+    };
+    if seconds.len() != 10 || fraction.len() > 9 {
+        return None;
+    }
+    let seconds = i64::try_from(whole(seconds)?).ok()?;
+    let digits = whole(fraction).or(fraction.is_empty().then_some(0))?;
+    let nanos = i64::try_from(digits).ok()? * 10_i64.pow(9 - fraction.len() as u32);
+    Some((Stamp::Epoch(seconds * 1_000_000_000 + nanos), text.len()))
+}
+
+/// The name that a line begins with, and what ends it: `host:`, `[host]`, `web_1  |`, `host` and a
+/// tab.
+fn name_of(line: &[u8]) -> Option<&[u8]> {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"._-".contains(b);
+    let open = usize::from(line.first() == Some(&b'['));
+    let long = line[open..].iter().take_while(|b| plain(b)).count();
+    let first = line.get(open).filter(|_| long > 0)?;
+    let rest = &line[open + long..];
+    let blanks = rest.iter().take_while(|b| **b == b' ').count();
+    let ends = match rest {
+        [b']', ..] if open > 0 => 1,
+        _ if open > 0 => return None,
+        [b':', b' ' | b'\t', ..] | [b':'] | [b'\t', ..] => 1,
+        _ if blanks > 0 && rest.get(blanks) == Some(&b'|') => blanks + 1,
+        _ => return None,
+    };
+    // A number is a tool's own.
+    let named = first.is_ascii_alphanumeric() && line[..long].iter().any(u8::is_ascii_alphabetic);
+    named.then(|| &line[..open + long + ends])
+}
+
+/// Length of a logger's prefix: a date, a time, and words in brackets or before a colon, as
+/// `2025-06-03 18:02:03.123[1234][DEBUG] name[0] stdout: ` or
+/// `Nov 22 02:12:13 host tool[123]: `.
+fn log_prefix(line: &[u8]) -> Option<usize> {
+    let text = beginning(line)?;
+    let (after_date, _) = date(text)?;
+    let rest = text.get(after_date..)?;
+    let time = rest.get(..8)?;
+    time_of_day(time.as_bytes(), None)?;
+    let rest = &rest[8..];
+    // A fraction, a zone, tags; up to the `: ` that ends it.
+    let end = rest.find(": ").map(|at| at + 2)?;
+    let between = &rest[..end];
+    let tagged = between.contains(['[', ']']) || between.split_whitespace().count() <= 3;
+    // A tool's own line with a time has numbers next; a logger's names who logged.
+    let named = between.chars().any(char::is_alphabetic);
+    (tagged && named).then_some(after_date + 8 + end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loggers_prefix_is_found_and_a_tools_time_is_none() {
+        let logged: [&[u8]; 2] = [
+            b"2025-06-03 18:02:03.123[139][DEBUG] x.y[0] stdout: 1 0 2",
+            b"2025-06-03 18:02:04.123[139][DEBUG] x.y[0] stdout: 104857600 bytes copied",
+        ];
+        let prefix = Prefix::find(&logged);
+        assert_eq!(prefix.strip(logged[1]), b"104857600 bytes copied");
+        let syslog: [&[u8]; 2] = [
+            b"Nov 22 02:12:13 box iostat[12]: sda 1 2",
+            b"Nov  2 02:12:13 box iostat[12]: sdb 1 2",
+        ];
+        assert_eq!(Prefix::find(&syslog).strip(syslog[1]), b"sdb 1 2");
+        // Three bytes, then a letter of two.
+        assert_eq!(log_prefix("$UY\u{15f} abcdefgh".as_bytes()), None);
+        let tool: [&[u8]; 2] = [
+            b"2018-03-08 12:00:01 all 1.00 2.00",
+            b"2018-03-08 12:00:02 all 1.00 2.00",
+        ];
+        assert_eq!(Prefix::find(&tool), Prefix::default());
+        assert_eq!(Prefix::perhaps(&tool), Prefix::None);
+        // Characters of several bytes where a date would be.
+        let odd: [&[u8]; 1] = ["201\u{e9}-03-08 12:00:01 x: 1".as_bytes()];
+        assert_eq!(Prefix::find(&odd), Prefix::default());
+    }
+
+    #[test]
+    fn marks_of_a_mail_go() {
+        let quoted: [&[u8]; 4] = [b"> >  r  b", b">>  1  0", b"> >", b">> > 2  0"];
+        let prefix = Prefix::find(&quoted);
+        assert_eq!(prefix, Prefix::Quoted(2));
+        assert_eq!(prefix.strip(quoted[0]), b" r  b");
+        assert_eq!(prefix.strip(quoted[1]), b" 1  0");
+        assert_eq!(prefix.strip(quoted[2]), b"");
+        assert_eq!(prefix.strip(quoted[3]), b"> 2  0");
+        assert_eq!(prefix.strip(b"On Monday I wrote:"), b"On Monday I wrote:");
+        // A prompt now and then.
+        let prompts: [&[u8]; 3] = [b"> iostat", b"sda 1", b"sdb 1"];
+        assert_eq!(Prefix::find(&prompts), Prefix::None);
+    }
+
+    #[test]
+    fn stamps_and_names_alone_are_prefixes_where_each_line_has_them() {
+        let stamped: [&[u8]; 4] = [
+            b"2024-05-01T10:00:00Z procs memory",
+            b"2024-05-01T10:00:05Z  1 2",
+            b"2024-05-01T10:00:10Z",
+            b"2024-05-01T1",
+        ];
+        let prefix = Prefix::perhaps(&stamped);
+        assert_eq!(prefix, Prefix::Stamped);
+        assert_eq!(prefix.strip(stamped[1]), b" 1 2");
+        assert_eq!(prefix.strip(stamped[2]), b"");
+        let mut other = stamped;
+        other[1] = b"2024-05-01T10:00:05 1 2";
+        assert_eq!(Prefix::perhaps(&other), Prefix::None);
+        let named: [&[u8]; 4] = [b"h1:  r b", b"h1:", b"h1: 1 2", b"h"];
+        let prefix = Prefix::perhaps(&named);
+        assert_eq!(prefix, Prefix::Named(b"h1:".to_vec()));
+        assert_eq!(prefix.strip(named[0]), b" r b");
+        assert_eq!(prefix.strip(b"h1:1"), b"h1:1");
+        assert_eq!(prefix.stamp(named[0]), None);
+        for (start, name) in [
+            ("[h1] ", "[h1]"),
+            ("web_1  | ", "web_1  |"),
+            ("h1 | ", "h1 |"),
+            ("h1\t", "h1\t"),
+        ] {
+            let lines = [" r b", "1 2", "3 4", ""].map(|rest| format!("{start}{rest}"));
+            let lines = lines.each_ref().map(String::as_bytes);
+            let prefix = Prefix::perhaps(&lines);
+            assert_eq!(prefix, Prefix::Named(name.into()), "{start}");
+            assert_eq!(prefix.strip(lines[0]).trim_ascii(), b"r b", "{start}");
+        }
+        let numbers: [&[u8]; 4] = [b"1 | 2", b"1 | 3", b"1 | 4", b""];
+        assert_eq!(Prefix::perhaps(&numbers), Prefix::None);
+        let mut other = named;
+        other[1] = b"h2: 1";
+        assert_eq!(Prefix::perhaps(&other), Prefix::None);
+    }
+
+    #[test]
+    fn times_of_prefixes() {
+        let at = jiff::civil::datetime(2024, 5, 1, 10, 0, 5, 0);
+        let fine = jiff::civil::datetime(2024, 5, 1, 10, 0, 5, 250_000_000);
+        for (line, stamp, length) in [
+            ("2024-05-01T10:00:05Z x", Stamp::Zoned(at, 0), 20),
+            ("2024-05-01 10:00:05.250 x", Stamp::Civil(fine), 23),
+            (
+                "2024-05-01T10:00:05,25+02:00 x",
+                Stamp::Zoned(fine, 7200),
+                28,
+            ),
+            ("2024-05-01T10:00:05-0130", Stamp::Zoned(at, -5400), 24),
+            ("May  1 10:00:05 box x: 1", Stamp::Clock(at.time()), 15),
+            ("2024-05-01T10:00:05-x", Stamp::Civil(at), 19),
+        ] {
+            assert_eq!(moment(line.as_bytes()), Some((stamp, length)), "{line}");
+        }
+        let clock = Stamp::Clock(at.time());
+        for (line, stamp, length) in [
+            ("[2024-05-01 10:00:05] x", Stamp::Civil(at), 22),
+            ("[10:00:05] x", clock, 11),
+            ("10:00:05 x", clock, 9),
+            ("10:00:05: x", clock, 10),
+            ("2024-05-01 10:00:05: x", Stamp::Civil(at), 21),
+            ("2024/05/01 10:00:05 x", Stamp::Civil(at), 20),
+            (
+                "1714557605.25 x",
+                Stamp::Epoch(1_714_557_605_250_000_000),
+                14,
+            ),
+            ("1714557605\tx", Stamp::Epoch(1_714_557_605_000_000_000), 11),
+        ] {
+            assert_eq!(bare_stamp(line.as_bytes()), Some((stamp, length)), "{line}");
+        }
+        for no in [
+            "[10:00:05 x",
+            "10:00 x",
+            "171455760 x",
+            "12345678901 x",
+            "10:00:05x",
+        ] {
+            assert_eq!(bare_stamp(no.as_bytes()), None, "{no}");
+        }
+        for no in [
+            "2024-05-01T10:00:-5Z x",
+            "2024-05-01",
+            "x",
+            "Mau  1 10:00:05 x",
+        ] {
+            assert_eq!(moment(no.as_bytes()), None, "{no}");
+        }
+    }
+}
