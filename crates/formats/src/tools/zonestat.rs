@@ -303,6 +303,23 @@ fn corrected(bytes: f64) -> f64 {
     bytes * 1.024_f64.powi(steps)
 }
 
+/// An interval with units: `5s`, `1h30m`.
+fn in_seconds(argument: &str) -> Option<f64> {
+    let (mut seconds, mut rest) = (0.0, argument);
+    while !rest.is_empty() {
+        let at = rest.find(|c: char| !c.is_ascii_digit())?;
+        let factor = match rest.as_bytes()[at] {
+            b'h' => 3600.0,
+            b'm' => 60.0,
+            b's' => 1.0,
+            _ => return None,
+        };
+        seconds += factor * crate::number::number(&rest.as_bytes()[..at])?;
+        rest = &rest[at + 1..];
+    }
+    Some(seconds)
+}
+
 impl Parser for Zonestat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = line.trim_ascii();
@@ -311,6 +328,8 @@ impl Parser for Zonestat {
         }
         for tool in ["zonestat", "zonestat.pl"] {
             if let Some(arguments) = prompt::arguments(line, &[tool]) {
+                let plain = |a: &String| in_seconds(a).map_or(a.clone(), |s| s.to_string());
+                let arguments: Vec<String> = arguments.iter().map(plain).collect();
                 if let Some(seconds) = prompt::interval(&arguments) {
                     out.every(seconds);
                 }
@@ -354,6 +373,20 @@ impl Parser for Zonestat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn intervals_with_units() {
+        for (text, seconds) in [
+            ("5s", Some(5.0)),
+            ("1h30m", Some(5400.0)),
+            ("2m5s", Some(125.0)),
+            ("10", None),
+            ("s", None),
+            ("5x", None),
+        ] {
+            assert_eq!(in_seconds(text), seconds, "{text}");
+        }
+    }
 
     #[test]
     fn what_prstat_meant() {
