@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,12 +32,51 @@ fn unseen() -> f64 {
     all
 }
 
+/// What the kernel's own trace says of completions, in an instance of its own: kernels were seen
+/// that run no program while a task of init has the processor, and soft interrupts that come then
+/// are run on top of it. The trace has them all.
+struct Witness(PathBuf);
+
+impl Witness {
+    fn new() -> Option<Witness> {
+        let instances = Path::new("/sys/kernel/tracing/instances");
+        let witness = Witness(instances.join(format!("sonde-test-{}", std::process::id())));
+        std::fs::create_dir(&witness.0).ok()?;
+        let event = witness.0.join("events/block/block_rq_complete/enable");
+        std::fs::write(event, "1").ok()?;
+        Some(witness)
+    }
+
+    /// Completions that a task of init had under it.
+    fn untold(&self) -> usize {
+        let trace = std::fs::read(self.0.join("trace")).unwrap_or_default();
+        let trace = String::from_utf8_lossy(&trace);
+        // `tokio-rt-worker-75      [000] .Ns1.  1.234: block_rq_complete: …`
+        let task = |line: &str| -> Option<u32> {
+            let (task, _) = line.split_once(" [")?;
+            task.trim().rsplit_once('-')?.1.parse().ok()
+        };
+        let of_init = |task: &u32| {
+            let status = std::fs::read_to_string(format!("/proc/{task}/status"));
+            status.is_ok_and(|s| s.lines().any(|l| l == "Tgid:\t1"))
+        };
+        trace.lines().filter_map(task).filter(of_init).count()
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir(&self.0);
+    }
+}
+
 /// Runs `test`, which starts `own` recorders, again if it fails and others were started
 /// meanwhile: of what they make the kernel leave out, it cannot know. Or if the recorder itself
-/// says that there were I/Os it could not follow: kernels were seen that now and then leave out
-/// the events of some requests.
+/// says that there were I/Os it could not follow, or the kernel's trace that there were ends of
+/// which no program is told.
 pub(crate) fn undisturbed(own: usize, test: impl Fn()) {
     for tries in (0..12).rev() {
+        let witness = Witness::new();
         let stop = AtomicBool::new(false);
         let (outcome, recorders) = std::thread::scope(|scope| {
             let watch = scope.spawn(|| {
@@ -61,6 +101,9 @@ pub(crate) fn undisturbed(own: usize, test: impl Fn()) {
             }
             Err(_) if unseen() > 0.0 && tries > 0 => {
                 eprintln!("again: {} I/Os could not be followed", unseen());
+            }
+            Err(_) if tries > 0 && witness.as_ref().is_some_and(|w| w.untold() > 0) => {
+                eprintln!("again: I/Os ended while a task of init had the processor");
             }
             Err(why) => resume_unwind(why),
         }
