@@ -47,6 +47,23 @@ pub(crate) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
     out.is_endless() && line.trim_ascii_end().len() < header
 }
 
+/// Whether the line, which is the file's last, may have lost its end within a number: it ends in one
+/// that has not all the `decimals` that the tool prints.
+pub(crate) fn ends_in_number(line: &[u8], decimals: usize, out: &Out) -> bool {
+    if !out.is_endless() {
+        return false;
+    }
+    let start = line
+        .iter()
+        .rposition(|b| !(b.is_ascii_digit() || *b == b'.'));
+    let number = &line[start.map_or(0, |at| at + 1)..];
+    let printed = number
+        .iter()
+        .rposition(|b| *b == b'.')
+        .map(|dot| number.len() - dot - 1);
+    !number.is_empty() && printed.is_none_or(|printed| printed < decimals)
+}
+
 /// How many rows of `width` numbers the line holds that is not understood, by the fields that
 /// begin as numbers: none unless most of them are there, two where two lines have run together.
 pub(crate) fn rows_in(line: &[u8], width: usize) -> usize {
@@ -99,6 +116,24 @@ mod tests {
             (b"plain", b"plain"),
         ] {
             assert_eq!(clean(line, &mut buffer).line, clean_line);
+        }
+    }
+
+    #[test]
+    fn numbers_that_may_have_lost_their_end() {
+        let mut out = Out::new("test", crate::Options::default());
+        assert!(!ends_in_number(b"tps: 5", 2, &out));
+        out.endless = true;
+        for (line, cut) in [
+            (&b"tps: 5"[..], true),
+            (b"tps: 51.1", true),
+            (b"tps: 51.12", false),
+            (b"tps: 51.12 ms", false),
+            (b"51", true),
+            (b"real 2m", false),
+            (b"", false),
+        ] {
+            assert_eq!(ends_in_number(line, 2, &out), cut);
         }
     }
 

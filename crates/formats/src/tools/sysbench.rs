@@ -3,6 +3,7 @@
 //! With intermediate reports these are the intervals; the totals at the end are kept beside
 //! them, as printed. Sizes are in MiB, also where old versions print Mb.
 
+use crate::lines::ends_in_number;
 use crate::list::Format;
 use crate::number::{number, seconds};
 use crate::out::Out;
@@ -435,6 +436,9 @@ impl Parser for Sysbench {
             return Line::Noise;
         }
         if trimmed.starts_with('[') {
+            if ends_in_number(line, 2, out) {
+                return Line::Unknown;
+            }
             let seen = self.report(trimmed, out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }

@@ -18,6 +18,7 @@ use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::echo;
 use crate::headers::Headers;
+use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -84,6 +85,8 @@ struct Iostat {
     table: Table,
     /// Columns of the groups, for rows whose numbers run together.
     together: Columns,
+    /// Length of the groups' header.
+    length: usize,
     /// Devices, as the line over the groups names them.
     devices: Vec<String>,
     reports: u64,
@@ -104,6 +107,7 @@ impl Iostat {
             headers: Headers::default(),
             table: Table::None,
             together: Columns::default(),
+            length: 0,
             devices: Vec::new(),
             reports: 0,
             first: Vec::new(),
@@ -249,6 +253,7 @@ impl Iostat {
             return Some(Line::Noise);
         }
         if is_extended(all) {
+            self.length = 0;
             self.table = Table::Extended(text(all));
             self.fresh = true;
             return Some(Line::Noise);
@@ -264,6 +269,7 @@ impl Iostat {
                 self.reports = 0;
             }
             self.table = Table::Groups(self.devices.clone(), text(all));
+            self.length = line.trim_ascii_end().len();
             let shares = ["us", "ni", "sy", "in", "id"];
             self.together = Columns::of(line).with_shares(line, &shares);
             return Some(Line::Noise);
@@ -339,6 +345,9 @@ impl Parser for Iostat {
         }
         if let Some(seen) = self.header(line, &all, out) {
             return seen;
+        }
+        if is_cut(line, self.length, out) {
+            return Line::Unknown;
         }
         match std::mem::replace(&mut self.table, Table::None) {
             Table::None => Line::Unknown,
