@@ -132,7 +132,10 @@ pub enum Unrecognised {
     )]
     Unknown,
     /// It looks like several.
-    #[error("it can be {0}\nhint: say which, as --as {1}")]
+    #[error(
+        "it can be {0}, or has outputs of both\nhint: say which, as --as {1}; outputs of several tools \
+         need a file each"
+    )]
     Several(String, &'static str),
 }
 
