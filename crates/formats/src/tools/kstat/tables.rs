@@ -110,24 +110,27 @@ impl Tables {
         let mut whole = [0.0; 2];
         let mut processors = 0;
         for (i, set) in sets.iter().enumerate() {
-            let taken: Vec<&str> =
-                if set.has_any(&["nread", "nwritten"]) && !set.module.starts_with("zone_") {
-                    self.disk(set, out)
-                } else if set.module == "cpu" && set.name == "sys" && set.has_any(&CPU) {
-                    processors += 1;
-                    self.processor(set, &mut whole, out)
-                } else if let Some(interface) = links.get(&i) {
-                    self.link(set, interface, out)
-                } else if set.module == "zfs" && set.name == "arcstats" {
-                    self.cache(set, out)
-                } else {
-                    Vec::new()
-                };
             let instance = out.word(set.key().as_bytes());
             if set.module == "cpu_stat" {
-                self.ticks(set, instance, out);
+                self.counts(set, instance, ticks, out);
                 continue;
             }
+            if set.name.starts_with("vopstats_") {
+                self.counts(set, instance, bytes, out);
+                continue;
+            }
+            let taken: Vec<&str> = if is_disk(set) {
+                self.disk(set, out)
+            } else if set.module == "cpu" && set.name == "sys" && set.has_any(&CPU) {
+                processors += 1;
+                self.processor(set, &mut whole, out)
+            } else if let Some(interface) = links.get(&i) {
+                self.link(set, interface, out)
+            } else if set.module == "zfs" && set.name == "arcstats" {
+                self.cache(set, out)
+            } else {
+                Vec::new()
+            };
             for (name, value) in &set.values {
                 if !taken.contains(&name.as_str()) {
                     out.other(name, "", instance, *value);
@@ -197,17 +200,20 @@ impl Tables {
         vec![CPU[0], CPU[1], CPU[2], "pswitch", "intr"]
     }
 
-    /// What a processor counted, its time in ticks of a clock that is not told.
-    fn ticks(&mut self, set: &Set, instance: run::Word, out: &mut Out) {
+    /// All of a set, of which each only grows, with its unit.
+    fn counts(
+        &mut self,
+        set: &Set,
+        instance: run::Word,
+        unit: fn(&str) -> &'static str,
+        out: &mut Out,
+    ) {
         let names: Vec<&str> = set.values.iter().map(|(name, _)| name.as_str()).collect();
         // Others may be asked for in the next report.
         for name in names {
             let key = format!("{} {name}", set.key());
             let now = set.of(name);
-            let unit = match name {
-                "user" | "kernel" | "idle" | "wait" => "ticks",
-                _ => "",
-            };
+            let unit = unit(name);
             match self.counters.grown(key.as_bytes(), &[now]).as_deref() {
                 Some(&[grown]) => out.other_grown(name, unit, instance, grown),
                 _ => out.other_total(name, unit, instance, now),
@@ -324,6 +330,27 @@ impl Tables {
             "prefetch_metadata_iohits",
         ]);
         taken
+    }
+}
+
+/// Whether the set is of a disk. Of those that count operations on files, as `vopstats_zfs`, `nread`
+/// is the number of reads, and bytes are beside it: what programs do through the cache is no disk I/O.
+fn is_disk(set: &Set) -> bool {
+    set.has_any(&["nread", "nwritten"])
+        && !set.has_any(&["nwrite", "read_bytes"])
+        && !set.module.starts_with("zone_")
+}
+
+/// Units of what operations on files are counted in.
+fn bytes(name: &str) -> &'static str {
+    if name.ends_with("_bytes") { "B" } else { "" }
+}
+
+/// Units of what a processor counts: its time is in ticks of a clock that is not told.
+fn ticks(name: &str) -> &'static str {
+    match name {
+        "user" | "kernel" | "idle" | "wait" => "ticks",
+        _ => "",
     }
 }
 
