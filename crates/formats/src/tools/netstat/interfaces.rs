@@ -74,6 +74,19 @@ struct Table {
     columns: Vec<String>,
     /// Those before it, of Linux. Other systems leave out what an interface does not have.
     before: Option<usize>,
+    /// It is the second of one report: of the same interfaces, with their addresses of IPv6.
+    second: bool,
+}
+
+impl Table {
+    /// Whether this table of Solaris follows that of IPv4 in one report: it is as that, but for the
+    /// last column.
+    fn follows(&self, other: &Table) -> bool {
+        match &other.columns[..] {
+            [same @ .., queue] => queue == "Queue" && same == self.columns,
+            [] => false,
+        }
+    }
 }
 
 /// How net-tools 1.60 prints a row: `%-5.5s %5d %3d%8llu %6lu %6lu %6lu%8llu %6lu %6lu %6lu `, and
@@ -107,6 +120,7 @@ fn table(line: &[u8]) -> Option<Table> {
     known.then(|| Table {
         columns: names[at..].to_vec(),
         before: (first == "Iface").then_some(at),
+        second: false,
     })
 }
 
@@ -259,10 +273,10 @@ impl Interfaces {
                 None => return Line::Unknown,
             }
         }
-        // A second address of an interface in the same report.
+        // Another address of an interface in the same report.
         let again = self.reports.has(name);
         let addressed = columns.first().is_some_and(|c| c.starts_with('I'));
-        if again && addressed && self.last_was(name) {
+        if again && (table.second || addressed && self.last_was(name)) {
             return Line::Noise;
         }
         self.reports.counted(name, out);
@@ -311,6 +325,7 @@ impl Parser for Interfaces {
             if let Some(seconds) = waits.or(prompt::interval(&arguments)) {
                 out.every(seconds);
             }
+            self.reports.ends();
             return Line::Noise;
         }
         if text == b"Kernel Interface table" {
@@ -320,9 +335,13 @@ impl Parser for Interfaces {
         if self.reports.between(line, &["netstat"], out) {
             return Line::Noise;
         }
-        if let Some(table) = table(line) {
+        if let Some(mut table) = table(line) {
+            table.second = !self.reports.is_over()
+                && matches!(&self.layout, Layout::Table(first) if table.follows(first));
+            if !table.second {
+                self.reports.ends();
+            }
             self.layout = Layout::Table(table);
-            self.reports.ends();
             return Line::Noise;
         }
         if let Some(names) = named(line) {
