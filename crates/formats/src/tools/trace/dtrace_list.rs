@@ -16,7 +16,7 @@ pub(super) fn looks_like(head: &Head) -> bool {
         // A line of other blanks than ASCII's has none.
         let name = words.first().copied().unwrap_or_default();
         let named = name.starts_with(char::is_alphabetic) && !name.ends_with(':');
-        if !text.starts_with(' ') || !named || words.len() < 2 || !is_row(&words) {
+        if !text.starts_with(' ') || !named || words.len() < 2 || !is_row(&text) {
             return false;
         }
         rows += 1;
@@ -25,9 +25,9 @@ pub(super) fn looks_like(head: &Head) -> bool {
 }
 
 /// Whether a line can be of a list: keys, then at least one number.
-fn is_row(words: &[&str]) -> bool {
-    let last = words.last().and_then(|w| whole(w));
-    (1..=10).contains(&words.len()) && last.is_some()
+pub(super) fn is_row(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev();
+    words.next().is_some_and(|last| whole(last).is_some()) && words.nth(9).is_none()
 }
 
 fn whole(word: &str) -> Option<f64> {
@@ -41,22 +41,20 @@ fn layout(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// Puts the lines of a paragraph into `other`; false if they are no list.
-pub(super) fn put(lines: &[(u64, String)], script: &str, pace: &mut Pace, out: &mut Out) -> bool {
+/// Puts the rows below a heading, or none, into `other`.
+pub(super) fn put(
+    lines: &[(u64, String)],
+    script: &str,
+    heading: &str,
+    pace: &mut Pace,
+    out: &mut Out,
+) {
     let split = |(_, text): &(u64, String)| -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
     };
-    let is_list = |line: &(u64, String)| {
-        let words = split(line);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        is_row(&words)
-    };
-    if !lines.iter().all(is_list) {
-        return false;
-    }
     // Aggregations stand one after the other; keys of other types are of other widths.
     let mut rest = lines;
-    let mut list = 0;
+    let mut list = 0u32;
     while let Some(first) = rest.first() {
         let columns = split(first).len();
         let same =
@@ -73,15 +71,19 @@ pub(super) fn put(lines: &[(u64, String)], script: &str, pace: &mut Pace, out: &
                  hint: describe the columns in a file, as --as my.toml"
                     .into(),
             ));
-            return true;
+            return;
         }
-        put_block(&rows, list, script, pace, out);
+        let name = match (heading, list) {
+            (_, 1) => heading.to_owned(),
+            ("", _) => format!("list {list}"),
+            _ => format!("{heading} {list}"),
+        };
+        put_block(&rows, &name, script, pace, out);
     }
-    true
 }
 
 /// A block of rows of one list: the first columns that tell them apart are keys.
-fn put_block(rows: &[Vec<String>], list: u32, script: &str, pace: &mut Pace, out: &mut Out) {
+fn put_block(rows: &[Vec<String>], list: &str, script: &str, pace: &mut Pace, out: &mut Out) {
     let columns = rows[0].len();
     let text_columns = rows
         .iter()
@@ -103,8 +105,8 @@ fn put_block(rows: &[Vec<String>], list: u32, script: &str, pace: &mut Pace, out
                 1 => "value".to_owned(),
                 _ => format!("column {}", column + 1),
             };
-            if list > 1 {
-                name = format!("list {list} {name}");
+            if !list.is_empty() {
+                name = format!("{list} {name}");
             }
             if nth > 1 {
                 name = format!("{name} ({nth})");

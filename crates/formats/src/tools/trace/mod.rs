@@ -7,6 +7,7 @@ mod buckets;
 pub(crate) mod connections;
 pub(crate) mod dtrace;
 mod dtrace_list;
+mod dtrace_rows;
 pub(crate) mod file_events;
 mod histogram;
 pub(crate) mod io_events;
