@@ -132,6 +132,7 @@ pub const FORMATS: &[Format] = &[
     tools::vmstat_solaris::FORMAT,
     tools::wrk::FORMAT,
     tools::zones::VFSSTAT,
+    tools::zones::ZIOSTAT,
     tools::zones::ZONEMEMSTAT,
     tools::zonestat::NATIVE,
     tools::zonestat::SCRIPT,

@@ -1,17 +1,20 @@
-//! Tables of zones on illumos: `vfsstat` and `zonememstat`.
+//! Tables of zones on illumos: `vfsstat`, `ziostat` and `zonememstat`.
 //!
 //! ```text
 //!   r/s   w/s  Mr/s  Mw/s ractv wactv read_t writ_t  %r  %w   d/s  del_t zone
 //!   6.6   1.2   0.0   0.0   0.0   0.0    3.7   38.2   0   0   0.0    0.0 global (0)
 //!
+//!     r/s   kr/s   actv wsvc_t asvc_t  %b zone
+//!     0.8    1.9    0.0    0.0    2.5   0 3b45ecfa (1)
+//!
 //!                                  ZONE  RSS(MB)  CAP(MB)    NOVER  POUT(MB)
 //!                                global        0        -        -         -
 //! ```
 //!
-//! Of `vfsstat` the first report is a mean since boot; times are in microseconds, K and M are
-//! steps of 1,024. What programs do with files through the cache is no disk I/O, and of a zone
-//! no file is known, so it is kept as it is. `zonememstat` prints what is, and counts since
-//! the zone's boot.
+//! Of `vfsstat` and `ziostat` the first report is a mean since boot; times are in microseconds
+//! (`vfsstat`) and milliseconds (`ziostat`), K and M are steps of 1,024. What programs do with files
+//! through the cache is no disk I/O, and of a zone neither file nor disk is known, so it is kept as
+//! it is. `zonememstat` prints what is, and counts since the zone's boot.
 
 use crate::list::Format;
 use crate::number::number;
@@ -33,7 +36,23 @@ pub(crate) const VFSSTAT: Format = Format {
   9.6   1.2   0.0   0.0   0.0   0.0    3.7   38.2   0   0   0.0    0.0 global (0)
 ",
     recognise: |head: &Head| if head.lines().any(is_vfsstat) { 90 } else { 0 },
-    parser: || Box::new(Zones::new(false)),
+    parser: || Box::new(Zones::new("vfsstat", is_vfsstat)),
+};
+
+pub(crate) const ZIOSTAT: Format = Format {
+    name: "ziostat",
+    tool: "ziostat",
+    systems: "illumos (SmartOS)",
+    help: "reads from ZFS pools by zone, their waits and service times",
+    recognised: "a header `r/s kr/s actv wsvc_t asvc_t %b zone`",
+    yields: &[],
+    example: "\
+    r/s   kr/s   actv wsvc_t asvc_t  %b zone
+    0.8    1.9    0.0    0.0    2.5   0 global (0)
+    1.0    0.5    0.0    0.0    6.4   0 global (0)
+",
+    recognise: |head: &Head| if head.lines().any(is_ziostat) { 90 } else { 0 },
+    parser: || Box::new(Zones::new("ziostat", is_ziostat)),
 };
 
 pub(crate) const ZONEMEMSTAT: Format = Format {
@@ -55,7 +74,7 @@ pub(crate) const ZONEMEMSTAT: Format = Format {
             0
         }
     },
-    parser: || Box::new(Zones::new(true)),
+    parser: || Box::new(Zones::new("zonememstat", is_zonememstat)),
 };
 
 fn is_vfsstat(line: &[u8]) -> bool {
@@ -66,18 +85,36 @@ fn is_vfsstat(line: &[u8]) -> bool {
         && matches!(words.first(), Some(&(b"r/s" | b"r/i")))
 }
 
+fn is_ziostat(line: &[u8]) -> bool {
+    let words: Vec<&[u8]> = separated(line).collect();
+    matches!(
+        words[..],
+        [
+            b"r/s" | b"r/i",
+            b"kr/s" | b"Mr/s" | b"kr/i" | b"Mr/i",
+            b"actv",
+            b"wsvc_t",
+            b"asvc_t",
+            b"%b",
+            b"zone"
+        ]
+    )
+}
+
 fn is_zonememstat(line: &[u8]) -> bool {
     let mut words = fields(line);
     words.next() == Some(b"ZONE") && words.next().is_some_and(|w| w.starts_with(b"RSS"))
 }
 
-/// Columns: divided by blanks, or of `vfsstat -r` by commas.
+/// Columns: divided by blanks, or with `-r` by commas.
 fn separated(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|b| b.is_ascii_whitespace() || *b == b',')
         .filter(|w| !w.is_empty())
 }
 
 struct Zones {
+    tool: &'static str,
+    is_header: fn(&[u8]) -> bool,
     /// The columns after or before the zone's name.
     columns: Vec<String>,
     /// The name stands first (`zonememstat`).
@@ -88,10 +125,12 @@ struct Zones {
 }
 
 impl Zones {
-    fn new(named_first: bool) -> Zones {
+    fn new(tool: &'static str, is_header: fn(&[u8]) -> bool) -> Zones {
         Zones {
+            tool,
+            is_header,
             columns: Vec::new(),
-            named_first,
+            named_first: tool == "zonememstat",
             commas: false,
             reports: Repeated::new(),
         }
@@ -129,13 +168,16 @@ impl Zones {
                 words.get(..self.columns.len())?,
             )
         };
-        // Names of zones are one word, with their number in brackets.
-        let one = match name {
-            [_] => true,
-            [_, number] => number.starts_with(b"("),
-            _ => false,
+        // Names of zones are one word, with their number in brackets; `ziostat -r` has none around it.
+        let name = match name {
+            [name] => name.to_vec(),
+            [name, id] if self.commas && number(id).is_some() => {
+                [name, &b" ("[..], id, b")"].concat()
+            }
+            [_, id] if id.starts_with(b"(") => name.join(&b' '),
+            _ => return None,
         };
-        one.then(|| (name.join(&b' '), texts.to_vec()))
+        Some((name, texts.to_vec()))
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -173,7 +215,8 @@ fn unit(column: &str) -> (&str, &'static str) {
         "kr/i" | "kw/i" => (column, "KiB"),
         "Mr/i" | "Mw/i" => (column, "MiB"),
         "read_t" | "writ_t" | "del_t" => (column, "us"),
-        "%r" | "%w" => (column, "%"),
+        "wsvc_t" | "asvc_t" => (column, "ms"),
+        "%r" | "%w" | "%b" => (column, "%"),
         _ => match column.strip_suffix("(MB)") {
             Some(name) => (name, "MiB"),
             None => (column, ""),
@@ -183,21 +226,11 @@ fn unit(column: &str) -> (&str, &'static str) {
 
 impl Parser for Zones {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let is_header = if self.named_first {
-            is_zonememstat
-        } else {
-            is_vfsstat
-        };
-        if is_header(line) {
+        if (self.is_header)(line) {
             self.header(line);
             return Line::Noise;
         }
-        let tool = if self.named_first {
-            "zonememstat"
-        } else {
-            "vfsstat"
-        };
-        if self.reports.between(line, &[tool], out) {
+        if self.reports.between(line, &[self.tool], out) {
             return Line::Noise;
         }
         match self.row(line, out) {
