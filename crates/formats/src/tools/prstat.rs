@@ -238,9 +238,10 @@ impl Prstat {
     }
 
     fn group(&mut self, row: &Row, out: &mut Out) -> Option<()> {
-        let space = row.of("SWAP").or_else(|| row.of("SIZE"))?;
+        // Swap that is reserved; up to Solaris 9 the sizes of processes added up.
+        let space = |name| Some((name, "bytes", size(row.of(name)?)?));
         let values = [
-            ("SWAP", "bytes", size(space)?),
+            space("SWAP").or_else(|| space("SIZE"))?,
             ("RSS", "bytes", size(row.of("RSS")?)?),
             ("MEMORY", "%", percent(row.of("MEMORY")?)?),
             ("TIME", "s", elapsed(row.of("TIME")?)?),
@@ -342,6 +343,6 @@ impl Parser for Prstat {
 }
 
 /// Flags of the command line that have a value.
-const VALUED: [&str; 14] = [
-    "-s", "-S", "-n", "-p", "-P", "-u", "-U", "-z", "-j", "-k", "-C", "-d", "-h", "-H",
+const VALUED: [&str; 13] = [
+    "-s", "-S", "-n", "-p", "-P", "-u", "-U", "-z", "-j", "-k", "-C", "-d", "-h",
 ];
