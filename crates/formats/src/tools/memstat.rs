@@ -7,8 +7,17 @@
 //! Total                     8383800             32749
 //! ```
 //!
-//! Newer releases print `Bytes`, with letters as steps of 1,024. The size of a page is found
-//! from the largest row, as pages are exact and MB are not.
+//! Newer releases print `Bytes`, with letters as steps of 1,024. Solaris 11.4 has `Usage
+//! Type/Subtype` for `Page Summary`, and below a type its parts, with shares of all and of the type:
+//!
+//! ```text
+//! ZFS                                     47438     371m  7.6%
+//!   ZFS Metadata                           5239    40.9m        0.8%/11.0%
+//! ```
+//!
+//! The size of a page is found from the largest row, as pages are exact and MB are not.
+
+use std::collections::BTreeMap;
 
 use crate::list::Format;
 use crate::number::{number, scaled};
@@ -23,7 +32,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "memstat",
     systems: "Solaris, illumos",
     help: "memory by use, as the kernel debugger counts its pages",
-    recognised: "the header `Page Summary Pages MB %Tot`, or `Bytes` for `MB`",
+    recognised: "the header `Page Summary Pages MB %Tot`, or `Bytes` for `MB`, or `Usage Type/Subtype` \
+                 for `Page Summary`",
     yields: &["memory"],
     example: "\
 Page Summary                Pages                MB  %Tot
@@ -39,9 +49,10 @@ Total                     8383800             32749
 
 fn is_header(line: &[u8]) -> bool {
     let mut words = fields(line);
-    words.next() == Some(b"Page")
-        && words.next() == Some(b"Summary")
-        && words.next() == Some(b"Pages")
+    matches!(
+        (words.next(), words.next()),
+        (Some(b"Page"), Some(b"Summary")) | (Some(b"Usage"), Some(b"Type/Subtype"))
+    ) && words.next() == Some(b"Pages")
 }
 
 struct Row {
@@ -50,6 +61,8 @@ struct Row {
     bytes: f64,
     /// Its bytes are rounded to as much.
     rounded: f64,
+    /// It is a part of the row above that is none.
+    is_part: bool,
 }
 
 struct Memstat {
@@ -73,11 +86,13 @@ impl Memstat {
     fn row(&mut self, line: &[u8]) -> Option<Row> {
         let in_mb = self.in_mb?;
         let words: Vec<&[u8]> = fields(line).collect();
-        let shared = words.last().is_some_and(|w| w.ends_with(b"%"));
-        let words = &words[..words.len() - usize::from(shared)];
+        let shares = words.iter().rev().take_while(|w| w.contains(&b'%')).count();
+        let (words, shares) = words.split_at(words.len() - shares);
         let [name @ .., pages, size] = words else {
             return None;
         };
+        // `0.8%/ 1.5%` is of all and of the type.
+        let is_part = shares.iter().any(|share| share.contains(&b'/'));
         let (bytes, rounded) = if in_mb {
             (number(size)? * MIB, MIB)
         } else {
@@ -90,6 +105,7 @@ impl Memstat {
             pages: crate::number::whole(pages)? as f64,
             bytes,
             rounded,
+            is_part,
         })
     }
 
@@ -117,7 +133,9 @@ impl Memstat {
         };
         out.sample_once(self.stamp.take());
         out.only_levels();
-        for row in std::mem::take(&mut self.rows) {
+        let rows = std::mem::take(&mut self.rows);
+        put_parts(&rows, page, out);
+        for row in rows.iter().filter(|row| !row.is_part) {
             let exact = row.pages * page;
             if (exact - row.bytes).abs() > row.rounded + page {
                 out.note("pages and MB of a row differ; the pages were taken");
@@ -130,7 +148,7 @@ impl Memstat {
                 }
                 _ => {
                     let kind = match name.as_str() {
-                        "anon" => "anonymous".to_owned(),
+                        "anon" | "user/anon" => "anonymous".to_owned(),
                         "free (freelist)" | "free" => "free".to_owned(),
                         _ => name.replace(['(', ')'], "").replace([' ', '-'], "_"),
                     };
@@ -139,6 +157,25 @@ impl Memstat {
                 }
             }
         }
+    }
+}
+
+/// Parts of types: their types have their pages already. Those of one name, of pages of several
+/// sizes, are added up.
+fn put_parts(rows: &[Row], page: f64, out: &mut Out) {
+    let mut whole = "".into();
+    let mut parts: BTreeMap<String, f64> = BTreeMap::new();
+    for row in rows {
+        let name = String::from_utf8_lossy(&row.name);
+        if row.is_part {
+            *parts.entry(format!("{whole}: {name}")).or_default() += row.pages * page;
+        } else {
+            whole = name;
+        }
+    }
+    for (name, bytes) in parts {
+        let name = out.word(name.as_bytes());
+        out.other("part", "B", name, bytes);
     }
 }
 
