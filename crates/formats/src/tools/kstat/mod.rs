@@ -22,7 +22,7 @@ use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, prompt, stamp_line};
+use crate::{Line, Options, Parser, echo, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "kstat",
@@ -66,20 +66,36 @@ fn recognise(head: &Head) -> u8 {
     let mut long = false;
     let mut short = 0;
     let mut lines = 0;
-    for line in head.lines().filter(|l| !l.is_empty()) {
+    let mut json = None;
+    for line in head.lines().filter(|l| !is_between(l)) {
         lines += 1;
+        json.get_or_insert(matches!(line.trim_ascii_start().first(), Some(b'{' | b'[')));
         long |= module(line).is_some();
         let colons = || colon_form(line).filter(|s| number(s.value.as_bytes()).is_some());
         short += usize::from(short_form(line).or_else(colons).is_some());
     }
-    let json = ["module", "class", "snaptime", "data"];
-    long |= head.is_json() && json.iter().all(|m| head.contains(&format!("\t\"{m}\": ")));
+    let members = ["module", "class", "snaptime", "data"];
+    long |= json == Some(true)
+        && members
+            .iter()
+            .all(|m| head.contains(&format!("\t\"{m}\": ")));
     match () {
         () if long => 90,
         () if short > 0 && short * 10 >= lines * 7 => 85,
         () => 0,
     }
 }
+
+/// Whether a line stands between reports, which may be of one line each.
+fn is_between(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+        || !matches!(stamp_line::stamp_line(line, &Options::default()), Ok(None))
+        || prompt::arguments(line, &["kstat"]).is_some()
+        || prompt::is_chatter(line)
+}
+
+/// Flags of the command line that have a value.
+const VALUED: [&str; 6] = ["-c", "-i", "-m", "-n", "-s", "-T"];
 
 /// A named set of statistics, as of one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -338,7 +354,8 @@ impl Parser for Kstat {
                     "kstat -l lists names of statistics, without values".into(),
                 ));
             }
-            if let Some(seconds) = prompt::interval(&arguments) {
+            let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
+            if let Some(seconds) = echo::interval(&words, &VALUED) {
                 out.every(seconds);
             }
             return Line::Noise;
