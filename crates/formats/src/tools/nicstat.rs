@@ -20,7 +20,7 @@ use crate::net::layer;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
-use crate::{Line, Parser, echo, fields, number, stamp_line};
+use crate::{Line, Parser, echo, fields, number, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "nicstat",
@@ -44,7 +44,10 @@ fn recognise(head: &Head) -> u8 {
     if header || list {
         return 90;
     }
-    let lines = head.lines().filter(|l| !l.trim_ascii().is_empty());
+    let between = |l: &[u8]| {
+        l.trim_ascii().is_empty() || echo::command(l, "nicstat").is_some() || prompt::is_chatter(l)
+    };
+    let lines = head.lines().filter(|l| !between(l));
     let (all, of_p) = lines.fold((0, 0), |(all, of_p), line| {
         (all + 1, of_p + usize::from(parseable(line).is_some()))
     });
