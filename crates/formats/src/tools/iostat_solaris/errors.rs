@@ -56,10 +56,20 @@ impl Iostat {
         ]) {
             return Some(Line::Noise);
         }
-        if text.starts_with(b"Size:") {
-            let at = text.iter().position(|b| *b == b'<')?;
-            let size = number::number(fields(&text[at + 1..]).next()?)?;
-            self.other("Size", "bytes", size, out);
+        // Of old disks the geometry stands before the size: `RPM: 5400 Heads: 9 Size: …`.
+        if starts(&["Size:", "RPM:"])
+            && let Some(at) = memchr::memmem::find(text, b"Size:")
+        {
+            let (before, after) = text.split_at(at);
+            let at = after.iter().position(|b| *b == b'<')?;
+            let size = number::number(fields(&after[at + 1..]).next()?)?;
+            if !self.pairs(before, out) {
+                return None;
+            }
+            // Of a drive without a medium it is -1.
+            if size >= 0.0 {
+                self.other("Size", "bytes", size, out);
+            }
             return Some(Line::Data);
         }
         let counts = [
@@ -68,7 +78,7 @@ impl Iostat {
             "Non-Aligned Writes:",
             "RPM:",
         ];
-        (starts(&counts) && self.pairs(line, out)).then_some(Line::Data)
+        (starts(&counts) && self.pairs(text, out)).then_some(Line::Data)
     }
 
     fn other(&mut self, name: &str, unit: &str, value: f64, out: &mut Out) {
@@ -79,9 +89,10 @@ impl Iostat {
         out.other(name, unit, device, value);
     }
 
-    /// `Name: 1 Other name: 2`.
+    /// `Name: 1 Other name: 2`; nothing of it is put where a part is none.
     fn pairs(&mut self, line: &[u8], out: &mut Out) -> bool {
         let mut rest = line.trim_ascii();
+        let mut found = Vec::new();
         while let Some(at) = rest.iter().position(|b| *b == b':') {
             let name = String::from_utf8_lossy(rest[..at].trim_ascii()).into_owned();
             let after = rest[at + 1..].trim_ascii_start();
@@ -90,9 +101,19 @@ impl Iostat {
             let Some(value) = number::number(value) else {
                 return false;
             };
-            self.other(&name, "since boot", value, out);
+            found.push((name, value));
             rest = next.trim_ascii_start();
         }
-        rest.is_empty()
+        if !rest.is_empty() {
+            return false;
+        }
+        for (name, value) in found {
+            let unit = match name.as_str() {
+                "RPM" | "Heads" => "",
+                _ => "since boot",
+            };
+            self.other(&name, unit, value, out);
+        }
+        true
     }
 }
