@@ -113,16 +113,21 @@ fn pair(group: &str, first: &str, second: &str) -> Option<[Column; 2]> {
     })
 }
 
-/// The columns of rows without a header (`-H`), that many after the name: those of the flags,
-/// if they are known, or else the only set of that size.
+/// The columns of rows without a header (`-H`), that many after the name: those of the flags -l and
+/// -q, if they are `told`, or else the only set of that size.
 ///
 /// # Errors
 /// Where sets of several flags have that size, with their names.
-pub(super) fn headless(count: usize, timed: bool) -> Result<Vec<Column>, &'static str> {
+pub(super) fn headless(
+    count: usize,
+    timed: bool,
+    told: Option<[bool; 2]>,
+) -> Result<Vec<Column>, &'static str> {
     let sets: Vec<Vec<Column>> = [false, true]
         .into_iter()
-        .flat_map(|latency| [false, true].map(|queues| (latency, queues)))
-        .flat_map(|(latency, queues)| (1..=3).map(move |age| set(latency, queues, age)))
+        .flat_map(|latency| [false, true].map(|queues| [latency, queues]))
+        .filter(|flags| told.is_none_or(|told| told == *flags))
+        .flat_map(|[latency, queues]| (1..=3).map(move |age| set(latency, queues, age)))
         .filter(|set| set.len() == count)
         .collect();
     let has_wait = |set: &&Vec<Column>| set.iter().any(|c| matches!(c, Column::Wait(..)));
@@ -130,6 +135,7 @@ pub(super) fn headless(count: usize, timed: bool) -> Result<Vec<Column>, &'stati
     match fitting[..] {
         [only] => Ok(only.clone()),
         [first, .., last] if first == last => Ok(first.clone()),
+        [] if told.is_some() => Err("the flags of the command line do not print so many columns"),
         [] => Err("no flags of `zpool iostat` print so many columns"),
         _ => Err("both -l and -q print so many columns"),
     }
@@ -205,15 +211,20 @@ mod tests {
 
     #[test]
     fn rows_without_a_header() {
-        assert_eq!(headless(6, false), Ok(set(false, false, 1)));
-        assert_eq!(headless(17, false), Ok(set(true, false, 3)));
+        assert_eq!(headless(6, false, None), Ok(set(false, false, 1)));
+        assert_eq!(headless(17, false, None), Ok(set(true, false, 3)));
         assert_eq!(
-            headless(16, false),
+            headless(16, false, None),
             Err("both -l and -q print so many columns")
         );
-        assert_eq!(headless(16, true), Ok(set(true, false, 2)));
-        assert_eq!(headless(18, false), Ok(set(false, true, 2)));
-        assert!(headless(5, false).is_err());
+        assert_eq!(headless(16, true, None), Ok(set(true, false, 2)));
+        let told = |flags| headless(16, false, Some(flags));
+        assert_eq!(told([true, false]), Ok(set(true, false, 2)));
+        assert_eq!(told([false, true]), Ok(set(false, true, 1)));
+        // Those of a script.
+        assert!(told([false, false]).is_err());
+        assert_eq!(headless(18, false, None), Ok(set(false, true, 2)));
+        assert!(headless(5, false, None).is_err());
     }
 
     #[test]

@@ -163,6 +163,10 @@ struct Zpool {
     stamp: Option<Stamp>,
     /// The next report is since boot.
     boot_next: bool,
+    /// Whether the command line has -l, and -q.
+    told: Option<[bool; 2]>,
+    /// What follows is what `zpool status` printed.
+    in_status: bool,
     disk: Shape,
     waits: Shape,
 }
@@ -181,6 +185,8 @@ impl Zpool {
             fresh: true,
             stamp: None,
             boot_next: true,
+            told: None,
+            in_status: false,
             disk: Shape::of("disk", &["ios", "bytes", "time"]),
             waits: Shape::of("disk_io", &["ios", "queue", "service"]),
         }
@@ -195,10 +201,24 @@ impl Zpool {
         self.fresh = true;
         self.columns = None;
         self.histogram = None;
+        self.in_status = false;
+        self.told = Some(['l', 'q'].map(|flag| prompt::has_flag(arguments, flag)));
         self.boot_next = !prompt::has_flag(arguments, 'y');
         if let Some(seconds) = prompt::interval(arguments) {
             out.every(seconds);
         }
+    }
+
+    /// Whether the line is of what `zpool status` printed, from the pool's name to its errors.
+    fn status(&mut self, line: &[u8], out: &mut Out) -> bool {
+        if line.trim_ascii_start().starts_with(b"pool: ") {
+            self.flush(None, out);
+            self.in_status = true;
+            out.note("what `zpool status` printed has nothing that is measured: it was left out");
+        }
+        let within = self.in_status;
+        self.in_status &= !line.starts_with(b"errors:");
+        within
     }
 
     fn begin(&mut self, out: &mut Out) {
@@ -236,7 +256,7 @@ impl Zpool {
         let mut parts = line.split(|b| *b == b'\t').skip(1);
         let count = parts.clone().count();
         let timed = parts.any(|p| crate::number::seconds(p).is_some());
-        match columns::headless(count, timed) {
+        match columns::headless(count, timed, self.told) {
             Ok(found) => self.columns = Some(found),
             Err(_) if count < 6 => {}
             Err(why) => out.refuse(Refused(format!(
@@ -449,6 +469,7 @@ impl Parser for Zpool {
             return Line::Noise;
         }
         if columns::is_top(line) {
+            self.in_status = false;
             self.top = fields(line)
                 .map(|w| String::from_utf8_lossy(w).into_owned())
                 .collect();
@@ -456,7 +477,11 @@ impl Parser for Zpool {
         }
         if columns::is_bottom(line) {
             self.flush(None, out);
+            self.in_status = false;
             return self.header(line);
+        }
+        if self.status(line, out) {
+            return Line::Noise;
         }
         if let Some(seen) = self.histogram_line(line, out) {
             return seen;
