@@ -18,7 +18,7 @@ use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
@@ -58,11 +58,34 @@ fn recognise(head: &Head) -> u8 {
         && head.lines().any(|l| l.starts_with(b"--------"));
     if paging || swapping {
         90
+    } else if FOREIGN.iter().any(|(_, names)| head.any_fields(names)) {
+        // It is refused, by its name.
+        30
     } else if head.contains("total address trans. faults taken") || interrupts {
         85
     } else {
         0
     }
+}
+
+/// Columns of other systems whose rows look alike, but of which memory and paging are in pages.
+const FOREIGN: [(&str, [&str; 4]); 3] = [
+    ("AIX", ["avm", "fre", "re", "pi"]),
+    ("AIX", ["avm", "fre", "fi", "fo"]),
+    ("HP-UX", ["avm", "free", "re", "at"]),
+];
+
+/// Why a table with those columns is not read, if it is of another system.
+fn foreign(names: &[String]) -> Option<Refused> {
+    names.iter().find(|n| *n == "avm")?;
+    let known = FOREIGN
+        .iter()
+        .find(|(_, columns)| names.windows(4).any(|w| w == columns));
+    let system = known.map_or("another system", |(system, _)| system);
+    Some(Refused(format!(
+        "this is vmstat of {system}, which counts pages; it is not read\n\
+         hint: describe its columns in a file, as --as my.toml"
+    )))
 }
 
 /// What is on the lines that come.
@@ -203,6 +226,10 @@ impl Vmstat {
     fn header(&mut self, line: &[u8], out: &mut Out) {
         let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
         let names: Vec<String> = fields(line).map(text).collect();
+        if let Some(why) = foreign(&names) {
+            out.refuse(why);
+            return;
+        }
         self.since_boot |= self.headers.begin_anew(out);
         self.length = line.trim_ascii_end().len();
         self.together = Columns::of(line).whole().narrowed();
