@@ -12,6 +12,15 @@
 //!             [total]  0.30 3.79% 8131M 24.9% 7600M 21.9%   594 0.00%
 //! ```
 //!
+//! Of one resource (`-r`) a header and a row of the resource stand above the zones:
+//!
+//! ```text
+//! PHYSICAL-MEMORY              SYSTEM MEMORY
+//! mem_default                          31.8G
+//!                                 ZONE  USED %USED   CAP  %CAP
+//!                              [total] 8131M 24.9%     -     -
+//! ```
+//!
 //! illumos leaves out zeros and points: 12.05 processors are `12.5`, 48.8K `488K`, so that sizes
 //! of 98K to 976K are not known.
 //!
@@ -83,6 +92,13 @@ fn is_native(line: &[u8]) -> bool {
             .is_some_and(|w| matches!(w, b"USED" | b"CAP" | b"PBYTE" | b"TOBYTE"))
 }
 
+/// What `-r` can ask for, of which what is used and its cap have a unit.
+fn resource(line: &[u8]) -> Option<&str> {
+    let name = std::str::from_utf8(fields(line).next()?).ok()?;
+    let memory = name.ends_with("-MEMORY");
+    (memory || name == "PROCESSOR_SET").then_some(name)
+}
+
 /// Seconds of `Interval: 1, Duration: 0:00:05`.
 fn duration(line: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(line).ok()?.trim();
@@ -120,6 +136,11 @@ struct Zonestat {
     /// The line above the header.
     above: Vec<(usize, usize, String)>,
     columns: Vec<String>,
+    /// The resource that the table is of, where it is of one; and whether its row comes next.
+    resource: String,
+    names_it: bool,
+    /// Those of the present report, and zones of the present table.
+    resources: HashSet<String>,
     zones: HashSet<Vec<u8>>,
     fresh: bool,
     stamp: Option<Stamp>,
@@ -135,6 +156,9 @@ impl Zonestat {
             illumos: false,
             above: Vec::new(),
             columns: Vec::new(),
+            resource: String::new(),
+            names_it: false,
+            resources: HashSet::new(),
             zones: HashSet::new(),
             fresh: true,
             stamp: None,
@@ -158,6 +182,16 @@ impl Zonestat {
         self.illumos = self.above.iter().any(|(_, _, group)| group == "PHYSICAL");
         // Lines above are of this header only.
         self.above.clear();
+        if !self.resource.is_empty() {
+            for column in &mut self.columns {
+                *column = format!("{}_{column}", self.resource);
+            }
+            // Another resource of the same report.
+            self.zones.clear();
+            self.fresh |= self.resources.contains(&self.resource);
+            self.resources.insert(self.resource.clone());
+            return;
+        }
         // The script prints it every 25 rows.
         self.fresh |= !self.script;
     }
@@ -175,6 +209,8 @@ impl Zonestat {
         out.only_levels();
         self.fresh = false;
         self.zones.clear();
+        self.resources.clear();
+        self.resources.insert(self.resource.clone());
     }
 
     /// The fields of a row; of -P they are divided by colons or commas, perhaps with a time first.
@@ -286,6 +322,8 @@ impl Zonestat {
             "CPU_USED" => "CPUs",
             "PHYSICAL_USED" | "VIRTUAL_USED" => "B",
             name if name.contains("Mem") || name.contains("BYTE") => "B",
+            name if name.contains("-MEMORY") => "B",
+            name if name.starts_with("PROCESSOR_SET") && !name.contains("SHR") => "CPUs",
             _ => "",
         };
         Some((plain.or_else(|| scaled(text, 1024.0))?, unit))
@@ -323,7 +361,11 @@ fn in_seconds(argument: &str) -> Option<f64> {
 impl Parser for Zonestat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = line.trim_ascii();
-        if text.is_empty() || text.starts_with(b"Collecting data") || text.starts_with(b"SUMMARY") {
+        if text.is_empty() || text.starts_with(b"Collecting data") {
+            return Line::Noise;
+        }
+        if text.starts_with(b"SUMMARY") {
+            self.resource.clear();
             return Line::Noise;
         }
         for tool in ["zonestat", "zonestat.pl"] {
@@ -339,6 +381,19 @@ impl Parser for Zonestat {
         if let Some(seconds) = duration(line) {
             self.elapsed = Some(seconds);
             self.fresh = true;
+            return Line::Noise;
+        }
+        if let Some(resource) = resource(line).filter(|_| !self.script) {
+            resource.clone_into(&mut self.resource);
+            self.names_it = true;
+            return Line::Noise;
+        }
+        if std::mem::take(&mut self.names_it) {
+            // There is one of each but of sets of processors.
+            let name = fields(line).next().unwrap_or_default();
+            if !name.ends_with(b"_default") {
+                self.resource = format!("{}_{}", self.resource, String::from_utf8_lossy(name));
+            }
             return Line::Noise;
         }
         if (self.script && is_script(line)) || (!self.script && is_native(line)) {
