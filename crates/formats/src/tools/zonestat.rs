@@ -129,6 +129,35 @@ fn groups(line: &[u8]) -> Vec<(usize, usize, String)> {
     found
 }
 
+/// What a table of `-r` is of.
+#[derive(Default)]
+struct Resource {
+    /// Empty if it is of all.
+    name: String,
+    /// The next line is its row.
+    is_open: bool,
+    /// Those of the present report.
+    present: HashSet<String>,
+}
+
+impl Resource {
+    /// Whether the line is one of the two that stand above a table's header.
+    fn line(&mut self, line: &[u8]) -> bool {
+        if let Some(name) = resource(line) {
+            name.clone_into(&mut self.name);
+            self.is_open = true;
+            return true;
+        }
+        // There is one of each but of sets of processors.
+        let name = fields(line).next().unwrap_or_default();
+        let row = std::mem::take(&mut self.is_open);
+        if row && !name.ends_with(b"_default") {
+            self.name = format!("{}_{}", self.name, String::from_utf8_lossy(name));
+        }
+        row
+    }
+}
+
 struct Zonestat {
     script: bool,
     /// Its columns are those of illumos, whose numbers lose points.
@@ -136,11 +165,8 @@ struct Zonestat {
     /// The line above the header.
     above: Vec<(usize, usize, String)>,
     columns: Vec<String>,
-    /// The resource that the table is of, where it is of one; and whether its row comes next.
-    resource: String,
-    names_it: bool,
-    /// Those of the present report, and zones of the present table.
-    resources: HashSet<String>,
+    resource: Resource,
+    /// Zones of the present table.
     zones: HashSet<Vec<u8>>,
     fresh: bool,
     stamp: Option<Stamp>,
@@ -156,9 +182,7 @@ impl Zonestat {
             illumos: false,
             above: Vec::new(),
             columns: Vec::new(),
-            resource: String::new(),
-            names_it: false,
-            resources: HashSet::new(),
+            resource: Resource::default(),
             zones: HashSet::new(),
             fresh: true,
             stamp: None,
@@ -182,14 +206,14 @@ impl Zonestat {
         self.illumos = self.above.iter().any(|(_, _, group)| group == "PHYSICAL");
         // Lines above are of this header only.
         self.above.clear();
-        if !self.resource.is_empty() {
+        let resource = &mut self.resource;
+        if !resource.name.is_empty() {
             for column in &mut self.columns {
-                *column = format!("{}_{column}", self.resource);
+                *column = format!("{}_{column}", resource.name);
             }
-            // Another resource of the same report.
+            // It may be another of the same report.
             self.zones.clear();
-            self.fresh |= self.resources.contains(&self.resource);
-            self.resources.insert(self.resource.clone());
+            self.fresh |= !resource.present.insert(resource.name.clone());
             return;
         }
         // The script prints it every 25 rows.
@@ -209,8 +233,8 @@ impl Zonestat {
         out.only_levels();
         self.fresh = false;
         self.zones.clear();
-        self.resources.clear();
-        self.resources.insert(self.resource.clone());
+        self.resource.present.clear();
+        self.resource.present.insert(self.resource.name.clone());
     }
 
     /// The fields of a row; of -P they are divided by colons or commas, perhaps with a time first.
@@ -365,7 +389,7 @@ impl Parser for Zonestat {
             return Line::Noise;
         }
         if text.starts_with(b"SUMMARY") {
-            self.resource.clear();
+            self.resource.name.clear();
             return Line::Noise;
         }
         for tool in ["zonestat", "zonestat.pl"] {
@@ -383,17 +407,7 @@ impl Parser for Zonestat {
             self.fresh = true;
             return Line::Noise;
         }
-        if let Some(resource) = resource(line).filter(|_| !self.script) {
-            resource.clone_into(&mut self.resource);
-            self.names_it = true;
-            return Line::Noise;
-        }
-        if std::mem::take(&mut self.names_it) {
-            // There is one of each but of sets of processors.
-            let name = fields(line).next().unwrap_or_default();
-            if !name.ends_with(b"_default") {
-                self.resource = format!("{}_{}", self.resource, String::from_utf8_lossy(name));
-            }
+        if !self.script && self.resource.line(line) {
             return Line::Noise;
         }
         if (self.script && is_script(line)) || (!self.script && is_native(line)) {
