@@ -127,6 +127,10 @@ fn parseable(line: &[u8]) -> Option<(Stamp, Of, &[u8], Vec<f64>)> {
     };
     // Names of interfaces may have colons.
     let (name, numbers) = middle.split_at(middle.len().checked_sub(count)?);
+    if name.iter().skip(1).any(|part| part.contains(&b'.')) {
+        // More numbers than are known.
+        return None;
+    }
     let values: Option<Vec<f64>> = numbers.iter().map(|f| number::number(f)).collect();
     let length = name
         .iter()
