@@ -39,16 +39,26 @@ fn with_blanks(line: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let text = std::str::from_utf8(line).ok()?;
-    let japanese = [
+    // Japanese, then Chinese.
+    let words = [
         ("レコード入力", "records in"),
         ("レコード出力", "records out"),
         ("バイト", "bytes"),
         ("、", ","),
+        ("记录了", ""),
+        ("的读入", "records in"),
+        ("的写出", "records out"),
+        ("字节", " bytes "),
+        ("（", "("),
+        ("）", ") "),
+        ("已复制", " copied"),
+        ("，", ", "),
         ("/秒", "/s"),
+        ("秒", "s"),
     ];
-    let known = japanese.iter().any(|(word, _)| text.contains(word));
+    let known = words.iter().any(|(word, _)| text.contains(word));
     let english = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
-    known.then(|| japanese.iter().fold(text.to_owned(), english).into_bytes())
+    known.then(|| words.iter().fold(text.to_owned(), english).into_bytes())
 }
 
 fn recognise(head: &Head) -> u8 {
@@ -74,6 +84,8 @@ fn recognise(head: &Head) -> u8 {
 #[derive(Debug, Default)]
 struct Copy {
     command: Command,
+    /// Its first line.
+    line: u64,
     input: Option<(f64, f64)>,
     output: Option<(f64, f64)>,
     /// Bytes and seconds, as dd says, since it began.
@@ -86,10 +98,14 @@ struct Dd {
     work: Work,
     commands: VecDeque<Command>,
     copy: Option<Copy>,
-    /// What progress told so far of the copy that runs.
-    progress: (f64, f64),
+    /// Bytes and seconds since the copy that runs began, as its progress told.
+    progress: Vec<(f64, f64)>,
     /// Of the copy before.
     before: Option<(f64, f64)>,
+    /// A copy's time is told.
+    timed: bool,
+    /// Copies of which no time is told: they failed, as it seems.
+    untimed: Vec<Copy>,
 }
 
 impl Dd {
@@ -98,8 +114,10 @@ impl Dd {
             work: Work::new("dd"),
             commands: VecDeque::new(),
             copy: None,
-            progress: (0.0, 0.0),
+            progress: Vec::new(),
             before: None,
+            timed: false,
+            untimed: Vec::new(),
         }
     }
 
@@ -118,34 +136,75 @@ impl Dd {
     }
 
     /// Progress: all since the copy began.
-    fn progress(&mut self, now: (f64, f64), out: &mut Out) {
-        let (bytes, seconds) = (now.0 - self.progress.0, now.1 - self.progress.1);
-        if bytes < 0.0 || seconds <= 0.0 {
-            return;
+    fn progress(&mut self, now: (f64, f64)) {
+        let before = self.progress.last().copied().unwrap_or_default();
+        if now.0 >= before.0 && now.1 > before.1 {
+            self.progress.push(now);
         }
-        self.progress = now;
-        let job = Dd::job(self.commands.front().unwrap_or(&Command::default()));
-        out.sample();
-        out.spans(seconds);
-        let done = Done {
-            bytes,
-            time: seconds,
-            ..UNKNOWN
-        };
-        self.work.amounts(out, Dd::of(&job), done);
     }
 
     /// The copy whose lines came is whole.
     fn is_over(&mut self, out: &mut Out) {
         let Some(copy) = self.copy.take() else { return };
-        let before = std::mem::take(&mut self.progress);
+        let is_timed = copy.copied.is_some() || copy.timed[0].is_some();
+        if is_timed || out.options().every.is_some() {
+            self.timed = true;
+            self.put(&copy, out);
+        } else {
+            self.progress.clear();
+            self.untimed.push(copy);
+        }
+    }
+
+    /// What its progress told, of a copy with so many records in all if that is known. Progress
+    /// does not count them.
+    fn put_progress(&mut self, job: &[u8], whole: Option<(f64, f64)>, out: &mut Out) -> (f64, f64) {
+        let mut before = (0.0, 0.0);
+        for now in std::mem::take(&mut self.progress) {
+            let (bytes, time) = (now.0 - before.0, now.1 - before.1);
+            let ops = match whole {
+                Some((records, all)) if all > 0.0 => records * bytes / all,
+                _ => f64::NAN,
+            };
+            out.sample();
+            out.spans(time);
+            let done = Done {
+                ops,
+                bytes,
+                time,
+                ..UNKNOWN
+            };
+            self.work.amounts(out, Dd::of(job), done);
+            before = now;
+        }
+        before
+    }
+
+    /// A copy of which nothing but progress was told.
+    fn progress_is_all(&mut self, out: &mut Out) {
+        self.timed |= !self.progress.is_empty();
+        let job = Dd::job(self.commands.front().unwrap_or(&Command::default()));
+        self.put_progress(&job, None, out);
+    }
+
+    fn put(&mut self, copy: &Copy, out: &mut Out) {
         let job = Dd::job(&copy.command);
-        let job = Dd::of(&job);
         let (full, partial) = copy.output.or(copy.input).unwrap_or((f64::NAN, 0.0));
+        if !self.progress.is_empty() {
+            out.note("dd's progress does not count records: they are spread over it by bytes");
+        }
+        let all = copy.copied.map(|(bytes, _)| (full + partial, bytes));
+        let before = self.put_progress(&job, all, out);
+        let job = Dd::of(&job);
         let from_records = copy.command.block.filter(|_| partial == 0.0);
         let bytes = match copy.copied {
             Some((bytes, _)) => bytes - before.0,
             None => from_records.map_or(f64::NAN, |block| block * full),
+        };
+        // What is left of them after progress.
+        let left = match copy.copied {
+            Some((all, _)) if all > 0.0 => bytes / all,
+            _ => 1.0,
         };
         if let (Some(now), Some(then)) = (copy.copied, self.before)
             && now.0 > then.0
@@ -166,7 +225,7 @@ impl Dd {
             out.spans(seconds);
         }
         let done = Done {
-            ops: full + partial,
+            ops: (full + partial) * left,
             bytes,
             time: seconds.unwrap_or(f64::NAN),
             ..UNKNOWN
@@ -199,6 +258,7 @@ impl Dd {
             self.is_over(out);
             self.copy = Some(Copy {
                 command: self.commands.pop_front().unwrap_or_default(),
+                line: out.line_number(),
                 input: Some((found.full, found.partial)),
                 ..Copy::default()
             });
@@ -225,7 +285,7 @@ impl Dd {
                 }
                 _ => {
                     self.is_over(out);
-                    self.progress(now, out);
+                    self.progress(now);
                 }
             }
             return Line::Data;
@@ -239,9 +299,19 @@ impl Dd {
             copy.timed[place] = Some(time);
             return Line::Data;
         }
+        // That of csh: `0.03u 1.93s 0:09.87 19.8%`.
+        if let ([user, sys, real, share, ..], Some(copy)) = (&line[..], &mut self.copy)
+            && let (Some(user), Some(sys)) = (user.strip_suffix(b"u"), sys.strip_suffix(b"s"))
+            && let (Some(user), Some(sys), Some(real)) = (clock(user), clock(sys), clock(real))
+            && share.ends_with(b"%")
+        {
+            copy.timed = [Some(real), Some(user), Some(sys)];
+            return Line::Data;
+        }
         let commands = commands(piece);
         if !commands.is_empty() {
             self.is_over(out);
+            self.progress_is_all(out);
             self.commands = commands.into();
             return Line::Noise;
         }
@@ -271,5 +341,13 @@ impl Parser for Dd {
 
     fn end(&mut self, out: &mut Out) {
         self.is_over(out);
+        self.progress_is_all(out);
+        for copy in std::mem::take(&mut self.untimed) {
+            if self.timed {
+                out.not_understood(copy.line, "a copy of which no time is told: it failed?");
+            } else {
+                self.put(&copy, out);
+            }
+        }
     }
 }
