@@ -3,7 +3,7 @@
 //! Bytes in steps of 1,024, bits in steps of 1,000, both as printed, with three digits. Sums
 //! over streams and over the whole run are left out where their parts are there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::list::Format;
 use crate::number::{number, scaled};
@@ -95,6 +95,8 @@ struct Row<'a> {
     from: f64,
     to: f64,
     bytes: f64,
+    /// Seconds that it took at its rate.
+    took: f64,
     /// What follows the rate.
     rest: Vec<&'a str>,
 }
@@ -112,17 +114,40 @@ fn row(text: &str) -> Option<Row<'_>> {
     let (amount, unit) = (rest.next()?, rest.next()?);
     let letters = unit.strip_suffix("Bytes")?;
     let bytes = scaled([amount, letters].concat().as_bytes(), 1024.0)?;
-    let (_rate, rate_unit) = (number(rest.next()?.as_bytes())?, rest.next()?);
-    rate_unit.strip_suffix("/sec")?;
+    let (rate, unit) = (rest.next()?, rest.next()?.strip_suffix("/sec")?);
+    let rate = match unit.strip_suffix("bits") {
+        Some(letters) => scaled([rate, letters].concat().as_bytes(), 1000.0)? / 8.0,
+        None => {
+            let letters = unit.strip_suffix("Bytes")?;
+            scaled([rate, letters].concat().as_bytes(), 1024.0)?
+        }
+    };
     Some(Row {
         id: id.trim(),
         role,
         from: number(from.trim().as_bytes())?,
         to: number(to.trim().as_bytes())?,
         bytes,
+        took: bytes / rate,
         rest: rest.collect(),
     })
 }
+
+/// The stream that a line begins with.
+fn id_of(text: &str) -> Option<&str> {
+    let (id, _) = text.strip_prefix('[')?.split_once(']')?;
+    Some(id.trim())
+}
+
+/// A stream of iperf 2, when it was connected.
+#[derive(Clone, Copy, Debug)]
+struct Connected {
+    began: f64,
+    receives: bool,
+}
+
+/// What is printed beside the last interval, of less than the times have digits.
+const REST: f64 = 0.01;
 
 struct Iperf {
     work: Work,
@@ -135,7 +160,12 @@ struct Iperf {
     /// Whether this side receives.
     receives: bool,
     omitted: f64,
-    /// The server's own report comes.
+    /// Streams of iperf 2, and the port at which it listens.
+    connected: HashMap<String, Connected>,
+    listens: String,
+    /// Streams of which the server's own report comes, a row each.
+    reported: HashSet<String>,
+    /// The server's output follows, of the same test (`--get-server-output`).
     is_report: bool,
 }
 
@@ -149,6 +179,9 @@ impl Iperf {
             streams: HashMap::new(),
             receives: false,
             omitted: 0.0,
+            connected: HashMap::new(),
+            listens: String::new(),
+            reported: HashSet::new(),
             is_report: false,
         }
     }
@@ -157,7 +190,26 @@ impl Iperf {
         self.base += self.omitted + self.reached;
         (self.reached, self.omitted) = (0.0, 0.0);
         self.streams.clear();
+        self.connected.clear();
+        self.reported.clear();
         self.is_report = false;
+    }
+
+    /// `[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 51916`: who listens receives,
+    /// also while it sends by another stream (`-d`, `-r`). A stream begins when it is connected,
+    /// and a server gives its number to another later.
+    fn connects(&mut self, text: &str) -> Option<()> {
+        let (local, _) = text.split_once(" connected with ")?;
+        let port = local.rsplit_once(" port ")?.1;
+        let receives = port == self.listens;
+        let id = id_of(text)?;
+        self.streams.remove(id);
+        let stream = Connected {
+            began: self.reached,
+            receives: receives != text.contains("(reverse)"),
+        };
+        self.connected.insert(id.to_owned(), stream);
+        Some(())
     }
 
     fn take(&mut self, row: &Row, out: &mut Out) -> Line {
@@ -170,23 +222,41 @@ impl Iperf {
         let is_sum = row.id == "SUM";
         let parts = self.streams.keys().any(|k| k.starts_with("SUM") != is_sum);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
-        let receives = match row.role {
-            "" => self.receives,
-            role => role.starts_with("RX"),
+        let stream = self.connected.get(row.id);
+        let receives = match (row.role, stream) {
+            ("", Some(stream)) => stream.receives,
+            ("", None) => self.receives,
+            (role, _) => role.starts_with("RX"),
         };
+        let began = stream.map_or(0.0, |stream| stream.began);
         let other_side = match row.rest.last() {
             Some(&"sender") => receives,
             Some(&"receiver") => !receives,
             _ => false,
         };
-        if (is_sum && parts) || whole || other_side || self.is_report || row.to <= row.from {
+        let is_report = self.is_report || self.reported.remove(row.id);
+        if (is_sum && parts) || whole || other_side || is_report || row.to < row.from {
             return Line::Noise;
         }
+        let mut length = row.to - row.from;
+        let mut to = began + row.to;
+        if length == 0.0 {
+            // `2.00-2.00`: what came after the last interval.
+            if !(row.took > 0.0 && row.took <= REST) {
+                return if row.bytes == 0.0 {
+                    Line::Noise
+                } else {
+                    Line::Unknown
+                };
+            }
+            length = row.took;
+            to += length;
+        }
         self.streams.insert(key, row.to);
-        self.reached = self.reached.max(row.to);
+        self.reached = self.reached.max(began + row.to);
         out.note("iperf's text has three digits; its JSON has all");
-        out.sample_at(Stamp::Elapsed(self.base + self.omitted + row.to));
-        out.spans(row.to - row.from);
+        out.sample_at(Stamp::Elapsed(self.base + self.omitted + to));
+        out.spans(length);
         let op: &[u8] = if receives { b"receive" } else { b"send" };
         let of = [if is_sum { b"" } else { row.id.as_bytes() }, op, b""];
         let mut done = Done {
@@ -211,8 +281,11 @@ impl Iperf {
         };
         let mut found = Vec::new();
         if self.header.contains("Jitter") {
-            if let (Some(jitter), Some(&"ms")) = (plain(0), row.rest.get(1)) {
-                found.push(("jitter", "ms", jitter));
+            match (plain(0), row.rest.get(1)) {
+                (Some(jitter), Some(&"ms")) => found.push(("jitter", "ms", jitter)),
+                // What is sent has no jitter, under the same header (`--bidir`).
+                (Some(datagrams), None) => done.ops = datagrams,
+                _ => {}
             }
             // `0/763`, of old versions `3/   89`.
             let rest = row.rest.join(" ");
@@ -266,6 +339,7 @@ const CHATTER: &[&str] = &[
     "CPU ",
     "Control connection",
     "Linux ",
+    "Server output:",
     "snd_tcp",
     "rcv_tcp",
     "WARNING",
@@ -292,7 +366,9 @@ impl Parser for Iperf {
         if let Some(row) = row(text) {
             return self.take(&row, out);
         }
-        if text.starts_with("Connecting to") || text.starts_with("Accepted connection") {
+        if text.starts_with("Connecting to")
+            || text.starts_with("Accepted connection") && !self.is_report
+        {
             self.test_begins();
             self.receives = text.starts_with("Accepted");
         } else if text.starts_with("Client connecting")
@@ -301,10 +377,26 @@ impl Parser for Iperf {
         {
             self.test_begins();
             self.receives = text.starts_with("Server");
+            if let Some(("Server listening on TCP" | "Server listening on UDP", port)) =
+                text.split_once(" port ")
+            {
+                port.split(' ')
+                    .next()
+                    .unwrap_or_default()
+                    .clone_into(&mut self.listens);
+            }
         } else if text.starts_with("Reverse mode") {
             self.receives = !self.receives;
         } else if text.contains("Server Report") {
+            self.reported.extend(id_of(text).map(str::to_owned));
+        } else if text.contains(" connected with ") {
+            self.connects(text);
+        } else if text == "Server output:" {
             self.is_report = true;
+            out.note(
+                "the server's output (--get-server-output) tells of the same test and was left \
+                 out",
+            );
         }
         let known = CHATTER.iter().any(|s| text.starts_with(s));
         let about_socket = text.starts_with('[')
@@ -315,6 +407,7 @@ impl Parser for Iperf {
                 "WARNING",
                 "connected",
                 "Remote ",
+                "received out-of-order",
             ]
             .iter()
             .any(|s| text.contains(s));
