@@ -183,7 +183,10 @@ impl Redis {
             let known = test.counts.entry(upto).or_insert(count);
             *known = known.max(count);
         } else {
+            // Old versions print whole milliseconds, so that several shares are up to the same:
+            // the last counts.
             let column = format!("latency.up_to_{}ms", trimmed(upto));
+            test.others.retain(|(name, ..)| *name != column);
             test.others.push((column, "%", share_value));
         }
         Some(())

@@ -169,6 +169,9 @@ impl FioText {
                 (size, rest.split_once("msec)")?.0, 1000.0)
             }
         };
+        // `io=1,024MB` of a wrapper that groups digits: `1` is not all of it.
+        size.ends_with(|c: char| c.is_ascii_alphabetic())
+            .then_some(())?;
         let step = if size.contains('i') { 1024.0 } else { step };
         job.directions.push(Direction {
             op,
@@ -274,12 +277,15 @@ impl FioText {
         if let Some(row) = text.strip_prefix('|') {
             return self.percentile_row(row);
         }
+        self.percentiles = None;
         let (label, rest) = text.split_once(':')?;
-        let (name, unit) = match label.split_once('(') {
+        // The unit is last: `clat prio 2/0 (50.50% of IOs) percentiles (usec)`.
+        let (name, unit) = match label.rsplit_once('(') {
             Some((name, unit)) => (name.trim(), unit.split(')').next()?.trim()),
             None => (label.trim(), ""),
         };
         if let Some(of) = name.strip_suffix(" percentiles") {
+            let of = of.split_once(" (").map_or(of, |(of, _)| of);
             self.percentiles = Some((of.to_owned(), unit.to_owned()));
             return Some(());
         }
@@ -289,6 +295,7 @@ impl FioText {
             "trim" => self.direction("trim", rest, out),
             "mixed" => self.direction("mixed", rest, out),
             "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => self.latency(name, unit, rest),
+            _ if name.contains(" prio ") && !unit.is_empty() => self.latency(name, unit, rest),
             "fsync/fdatasync/sync_file_range" => Some(()),
             _ if name.starts_with("issued") => self.issued(rest),
             "bw" | "iops" | "cpu" | "IO depths" | "submit" | "complete" | "latency"
