@@ -303,6 +303,50 @@ fn what_only_one_of_two_files_tells_is_kept() {
     );
 }
 
+/// Logs of a run's jobs stand side by side, and so do those of bytes beside those of I/Os; the
+/// run's JSON, which is exact, counts before them. It also tells of which fio they are.
+#[test]
+fn logs_of_fio_are_of_their_jobs() {
+    let dir = scratch("import-fio-logs");
+    let files = dir.join("files");
+    fs::create_dir_all(&files).unwrap();
+    for job in 1..=2 {
+        let log = |kind: &str| files.join(format!("a_{kind}.{job}.log"));
+        fs::write(log("bw"), "1000, 1, 0, 0\n2000, 3, 0, 0\n").unwrap();
+        fs::write(log("iops"), "1000, 5, 0, 0\n2000, 7, 0, 0\n").unwrap();
+    }
+    let out = import(&dir, &["files", "-o", "logs"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert!((total(&dir, "logs", "workload.bytes") - 8192.0).abs() < 1e-6);
+    assert!((total(&dir, "logs", "workload.ops") - 24.0).abs() < 1e-9);
+
+    fs::write(
+        files.join("a.json"),
+        r#"{ "fio version" : "fio-2.21", "timestamp" : 1500000002, "jobs" : [
+  { "jobname" : "a", "groupid" : 0, "read" : {
+    "io_bytes" : 9, "runtime" : 2000, "total_ios" : 25 } } ] }
+"#,
+    )
+    .unwrap();
+    fs::write(
+        files.join("a_lat.1.log"),
+        "1000, 20, 0, 0\n2000, 30, 0, 0\n",
+    )
+    .unwrap();
+    let out = import(&dir, &["files", "-o", "all"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert!((total(&dir, "all", "workload.bytes") - 9.0 * 1024.0).abs() < 1e-6);
+    assert!((total(&dir, "all", "workload.ops") - 25.0).abs() < 1e-9);
+    let notes = manifest(&dir, "all")["imported"].to_string();
+    assert!(
+        notes.contains("tells the same time with more measures") && notes.contains("microseconds"),
+        "{notes}"
+    );
+    let alone = import(&dir, &["files/a_lat.1.log", "-o", "alone"]);
+    assert_eq!(alone.status.code(), Some(2), "{}", said(&alone));
+    assert!(said(&alone).contains("--fio-version"), "{}", said(&alone));
+}
+
 /// A file of `sadc` is read by `sadf`, where that is installed.
 #[test]
 fn recordings_of_sysstat_are_read_by_its_own_program() {

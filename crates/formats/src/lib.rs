@@ -37,6 +37,7 @@ pub use out::{Out, Shape};
 pub use own::{Own, own};
 pub use recognise::{Head, Unrecognised, named, recognise, recognise_among};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
+pub use tools::fio::{fio_version, fio_version_of};
 
 /// What a parser says of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

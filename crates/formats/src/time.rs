@@ -17,6 +17,10 @@ pub struct Options {
     pub dates: Option<DateOrder>,
     /// How many processors the machine had, where the text does not tell.
     pub processors: Option<u32>,
+    /// The name of the file without its folder; empty if it has none.
+    pub file: String,
+    /// Major and minor version of the fio that wrote a log.
+    pub fio: Option<[u32; 2]>,
 }
 
 impl Default for Options {
@@ -27,6 +31,8 @@ impl Default for Options {
             zone: TimeZone::UTC,
             dates: None,
             processors: None,
+            file: String::new(),
+            fio: None,
         }
     }
 }

@@ -9,7 +9,7 @@
 //!   "capture": "vmstat-linux/ubuntu18-vmstat-1-long.out",
 //!   "format": "vmstat-linux",
 //!   "options": {"every": 1, "start": "2020-01-01T00:00:00Z", "dates": "mdy", "processors": 2,
-//!               "tz": "CET-1CEST,M3.5.0,M10.5.0/3"},
+//!               "tz": "CET-1CEST,M3.5.0,M10.5.0/3", "fio": "2.21"},
 //!   "samples": 49, "since_boot": 1, "unknown": 0, "host": "name",
 //!   "rows": {"vm": 49},
 //!   "cells": [
@@ -29,7 +29,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use formats::{DateOrder, Head, Import, Options, Report, named, recognise};
+use formats::{DateOrder, Head, Import, Options, Report, fio_version_of, named, recognise};
 use jiff::tz::TimeZone;
 use run::catalog::{self, Column, columns};
 use run::rows::TableId;
@@ -50,6 +50,8 @@ fn options(case: &Value) -> Options {
         processors: of["processors"].as_u64().map(|n| n as u32),
         dates: of["dates"].as_str().map(order),
         zone: of["tz"].as_str().map_or(TimeZone::UTC, zone),
+        fio: of["fio"].as_str().and_then(fio_version_of),
+        ..Options::default()
     }
 }
 

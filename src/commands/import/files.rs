@@ -66,9 +66,13 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
     if let [only] = &all[..] {
         return one(wanted, only, told, &mut signals);
     }
+    let options = Options {
+        fio: wanted.options.fio.or_else(|| version_beside(&all)),
+        ..wanted.options.clone()
+    };
     let mut looked = Vec::new();
     for input in &all {
-        match look(wanted, input, &wanted.options, &mut signals) {
+        match look(wanted, input, &options, &mut signals) {
             Ok(found) => {
                 told.tell_cut(&found);
                 looked.push(found);
@@ -100,6 +104,34 @@ fn begin_run(wanted: &Wanted) -> Result<Making, Failure> {
     Ok(making)
 }
 
+/// The version of fio that its results among the files tell, if there is one only: logs of
+/// latencies do not tell their unit.
+fn version_beside(all: &[Input]) -> Option<[u32; 2]> {
+    if !all.iter().any(|input| input.name.contains("lat")) {
+        return None;
+    }
+    let version = |input: &Input| {
+        let mut text = input.open().ok()?;
+        let first = inputs::first_bytes(&mut text, HEAD).ok()?;
+        formats::fio_version(&Head::new(&first))
+    };
+    let mut versions: Vec<[u32; 2]> = all.iter().filter_map(version).collect();
+    versions.dedup();
+    match versions[..] {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// What is told of a file beside what the user says of all.
+fn options_of(options: &Options, input: &Input) -> Options {
+    let file = input.name.rsplit('/').next().unwrap_or_default();
+    Options {
+        file: file.to_owned(),
+        ..options.clone()
+    }
+}
+
 /// One file: taken as it is read.
 fn one(
     wanted: &Wanted,
@@ -110,7 +142,8 @@ fn one(
     let mut making = begin_run(wanted)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
     let found = begin(wanted, input).and_then(|(text, first, head, format, cut)| {
-        let mut import = Import::new(format.reading(), &head, wanted.options.clone());
+        let options = options_of(&wanted.options, input);
+        let mut import = Import::new(format.reading(), &head, options);
         import.hand_out_alike();
         let report = read(&mut import, &first, text, &mut write, signals)?;
         let words = std::mem::take(&mut import.rows().words);
@@ -197,6 +230,7 @@ fn look<'i>(
 ) -> Result<Looked<'i>, Why> {
     let (text, first, head, format, cut) = begin(wanted, input)?;
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
+    let options = &options_of(options, input);
     let mut import = Import::new(format.reading(), &head, options.clone());
     let mut count = |sink: &mut Sink| {
         for (table, found) in sink.filled() {

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use formats::{
-    DateOrder, FORMATS, Format, Head, Options, Own, Reading, own, recognise, recognise_among,
+    DateOrder, FORMATS, Format, Head, Options, Own, Reading, fio_version_of, own, recognise,
+    recognise_among,
 };
 use jiff::tz::TimeZone;
 use run::Nanos;
@@ -62,6 +63,7 @@ fn arguments(command: Command) -> Command {
             option("processors", "N", "How many processors it had, where the text does not tell")
                 .value_parser(value_parser!(u32).range(1..=100_000)),
         )
+        .arg(option("fio-version", "VERSION", "Version of fio that wrote logs of latencies, where nothing beside them tells it: 2.21"))
         .arg(option("name", "NAME", "Title of the run"))
         .arg(flag("strict", "Any line or file that is not understood is an error, and nothing is made"))
         .arg(flag("json", "What was imported as JSON on stdout"))
@@ -157,6 +159,13 @@ impl Wanted {
                 "--every must be longer than nothing and at most 10000d",
             ));
         }
+        let fio = |text: String| {
+            fio_version_of(&text).ok_or_else(|| {
+                Failure::input(format!(
+                    "--fio-version {text}: no version of fio\nhint: for example 2.21"
+                ))
+            })
+        };
         let format = text("as").map(|t| Asked::of(&t)).transpose()?;
         let first = paths.first().and_then(|p| p.file_name());
         let output = matches.get_one::<PathBuf>("output").cloned();
@@ -175,6 +184,8 @@ impl Wanted {
                     _ => DateOrder::Ymd,
                 }),
                 processors: matches.get_one::<u32>("processors").copied(),
+                file: String::new(),
+                fio: text("fio-version").map(fio).transpose()?,
             },
             host: text("host"),
             name: text("name"),

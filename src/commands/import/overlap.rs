@@ -16,6 +16,8 @@ const SHARED: [&str; 3] = ["other", "since_boot", "distribution"];
 pub(super) struct Better {
     /// The first of them.
     name: String,
+    /// It tells more of what was done.
+    has_more: bool,
     /// From when to when they tell.
     spans: Vec<(Nanos, Nanos)>,
     /// Rows of the other that are of those times.
@@ -71,11 +73,12 @@ impl Better {
     pub(super) fn note(&self, table: &str, rows: u64) -> Option<String> {
         let (from, to) = self.span?;
         let Better { name, left_out, .. } = self;
+        let better = match self.has_more {
+            true => "with more measures",
+            false => "in as many rows or more",
+        };
         Some(if *left_out == rows {
-            format!(
-                "its rows of `{table}` are left out: {name} tells the same time in as many rows \
-                 or more"
-            )
+            format!("its rows of `{table}` are left out: {name} tells the same time {better}")
         } else {
             let [from, to] = [from, to].map(run::manifest::rfc3339);
             format!(
@@ -96,6 +99,8 @@ pub(super) struct Filled {
     instances: HashSet<Vec<Word>>,
     /// The same as texts, when all are known.
     names: HashSet<Vec<String>>,
+    /// Which values any row tells, by their place.
+    told: Vec<bool>,
 }
 
 impl Filled {
@@ -105,6 +110,10 @@ impl Filled {
             let length = found.intervals.get(i).copied().unwrap_or(0.0);
             self.span = Some(joined(self.span, span_of(*time, length)));
         }
+        self.told.resize(found.values.len(), false);
+        for (told, column) in self.told.iter_mut().zip(&found.values) {
+            *told |= column.iter().any(|value| !value.is_nan());
+        }
         if found.table.detail == Detail::Event {
             return;
         }
@@ -112,6 +121,16 @@ impl Filled {
             let words: Vec<Word> = found.words.iter().map(|column| column[row]).collect();
             self.instances.insert(words);
         }
+    }
+
+    /// How many values it tells.
+    fn measures(&self) -> usize {
+        self.told.iter().filter(|told| **told).count()
+    }
+
+    /// Whether both tell one of the values.
+    fn shares_measure(&self, other: &Filled) -> bool {
+        self.told.iter().zip(&other.told).any(|(a, b)| *a && *b)
     }
 
     pub(super) fn name(&mut self, words: &Words) {
@@ -125,7 +144,8 @@ impl Filled {
 }
 
 /// Where files tell of the same thing at the same time, the one that has most of it counts; what
-/// the others have before it and after it stays.
+/// the others have before it and after it stays. Of a benchmark's work that is the one with most
+/// measures: results are exact and have all, logs beside them have means of one.
 pub(super) fn choose(looked: &mut [Looked<'_>]) {
     for (place, (_, table)) in catalog::tables().enumerate() {
         if SHARED.contains(&table.name) {
@@ -136,7 +156,12 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
         let mut having: Vec<usize> = (0..looked.len())
             .filter(|i| rows(&looked[*i]) > 0)
             .collect();
-        having.sort_by_key(|i| std::cmp::Reverse(rows(&looked[*i])));
+        let measures = |f: &Looked<'_>| match table.dimensions.first() {
+            Some(&"tool") => f.rows.get(&id).map_or(0, Filled::measures),
+            _ => 0,
+        };
+        let most = |f: &Looked<'_>| (measures(f), rows(f));
+        having.sort_by_key(|i| std::cmp::Reverse(most(&looked[*i])));
         // Files that count, and when.
         let mut telling: Vec<(usize, Vec<(Nanos, Nanos)>)> = Vec::new();
         for file in having {
@@ -145,6 +170,7 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
             for (other, spans) in telling.iter().filter(|(k, _)| same(*k)) {
                 if better.spans.is_empty() && !spans.is_empty() {
                     looked[*other].name().clone_into(&mut better.name);
+                    better.has_more = measures(&looked[*other]) > measures(&looked[file]);
                 }
                 better.spans.extend(spans);
             }
@@ -161,18 +187,16 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
 /// Whether two files tell of the same: files of one format do if they share an instance (a job,
 /// a device), those of several formats if they are not of tools that the table keeps apart.
 fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
-    if !overlap(a, b) {
+    let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
+        return false;
+    };
+    if !overlap(a, b) || !of_a.shares_measure(of_b) {
         return false;
     }
     if a.format.name() == b.format.name() {
-        let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
-            return false;
-        };
         return !of_a.names.is_disjoint(&of_b.names);
     }
-    if table.dimensions.get(1) == Some(&"layer")
-        && let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id))
-    {
+    if table.dimensions.get(1) == Some(&"layer") {
         return share_devices(&of_a.names, &of_b.names);
     }
     let by_tool = table.dimensions.first() == Some(&"tool");

@@ -3,15 +3,13 @@
 //! `time in ms, direction, block size, counts…`, of each interval. There are 1,856 buckets in
 //! nanoseconds, or 1,216 in microseconds before fio 2.99, halved `log_hist_coarseness` times.
 
-use std::collections::HashMap;
-
 use run::grid;
 
+use super::log_jobs::{Jobs, banner, stamp};
 use crate::list::Format;
 use crate::number::whole;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::time::Stamp;
 use crate::workload::Work;
 use crate::{Line, Parser};
 
@@ -43,7 +41,8 @@ fn grid_of(counts: usize) -> Option<(u32, u64)> {
 }
 
 fn recognise(head: &Head) -> u8 {
-    let Some(first) = head.lines().find(|l| !l.is_empty()) else {
+    let mut lines = head.lines();
+    let Some(first) = lines.find(|l| !l.is_empty() && banner(l).is_none()) else {
         return 0;
     };
     match row(first) {
@@ -64,15 +63,14 @@ fn row(line: &[u8]) -> Option<(u64, &'static str, Vec<u64>)> {
 
 struct Hist {
     work: Work,
-    /// When the interval before of each direction ended.
-    before: HashMap<&'static str, u64>,
+    jobs: Option<Jobs>,
 }
 
 impl Hist {
     fn new() -> Hist {
         Hist {
             work: Work::new("fio"),
-            before: HashMap::new(),
+            jobs: None,
         }
     }
 }
@@ -82,25 +80,39 @@ impl Parser for Hist {
         if line.is_empty() {
             return Line::Noise;
         }
+        if let Some(file) = banner(line) {
+            self.jobs = Some(Jobs::of(file));
+            out.broken();
+            return Line::Noise;
+        }
         let Some((time, op, counts)) = row(line) else {
             return Line::Unknown;
         };
         let Some((coarseness, scale)) = grid_of(counts.len()) else {
             return Line::Unknown;
         };
-        let before = self.before.insert(op, time).unwrap_or(0);
+        let jobs = self
+            .jobs
+            .get_or_insert_with(|| Jobs::of(&out.options().file));
+        let place = jobs.row(op, time);
+        if place.is_first {
+            out.broken();
+        }
         out.note(
             "fio's histogram logs have latencies from submission to completion (clat), not the \
              whole",
         );
-        out.sample_at(Stamp::Elapsed(time as f64 / 1000.0));
-        out.spans(time.saturating_sub(before).max(1) as f64 / 1000.0);
+        out.sample_at(stamp(time));
+        if let Some(passed) = place.passed {
+            out.spans(passed.max(1) as f64 / 1000.0);
+        }
+        let job = jobs.job();
+        let of = [&*job, op, jobs.client()].map(str::as_bytes);
         for (place, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let bound = |place: usize| {
                 let fine = u32::try_from(place << coarseness).unwrap_or(u32::MAX >> 8);
                 grid::lower(fine).saturating_mul(scale) as f64 / 1e9
             };
-            let of = [&b""[..], op.as_bytes(), b""];
             self.work
                 .latency(out, of, bound(place), bound(place + 1), *count as f64);
         }

@@ -3,16 +3,17 @@
 //! Nothing in a row says which of them it is: that is in the file's name, or asked for. Rows
 //! that are means (`log_avg_msec`) have size 0; others are of one I/O each.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use run::rows::TableId;
 
+use super::log_jobs::{Jobs, Name, banner, stamp};
 use super::log_rows::{Row, Rows, Taken};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::time::{Refused, Stamp};
-use crate::workload::{Done, UNKNOWN, Work};
+use crate::time::Refused;
+use crate::workload::{Done, UNKNOWN, Work, instance};
 use crate::{Line, Parser};
 
 /// A format of one kind of log.
@@ -75,27 +76,34 @@ pub(crate) const SLAT: Format = log!(
     "3, 490, 0, 4096, 61440, 0\n4, 191, 1, 4096, 774144, 0\n"
 );
 
+/// Kinds of logs, as they are named.
+const KINDS: [&str; 5] = ["bw", "iops", "lat", "clat", "slat"];
+
 /// What a log's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// KiB/s.
     Bandwidth,
     Iops,
-    /// Nanoseconds.
+    /// Nanoseconds, before fio 2.99 microseconds.
     Latency(&'static str),
     /// Nobody said.
     Unknown,
 }
 
-/// `lat` of `job_lat.1.log` and `job_lat.log`, also with a host behind.
-fn kind_in(name: &str) -> Option<&str> {
-    let (stem, _) = name
-        .split_once(".log")
-        .or_else(|| name.split_once(".csv"))?;
-    let stem = stem.trim_end_matches(|c: char| c.is_ascii_digit());
-    let stem = stem.strip_suffix('.').unwrap_or(stem);
-    stem.rsplit('_').next()
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Bandwidth => "bw",
+            Kind::Iops => "iops",
+            Kind::Latency(name) => name,
+            Kind::Unknown => "",
+        }
+    }
 }
+
+/// The first version with latencies in nanoseconds.
+const NANOSECONDS: [u32; 2] = [2, 99];
 
 /// Whether these are rows of a fio log.
 fn are_rows(head: &Head) -> bool {
@@ -112,8 +120,12 @@ fn are_rows(head: &Head) -> bool {
     }
 }
 
+fn is_named(head: &Head, kind: &str) -> bool {
+    Name::of(head.name()).is_some_and(|name| name.kind == kind)
+}
+
 fn recognise(head: &Head, kind: &str) -> u8 {
-    if kind_in(head.name()) == Some(kind) && are_rows(head) {
+    if is_named(head, kind) && are_rows(head) {
         85
     } else {
         0
@@ -122,19 +134,19 @@ fn recognise(head: &Head, kind: &str) -> u8 {
 
 /// Rows of a log whose name does not say what they are.
 pub(crate) fn is_unnamed(head: &Head) -> bool {
-    let known = ["bw", "iops", "lat", "clat", "slat"];
-    are_rows(head) && !kind_in(head.name()).is_some_and(|kind| known.contains(&kind))
+    are_rows(head) && !KINDS.iter().any(|kind| is_named(head, kind))
 }
 
 struct Log {
     kind: Kind,
     work: Work,
     rows: Rows,
-    /// End of the row before of each direction, in milliseconds, and the usual time between.
-    before: HashMap<&'static str, u64>,
-    usual: HashMap<&'static str, u64>,
-    /// First rows, whose interval is not known: their times are of the clock.
-    waiting: Vec<Row>,
+    /// Logs of which rows came, by the names of their files; the present one.
+    logs: Vec<(String, Jobs)>,
+    at: usize,
+    /// First rows, whose interval is not known, with their log and job: their times are of the
+    /// clock.
+    waiting: Vec<(Row, usize, String)>,
     /// What is added up until a second is over: second, direction; I/Os and bytes.
     sums: Vec<(&'static str, f64, f64)>,
     second: u64,
@@ -142,23 +154,42 @@ struct Log {
     distribution: TableId,
 }
 
-/// Times above are milliseconds since 1970, below since the job started.
-const EPOCH: u64 = 1_000_000_000_000;
-
 impl Log {
     fn new(kind: Kind) -> Log {
         Log {
             kind,
             work: Work::new("fio"),
             rows: Rows::default(),
-            before: HashMap::new(),
-            usual: HashMap::new(),
+            logs: Vec::new(),
+            at: 0,
             waiting: Vec::new(),
             sums: Vec::new(),
             second: 0,
             event: TableId::of("workload_event"),
             distribution: TableId::of("distribution"),
         }
+    }
+
+    /// Rows of that file follow.
+    fn follows(&mut self, file: &str, out: &mut Out) {
+        let other =
+            |name: &Name| KINDS.contains(&name.kind.as_str()) && name.kind != self.kind.name();
+        if self.kind != Kind::Unknown && Name::of(file).is_some_and(|name| other(&name)) {
+            out.refuse(Refused(format!(
+                "logs of several kinds are in it: {file} is another than that above\n\
+                 hint: import the logs as files of their own"
+            )));
+        }
+        self.second_is_over(out);
+        self.second = u64::MAX;
+        if !self.logs.is_empty() {
+            out.broken();
+        }
+        let place = self.logs.iter().position(|(name, _)| name == file);
+        self.at = place.unwrap_or_else(|| {
+            self.logs.push((file.to_owned(), Jobs::of(file)));
+            self.logs.len() - 1
+        });
     }
 
     fn row(&mut self, row: Row, out: &mut Out) {
@@ -189,36 +220,39 @@ impl Log {
 
     /// A row that is the mean of what came since the one before of its direction.
     fn mean(&mut self, row: Row, out: &mut Out) {
-        let passed = match self.before.insert(row.op, row.time) {
-            Some(before) => row.time.saturating_sub(before),
-            None if row.time < EPOCH => row.time,
-            None => {
-                self.waiting.push(row);
-                return;
-            }
-        };
-        // Idle intervals have no row: what is longer than usual began with them.
-        let usual = self.usual.entry(row.op).or_insert(passed);
-        *usual = (*usual).min(passed.max(1));
-        let told = out.options().every.map(|every| (every * 1000.0) as u64);
-        let usual = told.unwrap_or(*usual);
-        let passed = if passed.saturating_mul(2) > usual.saturating_mul(3) {
-            usual
-        } else {
-            passed
-        };
-        if let Some(place) = self.waiting.iter().position(|w| w.op == row.op) {
-            let first = self.waiting.swap_remove(place);
-            self.put(first, passed, out);
+        let jobs = &mut self.logs[self.at].1;
+        let place = jobs.row(row.op, row.time);
+        let job = jobs.job().into_owned();
+        if place.is_first {
+            out.broken();
         }
-        self.put(row, passed, out);
+        let Some(passed) = place.passed else {
+            self.waiting.push((row, self.at, job));
+            return;
+        };
+        let told = out.options().every.map(|every| (every * 1000.0) as u64);
+        let Some(length) = jobs.length(row.op, passed, told) else {
+            out.refuse(Refused(
+                "means stand closer together than fio takes them: two jobs are in it as it seems, \
+                 and which row is of which is not told\n\
+                 hint: import fio's JSON, or let each job have a log (per_job_logs=1)"
+                    .into(),
+            ));
+            return;
+        };
+        // A log's rows are all means over the same, and those that wait were before this one.
+        for (first, at, job) in std::mem::take(&mut self.waiting) {
+            self.put(first, (at, &job), length, out);
+        }
+        self.put(row, (self.at, &job), length, out);
     }
 
-    fn put(&self, row: Row, milliseconds: u64, out: &mut Out) {
+    fn put(&self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
         out.sample_at(stamp(row.time));
         out.spans(milliseconds.max(1) as f64 / 1000.0);
         let value = row.value as f64;
-        let of = [&b""[..], row.op.as_bytes(), b""];
+        let client = self.logs[log].1.client();
+        let of = [job, row.op, client].map(str::as_bytes);
         match self.kind {
             Kind::Bandwidth => {
                 let bytes = value * 1024.0;
@@ -233,18 +267,49 @@ impl Log {
                 },
             ),
             Kind::Latency(name) => {
-                let instance = out.word(row.op.as_bytes());
+                let instance = instance(out, of);
+                let value = value * self.scale(row, out);
                 out.other(&format!("{name}.mean"), "ns", instance, value);
             }
             Kind::Unknown => {}
         }
     }
 
+    /// The job and the client of rows of the present log.
+    fn of(&self) -> (Cow<'_, str>, &str) {
+        let jobs = &self.logs[self.at].1;
+        (jobs.job(), jobs.client())
+    }
+
+    /// Nanoseconds in a latency's unit.
+    fn scale(&self, row: Row, out: &mut Out) -> f64 {
+        match out.options().fio {
+            _ if row.is_new => 1.0,
+            Some(version) if version >= NANOSECONDS => 1.0,
+            Some(_) => {
+                out.note("fio before 2.99 logged latencies in microseconds");
+                1000.0
+            }
+            None => {
+                out.refuse(Refused(
+                    "its latencies may be microseconds (fio before 2.99) or nanoseconds (up to \
+                     3.22), and rows of both look alike\n\
+                     hint: say which fio it was, as --fio-version 2.21, or import the run's JSON \
+                     beside it, which tells"
+                        .into(),
+                ));
+                1.0
+            }
+        }
+    }
+
     /// One I/O as an event.
     fn event(&mut self, row: Row, size: u64, out: &mut Out) {
-        let words = [&b"fio"[..], b"", row.op.as_bytes(), b""].map(|w| out.word(w));
+        let (job, client) = self.of();
+        let words = ["fio", &job, row.op, client].map(|w| out.word(w.as_bytes()));
         let offset = row.offset.map_or(f64::NAN, |o| o as f64);
-        let values = [row.value as f64 / 1e9, size as f64, offset, 1.0];
+        let latency = row.value as f64 * self.scale(row, out) / 1e9;
+        let values = [latency, size as f64, offset, 1.0];
         out.event(self.event, stamp(row.time), &words, &values);
     }
 
@@ -259,7 +324,7 @@ impl Log {
         }
         if let Kind::Latency(name) = self.kind {
             let words = ["fio", name, row.op].map(|w| out.word(w.as_bytes()));
-            let value = value as f64;
+            let value = value as f64 * self.scale(row, out);
             out.bucket(self.distribution, &words, value, value, 1.0);
             return;
         }
@@ -273,29 +338,34 @@ impl Log {
     }
 
     fn second_is_over(&mut self, out: &mut Out) {
-        for (op, ops, bytes) in std::mem::take(&mut self.sums) {
+        if self.sums.is_empty() {
+            return;
+        }
+        let sums = std::mem::take(&mut self.sums);
+        let (job, client) = self.of();
+        for (op, ops, bytes) in sums {
             let done = match self.kind {
                 Kind::Iops => Done { ops, ..UNKNOWN },
                 _ => Done { bytes, ..UNKNOWN },
             };
-            self.work.amounts(out, [b"", op.as_bytes(), b""], done);
+            self.work
+                .amounts(out, [&job, op, client].map(str::as_bytes), done);
         }
-    }
-}
-
-fn stamp(milliseconds: u64) -> Stamp {
-    if milliseconds < EPOCH {
-        Stamp::Elapsed(milliseconds as f64 / 1000.0)
-    } else {
-        let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
-        Stamp::Epoch(milliseconds.saturating_mul(1_000_000))
     }
 }
 
 impl Parser for Log {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if line.is_empty() || line.starts_with(b"==> ") {
+        if line.is_empty() {
             return Line::Noise;
+        }
+        if let Some(file) = banner(line) {
+            self.follows(file, out);
+            return Line::Noise;
+        }
+        if self.logs.is_empty() {
+            let file = out.options().file.clone();
+            self.follows(&file, out);
         }
         match self.rows.take(line) {
             Taken::None => return Line::Unknown,
@@ -318,8 +388,8 @@ impl Parser for Log {
         if !self.waiting.is_empty() {
             match out.options().every {
                 Some(every) => {
-                    for row in std::mem::take(&mut self.waiting) {
-                        self.put(row, (every * 1000.0) as u64, out);
+                    for (row, log, job) in std::mem::take(&mut self.waiting) {
+                        self.put(row, (log, &job), (every * 1000.0) as u64, out);
                     }
                 }
                 None => out.refuse(Refused(

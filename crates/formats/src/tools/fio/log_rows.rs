@@ -136,7 +136,10 @@ impl Rows {
             return Taken::None;
         }
         let rows = if agree(&fit, &fields) && self.held.is_empty() {
-            fit[0].read(&fields).into_iter().collect()
+            // A priority of 0 may be an offset of 0, which is left open.
+            let is_new = fit.iter().any(|l| l.priority);
+            let row = fit[0].read(&fields);
+            row.map(|row| Row { is_new, ..row }).into_iter().collect()
         } else {
             self.held.push(line.to_vec());
             if fit.len() > 1 {

@@ -3,9 +3,42 @@
 pub(crate) mod hist;
 pub(crate) mod json;
 pub(crate) mod log;
+mod log_jobs;
 mod log_rows;
 pub(crate) mod text;
 mod totals;
+
+use crate::number::whole;
+use crate::recognise::Head;
+
+/// Major and minor version in `fio-3.36` and `fio-2.21-88-gabc`.
+fn version_in(text: &[u8]) -> Option<[u32; 2]> {
+    let rest = text.strip_prefix(b"fio-")?;
+    let number = |digits: &[u8]| whole(digits).and_then(|n| u32::try_from(n).ok());
+    let mut parts = rest.split(|b| !b.is_ascii_digit());
+    Some([number(parts.next()?)?, number(parts.next()?)?])
+}
+
+/// The version of fio that printed a JSON document or a text. Logs do not tell theirs.
+pub fn fio_version(head: &Head) -> Option<[u32; 2]> {
+    let after = |text: &'_ [u8], sign: &str| {
+        let at = memchr::memmem::find(text, sign.as_bytes())?;
+        version_in(&text[at + sign.len() - "fio-".len()..])
+    };
+    let mut lines = head.lines().map(<[u8]>::trim_ascii);
+    lines.find_map(|line| {
+        let spaced = after(line, "\"fio version\" : \"fio-");
+        spaced
+            .or_else(|| after(line, "\"fio version\":\"fio-"))
+            .or_else(|| after(line, "\"fio version\": \"fio-"))
+            .or_else(|| version_in(line))
+    })
+}
+
+/// The version in what a user says: `2.21` or `fio-2.21`.
+pub fn fio_version_of(text: &str) -> Option<[u32; 2]> {
+    version_in(format!("fio-{}", text.trim_start_matches("fio-")).as_bytes())
+}
 
 /// A caveat.
 const COMPLETION: &str = "fio was told not to measure the whole latency: `workload.time` is that \

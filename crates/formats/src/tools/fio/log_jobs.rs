@@ -1,0 +1,220 @@
+//! Which job a row of fio's logs is of, and how long a mean is over.
+//!
+//! A log is named `NAME_KIND.N.log` with the number of its job, and `.HOST` behind in client mode.
+//! With `per_job_logs=0` the jobs follow one another in one file, and nothing stands between them
+//! but that the time, which is counted from each job's start, goes back.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::time::Stamp;
+
+/// Times above are milliseconds since 1970, below since the job started.
+const EPOCH: u64 = 1_000_000_000_000;
+
+/// Two means in so few milliseconds are of two jobs, or the last of a job that just ended.
+const AT_ONCE: u64 = 10;
+
+/// What a log's name tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Name {
+    /// `lat` of `q_lat.1.log`, `hist` of `q_clat_hist.1.log`.
+    pub(super) kind: String,
+    /// `q.1`.
+    pub(super) job: String,
+    /// The host behind.
+    pub(super) client: String,
+}
+
+impl Name {
+    pub(super) fn of(file: &str) -> Option<Name> {
+        let packed = [".gz", ".bz2", ".xz", ".zst"];
+        let unpacked = packed.iter().find_map(|end| file.strip_suffix(end));
+        let file = unpacked.unwrap_or(file);
+        let (stem, client) = file
+            .split_once(".log")
+            .or_else(|| file.split_once(".csv"))?;
+        let without = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+        let (name, number) = match without.strip_suffix('.') {
+            Some(name) => (name, &stem[without.len()..]),
+            None => (without, ""),
+        };
+        let (job, kind) = name.rsplit_once('_').unwrap_or(("", name));
+        let job = job
+            .strip_suffix("_clat")
+            .filter(|_| kind == "hist")
+            .unwrap_or(job);
+        let parts = [job, number].into_iter().filter(|p| !p.is_empty());
+        Some(Name {
+            kind: kind.to_owned(),
+            job: parts.collect::<Vec<_>>().join("."),
+            client: client.trim_start_matches('.').to_owned(),
+        })
+    }
+}
+
+/// The file that `head` and `tail` name before its rows.
+pub(super) fn banner(line: &[u8]) -> Option<&str> {
+    let name = line.strip_prefix(b"==> ")?.strip_suffix(b" <==")?;
+    std::str::from_utf8(name).ok()?.rsplit('/').next()
+}
+
+pub(super) fn stamp(milliseconds: u64) -> Stamp {
+    if milliseconds < EPOCH {
+        Stamp::Elapsed(milliseconds as f64 / 1000.0)
+    } else {
+        let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
+        Stamp::Epoch(milliseconds.saturating_mul(1_000_000))
+    }
+}
+
+/// The jobs in a log.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    name: Name,
+    /// How many were before the present one.
+    over: u32,
+    directions: HashMap<&'static str, Direction>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Direction {
+    /// The job of its last row, and when that was.
+    job: u32,
+    before: Option<u64>,
+    rows: u64,
+    usual: Option<u64>,
+    /// The length of the row before, where it was much less than usual.
+    short: Option<u64>,
+}
+
+/// What is known of a row.
+pub(super) struct Place {
+    /// It is the first of another job.
+    pub(super) is_first: bool,
+    /// Milliseconds since the row before of its direction; not known of the first by the clock.
+    pub(super) passed: Option<u64>,
+}
+
+impl Jobs {
+    pub(super) fn of(file: &str) -> Jobs {
+        Jobs {
+            name: Name::of(file).unwrap_or_default(),
+            ..Jobs::default()
+        }
+    }
+
+    pub(super) fn client(&self) -> &str {
+        &self.name.client
+    }
+
+    /// The present job, named as those in fio's JSON where several have one name.
+    pub(super) fn job(&self) -> Cow<'_, str> {
+        match self.over {
+            0 => Cow::Borrowed(&self.name.job),
+            over => Cow::Owned(format!("{}#{}", self.name.job, over + 1)),
+        }
+    }
+
+    /// Takes a row's time. Those of a job and direction never go back.
+    pub(super) fn row(&mut self, op: &'static str, time: u64) -> Place {
+        let over = self.over;
+        let direction = self.directions.entry(op).or_default();
+        let is_first = direction.job == over && direction.before.is_some_and(|b| time < b);
+        self.over += u32::from(is_first);
+        if direction.job < self.over {
+            *direction = Direction {
+                job: self.over,
+                ..Direction::default()
+            };
+        }
+        let since_start = (time < EPOCH).then_some(time);
+        let before = direction.before.replace(time);
+        direction.rows += 1;
+        Place {
+            is_first,
+            passed: before.map_or(since_start, |before| Some(time.saturating_sub(before))),
+        }
+    }
+
+    /// How long a mean is over that came so long after the one before: idle intervals have no row,
+    /// so what is longer than usual began with them. `None` where it may be of two jobs.
+    pub(super) fn length(&mut self, op: &str, passed: u64, told: Option<u64>) -> Option<u64> {
+        let direction = self.directions.get_mut(op)?;
+        let usual = direction.usual.get_or_insert(passed.max(1));
+        if direction.rows == 2 && passed <= AT_ONCE && *usual > 10 * AT_ONCE {
+            return None;
+        }
+        // A row that came late leaves less to the next, and the last of a job may be short: only
+        // two of them are an interval.
+        if passed.saturating_mul(3) < usual.saturating_mul(2) {
+            if let Some(other) = direction.short.replace(passed) {
+                *usual = passed.max(other).max(1);
+            }
+        } else {
+            direction.short = None;
+        }
+        let usual = told.unwrap_or(*usual);
+        Some(if passed.saturating_mul(2) > usual.saturating_mul(3) {
+            usual
+        } else {
+            passed
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_kind_job_and_host() {
+        let of = |file: &str| {
+            let name = Name::of(file).unwrap();
+            [name.kind, name.job, name.client]
+        };
+        assert_eq!(of("big_job_bw.12.log"), ["bw", "big_job.12", ""]);
+        assert_eq!(of("a_lat.log"), ["lat", "a", ""]);
+        assert_eq!(of("a_lat.2.log.gz"), ["lat", "a.2", ""]);
+        assert_eq!(of("a_iops.1.log.east.net"), ["iops", "a.1", "east.net"]);
+        assert_eq!(of("a_clat_hist.3.log"), ["hist", "a.3", ""]);
+        assert_eq!(Name::of("a_bw.txt"), None);
+    }
+
+    /// Means of a job's rows, as `(job, length)`.
+    fn lengths(times: &[u64]) -> Vec<(String, Option<u64>)> {
+        let mut jobs = Jobs::of("a_bw.log");
+        let mut row = |time: &u64| {
+            let passed = jobs.row("read", *time).passed.unwrap();
+            let length = jobs.length("read", passed, None);
+            (jobs.job().into_owned(), length)
+        };
+        times.iter().map(&mut row).collect()
+    }
+
+    /// Two rows that are closer than usual are the usual from then on.
+    #[test]
+    fn a_row_that_came_late_leaves_less_to_the_next() {
+        let late = lengths(&[500, 1000, 1700, 2003, 2500, 4500]);
+        let late: Vec<u64> = late.into_iter().map(|(_, l)| l.unwrap()).collect();
+        assert_eq!(late, [500, 500, 700, 303, 497, 500]);
+        let idle = lengths(&[10_000, 10_500, 11_000, 13_000]);
+        let idle: Vec<u64> = idle.into_iter().map(|(_, l)| l.unwrap()).collect();
+        assert_eq!(idle, [10_000, 500, 500, 500]);
+    }
+
+    #[test]
+    fn jobs_in_one_file_begin_where_time_goes_back() {
+        let found = lengths(&[500, 1001, 1503, 499, 1000]);
+        let job = |name: &str, length| (name.to_owned(), Some(length));
+        let wanted = [
+            job("a", 500),
+            job("a", 501),
+            job("a", 502),
+            job("a#2", 499),
+            job("a#2", 501),
+        ];
+        assert_eq!(found, wanted);
+        assert_eq!(lengths(&[500, 501])[1].1, None);
+    }
+}
