@@ -26,9 +26,7 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     if any(&["ram", "zram", "ramdisk", "swap"]) {
         return "memory";
     }
-    if any(&[
-        "dm-", "md", "loop", "lofi", "d", "drbd", "bcache", "raid", "mirror", "stripe",
-    ]) {
+    if is_made_of_others(name) {
         return "stacked";
     }
     if let Some(layer) = by_place(name).or_else(|| by_id(name)) {
@@ -47,6 +45,25 @@ pub(crate) fn layer_on_solaris(name: &[u8]) -> &'static str {
         return "disk";
     }
     layer(name)
+}
+
+/// The same of a name in somebody's own table, where disks may be called anything: what no system
+/// names so is a disk. `C:` is one of Windows, `server:/export` a server's.
+pub(crate) fn layer_of_own(name: &[u8]) -> &'static str {
+    match layer(name) {
+        "stacked" if !is_made_of_others(name) => "disk",
+        "remote" if name.contains(&b':') && !name.windows(2).any(|w| w == b":/") => "disk",
+        known => known,
+    }
+}
+
+/// Whether a driver of that name puts devices together.
+fn is_made_of_others(name: &[u8]) -> bool {
+    let drivers = [
+        "dm-", "md", "loop", "lofi", "d", "drbd", "bcache", "raid", "mirror", "stripe",
+    ];
+    let name = name.strip_prefix(b"/dev/").unwrap_or(name);
+    drivers.iter().any(|driver| numbered(name, driver))
 }
 
 /// Drivers that number their disks.
@@ -154,7 +171,21 @@ fn partition_of_bsd(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::layer;
+    use super::{layer, layer_of_own};
+
+    #[test]
+    fn disks_of_own_tables_have_any_name() {
+        for (name, wanted) in [
+            ("data01", "disk"),
+            ("LUN 01", "disk"),
+            ("C:", "disk"),
+            ("sda1", "partition"),
+            ("dm-0", "stacked"),
+            ("server:/export", "remote"),
+        ] {
+            assert_eq!(layer_of_own(name.as_bytes()), wanted, "{name}");
+        }
+    }
 
     #[test]
     fn names_of_many_systems() {

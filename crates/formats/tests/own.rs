@@ -171,12 +171,12 @@ fn samples_without_times() {
     let none = import(&of(""), text, Options::default()).unwrap_err();
     assert!(none.contains("--every"), "{none}");
     let (_, sink) = import(&of("every = 5"), text, Options::default()).unwrap();
-    assert_eq!(rows(&sink, "disk")[2], "10 a/stacked/read ios=3");
+    assert_eq!(rows(&sink, "disk")[2], "10 a/disk/read ios=3");
     let (report, sink) = import(&of("first = \"since-boot\""), text, every(1.0)).unwrap();
     assert_eq!((report.samples, report.since_boot), (1, 1));
     assert_eq!(
         rows(&sink, "since_boot")[0],
-        "0 disk.ios/a stacked read value=1"
+        "0 disk.ios/a disk read value=1"
     );
 }
 
@@ -194,7 +194,7 @@ fn a_lost_line_that_is_a_sample_leaves_a_gap() {
         let (report, sink) = import(&of(sample), text, every(1.0)).unwrap();
         assert_eq!((report.samples, report.unknown), (4, 2));
         let at = [(1, 1), (2, 2), (4, 4), (5, 5)];
-        let wanted = at.map(|(time, ios)| format!("{time} a/stacked/read ios={ios}"));
+        let wanted = at.map(|(time, ios)| format!("{time} a/disk/read ios={ios}"));
         assert_eq!(rows(&sink, "disk"), wanted);
     }
 }
@@ -345,4 +345,56 @@ fn the_guide_tells_the_truth() {
         }
     }
     assert_eq!(between("```text\n", "```"), found);
+}
+
+/// `kind` is what a number is, or the dimension of that name where it says something else.
+#[test]
+fn memory_has_kinds() {
+    let toml = r#"
+name = "agent"
+columns = ["at", "free", "cache"]
+[column]
+at = { time = "epoch" }
+free = { measure = "memory.bytes", kind = "free", unit = "KiB" }
+cache = { measure = "memory.bytes", kind = "file", unit = "KiB" }
+"#;
+    let (_, sink) = import(toml, "100 8 2\n101 7 3\n", Options::default()).unwrap();
+    assert_eq!(
+        rows(&sink, "memory"),
+        [
+            "100 file bytes=2048",
+            "100 free bytes=8192",
+            "101 file bytes=3072",
+            "101 free bytes=7168",
+        ]
+    );
+    let wrong = toml.replace("\"free\", unit", "\"counter\", unit");
+    let why = import(&wrong, "", Options::default()).unwrap_err();
+    assert!(why.contains("it has no `kind`"), "{why}");
+}
+
+/// What is told is what a person did wrong.
+#[test]
+fn faults_are_told_as_what_they_are() {
+    let of =
+        |column: &str| format!("name = \"x\"\n[column]\nat = {{ time = \"epoch\" }}\n{column}\n");
+    let fault = |toml: &str, text: &str| import(toml, text, Options::default()).unwrap_err();
+    let why = fault(
+        &of("kb = { mesure = \"disk.bytes\", device = \"sda\" }"),
+        "",
+    );
+    assert!(why.contains("line 4: \"mesure\" is not known"), "{why}");
+    let why = fault(&of("kb = { device = \"sda\", unit = \"s\" }"), "");
+    assert!(why.contains("say `measure` beside it"), "{why}");
+    let why = fault("name = \"x\"\n[columns]\nat = { time = \"epoch\" }\n", "");
+    assert!(
+        why.contains("line 2: columns are described below `[column]`"),
+        "{why}"
+    );
+    let load = of("load = { unit = \"1\" }");
+    let why = fault(&load, "#at load\n100 1\n101 2\n");
+    assert!(why.contains("say `comment = \"#\"`"), "{why}");
+    let sums = of("n = { measure = \"disk.ios\", op = \"read\", unit = \"count/s\" }");
+    let why = fault(&sums, "at n\n100 1\n101 2\n98 3\n");
+    assert!(why.contains("its times go back"), "{why}");
 }

@@ -115,10 +115,15 @@ impl Out {
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
         let known = interval.or(self.stated).or(self.options.every);
         let Some(interval) = known.or(moment) else {
-            self.refuse(Refused(
-                "the text does not tell how long an interval is\nhint: say it, as --every 1s"
-                    .into(),
-            ));
+            let back = if self.notes.contains(BACK) {
+                "its times go back, and what comes after that has no other to tell its interval: "
+            } else {
+                ""
+            };
+            self.refuse(Refused(format!(
+                "{back}the text does not tell how long an interval is\n\
+                 hint: say it, as --every 1s"
+            )));
             self.now.clear();
             self.filled.clear();
             return;

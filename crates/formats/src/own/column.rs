@@ -93,6 +93,9 @@ pub(super) enum Source {
 
 const KEYS: [&str; 6] = ["time", "is", "measure", "unit", "kind", "times"];
 
+/// What `kind` says of a number. Anything else is the dimension of that name, as of memory.bytes.
+const KINDS: [&str; 3] = ["rate", "amount", "counter"];
+
 /// The column of that name.
 pub(super) fn described(name: &str, said: &Spanned<Said>) -> Result<Column, Fault> {
     let of = said.get_ref();
@@ -129,13 +132,8 @@ fn only(said: &Said, key: &str) -> Result<(), Fault> {
 fn value(said: &Spanned<Said>) -> Result<Value, Fault> {
     let of = said.get_ref();
     let place = of.get("measure").map(|m| place(m, of)).transpose()?;
-    if place.is_none()
-        && let Some((key, at)) = of.iter().find(|(k, _)| !KEYS.contains(&k.as_str()))
-    {
-        let why = format!(
-            "{key:?} is not known: a column has one of time, is or measure, and unit, kind, times"
-        );
-        return Err(Fault::new(at, why));
+    if place.is_none() {
+        only_known(of)?;
     }
     let written = of.get("unit").map_or("", |u| u.get_ref().as_str());
     let scale = match &place {
@@ -173,6 +171,28 @@ fn value(said: &Spanned<Said>) -> Result<Value, Fault> {
     })
 }
 
+/// All that is said of a column without a measure is known. What no measure has either is the
+/// word that somebody misspelt.
+fn only_known(said: &Said) -> Result<(), Fault> {
+    let is_dimension = |key: &str| {
+        catalog::CATALOG
+            .iter()
+            .any(|subject| subject.dimension(key).is_some())
+    };
+    let unknown = said.iter().filter(|(key, _)| !KEYS.contains(&key.as_str()));
+    let Some((key, at)) = unknown.min_by_key(|(key, _)| is_dimension(key)) else {
+        return Ok(());
+    };
+    let why = if is_dimension(key) {
+        format!("{key:?} is of a measure, and the column has none: say `measure` beside it")
+    } else {
+        format!(
+            "{key:?} is not known: a column has one of time, is or measure, and unit, kind, times"
+        )
+    };
+    Err(Fault::new(at, why))
+}
+
 fn meant(
     said: &Spanned<Said>,
     place: Option<&Place>,
@@ -180,7 +200,8 @@ fn meant(
     is_mean: bool,
 ) -> Result<Meant, Fault> {
     let is_sum = place.is_some_and(|p| p.measure.kind == Kind::Sum);
-    let kind = said.get_ref().get("kind");
+    let is_word = place.is_some_and(|p| p.words.contains_key("kind"));
+    let kind = said.get_ref().get("kind").filter(|_| !is_word);
     if is_mean {
         if let Some(kind) = kind {
             let why = "with `times` it is a mean: the other column says the `kind`";
@@ -256,17 +277,21 @@ fn place(measure: &Spanned<String>, said: &Said) -> Result<Place, Fault> {
         );
         return Err(Fault::new(measure, why));
     };
-    let words = said
-        .iter()
-        .filter(|(key, _)| !KEYS.contains(&key.as_str()))
-        .map(|(key, text)| (key.clone(), text.get_ref().clone()))
-        .collect();
-    let place = Place {
+    let mut place = Place {
         subject,
         measure: measure_of,
-        words,
+        words: BTreeMap::new(),
     };
     let all: BTreeSet<&str> = tables(&place).flat_map(|t| t.dimensions).copied().collect();
+    let is_word = |key: &str, text: &str| match key {
+        "kind" => all.contains("kind") && !KINDS.contains(&text),
+        _ => !KEYS.contains(&key),
+    };
+    place.words = said
+        .iter()
+        .map(|(key, text)| (key.clone(), text.get_ref().clone()))
+        .filter(|(key, text)| is_word(key, text))
+        .collect();
     for key in place.words.keys() {
         if !all.contains(key.as_str()) {
             let at = &said[key];

@@ -79,6 +79,15 @@ fn refused(toml: &str, fault: &Fault) -> Refused {
 
 /// Reads and checks.
 pub(super) fn read(toml: &str) -> Result<Table, Refused> {
+    if let Some(at) = toml.find("[columns]").filter(|at| {
+        let line = toml[..*at].rsplit('\n').next();
+        line.is_some_and(|before| before.trim().is_empty())
+    }) {
+        let why = "columns are described below `[column]`; `columns = [...]` is the list of their \
+                   names, where the text has no header"
+            .to_owned();
+        return Err(refused(toml, &Fault { at, why }));
+    }
     let text: Text = toml::from_str(toml).map_err(|e| {
         let at = e.span().map_or(0, |s| s.start);
         let why = e.message().to_owned();

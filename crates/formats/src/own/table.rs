@@ -35,8 +35,17 @@ pub(super) struct Reader {
     /// The next line with numbers begins a sample.
     fresh: bool,
     counters: Counters,
-    /// The header that came nearest: how many described columns it lacks, and their names.
-    nearest: Option<(usize, String)>,
+    /// The header that came nearest.
+    nearest: Option<Nearest>,
+}
+
+/// A line that is no header, though it has names of columns.
+struct Nearest {
+    /// How many described columns it lacks, and their names.
+    missing: usize,
+    names: String,
+    /// What stands before the first of its names, which is the one that it lacks.
+    comment: Option<String>,
 }
 
 /// A line of numbers, read and not yet put anywhere.
@@ -122,9 +131,18 @@ impl Reader {
             && self
                 .nearest
                 .as_ref()
-                .is_none_or(|(n, _)| missing.len() < *n)
+                .is_none_or(|n| missing.len() < n.missing)
         {
-            self.nearest = Some((missing.len(), missing.join(", ")));
+            let first = fields.first().map(|f| String::from_utf8_lossy(f));
+            let comment = first.as_ref().and_then(|f| match missing[..] {
+                [name] => f.strip_suffix(name),
+                _ => None,
+            });
+            self.nearest = Some(Nearest {
+                missing: missing.len(),
+                names: missing.join(", "),
+                comment: comment.map(str::to_owned),
+            });
         }
         None
     }
@@ -334,7 +352,7 @@ fn put_group(
         match source {
             Source::Fixed(text) => out.word(text.as_bytes()),
             Source::Column(at) => out.word(row.text(*at)),
-            Source::DiskLayer(at) => out.word(disk::layer(row.text(*at)).as_bytes()),
+            Source::DiskLayer(at) => out.word(disk::layer_of_own(row.text(*at)).as_bytes()),
             Source::NetLayer(at) => out.word(net::layer(row.text(*at)).as_bytes()),
         }
     };
@@ -439,10 +457,15 @@ impl Parser for Reader {
         if self.layout.is_some() {
             return;
         }
-        let missing = self.nearest.as_ref().map_or("", |(_, names)| names);
+        let nearest = self.nearest.as_ref();
+        let missing = nearest.map_or("", |n| &n.names);
+        let hint = match nearest.and_then(|n| n.comment.as_ref()) {
+            Some(before) => format!("it begins with {before:?}: say `comment = {before:?}`"),
+            None => "`columns = [...]` names them where there is no header".into(),
+        };
         out.refuse(Refused(format!(
             "no line of it is a header with all described columns; the nearest lacks: {missing}\n\
-             hint: `columns = [...]` names them where there is no header"
+             hint: {hint}"
         )));
     }
 }
