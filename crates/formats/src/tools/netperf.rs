@@ -16,7 +16,7 @@ use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, Of, UNKNOWN, Work, instance};
-use crate::{Line, Parser};
+use crate::{Line, Parser, prompt};
 use interim::{Keywords, Ran};
 use table::Columns;
 
@@ -261,6 +261,14 @@ impl Netperf {
         if text.is_empty() {
             return Line::Noise;
         }
+        // `!!! Confidence intervals: Throughput      : 5.215%`, above the table.
+        if let Some((name, share)) = text.strip_prefix("!!!").and_then(|t| t.rsplit_once(':'))
+            && let Some(share) = share.strip_suffix('%')
+        {
+            let name = name.rsplit(':').next().unwrap_or_default().trim();
+            self.keep(&format!("confidence interval {name}"), share);
+            return Line::Data;
+        }
         // A banner may go on in a second line: ` () port 0 AF_INET : histogram`.
         if self.banner(text, out).is_some() || text.contains(" port ") && text.contains("AF_INET") {
             return Line::Noise;
@@ -416,8 +424,8 @@ fn unit(text: &str) -> Option<(bool, f64)> {
     Some((false, scale))
 }
 
-impl Parser for Netperf {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Netperf {
+    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         match self.documents.line(line, out) {
             Piece::Inside => return Line::Data,
             Piece::Whole(documents) => {
@@ -429,6 +437,15 @@ impl Parser for Netperf {
         match std::str::from_utf8(line) {
             Ok(text) => self.text(text, out),
             Err(_) => Line::Unknown,
+        }
+    }
+}
+
+impl Parser for Netperf {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match self.read(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
         }
     }
 

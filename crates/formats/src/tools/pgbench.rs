@@ -14,7 +14,7 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
-use crate::{Line, Parser, fields};
+use crate::{Line, Parser, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pgbench",
@@ -372,8 +372,8 @@ impl Pgbench {
     }
 }
 
-impl Parser for Pgbench {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Pgbench {
+    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some((seconds, parts)) = progress(line) {
             let seen = self.report(seconds, &parts, out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
@@ -410,6 +410,15 @@ impl Parser for Pgbench {
             return Line::Noise;
         }
         self.of_summary(text).unwrap_or(Line::Unknown)
+    }
+}
+
+impl Parser for Pgbench {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match self.read(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
     }
 
     fn end(&mut self, out: &mut Out) {

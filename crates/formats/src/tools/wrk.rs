@@ -8,7 +8,7 @@ use crate::number::{number, scaled, seconds};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, Work, instance, trimmed};
-use crate::{Line, Parser, fields};
+use crate::{Line, Parser, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "wrk",
@@ -178,8 +178,8 @@ impl Wrk {
     }
 }
 
-impl Parser for Wrk {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Wrk {
+    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
@@ -212,6 +212,15 @@ impl Parser for Wrk {
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         self.row(&words, out).unwrap_or(Line::Unknown)
+    }
+}
+
+impl Parser for Wrk {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match self.read(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
     }
 
     fn end(&mut self, out: &mut Out) {

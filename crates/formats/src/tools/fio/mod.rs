@@ -5,6 +5,7 @@ pub(crate) mod json;
 pub(crate) mod log;
 mod log_jobs;
 mod log_rows;
+pub(crate) mod terse;
 pub(crate) mod text;
 mod totals;
 

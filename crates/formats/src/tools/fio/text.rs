@@ -13,7 +13,7 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
-use crate::{Line, Parser};
+use crate::{Line, Parser, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "fio-text",
@@ -464,8 +464,8 @@ fn ctime(text: &str) -> Option<DateTime> {
     Some(date.to_datetime(crate::time_of_day(time.as_bytes(), None)?))
 }
 
-impl Parser for FioText {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl FioText {
+    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
@@ -500,6 +500,15 @@ impl Parser for FioText {
             self.of_job(text, out)
         };
         seen.map_or(Line::Unknown, |()| Line::Data)
+    }
+}
+
+impl Parser for FioText {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match self.read(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
     }
 
     fn end(&mut self, out: &mut Out) {

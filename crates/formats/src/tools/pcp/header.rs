@@ -1,6 +1,6 @@
 //! The lines that name the columns.
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::fmt::strtime::BrokenDownTime;
 
 /// A column: a metric, its instance, its unit.
@@ -35,6 +35,11 @@ fn metric_of(text: &str) -> Option<Column> {
     })
 }
 
+/// `disk.dev.read_bytes-sda (Kbyte/s)`, parted.
+fn unit_of(name: &str) -> Option<(&str, &str)> {
+    name.strip_suffix(')')?.rsplit_once(" (")
+}
+
 /// The columns of `pmrep -o csv`: how many stand before them, what is between, and they.
 pub(super) fn csv_header(line: &[u8]) -> Option<(usize, char, Vec<Column>)> {
     let text = std::str::from_utf8(line).ok()?;
@@ -44,12 +49,17 @@ pub(super) fn csv_header(line: &[u8]) -> Option<(usize, char, Vec<Column>)> {
     let between = rest.chars().next().filter(|c| !c.is_alphanumeric())?;
     let rest = rest.get(between.len_utf8()..)?.strip_prefix('"')?;
     let end = format!("\"{between}\"");
-    let columns = rest.strip_suffix('"')?.split(end.as_str()).map(|name| {
+    let names = rest.strip_suffix('"')?.split(end.as_str());
+    // Units stand behind all names, or none.
+    let with_units = names.clone().all(|name| unit_of(name).is_some());
+    let columns = names.map(|name| {
+        let unit = unit_of(name).filter(|_| with_units);
+        let (name, unit) = unit.map_or((name, None), |(name, unit)| (name, Some(unit)));
         let (metric, instance) = name.split_once('-').unwrap_or((name, ""));
         is_metric(metric).then(|| Column {
             metric: metric.to_owned(),
             instance: instance.to_owned(),
-            unit: None,
+            unit: unit.map(str::to_owned),
         })
     });
     let columns: Option<Vec<Column>> = columns.collect();
@@ -110,6 +120,20 @@ pub(super) fn nameless(line: &[u8]) -> bool {
         return false;
     };
     date_without_year(time).is_some()
+}
+
+/// The day of ` Fri May 17 10:00:00 2024`.
+pub(super) fn date_with_year(text: &[u8]) -> Option<Date> {
+    let text = std::str::from_utf8(text).ok()?;
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let [_, month, day, _, year, ..] = words[..] else {
+        return None;
+    };
+    let text = format!("{year} {month} {day}");
+    BrokenDownTime::parse("%Y %b %d", &text)
+        .ok()?
+        .to_date()
+        .ok()
 }
 
 /// `Sun Nov 22 03:13:15`, in a leap year.

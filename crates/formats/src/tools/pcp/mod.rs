@@ -26,8 +26,11 @@ use crate::out::Out;
 use crate::own::when;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
-use crate::{Line, Parser, fields};
-use header::{Column, csv_header, date_without_year, nameless, numbered, short_names, text_header};
+use crate::{Line, Parser, fields, prompt};
+use header::{
+    Column, csv_header, date_with_year, date_without_year, nameless, numbered, short_names,
+    text_header,
+};
 use place::Rows;
 
 pub(crate) const FORMAT: Format = Format {
@@ -161,7 +164,8 @@ impl Pcp {
         if matches!(self.kind, Kind::Separated(..)) {
             // What scales the values, and their units.
             let scales = text.starts_with('?');
-            let units = text.starts_with("none") || text.starts_with(|c: char| c.is_alphabetic());
+            // The place of the time may be empty.
+            let units = text.starts_with(|c: char| c.is_alphabetic() || c == '\t');
             let first = text.split(['\t', ',', ';', '|']).next().unwrap_or_default();
             if scales {
                 return true;
@@ -334,8 +338,8 @@ fn value(text: &str) -> Option<f64> {
     }
 }
 
-impl Parser for Pcp {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Pcp {
+    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
             out.refuse(Refused(
@@ -363,6 +367,10 @@ impl Parser for Pcp {
         let told = [
             "archive:",
             "host:",
+            "hosts:",
+            "context:",
+            "instances:",
+            "Note:",
             "timezone:",
             "start:",
             "end:",
@@ -371,6 +379,12 @@ impl Parser for Pcp {
             "interval:",
             "duration:",
         ];
+        // `start: Fri May 17 10:00:00 2024`: times without a date are of that day.
+        if let Some(start) = plain.strip_prefix(b"start:")
+            && let Some(date) = date_with_year(start)
+        {
+            out.date(date);
+        }
         if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
             return Line::Noise;
         }
@@ -386,5 +400,14 @@ impl Parser for Pcp {
             return Line::Noise;
         }
         self.row(line, out)
+    }
+}
+
+impl Parser for Pcp {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        match self.read(line, out) {
+            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
     }
 }

@@ -1,0 +1,141 @@
+//! pgbench's aggregated log (`--aggregate-interval`): a row an interval, without a header.
+//!
+//! `start transactions sum sum_of_squares min max`, in seconds since 1970 and microseconds; with
+//! `--rate` the lag's sums, and with limits and retries what was skipped, tried again and failed:
+//! <https://www.postgresql.org/docs/current/pgbench.html>.
+
+use crate::list::Format;
+use crate::number::whole;
+use crate::out::Out;
+use crate::recognise::Head;
+use crate::time::{Refused, Stamp};
+use crate::workload::{Done, UNKNOWN, Work};
+use crate::{Line, Parser, fields};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "pgbench-aggregate-log",
+    tool: "pgbench",
+    systems: "all that PostgreSQL runs on",
+    help: "pgbench's log of intervals: how many transactions each had and how long they took",
+    recognised: "rows of a time since 1970, a count, a sum of microseconds and of their squares, \
+                 the least and the most, which go together",
+    yields: &["workload"],
+    example: "\
+1175850560 300 900000 2800000000 1500 9000
+1175850565 200 700000 2600000000 1600 8000
+",
+    recognise: |head: &Head| {
+        let mut lines = head.lines().filter(|l| !l.is_empty()).peekable();
+        let any = lines.peek().is_some();
+        if any && lines.take(20).all(|l| row(l).is_some()) {
+            82
+        } else {
+            0
+        }
+    },
+    parser: || Box::new(Aggregate::new()),
+};
+
+/// Columns behind the first six, in so many as there may be; the sums are microseconds.
+const MORE: [(&str, &str); 9] = [
+    ("lag.sum", "us"),
+    ("lag.sum_of_squares", "us^2"),
+    ("lag.min", "us"),
+    ("lag.max", "us"),
+    ("skipped", ""),
+    ("retried", ""),
+    ("retries", ""),
+    ("serialization_failures", ""),
+    ("deadlock_failures", ""),
+];
+
+/// The numbers of a row, if they agree with one another.
+fn row(line: &[u8]) -> Option<Vec<u64>> {
+    let all: Option<Vec<u64>> = fields(line).map(whole).collect();
+    let all = all.filter(|all| matches!(all.len(), 6 | 10 | 11 | 15))?;
+    let [start, count, sum, squares, least, most] = all[..6] else {
+        return None;
+    };
+    let is_time = (1_000_000_000..10_000_000_000).contains(&start);
+    let between = count.saturating_mul(least) <= sum && sum <= count.saturating_mul(most);
+    let squared = |v: u64| count.saturating_mul(v.saturating_mul(v));
+    let agrees = squared(least) <= squares && squares <= squared(most);
+    (is_time && between && agrees).then_some(all)
+}
+
+struct Aggregate {
+    work: Work,
+    /// The row whose end is not known, and the seconds from row to row.
+    held: Option<Vec<u64>>,
+    length: Option<u64>,
+}
+
+impl Aggregate {
+    fn new() -> Aggregate {
+        Aggregate {
+            work: Work::new("pgbench"),
+            held: None,
+            length: None,
+        }
+    }
+
+    fn put(&self, row: &[u64], length: f64, out: &mut Out) {
+        let start = row[0] as f64;
+        out.sample_at(Stamp::epoch((start + length) * 1000.0, 1_000_000));
+        out.spans(length);
+        let done = Done {
+            ops: row[1] as f64,
+            time: row[2] as f64 / 1e6,
+            ..UNKNOWN
+        };
+        self.work.amounts(out, [b"", b"transaction", b""], done);
+        let empty = out.word(b"");
+        let beside = [("latency.min", "us", row[4]), ("latency.max", "us", row[5])];
+        let more = MORE.iter().zip(&row[6..]);
+        for (column, unit, value) in beside
+            .into_iter()
+            .chain(more.map(|((column, unit), value)| (*column, *unit, *value)))
+        {
+            out.other(column, unit, empty, value as f64);
+        }
+    }
+}
+
+impl Parser for Aggregate {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if line.is_empty() {
+            return Line::Noise;
+        }
+        let Some(now) = row(line) else {
+            return Line::Unknown;
+        };
+        if let Some(before) = self.held.take() {
+            // Each interval has a row, also an empty one.
+            let length = now[0].saturating_sub(before[0]);
+            if length == 0 || self.length.is_some_and(|known| known != length) {
+                out.refuse(Refused(
+                    "its rows are not equally far apart, as those of one log of pgbench are\n\
+                     hint: import the log of each thread and run by itself"
+                        .into(),
+                ));
+                return Line::Unknown;
+            }
+            self.length = Some(length);
+            self.put(&before, length as f64, out);
+        }
+        self.held = Some(now);
+        Line::Data
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(last) = self.held.take() else { return };
+        let length = self.length.map(|s| s as f64).or(out.options().every);
+        match length {
+            Some(length) => self.put(&last, length, out),
+            None => out.refuse(Refused(
+                "one row does not tell how long its interval is\nhint: say it, as --every 5s"
+                    .into(),
+            )),
+        }
+    }
+}
