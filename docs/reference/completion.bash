@@ -221,7 +221,7 @@ _sonde() {
             return 0
             ;;
         sonde__subcmd__import)
-            opts="-o -h --output --as --every --start --tz --date-order --host --processors --name --strict --json --help"
+            opts="-o -h --output --as --every --start --tz --date-order --host --processors --fio-version --name --strict --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -266,6 +266,10 @@ _sonde() {
                     return 0
                     ;;
                 --processors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fio-version)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -73,6 +73,7 @@ mdy\t''
 ymd\t''"
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l host -d 'Name of the machine it is of' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l processors -d 'How many processors it had, where the text does not tell' -r
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l fio-version -d 'Version of fio that wrote logs of latencies, where nothing beside them tells it: 2.21' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l name -d 'Title of the run' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l strict -d 'Any line or file that is not understood is an error, and nothing is made'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l json -d 'What was imported as JSON on stdout'

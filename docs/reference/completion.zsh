@@ -71,6 +71,7 @@ _arguments "${_arguments_options[@]}" : \
 '--date-order=[Order of dates like 04/08/17]:ORDER:(dmy mdy ymd)' \
 '--host=[Name of the machine it is of]:NAME:_default' \
 '--processors=[How many processors it had, where the text does not tell]:N:_default' \
+'--fio-version=[Version of fio that wrote logs of latencies, where nothing beside them tells it\: 2.21]:VERSION:_default' \
 '--name=[Title of the run]:NAME:_default' \
 '--strict[Any line or file that is not understood is an error, and nothing is made]' \
 '--json[What was imported as JSON on stdout]' \

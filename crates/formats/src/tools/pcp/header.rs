@@ -94,21 +94,35 @@ pub(super) fn text_header(line: &[u8]) -> Option<(char, Vec<Column>)> {
     Some((between, columns?))
 }
 
-/// Shortened names, `k.a.load d.d.read_bytes`: each with where it ends.
-pub(super) fn short_names(line: &[u8]) -> Option<Vec<(String, usize)>> {
+/// Names of columns that `pmrep` shortened.
+pub(super) struct Short {
+    /// Each with where it ends.
+    pub(super) names: Vec<(String, usize)>,
+    /// Where the instances' column ends, which comes before them with `-X`.
+    pub(super) instance: Option<usize>,
+}
+
+/// Shortened names, `k.a.load d.d.read_bytes`, perhaps below the title of the instances.
+pub(super) fn short_names(line: &[u8]) -> Option<Short> {
     if line.first() != Some(&b' ') {
         return None;
     }
     let text = std::str::from_utf8(line).ok().filter(|t| t.is_ascii())?;
     let mut names = Vec::new();
+    let mut instance = None;
     let mut at = 0;
     for word in text.split_ascii_whitespace() {
         at += text[at..].find(word)? + word.len();
         let first = word.split('.').next()?;
-        let short = is_metric(word) && first.len() == 1;
-        names.push(short.then(|| (word.to_owned(), at))?);
+        if is_metric(word) && first.len() == 1 {
+            names.push((word.to_owned(), at));
+        } else if names.is_empty() && instance.is_none() && !word.contains('.') {
+            instance = Some(at);
+        } else {
+            return None;
+        }
     }
-    (!names.is_empty()).then_some(names)
+    (!names.is_empty()).then_some(Short { names, instance })
 }
 
 /// `Sun Nov 22 03:13:15` and numbers behind tabs: what `pmdumptext` prints without `-H`.

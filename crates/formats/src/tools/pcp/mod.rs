@@ -28,7 +28,7 @@ use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields, prompt};
 use header::{
-    Column, csv_header, date_with_year, date_without_year, nameless, numbered, short_names,
+    Column, Short, csv_header, date_with_year, date_without_year, nameless, numbered, short_names,
     text_header,
 };
 use place::Rows;
@@ -115,6 +115,8 @@ struct Pcp {
     since: u64,
     /// Where the shortened names end.
     ends: Vec<usize>,
+    /// Each instance has a row, and its name stands up to here (`-X`).
+    across: Option<usize>,
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
@@ -129,6 +131,7 @@ impl Pcp {
             self.kind = Kind::Separated(between, 1);
             self.columns = columns;
         } else if let Some((place, column)) = numbered(line) {
+            self.across = None;
             if place == 1 || !self.numbering {
                 self.columns.clear();
             }
@@ -137,8 +140,9 @@ impl Pcp {
             self.columns.push(column);
             self.ends.clear();
             return true;
-        } else if let Some(names) = short_names(line) {
+        } else if let Some(Short { names, instance }) = short_names(line) {
             self.kind = Kind::Blank;
+            self.across = instance;
             self.ends = names.iter().map(|(_, end)| *end).collect();
             let column = |(metric, _)| Column {
                 metric,
@@ -211,7 +215,7 @@ impl Pcp {
 
     /// Instances or units under shortened names, each within its column.
     fn under_short_names(&mut self, line: &[u8]) -> bool {
-        let mut start = 0;
+        let mut start = self.across.unwrap_or(0);
         let mut texts = Vec::new();
         for end in &self.ends {
             let text = line.get(start..(*end).min(line.len())).unwrap_or_default();
@@ -290,10 +294,21 @@ impl Pcp {
             }
             Kind::Blank => {
                 let all: Vec<&str> = text.split_ascii_whitespace().collect();
-                let Some(before) = all.len().checked_sub(self.columns.len()) else {
+                let Some(mut before) = all.len().checked_sub(self.columns.len()) else {
                     return Line::Unknown;
                 };
-                (all[..before].join(" "), all[before..].to_vec())
+                let values = all[before..].to_vec();
+                if let Some(end) = self.across {
+                    // The name may have blanks; the time before it has none.
+                    let Some(name) = text.get(..end).and_then(|t| t.split_once(' ')) else {
+                        return Line::Unknown;
+                    };
+                    for column in &mut self.columns {
+                        name.1.trim().clone_into(&mut column.instance);
+                    }
+                    before = before.min(1);
+                }
+                (all[..before].join(" "), values)
             }
         };
         if values.len() != self.columns.len() {
@@ -310,7 +325,10 @@ impl Pcp {
         let Some(numbers) = numbers else {
             return Line::Unknown;
         };
-        out.sample_once(stamp);
+        match stamp {
+            Some(stamp) if self.across.is_some() => out.sample_once_or_same(stamp),
+            _ => out.sample_once(stamp),
+        }
         let mut rows = Rows::default();
         for (column, number) in self.columns.iter().zip(numbers) {
             if number.is_nan() {

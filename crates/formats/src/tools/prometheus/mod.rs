@@ -20,7 +20,7 @@ mod node;
 mod scrape;
 mod text;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use run::Nanos;
 
@@ -110,6 +110,9 @@ fn declared(line: &[u8]) -> Option<(String, Type)> {
     words.next().is_none().then(|| (name.to_owned(), kind))
 }
 
+/// Times that are no further apart are of one scrape.
+const TOGETHER: Nanos = 1_000_000_000;
+
 #[derive(Default)]
 struct Prometheus {
     known: Known,
@@ -123,6 +126,8 @@ struct Prometheus {
     /// All times of a series stand below one another: what there was at each time.
     by_series: Option<BTreeMap<Nanos, Vec<Sample>>>,
     scrapes: u64,
+    /// When each series was read last, where their times are apart.
+    last: HashMap<Vec<u8>, Nanos>,
 }
 
 impl Prometheus {
@@ -134,14 +139,50 @@ impl Prometheus {
         if samples.is_empty() {
             return;
         }
-        let stamp = self.stamp.take().or_else(|| time_of(&samples, out));
+        let stamp = self.stamp.take();
+        let stamps = || samples.iter().filter_map(|s| s.stamp);
+        let apart = match (stamps().min(), stamps().max()) {
+            (Some(first), Some(last)) => last.saturating_sub(first) > TOGETHER,
+            _ => false,
+        };
+        if apart && stamp.is_none() {
+            return self.put_apart(samples, out);
+        }
+        let stamp = stamp.or_else(|| time_of(&samples));
         self.put(&samples, stamp, out);
+    }
+
+    /// Each series has a time of its own, as cAdvisor tells: what it grew by is of the time since
+    /// its own sample before. What has no time is of the last.
+    fn put_apart(&mut self, samples: Vec<Sample>, out: &mut Out) {
+        let last = samples
+            .iter()
+            .filter_map(|s| s.stamp)
+            .max()
+            .unwrap_or_default();
+        let mut all: BTreeMap<(Nanos, Option<Nanos>), Vec<Sample>> = BTreeMap::new();
+        for sample in samples {
+            let at = sample.stamp.unwrap_or(last);
+            let before = self.last.insert(sample.key.clone(), at);
+            all.entry((at, before)).or_default().push(sample);
+        }
+        self.scrapes += 1;
+        self.known.next_scrape();
+        out.counts();
+        for ((at, before), samples) in all {
+            out.sample_at(Stamp::Epoch(at));
+            if let Some(before) = before {
+                out.spans(at.saturating_sub(before) as f64 / 1e9);
+            }
+            self.known.put(&samples, out);
+        }
     }
 
     fn put(&mut self, samples: &[Sample], stamp: Option<Stamp>, out: &mut Out) {
         self.scrapes += 1;
         out.counts();
         out.sample_once(stamp);
+        self.known.next_scrape();
         self.known.put(samples, out);
     }
 
@@ -227,12 +268,8 @@ fn time_line(text: &[u8]) -> Option<Stamp> {
 }
 
 /// The time that the samples of a scrape tell.
-fn time_of(samples: &[Sample], out: &mut Out) -> Option<Stamp> {
-    let stamps = || samples.iter().filter_map(|s| s.stamp);
-    if let (Some(first), Some(last)) = (stamps().min(), stamps().max()) {
-        if last.saturating_sub(first) > 1_000_000_000 {
-            out.note("the times within a scrape differ by more than a second: the last one counts");
-        }
+fn time_of(samples: &[Sample]) -> Option<Stamp> {
+    if let Some(last) = samples.iter().filter_map(|s| s.stamp).max() {
         return Some(Stamp::Epoch(last));
     }
     let clock = samples

@@ -180,9 +180,13 @@ impl Known {
         back.map(|s| s.key.clone()).collect()
     }
 
-    /// Puts the samples of a scrape into the present sample.
-    pub(super) fn put(&mut self, samples: &[Sample], out: &mut Out) {
+    /// What is put next is of another scrape.
+    pub(super) fn next_scrape(&mut self) {
         self.scrape += 1;
+    }
+
+    /// Puts samples of a scrape into the present sample.
+    pub(super) fn put(&mut self, samples: &[Sample], out: &mut Out) {
         self.counts_back = self.counts_back(samples);
         if let Some(host) = samples.iter().find(|s| s.name == "node_uname_info")
             && let Some(name) = host.label("nodename")
