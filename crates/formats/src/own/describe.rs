@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::column::{self, Column, Role};
-use super::{Begins, Separator, Table};
+use super::{Begins, Separator, Table, group};
 use crate::time::Refused;
 
 /// Values of a column's description, each with its place in the file.
@@ -126,7 +126,7 @@ fn checked(text: Text) -> Result<Table, Fault> {
         return Err(Fault::new(&text.name, why));
     }
     column::check_together(&mut columns, &text.column)?;
-    let groups = column::groups(&columns, name, &text.column)?;
+    let groups = group::groups(&columns, name, &text.column)?;
     Ok(Table {
         name: name.clone(),
         separator,

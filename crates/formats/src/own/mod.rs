@@ -14,6 +14,7 @@
 mod column;
 mod describe;
 mod field;
+mod group;
 mod table;
 mod unit;
 pub(crate) mod when;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 
 use crate::Parser;
 use crate::time::Refused;
-use column::{Column, Group};
+use column::Column;
+use group::Group;
 
 /// What separates the columns.
 #[derive(Clone, Debug, PartialEq)]

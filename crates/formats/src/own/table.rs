@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use run::Word;
 
-use super::column::{Group, Meant, Role, Source, Value};
+use super::column::{Meant, Role, Value};
 use super::field::{is_missing, split_quoted, with_decimal_comma};
+use super::group::{Group, Source};
 use super::when::When;
 use super::{Begins, Separator, Table};
 use crate::counters::Counters;

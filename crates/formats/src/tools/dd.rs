@@ -151,7 +151,8 @@ impl Dd {
             self.timed = true;
             self.put(&copy, out);
         } else {
-            self.progress.clear();
+            self.timed |= !self.progress.is_empty();
+            self.put_progress(&Dd::job(&copy.command), None, out);
             self.untimed.push(copy);
         }
     }

@@ -118,7 +118,7 @@ impl Parser for Csv {
             return Line::Noise;
         }
         self.streams.insert(row.id.to_owned(), row.to);
-        out.sample_at(Stamp::Civil(row.at));
+        out.sample_once_or_same(Stamp::Civil(row.at));
         out.spans(row.to - row.from);
         let op: &[u8] = if row.receives { b"receive" } else { b"send" };
         let mut done = Done {

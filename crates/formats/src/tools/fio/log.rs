@@ -268,7 +268,7 @@ impl Log {
             ),
             Kind::Latency(name) => {
                 let instance = instance(out, of);
-                let value = value * self.scale(row, out);
+                let value = value * scale(row, out);
                 out.other(&format!("{name}.mean"), "ns", instance, value);
             }
             Kind::Unknown => {}
@@ -281,34 +281,12 @@ impl Log {
         (jobs.job(), jobs.client())
     }
 
-    /// Nanoseconds in a latency's unit.
-    fn scale(&self, row: Row, out: &mut Out) -> f64 {
-        match out.options().fio {
-            _ if row.is_new => 1.0,
-            Some(version) if version >= NANOSECONDS => 1.0,
-            Some(_) => {
-                out.note("fio before 2.99 logged latencies in microseconds");
-                1000.0
-            }
-            None => {
-                out.refuse(Refused(
-                    "its latencies may be microseconds (fio before 2.99) or nanoseconds (up to \
-                     3.22), and rows of both look alike\n\
-                     hint: say which fio it was, as --fio-version 2.21, or import the run's JSON \
-                     beside it, which tells"
-                        .into(),
-                ));
-                1.0
-            }
-        }
-    }
-
     /// One I/O as an event.
     fn event(&mut self, row: Row, size: u64, out: &mut Out) {
         let (job, client) = self.of();
         let words = ["fio", &job, row.op, client].map(|w| out.word(w.as_bytes()));
         let offset = row.offset.map_or(f64::NAN, |o| o as f64);
-        let latency = row.value as f64 * self.scale(row, out) / 1e9;
+        let latency = row.value as f64 * scale(row, out) / 1e9;
         let values = [latency, size as f64, offset, 1.0];
         out.event(self.event, stamp(row.time), &words, &values);
     }
@@ -324,7 +302,7 @@ impl Log {
         }
         if let Kind::Latency(name) = self.kind {
             let words = ["fio", name, row.op].map(|w| out.word(w.as_bytes()));
-            let value = value as f64 * self.scale(row, out);
+            let value = value as f64 * scale(row, out);
             out.bucket(self.distribution, &words, value, value, 1.0);
             return;
         }
@@ -350,6 +328,28 @@ impl Log {
             };
             self.work
                 .amounts(out, [&job, op, client].map(str::as_bytes), done);
+        }
+    }
+}
+
+/// Nanoseconds in a latency's unit.
+fn scale(row: Row, out: &mut Out) -> f64 {
+    match out.options().fio {
+        _ if row.is_new => 1.0,
+        Some(version) if version >= NANOSECONDS => 1.0,
+        Some(_) => {
+            out.note("fio before 2.99 logged latencies in microseconds");
+            1000.0
+        }
+        None => {
+            out.refuse(Refused(
+                "its latencies may be microseconds (fio before 2.99) or nanoseconds (up to \
+                 3.22), and rows of both look alike\n\
+                 hint: say which fio it was, as --fio-version 2.21, or import the run's JSON \
+                 beside it, which tells"
+                    .into(),
+            ));
+            1.0
         }
     }
 }

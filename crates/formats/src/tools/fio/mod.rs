@@ -7,6 +7,7 @@ mod log_jobs;
 mod log_rows;
 pub(crate) mod terse;
 pub(crate) mod text;
+mod text_fields;
 mod totals;
 
 use crate::number::whole;

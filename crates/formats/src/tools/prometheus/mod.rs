@@ -155,19 +155,21 @@ impl Prometheus {
     /// Each series has a time of its own, as cAdvisor tells: what it grew by is of the time since
     /// its own sample before. What has no time is of the last.
     fn put_apart(&mut self, samples: Vec<Sample>, out: &mut Out) {
-        let last = samples
-            .iter()
-            .filter_map(|s| s.stamp)
-            .max()
-            .unwrap_or_default();
-        let mut all: BTreeMap<(Nanos, Option<Nanos>), Vec<Sample>> = BTreeMap::new();
-        for sample in samples {
-            let at = sample.stamp.unwrap_or(last);
-            let before = self.last.insert(sample.key.clone(), at);
-            all.entry((at, before)).or_default().push(sample);
-        }
         self.scrapes += 1;
         self.known.next_scrape();
+        let last = samples.iter().filter_map(|s| s.stamp).max();
+        let mut all: BTreeMap<(Nanos, Option<Nanos>), Vec<Sample>> = BTreeMap::new();
+        for sample in samples {
+            let at = sample.stamp.or(last).unwrap_or_default();
+            let before = self.last.get(&sample.key).copied();
+            if before.is_some_and(|before| at <= before) {
+                out.note("series whose own time did not go on since the scrape above are left out");
+                self.known.stays(&sample);
+                continue;
+            }
+            self.last.insert(sample.key.clone(), at);
+            all.entry((at, before)).or_default().push(sample);
+        }
         out.counts();
         for ((at, before), samples) in all {
             out.sample_at(Stamp::Epoch(at));

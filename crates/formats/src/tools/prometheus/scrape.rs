@@ -185,6 +185,13 @@ impl Known {
         self.scrape += 1;
     }
 
+    /// The series was not read anew in this scrape: it goes on in the next.
+    pub(super) fn stays(&mut self, sample: &Sample) {
+        if let Some((scrape, _)) = self.counters.get_mut(&sample.key) {
+            *scrape = self.scrape;
+        }
+    }
+
     /// Puts samples of a scrape into the present sample.
     pub(super) fn put(&mut self, samples: &[Sample], out: &mut Out) {
         self.counts_back = self.counts_back(samples);
