@@ -73,9 +73,10 @@ impl Better {
     pub(super) fn note(&self, table: &str, rows: u64) -> Option<String> {
         let (from, to) = self.span?;
         let Better { name, left_out, .. } = self;
-        let better = match self.has_more {
-            true => "with more measures",
-            false => "in as many rows or more",
+        let better = if self.has_more {
+            "with more measures"
+        } else {
+            "in as many rows or more"
         };
         Some(if *left_out == rows {
             format!("its rows of `{table}` are left out: {name} tells the same time {better}")
