@@ -6,6 +6,7 @@ use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark};
 use crate::out::Out;
 use crate::own::Own;
 use crate::prefix::Prefix;
+use crate::prompt::is_chatter;
 use crate::recognise::Head;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};
@@ -186,7 +187,9 @@ impl Import {
         match seen {
             Line::Data => self.report.data += 1,
             Line::Noise => self.report.noise += 1,
-            Line::Unknown if line.trim_ascii().is_empty() => self.report.noise += 1,
+            Line::Unknown if line.trim_ascii().is_empty() || is_chatter(line) => {
+                self.report.noise += 1;
+            }
             Line::Unknown => {
                 if !self.out.endless {
                     self.parser.lost(line, &mut self.out);

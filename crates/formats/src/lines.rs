@@ -47,6 +47,9 @@ pub(crate) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
     out.is_endless() && line.trim_ascii_end().len() < header
 }
 
+/// More decimals than any number has: a whole line ends in something else, or in a line feed.
+pub(crate) const ENDED: usize = usize::MAX;
+
 /// Whether the line, which is the file's last, may have lost its end within a number: it ends in one
 /// that has not all the `decimals` that the tool prints.
 pub(crate) fn ends_in_number(line: &[u8], decimals: usize, out: &Out) -> bool {

@@ -253,9 +253,6 @@ impl Parser for Arcstat {
             self.columns = names.collect();
             return Line::Noise;
         }
-        match self.row(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        self.row(line, out)
     }
 }

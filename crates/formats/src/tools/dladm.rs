@@ -174,9 +174,6 @@ impl Parser for Dladm {
         {
             seen = self.row(&apart, out);
         }
-        match seen {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        seen
     }
 }

@@ -14,7 +14,7 @@ use crate::list::Format;
 use crate::number::scaled;
 use crate::out::Out;
 use crate::repeated::Repeated;
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 
 pub(crate) const FORMAT: Format = Format {
     name: "fsstat",
@@ -136,9 +136,6 @@ impl Parser for Fsstat {
         if self.header(line) {
             return Line::Noise;
         }
-        match self.row(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        self.row(line, out)
     }
 }

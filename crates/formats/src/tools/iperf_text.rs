@@ -11,7 +11,7 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work, instance};
-use crate::{Line, Parser, prompt};
+use crate::{Line, Parser};
 
 pub(crate) const IPERF3: Format = Format {
     name: "iperf3-text",
@@ -347,8 +347,8 @@ const CHATTER: &[&str] = &[
     "[ CT]",
 ];
 
-impl Iperf {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for Iperf {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
@@ -415,15 +415,6 @@ impl Iperf {
             Line::Noise
         } else {
             Line::Unknown
-        }
-    }
-}
-
-impl Parser for Iperf {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
         }
     }
 }

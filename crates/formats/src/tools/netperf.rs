@@ -11,12 +11,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::documents::{Documents, Piece};
+use crate::lines::ends_in_number;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, Of, UNKNOWN, Work, instance};
-use crate::{Line, Parser, prompt};
+use crate::{Line, Parser};
 use interim::{Keywords, Ran};
 use table::Columns;
 
@@ -424,8 +425,11 @@ fn unit(text: &str) -> Option<(bool, f64)> {
     Some((false, scale))
 }
 
-impl Netperf {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for Netperf {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if ends_in_number(line, 2, out) {
+            return Line::Unknown;
+        }
         match self.documents.line(line, out) {
             Piece::Inside => return Line::Data,
             Piece::Whole(documents) => {
@@ -437,15 +441,6 @@ impl Netperf {
         match std::str::from_utf8(line) {
             Ok(text) => self.text(text, out),
             Err(_) => Line::Unknown,
-        }
-    }
-}
-
-impl Parser for Netperf {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
         }
     }
 

@@ -8,13 +8,14 @@ use std::collections::HashMap;
 
 use run::rows::TableId;
 
+use crate::lines::ends_in_number;
 use crate::list::Format;
 use crate::number::{decimal, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pgbench",
@@ -372,8 +373,11 @@ impl Pgbench {
     }
 }
 
-impl Pgbench {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for Pgbench {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if ends_in_number(line, 6, out) {
+            return Line::Unknown;
+        }
         if let Some((seconds, parts)) = progress(line) {
             let seen = self.report(seconds, &parts, out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
@@ -410,15 +414,6 @@ impl Pgbench {
             return Line::Noise;
         }
         self.of_summary(text).unwrap_or(Line::Unknown)
-    }
-}
-
-impl Parser for Pgbench {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
     }
 
     fn end(&mut self, out: &mut Out) {

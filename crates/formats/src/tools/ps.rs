@@ -18,7 +18,7 @@ use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 
 const KIB: f64 = 1024.0;
 
@@ -300,10 +300,7 @@ impl Parser for Ps {
             self.names = names;
             seen
         };
-        match seen {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        seen
     }
 
     fn end(&mut self, out: &mut Out) {

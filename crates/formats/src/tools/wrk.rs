@@ -3,12 +3,13 @@
 //! Sizes are in steps of 1,024. wrk2's spectrum has counts of all requests up to a latency:
 //! their differences are a histogram.
 
+use crate::lines::ends_in_number;
 use crate::list::Format;
 use crate::number::{number, scaled, seconds};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, Work, instance, trimmed};
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 
 pub(crate) const FORMAT: Format = Format {
     name: "wrk",
@@ -178,8 +179,11 @@ impl Wrk {
     }
 }
 
-impl Wrk {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for Wrk {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if ends_in_number(line, 2, out) {
+            return Line::Unknown;
+        }
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
@@ -212,15 +216,6 @@ impl Wrk {
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         self.row(&words, out).unwrap_or(Line::Unknown)
-    }
-}
-
-impl Parser for Wrk {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
     }
 
     fn end(&mut self, out: &mut Out) {

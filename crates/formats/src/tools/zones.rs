@@ -21,7 +21,7 @@ use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::repeated::Repeated;
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 
 pub(crate) const VFSSTAT: Format = Format {
     name: "vfsstat",
@@ -233,9 +233,6 @@ impl Parser for Zones {
         if self.reports.between(line, &[self.tool], out) {
             return Line::Noise;
         }
-        match self.row(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        self.row(line, out)
     }
 }

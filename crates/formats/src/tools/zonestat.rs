@@ -432,10 +432,7 @@ impl Parser for Zonestat {
             ));
             return Line::Unknown;
         }
-        match self.row(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        self.row(line, out)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::{stamp_of, told};
 use crate::time::Stamp;
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 
 const KIB: f64 = 1024.0;
 
@@ -173,8 +173,8 @@ impl Gstat {
     }
 }
 
-impl Gstat {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for Gstat {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         if line.starts_with(CSV.as_bytes()) {
             let names = line.trim_ascii().split(|b| *b == b',').skip(2);
@@ -222,15 +222,6 @@ impl Gstat {
                     Line::Noise
                 }
             },
-        }
-    }
-}
-
-impl Parser for Gstat {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
-use crate::{Line, Parser, prompt};
+use crate::{Line, Parser};
 
 pub(crate) const FORMAT: Format = Format {
     name: "fio-json",
@@ -363,8 +363,8 @@ fn disks(document: &Value, out: &mut Out) {
     }
 }
 
-impl FioJson {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for FioJson {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         match self.documents.line(line, out) {
             Piece::Outside if super::is_chatter(line) => Line::Noise,
             Piece::Outside => Line::Unknown,
@@ -375,15 +375,6 @@ impl FioJson {
                 }
                 Line::Data
             }
-        }
-    }
-}
-
-impl Parser for FioJson {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
         }
     }
 

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 
 use super::text_fields::{ctime, pairs};
+use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
-use crate::{Line, Parser, prompt};
+use crate::{Line, Parser};
 
 pub(crate) const FORMAT: Format = Format {
     name: "fio-text",
@@ -433,8 +434,11 @@ impl FioText {
     }
 }
 
-impl FioText {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for FioText {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if ends_in_number(line, ENDED, out) {
+            return Line::Unknown;
+        }
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
@@ -469,15 +473,6 @@ impl FioText {
             self.of_job(text, out)
         };
         seen.map_or(Line::Unknown, |()| Line::Data)
-    }
-}
-
-impl Parser for FioText {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
     }
 
     fn end(&mut self, out: &mut Out) {

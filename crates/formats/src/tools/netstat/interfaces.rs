@@ -366,9 +366,6 @@ impl Parser for Interfaces {
             Layout::Flow(columns) => self.flow_row(columns, line, out),
         };
         self.layout = layout;
-        match seen {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
+        seen
     }
 }

@@ -26,7 +26,7 @@ use crate::out::Out;
 use crate::own::when;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
-use crate::{Line, Parser, fields, prompt};
+use crate::{Line, Parser, fields};
 use header::{
     Column, Short, csv_header, date_with_year, date_without_year, nameless, numbered, short_names,
     text_header,
@@ -356,8 +356,8 @@ fn value(text: &str) -> Option<f64> {
     }
 }
 
-impl Pcp {
-    fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
+impl Parser for Pcp {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
             out.refuse(Refused(
@@ -418,14 +418,5 @@ impl Pcp {
             return Line::Noise;
         }
         self.row(line, out)
-    }
-}
-
-impl Parser for Pcp {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        match self.read(line, out) {
-            Line::Unknown if prompt::is_chatter(line) => Line::Noise,
-            seen => seen,
-        }
     }
 }

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use run::Nanos;
 
+use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::out::Out;
 use crate::own::when;
@@ -283,6 +284,9 @@ fn time_of(samples: &[Sample]) -> Option<Stamp> {
 
 impl Parser for Prometheus {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if ends_in_number(line, ENDED, out) {
+            return Line::Unknown;
+        }
         let line = line.trim_ascii();
         if line.is_empty() {
             return Line::Noise;

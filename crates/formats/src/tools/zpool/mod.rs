@@ -487,9 +487,7 @@ impl Parser for Zpool {
             return seen;
         }
         match self.row(line, out) {
-            Line::Unknown if prompt::is_chatter(line) || line == b"no pools available" => {
-                Line::Noise
-            }
+            Line::Unknown if line == b"no pools available" => Line::Noise,
             seen => seen,
         }
     }
