@@ -10,12 +10,15 @@
 //!   PID USER      PR  NI    VIRT    RES    SHR S %CPU %MEM     TIME+ COMMAND
 //! ```
 //!
-//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`.
+//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`. German, French and
+//! Spanish ones are known.
 //!
 //! `%CPU` of a task is of one processor (the tool's "Irix mode", its default: the text does not
 //! tell). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
-//! means since boot or over a moment, by version, and are kept apart.
+//! means since boot or over a moment, by version, and are kept apart. One that goes on printing
+//! puts a blank line before each further iteration (`frame_make` in its source).
 
+mod follows;
 mod text;
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
@@ -27,7 +30,8 @@ use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::{Stamp, time_of_day};
 use crate::{Line, Parser, fields};
-use text::{after_colon, clock_seconds, of, pairs, rest_from};
+use follows::{Follows, Iteration};
+use text::{after_colon, clock_seconds, is_tasks, of, pairs, parts, rest_from, size_of};
 
 const KIB: f64 = 1024.0;
 
@@ -82,11 +86,11 @@ const SETTINGS: [&str; 19] = [
     "USER", "RUSER", "SUSER", "GROUP", "TTY", "Flags",
 ];
 
-/// Whether a column of that name is the command, in English, German, French or Polish.
+/// Whether a column of that name is the command, in English, German, French, Spanish or Polish.
 fn is_command(name: &str) -> bool {
     matches!(
         name,
-        "COMMAND" | "Command" | "BEFEHL" | "COM." | "COMMANDE" | "POLECEN"
+        "COMMAND" | "Command" | "BEFEHL" | "COM." | "COMMANDE" | "ORDEN" | "POLECEN" | "KOMENDA"
     )
 }
 
@@ -111,6 +115,28 @@ struct Top {
     iterations: u64,
     /// All iterations.
     samples: u64,
+    /// The present iteration, and the one above it.
+    now: Iteration,
+    above: Iteration,
+    /// How the present iteration was set off from the one above.
+    set_off: SetOff,
+    /// The line above is blank.
+    after_blank: bool,
+    /// There are blank lines inside of iterations: none were taken out.
+    has_blanks: bool,
+    /// The line above is what `grep` puts between parts.
+    after_cut: bool,
+}
+
+/// What stands before an iteration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SetOff {
+    /// A blank line, as of one that goes on.
+    Blank,
+    /// None, though the text has blank lines elsewhere: it is the first of another run.
+    Anew,
+    /// The text has no blank lines.
+    Untold,
 }
 
 impl Top {
@@ -129,6 +155,12 @@ impl Top {
             loads: None,
             iterations: 0,
             samples: 0,
+            now: Iteration::default(),
+            above: Iteration::default(),
+            set_off: SetOff::Untold,
+            after_blank: false,
+            has_blanks: false,
+            after_cut: false,
         }
     }
 
@@ -140,19 +172,73 @@ impl Top {
     }
 
     fn begin(&mut self, stamp: Option<Stamp>, out: &mut Out) {
-        self.put_system(out);
+        self.close(out);
         self.samples += 1;
         out.sample_once(stamp);
         self.iterations += 1;
+        self.set_off = SetOff::Blank;
         self.in_tasks = false;
         self.threads = false;
-        if self.is_first() {
-            out.note("shares of the first iteration are since boot, or of a moment: kept apart");
-        }
     }
 
-    fn is_first(&self) -> bool {
-        self.iterations <= 1
+    /// The iteration is whole: what its shares are of is known now.
+    fn close(&mut self, out: &mut Out) {
+        self.put_system(out);
+        let now = std::mem::take(&mut self.now);
+        if self.iterations > 1 && self.is_started_anew(&now, out) {
+            self.iterations = 1;
+        }
+        let since_boot = self.iterations <= 1;
+        if since_boot && self.samples > 0 {
+            out.note("shares of the first iteration are since boot, or of a moment: kept apart");
+        }
+        for (cpu, shares) in &now.cpus {
+            match cpu {
+                Some(cpu) if !since_boot => self.cpu.put(out, *cpu, 1.0, shares),
+                None if !since_boot => self.cpu.put_all(out, shares),
+                cpu => {
+                    let cpu = cpu.unwrap_or_else(|| out.word(b"all"));
+                    self.cpu.put_since_boot(out, cpu, shares);
+                }
+            }
+        }
+        for (words, share) in &now.tasks {
+            if since_boot {
+                out.put_since_boot(&self.time, words, &[*share]);
+            } else {
+                out.put(&self.time, words, &[*share]);
+            }
+        }
+        self.above = now;
+    }
+
+    /// Whether the iteration is the first of another run of the tool than the one above.
+    fn is_started_anew(&self, now: &Iteration, out: &mut Out) -> bool {
+        match (self.set_off, now.follows(&self.above)) {
+            (SetOff::Anew, _) => {
+                out.note(
+                    "no blank line precedes some iterations: each is the first of another run of \
+                     top, and its shares are kept apart",
+                );
+                true
+            }
+            (_, Follows::No) => {
+                out.note(
+                    "shares of some iterations are not what TIME+ grew by since the one above: \
+                     they were printed by another run of top (or are of all processors, or with \
+                     children that ended), and are kept apart",
+                );
+                true
+            }
+            (SetOff::Untold, Follows::Perhaps) => {
+                out.note(
+                    "the text has no blank lines, so it does not tell whether one top printed \
+                     all iterations: shares of a loop of `top -n 1` would be of no interval",
+                );
+                false
+            }
+            _ => false,
+        }
     }
 
     /// `top - 11:24:50 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09`.
@@ -162,6 +248,13 @@ impl Top {
             return Line::Unknown;
         };
         self.begin(Some(Stamp::Clock(time)), out);
+        let midnight = jiff::civil::Time::midnight();
+        self.now.at = Some(time.duration_since(midnight).as_secs_f64());
+        self.set_off = match (self.after_blank, self.has_blanks && !self.after_cut) {
+            (true, _) => SetOff::Blank,
+            (false, true) => SetOff::Anew,
+            (false, false) => SetOff::Untold,
+        };
         self.in_summary = true;
         let loads: Vec<&[u8]> = words.skip_while(|w| *w != b"average:").skip(1).collect();
         let load = |at: usize| {
@@ -177,7 +270,7 @@ impl Top {
 
     /// `Tasks: 112 total,   1 running, …` or `Threads: …`.
     fn counts(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let threads = line.starts_with(b"Threads:");
+        let threads = line.starts_with(b"Threads:") || line.starts_with(b"Hilos:");
         self.threads = threads;
         let Some(pairs) = pairs(after_colon(line)) else {
             return Line::Unknown;
@@ -227,22 +320,25 @@ impl Top {
             }
             seen = Line::Data;
             let label = label.trim();
-            if self.is_first() {
-                let instance = if label == "(s)" { "all" } else { label };
-                let cpu = out.word(instance.as_bytes());
-                self.cpu.put_since_boot(out, cpu, &shares);
-            } else if label == "(s)" {
-                self.cpu.put_all(out, &shares);
-            } else {
-                let cpu = out.word(label.as_bytes());
-                self.cpu.put(out, cpu, 1.0, &shares);
-            }
+            let cpu = (label != "(s)").then(|| out.word(label.as_bytes()));
+            self.now.cpus.push((cpu, shares));
         }
         seen
     }
 
-    /// `KiB Mem : …`, `Mem: 3861332k total, …`, and the same of swap.
+    /// `KiB Mem : …`, `Mem: 3861332k total, …`, and the same of swap, perhaps on one line.
     fn sizes(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let mut seen = Line::Unknown;
+        for part in parts(line) {
+            if self.size(part, out) == Line::Unknown {
+                return Line::Unknown;
+            }
+            seen = Line::Data;
+        }
+        seen
+    }
+
+    fn size(&mut self, line: &[u8], out: &mut Out) -> Line {
         let unit = match line.first() {
             Some(b'K') => KIB,
             Some(b'M') if line.starts_with(b"MiB") => KIB * KIB,
@@ -253,11 +349,16 @@ impl Top {
             // Each number has its letter.
             _ => 1.0,
         };
+        let Some(is_swap) = size_of(line).map(|of| of == "swap") else {
+            return Line::Unknown;
+        };
         let Some(pairs) = pairs(after_colon(line)) else {
             return Line::Unknown;
         };
         let of = |name: &str| of(&pairs, name) * unit;
-        let is_swap = line.windows(4).any(|w| w == b"Swap");
+        if !pairs.iter().any(|(n, _)| n == "free" || n == "used") {
+            return Line::Unknown;
+        }
         for (name, kind) in [
             ("buffers", "buffers"),
             ("cached", "cache"),
@@ -322,11 +423,7 @@ impl Top {
         let process = out.word(&[command, b"[", pid, b"]"].concat());
         let (name, mode) = (out.word(command), out.word(b"(all)"));
         let words = [process, name, mode];
-        if self.is_first() {
-            out.put_since_boot(&self.time, &words, &[share / 100.0]);
-        } else {
-            out.put(&self.time, &words, &[share / 100.0]);
-        }
+        self.now.tasks.push((words, share / 100.0));
         let size = |text: &[u8]| match text.last() {
             Some(b'0'..=b'9') => decimal(text).map(|v| v * KIB),
             _ => scaled_decimal(text, KIB),
@@ -345,9 +442,15 @@ impl Top {
                 continue;
             }
             let (value, unit) = match column.as_str() {
-                "TIME" => (clock_seconds(text), "s"),
                 // `TIME+`, `ZEIT+`.
-                name if name.ends_with('+') => (clock_seconds(text), "s"),
+                name if name == "TIME" || name.ends_with('+') => {
+                    let time = clock_seconds(text);
+                    if let Some(time) = time {
+                        let is_top = command == b"top";
+                        self.now.task(pid, is_top, share / 100.0, time, text);
+                    }
+                    (time, "s")
+                }
                 "%MEM" => (decimal(text), "%"),
                 "VIRT" | "SHR" | "SWAP" | "CODE" | "DATA" | "USED" => (size(text), "bytes"),
                 _ => (decimal(text), ""),
@@ -362,8 +465,28 @@ impl Parser for Top {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii();
         if line.is_empty() {
+            self.after_blank = true;
+            self.has_blanks |= self.in_summary;
             return Line::Noise;
         }
+        let seen = self.text(line, out);
+        self.after_blank = false;
+        self.after_cut = line == b"--";
+        seen
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.close(out);
+        if self.samples == 1 {
+            // Levels only: there is no interval to know.
+            out.spans(1.0);
+        }
+    }
+}
+
+impl Top {
+    /// A line that is not blank.
+    fn text(&mut self, line: &[u8], out: &mut Out) -> Line {
         if line.starts_with(b"top - ") {
             return self.summary(line, out);
         }
@@ -374,7 +497,7 @@ impl Parser for Top {
             }
         }
         if self.in_summary {
-            if line.starts_with(b"Tasks:") || line.starts_with(b"Threads:") {
+            if is_tasks(line) {
                 return self.counts(line, out);
             }
             if [&b"%Cpu"[..], b"Cpu", b"%CPU"]
@@ -383,10 +506,7 @@ impl Parser for Top {
             {
                 return self.processors(line, out);
             }
-            let until_colon = &line[..line.len() - after_colon(line).len()];
-            let named = |f: &[u8]| f.starts_with(b"Mem") || f.starts_with(b"Swap");
-            let sized = until_colon.get(1..3) == Some(b"iB");
-            if sized || fields(until_colon).any(named) {
+            if size_of(line).is_some() {
                 return self.sizes(line, out);
             }
         }
@@ -396,6 +516,7 @@ impl Parser for Top {
             return Line::Noise;
         }
         if let Some(arguments) = echo::command(line, "top") {
+            self.close(out);
             self.iterations = 0;
             if let Some(seconds) = echo::value(&arguments, &["-d"]).and_then(decimal) {
                 out.every(seconds);
@@ -405,6 +526,7 @@ impl Parser for Top {
         match stamp_of(line, out) {
             Ok(Some(Stamp::Civil(at) | Stamp::Zoned(at, _))) => {
                 // The time of day comes with the summary.
+                self.close(out);
                 out.date(at.date());
                 self.iterations = 0;
                 Line::Noise
@@ -415,14 +537,6 @@ impl Parser for Top {
                 out.refuse(why);
                 Line::Noise
             }
-        }
-    }
-
-    fn end(&mut self, out: &mut Out) {
-        self.put_system(out);
-        if self.samples == 1 {
-            // Levels only: there is no interval to know.
-            out.spans(1.0);
         }
     }
 }

@@ -11,6 +11,38 @@ pub(super) fn after_colon(line: &[u8]) -> &[u8] {
     at.map_or(&[], |at| &line[at + 1..])
 }
 
+/// The parts of a line that each begin with a unit: procps 4 puts memory and swap side by side
+/// where the terminal is wide.
+pub(super) fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let unit = |at: &usize| line[*at..].get(1..4) == Some(b"iB ") && b"KMGTPE".contains(&line[*at]);
+    let starts: Vec<usize> = (1..line.len()).filter(unit).collect();
+    let froms = [0].into_iter().chain(starts.clone());
+    let tos = starts.into_iter().chain([line.len()]);
+    froms.zip(tos).map(|(from, to)| &line[from..to])
+}
+
+/// What a line of sizes is of, by its label: memory or swap. (`Spch` is German, `Éch` French,
+/// `Intercambio` Spanish.)
+pub(super) fn size_of(line: &[u8]) -> Option<&'static str> {
+    let label = &line[..line.len() - after_colon(line).len()];
+    let label = std::str::from_utf8(label).ok()?.strip_suffix(':')?.trim();
+    let label = match label.get(1..4) {
+        Some("iB ") => label[4..].trim(),
+        _ => label,
+    };
+    match label {
+        "Mem" | "Spch" => Some("memory"),
+        "Swap" | "Éch" | "Intercambio" => Some("swap"),
+        _ => None,
+    }
+}
+
+/// Whether the line counts tasks or threads.
+pub(super) fn is_tasks(line: &[u8]) -> bool {
+    let names = ["Tasks:", "Threads:", "Tâches:", "Tareas:", "Hilos:"];
+    names.iter().any(|n| line.starts_with(n.as_bytes()))
+}
+
 /// The rest of a line from its field of that number, from zero, on.
 pub(super) fn rest_from(line: &[u8], field: usize) -> &[u8] {
     let mut rest = line.trim_ascii();
@@ -23,7 +55,7 @@ pub(super) fn rest_from(line: &[u8], field: usize) -> &[u8] {
 
 /// `  5.9 us,  5.9 sy, 100.0 id` by name, also `5.9%us`, `5,9 us`, `3861332k total`; a letter
 /// is a step of 1,024. A number that is cut (`12345+total`: there were more digits) is not known.
-/// German names become English ones. `None` if nothing is known.
+/// German, French and Spanish names become English ones. `None` if nothing is known.
 pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut found = Vec::new();
@@ -55,23 +87,41 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
             None => scaled_decimal(value.as_bytes(), KIB)?,
         };
         let after = after.trim_start();
-        let is_name = |c: char| c.is_alphabetic() || c == '/';
+        let is_name = |c: char| c.is_alphabetic() || matches!(c, '/' | ' ');
         let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
-        found.push((english(&after[..end]).to_owned(), value));
+        found.push((english(after[..end].trim()).to_owned(), value));
         rest = &after[end..];
     }
     found.iter().any(|(_, v)| !v.is_nan()).then_some(found)
 }
 
-/// The English name of what is so much, where it is a German one.
+/// The English name of what is so much, where it is a German, French or Spanish one, as
+/// procps-ng's translations have it. Of several words (`avail Mem`) the first is the name.
 fn english(name: &str) -> &str {
     match name {
+        "en cours" => return "running",
+        "en veille" => return "sleeping",
+        "en espera" => return "wa",
+        "softw int" => return "si",
+        _ => {}
+    }
+    let first = name.split(' ').next().unwrap_or(name);
+    match first {
         "gesamt" => "total",
-        "frei" => "free",
-        "belegt" => "used",
-        "verfü" => "avail",
-        "Puff/Cache" => "buff/cache",
-        _ => name,
+        "frei" | "libr" | "libre" => "free",
+        "belegt" | "util" | "usado" => "used",
+        "verfü" | "dispo" | "dispon" => "avail",
+        "Puff/Cache" | "tamp/cache" | "búf/caché" => "buff/cache",
+        "ejecutar" => "running",
+        "hibernar" => "sleeping",
+        "arrêté" | "detener" => "stopped",
+        "ut" | "usuario" => "us",
+        "sist" => "sy",
+        "adecuado" => "ni",
+        "inact" => "id",
+        "hardw" => "hi",
+        "robar" => "st",
+        _ => first,
     }
 }
 

@@ -1,0 +1,131 @@
+//! Whether an iteration's shares are of the interval since the one above it. One running `top`
+//! tells such from its second iteration on; those of a loop of `top -b -n 1` are since boot or
+//! of a moment, each of them.
+
+use std::collections::HashMap;
+
+use run::Word;
+
+use crate::cpu::Shares;
+
+/// What an iteration tells that is of an interval, until it is known of which.
+#[derive(Default)]
+pub(super) struct Iteration {
+    /// Time of day, in seconds.
+    pub(super) at: Option<f64>,
+    /// Shares of processors; `None` is all of them.
+    pub(super) cpus: Vec<(Option<Word>, Shares)>,
+    /// Shares of tasks, of one processor.
+    pub(super) tasks: Vec<([Word; 3], f64)>,
+    /// The same by number, to compare.
+    by_pid: HashMap<Vec<u8>, Task>,
+}
+
+#[derive(Clone, Copy)]
+struct Task {
+    share: f64,
+    /// Processor time so far, and how far that may be off.
+    time: f64,
+    within: f64,
+    is_top: bool,
+}
+
+/// What numbers say of an iteration and the one above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// The same `top` printed both.
+    Surely,
+    /// Nothing tells.
+    Perhaps,
+    /// Its shares are of something else than the time between them.
+    No,
+}
+
+impl Iteration {
+    /// A task of that share has used so many seconds, as told by `text`.
+    pub(super) fn task(&mut self, pid: &[u8], is_top: bool, share: f64, time: f64, text: &[u8]) {
+        let within = if text.contains(&b'.') { 0.03 } else { 1.0 };
+        let task = Task {
+            share,
+            time,
+            within,
+            is_top,
+        };
+        self.by_pid.insert(pid.to_vec(), task);
+    }
+
+    /// Whether this is the next iteration of what printed `before`.
+    pub(super) fn follows(&self, before: &Iteration) -> Follows {
+        let (Some(now), Some(then)) = (self.at, before.at) else {
+            return Follows::Perhaps;
+        };
+        let seconds = (now - then).rem_euclid(86400.0);
+        let (mut apart, mut all, mut same_top) = (0.0, 0.0, false);
+        for (pid, task) in &self.by_pid {
+            let Some(old) = before.by_pid.get(pid) else {
+                continue;
+            };
+            same_top |= task.is_top && old.is_top;
+            let (grew, told) = (task.time - old.time, task.share * seconds);
+            if grew >= 0.0 {
+                // Shares are printed to a thousandth.
+                let within = task.within.max(old.within) + 0.001 * seconds;
+                apart += ((grew - told).abs() - within).max(0.0);
+                all += grew.max(told);
+            }
+        }
+        // Both times of day are cut to seconds, so that their distance may be one off.
+        if seconds > 0.0 && apart > (1.0 / seconds + 0.25) * all {
+            return Follows::No;
+        }
+        let has_top = |i: &Iteration| i.by_pid.values().any(|t| t.is_top);
+        match same_top {
+            true => Follows::Surely,
+            // Each lists itself, and they are two.
+            false if has_top(self) && has_top(before) => Follows::No,
+            false => Follows::Perhaps,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iteration(at: f64, tasks: &[(&str, f64, &str)]) -> Iteration {
+        let mut iteration = Iteration {
+            at: Some(at),
+            ..Iteration::default()
+        };
+        for (pid, share, time) in tasks {
+            let seconds = super::super::text::clock_seconds(time.as_bytes()).expect("a time");
+            let is_top = pid.starts_with('9');
+            iteration.task(pid.as_bytes(), is_top, *share, seconds, time.as_bytes());
+        }
+        iteration
+    }
+
+    #[test]
+    fn times_of_processes_tell_who_printed() {
+        let first = iteration(86398.0, &[("1", 0.5, "1:00.00"), ("90", 0.0, "0:00.01")]);
+        let of = |tasks: &[(&str, f64, &str)]| iteration(3.0, tasks).follows(&first);
+        // Half of five seconds.
+        let same = [("1", 0.5, "1:02.50"), ("90", 0.002, "0:00.02")];
+        assert_eq!(of(&same), Follows::Surely);
+        assert_eq!(of(&[("1", 0.5, "1:02.10")]), Follows::Perhaps);
+        assert_eq!(of(&[("1", 0.062, "1:02.50")]), Follows::No);
+        assert_eq!(of(&[("1", 0.9, "1:00.10")]), Follows::No);
+        // A number that was given again tells nothing.
+        assert_eq!(of(&[("1", 0.9, "0:00.10")]), Follows::Perhaps);
+        // Another `top` is listed, and the first is gone.
+        assert_eq!(of(&[("91", 0.062, "0:00.01")]), Follows::No);
+        // Without hundredths, and over a second, nothing is sure.
+        let next = iteration(4.0, &[("1", 0.1, "1:01")]);
+        assert_eq!(
+            next.follows(&iteration(3.0, &[("1", 0.1, "1:00")])),
+            Follows::Perhaps
+        );
+        let untimed = Iteration::default();
+        assert_eq!(untimed.follows(&first), Follows::Perhaps);
+    }
+}
