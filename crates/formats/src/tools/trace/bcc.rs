@@ -2,11 +2,13 @@
 //!
 //! `biolatency` (-m -T -D -F -Q -j -e), `bitesize`, `runqlat`, `cpudist`, `ext4dist` and its
 //! like go to the catalog's tables, all others to `distribution`. Ranges are of values cut to
-//! whole units, so `0 -> 1` of microseconds ends at 2 µs.
+//! whole units, so `0 -> 1` of microseconds ends at 2 µs. All tools clear what they printed, but
+//! for `argdist -c`.
 
 use serde_json::Value;
 
 use super::buckets::{Bucket, is_bar};
+use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
 use super::{echoed, first_number, stamp};
 use crate::list::Format;
@@ -60,6 +62,8 @@ struct Bcc {
     pace: Pace,
     script: String,
     queued: bool,
+    /// Reports hold those before them.
+    cumulative: Option<Cumulative>,
     /// `disk = 'sda'`: both sides.
     section: (String, String),
     /// The histogram being read: its label, and its rows.
@@ -74,6 +78,7 @@ impl Bcc {
             pace: Pace::default(),
             script: String::new(),
             queued: false,
+            cumulative: None,
             section: Default::default(),
             open: None,
             blanks: 0,
@@ -92,6 +97,9 @@ impl Bcc {
                 .any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(letter))
         };
         self.queued = short('Q') || words.contains(&"--queued");
+        let cumulative = short('c') || words.contains(&"--cumulative");
+        self.cumulative = (words[0] == "argdist" && cumulative).then(Cumulative::default);
+        self.section = Default::default();
         if words[0] == "cpudist" && (short('O') || words.contains(&"--offcpu")) {
             self.histograms.goal = None;
         }
@@ -131,7 +139,10 @@ impl Bcc {
         let (header, key) = &self.section;
         let name = format!("{} {label}", self.script);
         let name = name.trim();
-        self.pace.begin(&format!("{name}\0{header}\0{key}"), out);
+        let id = format!("{name}\0{header}\0{key}");
+        self.pace.begin(&id, out);
+        let grown = self.cumulative.as_mut().map(|c| c.grown(&id, rows));
+        let rows = grown.as_deref().unwrap_or(rows);
         let title = Title {
             tool: "bcc",
             name,
@@ -234,6 +245,12 @@ fn row(text: &str) -> Option<Bucket> {
     })
 }
 
+/// `p:c:write(int fd):int:fd`, `r::do_sys_open()`, `t:block:block_rq_issue():…`.
+fn is_probe(text: &str) -> bool {
+    let kind = text.split(':').next().unwrap_or_default();
+    matches!(kind, "p" | "r" | "t" | "u") && text.matches(':').count() >= 2
+}
+
 /// `usecs` of `usecs : count distribution`.
 fn label(line: &[u8]) -> Option<String> {
     let words: Vec<&[u8]> = fields(line).collect();
@@ -303,6 +320,11 @@ impl Parser for Bcc {
             return self.json(text, out).unwrap_or(Line::Unknown);
         }
         if self.chatter(text) || self.command(text, out) {
+            return Line::Noise;
+        }
+        // argdist prints what it probes, which is C and may have anything in it.
+        if self.script == "argdist" && is_probe(text) {
+            self.section = ("probe".to_owned(), text.to_owned());
             return Line::Noise;
         }
         match text.split_once(" = ") {

@@ -2,9 +2,13 @@
 //! `lhist()`, `stats()`, and all that as JSON (`-f json`).
 //!
 //! K, M and G are powers of 1,024. `(..., 0)` and `[100, ...)` have no end.
+//!
+//! A map is printed whole each time: where the program does not clear it, all that it counted
+//! since it was started.
 
 use super::bpftrace_json;
 use super::buckets::{Bucket, is_bar, letter_number};
+use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
 use super::{echoed, script_of, stamp};
 use crate::list::Format;
@@ -115,6 +119,9 @@ fn row(line: &str) -> Option<(Range, f64)> {
 pub(super) struct Bpftrace {
     pub(super) histograms: Histograms,
     pub(super) pace: Pace,
+    cumulative: Cumulative,
+    /// The program, where its command line was kept.
+    program: String,
     /// The histogram being read.
     open: Option<(String, String, Vec<Bucket>)>,
     /// The key of many lines, as a stack, that is being read.
@@ -126,6 +133,8 @@ impl Bpftrace {
         Bpftrace {
             histograms: Histograms::new(),
             pace: Pace::default(),
+            cumulative: Cumulative::default(),
+            program: String::new(),
             open: None,
             stack: None,
         }
@@ -140,7 +149,17 @@ impl Bpftrace {
     }
 
     pub(super) fn histogram(&mut self, name: &str, key: &str, rows: &[Bucket], out: &mut Out) {
-        let nth = self.pace.begin(&format!("{name}\0{key}"), out);
+        let id = format!("{name}\0{key}");
+        let nth = self.pace.begin(&id, out);
+        let grown = match clears(&self.program, name) {
+            Some(true) => None,
+            Some(false) => Some(self.cumulative.grown(&id, rows)),
+            None => {
+                self.cumulative.perhaps(&id, rows);
+                None
+            }
+        };
+        let rows = grown.as_deref().unwrap_or(rows);
         let title = Title {
             tool: "bpftrace",
             name: &numbered(name, nth),
@@ -226,6 +245,8 @@ impl Bpftrace {
             return Line::Noise;
         }
         if let Some(words) = echoed(text) {
+            self.cumulative.end(out);
+            text.clone_into(&mut self.program);
             self.histograms.goal = Goal::of(script_of(&words, ".bt"));
             if let Some(seconds) = text.split(['\'', ' ', ',', '{', ';']).find_map(interval) {
                 out.every(seconds);
@@ -265,6 +286,20 @@ fn numbered(name: &str, nth: u32) -> String {
         1 => name.to_owned(),
         _ => format!("{name} ({nth})"),
     }
+}
+
+/// Whether that program clears the map of that name when it prints it; `None` where it does not
+/// tell that it prints it at all.
+fn clears(program: &str, map: &str) -> Option<bool> {
+    let calls = |function: &str| {
+        let call = format!("{function}({map}");
+        let mut ends = program.match_indices(&call).map(|(at, _)| at + call.len());
+        ends.any(|end| program[end..].trim_start().starts_with([')', ',', '[']))
+    };
+    if ["clear", "zero", "delete"].iter().any(|f| calls(f)) {
+        return Some(true);
+    }
+    calls("print").then_some(false)
 }
 
 /// Seconds of `interval:s:5`.
@@ -337,6 +372,7 @@ impl Parser for Bpftrace {
 
     fn end(&mut self, out: &mut Out) {
         self.finish(out);
+        self.cumulative.end(out);
     }
 }
 
@@ -364,6 +400,17 @@ mod tests {
         ] {
             assert_eq!(row(no), None, "{no}");
         }
+    }
+
+    #[test]
+    fn programs_that_clear_what_they_print() {
+        let program = "bpftrace -e 'k:f { @ = hist(1); @us = hist(2); @us2 = hist(3); } \
+                       interval:s:1 { print(@); print(@us, 5); print( @x); clear(@us2); }'";
+        assert_eq!(clears(program, "@"), Some(false));
+        assert_eq!(clears(program, "@us"), Some(false));
+        assert_eq!(clears(program, "@us2"), Some(true));
+        assert_eq!(clears(program, "@none"), None);
+        assert_eq!(clears("", "@us"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod bpftrace;
 mod bpftrace_json;
 mod buckets;
 pub(crate) mod connections;
+mod cumulative;
 pub(crate) mod dtrace;
 mod dtrace_list;
 mod dtrace_rows;
@@ -84,10 +85,12 @@ pub(super) fn first_number(arguments: &[&str], valued: &str) -> Option<f64> {
     None
 }
 
-/// A line that is a time and nothing else: `06:55:41`, `06:55:41:`, `2005 Jul 16 00:34:40`,
+/// A line that is a time and nothing else: `06:55:41`, `06:55:41:`, `[06:55:41]`, `2005 Jul 16 00:34:40`,
 /// `2020-12-30 15:20:11`, `Sat Jul 16 00:34:40 2005`.
 pub(super) fn stamp(line: &str) -> Option<Stamp> {
     let line = line.trim().trim_end_matches([':', ',']);
+    let inner = line.strip_prefix('[').and_then(|l| l.strip_suffix(']'));
+    let line = inner.unwrap_or(line);
     let clock = |text: &str| time_of_day(text.as_bytes(), None).filter(|_| text.len() >= 7);
     let month = |text: &str| MONTHS.iter().position(|m| *m == text);
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -137,6 +140,7 @@ mod tests {
     #[test]
     fn lines_that_are_times() {
         assert!(matches!(stamp("06:55:41:"), Some(Stamp::Clock(_))));
+        assert!(matches!(stamp("[06:55:41]"), Some(Stamp::Clock(_))));
         assert!(matches!(
             stamp("2005 Jul 16 00:34:40"),
             Some(Stamp::Civil(_))
@@ -145,7 +149,7 @@ mod tests {
             stamp("2020-12-30 15:20:11"),
             Some(Stamp::Civil(_))
         ));
-        for no in ["", "12", "1:2", "Sat", "a b c d", "06:55:41 x"] {
+        for no in ["", "12", "1:2", "[06:55:41", "Sat", "a b c d", "06:55:41 x"] {
             assert_eq!(stamp(no), None, "{no}");
         }
     }
