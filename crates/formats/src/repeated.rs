@@ -42,6 +42,12 @@ impl Repeated {
         self.fresh = true;
     }
 
+    /// What comes is still of the present report, though a time of its own was told.
+    pub(crate) fn goes_on(&mut self) {
+        self.fresh = false;
+        self.stamp = None;
+    }
+
     /// Whether the next thing that comes begins a report.
     pub(crate) fn is_over(&self) -> bool {
         self.fresh

@@ -8,8 +8,8 @@
 //!      rx_queue_0_drops: 0
 //! ```
 //!
-//! The text does not name the interface; a command line before it does, or `Standard stats for
-//! eth0:`. Names and units are the driver's own: those of packets and bytes in all are the same
+//! The text does not name the interface; a command line before it does, a line `eth0` or `eth0:`
+//! that a script printed, or `Standard stats for eth0:`. Names and units are the driver's own: those of packets and bytes in all are the same
 //! as in `/proc/net/dev`, but a driver may count bytes with the frames' checksums.
 
 use crate::list::Format;
@@ -52,6 +52,35 @@ fn title(line: &[u8]) -> Option<&[u8]> {
         .strip_suffix(b":")
 }
 
+/// A name alone on its line, as scripts print it: `eth0`, `eth0:`, `== eth0 ==`.
+fn bare_name(line: &[u8]) -> Option<&[u8]> {
+    let frame = |b: &u8| matches!(b, b'=' | b'-' | b'#' | b'*' | b' ' | b'\t');
+    let from = line.iter().position(|b| !frame(b))?;
+    let to = line.iter().rposition(|b| !frame(b) && *b != b':')?;
+    let name = line.get(from..=to)?;
+    is_name(name).then_some(name)
+}
+
+/// Whether an interface can be called so: Linux allows 15 characters.
+fn is_name(name: &[u8]) -> bool {
+    let known = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'@');
+    (2..=15).contains(&name.len())
+        && name.iter().all(known)
+        && name.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// The interface that a command asks for: `$ while true; do date; ethtool -S eth0; sleep 1; done`.
+fn asked(line: &[u8]) -> Option<&[u8]> {
+    let mut words = crate::fields(line)
+        .skip_while(|w| !w.ends_with(b"ethtool"))
+        .skip(1);
+    let name = words.find(|w| !w.starts_with(b"-"))?;
+    let name = name.strip_suffix(b";").unwrap_or(name);
+    // Another command may follow that asks for another.
+    let once = !words.any(|w| w.ends_with(b"ethtool"));
+    (once && is_name(name)).then_some(name)
+}
+
 /// `     rx_packets: 1647967`, `     [0]: tx_packets: 12`, `eth-mac-FramesTransmittedOK: 1`.
 fn counter(line: &[u8]) -> Option<(&str, f64)> {
     let text = std::str::from_utf8(line).ok()?.trim();
@@ -85,11 +114,11 @@ fn unit(name: &str) -> &'static str {
 
 struct Ethtool {
     interface: Vec<u8>,
+    /// The name that a line told for the counters that follow.
+    named: Vec<u8>,
     reports: Repeated,
     /// Counters of the present report and interface.
     counters: Vec<(String, f64)>,
-    /// Reports in which nearly all went back.
-    back: u32,
     net: Shape,
 }
 
@@ -97,9 +126,9 @@ impl Ethtool {
     fn new() -> Ethtool {
         Ethtool {
             interface: Vec::new(),
+            named: Vec::new(),
             reports: Repeated::new(),
             counters: Vec::new(),
-            back: 0,
             net: Shape::of("net", &MEASURES),
         }
     }
@@ -118,15 +147,16 @@ impl Ethtool {
         }
         let interface = out.word(&self.interface);
         let layer = out.word(net::layer(&self.interface).as_bytes());
-        let (mut whole, mut fell, mut rose) = ([[f64::NAN; 4]; 2], 0, 0);
+        let (mut whole, mut fell) = ([[f64::NAN; 4]; 2], 0);
         for (name, now) in &counters {
             let key = [&self.interface[..], b" ", name.as_bytes()].concat();
             let Some(grown) = self.reports.grown(&key, &[*now], out) else {
                 continue;
             };
             let value = grown[0];
-            fell += u32::from(value.is_nan());
-            rose += u32::from(value > 0.0);
+            // What drivers count beside all packets and bytes may be levels, too.
+            let weight = if place(name).is_some() { 3 } else { 1 };
+            fell += weight * u32::from(value.is_nan());
             match place(name) {
                 Some((direction, measure)) => whole[direction][measure] = value,
                 None => out.other_grown(name, unit(name), interface, value),
@@ -138,11 +168,10 @@ impl Ethtool {
                 out.put_amounts(&self.net, &words, values);
             }
         }
-        self.back += u32::from(fell > rose && fell > 2);
-        if self.back > 1 && self.interface.is_empty() {
+        if fell > 2 && self.interface.is_empty() {
             out.refuse(Refused(
-                "its counters go back and forth, as those of several interfaces in turn, and it \
-                 does not name them\nhint: put a line `$ ethtool -S NAME` before each"
+                "its counters go back, as those of several interfaces in turn do, and it does \
+                 not name them\nhint: put a line `$ ethtool -S NAME` before each"
                     .into(),
             ));
         }
@@ -154,15 +183,27 @@ impl Parser for Ethtool {
         if let Some(arguments) = prompt::arguments(line, &["ethtool"]) {
             self.put(out);
             let name = arguments.iter().find(|a| !a.starts_with('-'));
-            self.interface = name.map_or(Vec::new(), |n| n.as_bytes().to_vec());
+            let name = name.map_or("", |n| n.trim_end_matches(';')).as_bytes();
+            self.interface = if is_name(name) {
+                name.to_vec()
+            } else {
+                Vec::new()
+            };
             return Line::Noise;
         }
         if let Some(name) = title(line) {
             self.put(out);
+            let named = std::mem::take(&mut self.named);
             if !name.is_empty() {
                 self.interface = name.to_vec();
+            } else if !named.is_empty() {
+                self.interface = named;
             }
             let key = self.interface.clone();
+            // A script may tell the time of each interface that it reads in turn.
+            if !key.is_empty() && out.has_sample() && !self.reports.has(&key) {
+                self.reports.goes_on();
+            }
             self.reports.counted(&key, out);
             return Line::Noise;
         }
@@ -173,15 +214,27 @@ impl Parser for Ethtool {
             self.counters.push((name.to_owned(), value));
             return Line::Data;
         }
-        if line.trim_ascii().is_empty() || prompt::is_chatter(line) {
+        if line.trim_ascii().is_empty() {
+            return Line::Noise;
+        }
+        if prompt::is_chatter(line) {
+            if let Some(name) = asked(line) {
+                self.put(out);
+                self.interface = name.to_vec();
+            }
             return Line::Noise;
         }
         // What came is of before that time.
         self.put(out);
         if self.reports.between(line, &["ethtool"], out) {
-            Line::Noise
-        } else {
-            Line::Unknown
+            return Line::Noise;
+        }
+        match bare_name(line) {
+            Some(name) => {
+                self.named = name.to_vec();
+                Line::Noise
+            }
+            None => Line::Unknown,
         }
     }
 
