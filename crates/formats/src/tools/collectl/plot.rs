@@ -8,12 +8,12 @@
 //! Numbers are means per second, KB are 1,024 bytes, waits milliseconds. `[DSK:sda]` and the
 //! like are of one device.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::list::Format;
-use crate::number::number;
+use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::{compact_date, epoch, offset};
@@ -102,7 +102,7 @@ impl Plot {
     }
 
     /// `#Date Time [CPU]User% …`, the separator being what follows the first word.
-    fn header(&mut self, line: &[u8]) -> Line {
+    fn header(&mut self, line: &[u8], out: &mut Out) -> Line {
         let separator = line
             .iter()
             .find(|b| !(b.is_ascii_alphanumeric() || **b == b'#'));
@@ -122,6 +122,11 @@ impl Plot {
         let columns: Option<Vec<_>> = words.skip(skipped).map(column).collect();
         // What is no header as it should be leaves its lines without meaning.
         self.columns = columns.unwrap_or_default();
+        let cpus = self.columns.iter().filter(|(s, ..)| s == "CPU");
+        let cpus: BTreeSet<_> = cpus.map(|(_, d, _)| d).filter(|d| !d.is_empty()).collect();
+        if !cpus.is_empty() {
+            out.has_processors(cpus.len() as u32);
+        }
         if self.columns.is_empty() {
             Line::Unknown
         } else {
@@ -388,13 +393,20 @@ impl Parser for Plot {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii();
         if line.starts_with(b"#Date") || line.starts_with(b"#UTC") {
-            return self.header(line);
+            return self.header(line, out);
         }
         if let Some(rest) = line.strip_prefix(b"# Host:") {
             if let Some(name) = crate::fields(rest).next() {
                 out.host(name);
             }
             return Line::Noise;
+        }
+        if line.starts_with(b"# SubSys:") {
+            let words: Vec<&[u8]> = crate::fields(line).collect();
+            let count = words.windows(2).find(|w| w[0] == b"NumCPUs:");
+            if let Some(count) = count.and_then(|w| whole(w[1])).filter(|n| *n > 0) {
+                out.has_processors(u32::try_from(count).unwrap_or(u32::MAX));
+            }
         }
         if line.starts_with(b"# Date:") {
             // `# Date:       20240304-130000  Secs: 1709553600 TZ: +0100`.
