@@ -40,11 +40,12 @@ pub(super) struct Keyed {
     events: [f64; 7],
 }
 
-/// `MemFree:  3446476 kB`: the name, and bytes; `HugePages_Total:  0` has no unit.
+/// `MemFree:  3446476 kB`: the name, and bytes. Only `HugePages_Total:  0` and its like have no
+/// unit: `TIMER: 12` is of another file.
 pub(super) fn size<'a>(all: &[&'a [u8]]) -> Option<(&'a [u8], f64)> {
     let (name, value) = match *all {
         [name, value, b"kB"] => (name, number(value)? * KIB),
-        [name, value] => (name, number(value)?),
+        [name, value] if name.starts_with(b"HugePages_") => (name, number(value)?),
         _ => return None,
     };
     let name = name.strip_suffix(b":")?;

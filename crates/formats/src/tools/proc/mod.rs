@@ -3,7 +3,9 @@
 //! a line that tells the time before each reading or without.
 //!
 //! Nearly all are counters since boot, so that a first reading is one since boot and the others
-//! tell what grew. Where no line tells the time, what comes again begins the next reading.
+//! tell what grew. Where no line tells the time, what comes again begins the next reading. A file
+//! that begins with a reading and ends with a time has its times after what was read (`cat
+//! /proc/stat; date`); a logger may put them before each line.
 
 mod counted;
 mod keyed;
@@ -15,6 +17,7 @@ use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
+use crate::time::{Refused, Stamp};
 use crate::{Line, Parser, fields, numbers};
 
 /// Tables that files of `/proc` fill.
@@ -68,6 +71,8 @@ fn recognise(head: &Head) -> u8 {
                 numbers(ticks.iter().copied()).map_or(0, |_| 70)
             }
             _ if counted::is_disk(&all) => 75,
+            // Of `grep eth0 /proc/net/dev`.
+            _ if all.len() >= 16 && counted::interface(line).is_some() => 70,
             _ => 0,
         };
         found = found.max(sure);
@@ -84,6 +89,72 @@ pub(crate) struct Proc {
     readings: u64,
     /// A line told the time of what comes.
     stamped: bool,
+    times: Times,
+    /// Lines, with their numbers, of which the time is still to come, and what they begin with.
+    held: Vec<(u64, Vec<u8>)>,
+    held_keys: HashSet<Vec<u8>>,
+    /// The same of the reading above them.
+    above: HashSet<Vec<u8>>,
+}
+
+/// Where the lines stand that tell when a reading was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Times {
+    /// None came yet.
+    Unknown,
+    /// Before it, or nowhere.
+    Before,
+    /// After it, as of `cat FILE; date`: readings wait for them.
+    After,
+}
+
+/// Of which file a line is.
+enum Kind<'a> {
+    Disk,
+    Interface(&'a [u8], Vec<f64>),
+    Stat,
+    Rpc,
+    Size(&'a [u8], f64),
+    Counter(&'a [u8], f64),
+    Loads([f64; 4]),
+}
+
+impl<'a> Kind<'a> {
+    fn of(line: &'a [u8], all: &[&'a [u8]]) -> Option<Kind<'a>> {
+        let first = all[0];
+        if counted::is_disk(all) {
+            return Some(Kind::Disk);
+        }
+        if let Some((name, n)) = counted::interface(line) {
+            return Some(Kind::Interface(name, n));
+        }
+        if counted::is_stat(first) {
+            return Some(Kind::Stat);
+        }
+        if rpc::is_rpc(first) {
+            return Some(Kind::Rpc);
+        }
+        if let Some((name, bytes)) = keyed::size(all) {
+            return Some(Kind::Size(name, bytes));
+        }
+        if let Some((name, value)) = keyed::counter(all) {
+            return Some(Kind::Counter(name, value));
+        }
+        counted::loads(all).map(Kind::Loads)
+    }
+
+    /// What comes once a reading, and whether it is a counter.
+    fn key(&self, all: &[&[u8]]) -> (Vec<u8>, bool) {
+        match self {
+            Kind::Disk => (all[..3].join(&b' '), true),
+            Kind::Interface(name, _) => ([b"net ", *name].concat(), true),
+            Kind::Stat => (all[0].to_vec(), true),
+            Kind::Rpc => ([all[0], b" rpc"].concat(), true),
+            Kind::Size(name, _) => ([name, &b":"[..]].concat(), false),
+            Kind::Counter(name, _) => (name.to_vec(), true),
+            Kind::Loads(_) => (b"loadavg".to_vec(), false),
+        }
+    }
 }
 
 impl Proc {
@@ -95,6 +166,10 @@ impl Proc {
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
+            times: Times::Unknown,
+            held: Vec::new(),
+            held_keys: HashSet::new(),
+            above: HashSet::new(),
         }
     }
 
@@ -106,8 +181,8 @@ impl Proc {
     }
 
     /// The line is one of a file: it belongs to this reading, or begins the next.
-    fn belongs(&mut self, key: &[u8], counter: bool, out: &mut Out) {
-        let again = !self.stamped && self.seen.contains(key);
+    fn belongs(&mut self, key: Vec<u8>, counter: bool, out: &mut Out) {
+        let again = !self.stamped && self.seen.contains(&key);
         if again || !out.has_sample() {
             self.finish_reading(out);
             out.sample();
@@ -117,7 +192,84 @@ impl Proc {
         if self.readings == 1 && self.seen.is_empty() && counter {
             out.since_boot();
         }
-        self.seen.insert(key.to_vec());
+        self.seen.insert(key);
+    }
+
+    fn take(&mut self, kind: Kind, all: &[&[u8]], out: &mut Out) -> Line {
+        let (key, counter) = kind.key(all);
+        self.belongs(key, counter, out);
+        match kind {
+            Kind::Disk => return self.counted.disk(all, out),
+            Kind::Stat => return self.counted.stat(all, out),
+            Kind::Rpc => return self.rpc.line(all, out),
+            Kind::Interface(name, n) => self.counted.interface(name, &n, out),
+            Kind::Size(name, bytes) => self.keyed.size(name, bytes),
+            Kind::Counter(name, value) => self.keyed.counter(name, value, out),
+            Kind::Loads(loads) => self.counted.load(&loads),
+        }
+        Line::Data
+    }
+
+    /// Whether the line waits for its time to come.
+    fn holds(&mut self, line: &[u8], kind: &Kind, all: &[&[u8]], out: &mut Out) -> bool {
+        let is_new = match self.times {
+            Times::Before => return false,
+            // A logger put the time before the line.
+            Times::Unknown if out.logged.is_some() => false,
+            Times::Unknown => self.held_keys.insert(kind.key(all).0),
+            Times::After => {
+                self.held_keys.insert(kind.key(all).0);
+                true
+            }
+        };
+        if is_new {
+            self.held.push((out.line_number(), line.to_vec()));
+        } else {
+            // It comes again, and no time has.
+            self.times = Times::Before;
+            self.take_held(out);
+        }
+        is_new
+    }
+
+    /// Lines that waited are of the present reading.
+    fn take_held(&mut self, out: &mut Out) {
+        self.above = std::mem::take(&mut self.held_keys);
+        for (number, line) in std::mem::take(&mut self.held) {
+            let all: Vec<&[u8]> = fields(&line).collect();
+            let kind = Kind::of(&line, &all);
+            if kind.is_none_or(|kind| self.take(kind, &all, out) == Line::Unknown) {
+                out.not_understood(number, &String::from_utf8_lossy(&line));
+            }
+        }
+    }
+
+    fn begin(&mut self, stamp: Stamp, out: &mut Out) {
+        self.finish_reading(out);
+        out.sample_once_or_same(stamp);
+        self.readings += 1;
+        self.stamped = true;
+    }
+
+    /// A line tells a time.
+    fn told(&mut self, stamp: Stamp, out: &mut Out) {
+        match self.times {
+            Times::Unknown if !self.held.is_empty() => self.times = Times::After,
+            Times::After if self.held_is_other() => {
+                // What came before the first time was read once; the times are of what follows.
+                self.take_held(out);
+                self.times = Times::Before;
+            }
+            Times::After => {}
+            _ => self.times = Times::Before,
+        }
+        self.begin(stamp, out);
+        self.take_held(out);
+    }
+
+    /// Whether what waits is nothing that was in the reading above it.
+    fn held_is_other(&self) -> bool {
+        !self.held.is_empty() && self.held_keys.is_disjoint(&self.above)
     }
 }
 
@@ -127,48 +279,18 @@ impl Parser for Proc {
         let Some(&first) = all.first() else {
             return Line::Noise;
         };
-        if counted::is_disk(&all) {
-            self.belongs(&all[..3].join(&b' '), true, out);
-            return self.counted.disk(&all, out);
-        }
         if matches!(first, b"Inter-|" | b"face" | b"==>") {
             return Line::Noise;
         }
-        if let Some((name, n)) = counted::interface(line) {
-            self.belongs(&[b"net ", name].concat(), true, out);
-            self.counted.interface(name, &n, out);
-            return Line::Data;
-        }
-        if counted::is_stat(first) {
-            self.belongs(first, true, out);
-            return self.counted.stat(&all, out);
-        }
-        if rpc::is_rpc(first) {
-            let key = [first, b" rpc"].concat();
-            self.belongs(&key, true, out);
-            return self.rpc.line(&all, out);
-        }
-        if let Some((name, bytes)) = keyed::size(&all) {
-            self.belongs(&[name, b":"].concat(), false, out);
-            self.keyed.size(name, bytes);
-            return Line::Data;
-        }
-        if let Some((name, value)) = keyed::counter(&all) {
-            self.belongs(name, true, out);
-            self.keyed.counter(name, value, out);
-            return Line::Data;
-        }
-        if let Some(loads) = counted::loads(&all) {
-            self.belongs(b"loadavg", false, out);
-            self.counted.load(&loads);
-            return Line::Data;
+        if let Some(kind) = Kind::of(line, &all) {
+            if self.holds(line, &kind, &all, out) {
+                return Line::Data;
+            }
+            return self.take(kind, &all, out);
         }
         match stamp_of(line, out) {
             Ok(Some(stamp)) => {
-                self.finish_reading(out);
-                out.sample_once_or_same(stamp);
-                self.readings += 1;
-                self.stamped = true;
+                self.told(stamp, out);
                 Line::Noise
             }
             Ok(None) if matches!(first, b"$" | b"#") || first.ends_with(b"$") => Line::Noise,
@@ -180,7 +302,20 @@ impl Parser for Proc {
         }
     }
 
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
+        if self.times == Times::After && !self.held.is_empty() && !self.held_is_other() {
+            out.refuse(Refused(
+                "its first reading and its last have no time: whether times stand before or \
+                 after what was read is not known\nhint: remove the one that has none"
+                    .into(),
+            ));
+            return;
+        }
+        self.take_held(out);
         self.finish_reading(out);
         if self.readings == 1 {
             // Levels at one moment: there is no interval to know.
