@@ -19,7 +19,7 @@ use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
-use crate::{Line, Parser, fields, numbers, prompt};
+use crate::{Line, Parser, echo, fields, numbers, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "nfsiostat",
@@ -240,6 +240,14 @@ impl Nfsiostat {
 
 impl Parser for Nfsiostat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(arguments) = prompt::arguments(line, &["nfsiostat"]) {
+            // Mounts follow the interval and the count.
+            let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
+            if let Some(seconds) = echo::interval(&words, &["-l", "--list"]) {
+                out.every(seconds);
+            }
+            return Line::Noise;
+        }
         if self.reports.between(line, &["nfsiostat"], out) {
             return Line::Noise;
         }

@@ -172,6 +172,8 @@ struct Nicstat {
     /// All that had a row.
     known: HashSet<Vec<u8>>,
     leaves_out: bool,
+    /// A header of interfaces came, and no row since.
+    bare: bool,
     net: Shape,
     tcp: Shape,
     segments: Shape,
@@ -193,6 +195,7 @@ impl Nicstat {
             here: HashSet::new(),
             known: HashSet::new(),
             leaves_out: false,
+            bare: false,
             net: Shape::of("net", &net),
             tcp: Shape::of("tcp", &tcp),
             segments: Shape::of("tcp_segments", &["segments"]),
@@ -230,6 +233,7 @@ impl Nicstat {
             self.begin(stamp, out);
         }
         self.part = of;
+        self.bare = false;
         self.here.insert(name.to_vec());
         let first = self.known.insert(name.to_vec());
         let row = Row {
@@ -270,6 +274,13 @@ impl Nicstat {
         }
         self.here.clear();
         self.part = Of::Tcp;
+    }
+
+    /// With `-z`, a header without a row is a report of an interval in which all were idle.
+    fn idle_report(&mut self, out: &mut Out) {
+        if std::mem::take(&mut self.bare) && self.leaves_out && !self.known.is_empty() {
+            self.begin(None, out);
+        }
     }
 
     fn others(&self, row: &Row, columns: &[(&str, &str)], instance: Word, out: &mut Out) {
@@ -429,6 +440,10 @@ impl Parser for Nicstat {
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(layout) = Layout::of(line) {
+            if layout.of == Of::Interfaces {
+                self.idle_report(out);
+            }
+            self.bare = layout.of == Of::Interfaces;
             let first = fields(line).next().unwrap_or_default();
             let time = time_of_day(first, None).map(Stamp::Clock);
             if layout.of <= self.part || self.here.is_empty() {
@@ -470,6 +485,7 @@ impl Parser for Nicstat {
             return Line::Noise;
         }
         if echo::command(line, "nicstat").is_some() {
+            self.idle_report(out);
             self.close(out);
         }
         match between(line, "nicstat", &["-i", "-S"], out) {
@@ -487,6 +503,7 @@ impl Parser for Nicstat {
 
     fn end(&mut self, out: &mut Out) {
         if !out.is_endless() {
+            self.idle_report(out);
             self.close(out);
         }
     }

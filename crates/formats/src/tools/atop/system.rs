@@ -110,6 +110,12 @@ impl System {
             b"PSI" if rest.starts_with(b"n") => return Line::Noise,
             b"PSI" => present(rest).and_then(|r| Numbers::of(&r)),
             b"GPU" => Numbers::of(skip(rest, 2)),
+            // `LLC003 40.5% 1000 500`.
+            b"LLC" => {
+                let plain = rest.strip_prefix(b"LLC").unwrap_or(rest);
+                let plain: Vec<u8> = plain.iter().copied().filter(|b| *b != b'%').collect();
+                Numbers::of(&plain)
+            }
             _ => Numbers::of(rest),
         };
         let Some(n) = numbers.filter(|n| n.len() >= least) else {

@@ -64,7 +64,7 @@ struct Bcc {
     queued: bool,
     /// Reports hold those before them.
     cumulative: Option<Cumulative>,
-    /// `disk = 'sda'`: both sides.
+    /// `disk = 'sda'`: both sides; of several, with tabs between.
     section: (String, String),
     /// The histogram being read: its label, and its rows.
     open: Option<(String, Vec<Bucket>)>,
@@ -179,7 +179,7 @@ impl Bcc {
     fn json(&mut self, text: &str, out: &mut Out) -> Option<Line> {
         let parsed = serde_json::from_str(text);
         let value: Value = parsed
-            .or_else(|_| serde_json::from_str(&text.replace('\'', "\"")))
+            .or_else(|_| serde_json::from_str(&text.replace(": b'", ": '").replace('\'', "\"")))
             .ok()?;
         let all = value.as_object()?;
         let label = all.get("val_type")?.as_str()?.to_owned();
@@ -197,6 +197,10 @@ impl Bcc {
             .find(|(name, _)| !matches!(name.as_str(), "ts" | "val_type" | "data"));
         let plain = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
         self.section = key.map_or_else(Default::default, |(name, key)| (name.clone(), plain(key)));
+        // What bcc calls a key that the tool gave no name: biolatency's are disks.
+        if self.section.0 == "Bucket ptr" && self.histograms.goal == Some(Goal::DiskLatency) {
+            self.section.0 = "disk".into();
+        }
         let at = all.get("ts").and_then(Value::as_str).and_then(stamp);
         if self.section.0 == "flags" && self.script.is_empty() {
             self.histograms.goal = self.histograms.goal.or(Some(Goal::DiskLatency));
@@ -258,6 +262,15 @@ fn label(line: &[u8]) -> Option<String> {
     let is_header = rest == [&b":"[..], b"count", b"distribution"];
     let label = String::from_utf8_lossy(&label.join(&b' ')).into_owned();
     (is_header && !label.is_empty()).then_some(label)
+}
+
+/// `disk = b'sda'`, and of libbpf-tools `disk = sda<TAB>flags = Read`: names and values.
+fn section(text: &str) -> Option<(String, String)> {
+    let parts = text.split('\t').map(|part| part.split_once(" = "));
+    let parts = parts.collect::<Option<Vec<_>>>()?;
+    let names: Vec<&str> = parts.iter().map(|(name, _)| name.trim()).collect();
+    let values: Vec<&str> = parts.iter().map(|(_, value)| unquoted(value)).collect();
+    Some((names.join("\t"), values.join("\t")))
 }
 
 /// `b'read'`, `'read'` and `"read"` without their quotes.
@@ -327,9 +340,9 @@ impl Parser for Bcc {
             self.section = ("probe".to_owned(), text.to_owned());
             return Line::Noise;
         }
-        match text.split_once(" = ") {
-            Some((header, key)) => {
-                self.section = (header.trim().to_owned(), unquoted(key).to_owned());
+        match section(text) {
+            Some(section) => {
+                self.section = section;
                 Line::Noise
             }
             None => Line::Unknown,
@@ -359,6 +372,17 @@ mod tests {
         ] {
             assert_eq!(of(no), None, "{no}");
         }
+    }
+
+    #[test]
+    fn names_of_what_a_histogram_is_of() {
+        let of = |text| section(text).map(|(a, b)| format!("{a}={b}"));
+        assert_eq!(of("disk = b'sda'").as_deref(), Some("disk=sda"));
+        assert_eq!(
+            of("disk = sda\tflags = Read").as_deref(),
+            Some("disk\tflags=sda\tRead")
+        );
+        assert_eq!(of("disk = sda\tflags"), None);
     }
 
     #[test]

@@ -124,8 +124,9 @@ pub(super) struct Bpftrace {
     program: String,
     /// The histogram being read.
     open: Option<(String, String, Vec<Bucket>)>,
-    /// The key of many lines, as a stack, that is being read.
-    stack: Option<(String, Vec<String>)>,
+    /// The key of many lines, as a stack, that is being read: the map's name, and the lines with
+    /// their numbers.
+    stack: Option<(String, Vec<(u64, String)>)>,
 }
 
 impl Bpftrace {
@@ -137,6 +138,47 @@ impl Bpftrace {
             program: String::new(),
             open: None,
             stack: None,
+        }
+    }
+
+    /// A line inside of a key of many: `None` if the key is over without an end.
+    fn key_line(&mut self, text: &str, out: &mut Out) -> Option<Line> {
+        let (name, mut lines) = self.stack.take()?;
+        // Frames never begin so; what follows them in the key does.
+        let end = text
+            .starts_with([']', ','])
+            .then(|| text.find("]:"))
+            .flatten();
+        if let Some(end) = end {
+            lines.push((0, text[..end].to_owned()));
+            let key = joined(&lines);
+            let rest = text[end + 2..].trim();
+            if rest.is_empty() {
+                self.open = Some((name, key, Vec::new()));
+                return Some(Line::Noise);
+            }
+            return Some(self.value(&name, &key, rest, out));
+        }
+        let ends = text.starts_with('@') || lines.len() >= LONGEST_KEY;
+        if !ends && !text.is_empty() {
+            lines.push((out.line_number(), text.to_owned()));
+        }
+        self.stack = Some((name, lines));
+        if ends {
+            self.give_up_key(out);
+            return None;
+        }
+        Some(if text.is_empty() {
+            Line::Noise
+        } else {
+            Line::Data
+        })
+    }
+
+    /// The key that is being read has no end.
+    fn give_up_key(&mut self, out: &mut Out) {
+        for (line, text) in self.stack.take().into_iter().flat_map(|(_, lines)| lines) {
+            out.not_understood(line, &text);
         }
     }
 
@@ -280,6 +322,29 @@ impl Bpftrace {
 /// From and to, where there is one.
 pub(super) type Bound = (Option<f64>, Option<f64>);
 
+/// More lines than any key has.
+const LONGEST_KEY: usize = 1000;
+
+/// The map's name, and what stands of the key on the line that begins it: `@[`, `@n[dd, `.
+fn key_begins(text: &str) -> Option<(&str, &str)> {
+    let (name, key) = text.split_once('[').filter(|_| text.starts_with('@'))?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let open = key.is_empty() || key.ends_with(',');
+    (open && name[1..].chars().all(is_name)).then_some((name, key))
+}
+
+/// A key of many lines as one: frames with blanks between, other parts with commas.
+fn joined(lines: &[(u64, String)]) -> String {
+    let mut key = String::new();
+    for (_, line) in lines.iter().filter(|(_, line)| !line.is_empty()) {
+        if !(key.is_empty() || line.starts_with(',')) {
+            key.push(' ');
+        }
+        key.push_str(line);
+    }
+    key
+}
+
 /// The name of the nth map of that name in an interval.
 fn numbered(name: &str, nth: u32) -> String {
     match nth {
@@ -320,22 +385,8 @@ impl Parser for Bpftrace {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let whole = String::from_utf8_lossy(line);
         let text = whole.trim();
-        if let Some((name, mut frames)) = self.stack.take() {
-            if let Some(rest) = text.strip_prefix("]:") {
-                let key = frames.join(" ");
-                if rest.is_empty() {
-                    self.open = Some((name, key, Vec::new()));
-                    return Line::Noise;
-                }
-                return self.value(&name, &key, rest.trim(), out);
-            }
-            if !text.starts_with('@') && frames.len() < 1000 {
-                if !text.is_empty() {
-                    frames.push(text.to_owned());
-                }
-                self.stack = Some((name, frames));
-                return Line::Noise;
-            }
+        if let Some(seen) = self.key_line(text, out) {
+            return seen;
         }
         if text.is_empty() {
             self.finish(out);
@@ -363,14 +414,16 @@ impl Parser for Bpftrace {
             }
             return self.value(name, key, rest, out);
         }
-        if text.starts_with('@') && text.ends_with('[') {
-            self.stack = Some((text.trim_end_matches('[').to_owned(), Vec::new()));
-            return Line::Noise;
+        if let Some((name, key)) = key_begins(text) {
+            let line = (out.line_number(), key.to_owned());
+            self.stack = Some((name.to_owned(), vec![line]));
+            return Line::Data;
         }
         self.other_line(text, out)
     }
 
     fn end(&mut self, out: &mut Out) {
+        self.give_up_key(out);
         self.finish(out);
         self.cumulative.end(out);
     }

@@ -1,4 +1,4 @@
-//! Lists of TCP connections of bcc and libbpf-tools: `tcplife`, `tcptop`, `tcpconnect`,
+//! Lists of TCP connections of bcc, libbpf-tools and bpftrace: `tcplife`, `tcptop`, `tcpconnect`,
 //! `tcpaccept`, `tcpretrans`.
 //!
 //! ```text
@@ -39,7 +39,7 @@ pub(crate) const TCPLIFE: Format = Format {
 TIME(s)   PID   COMM       LADDR           LPORT RADDR           RPORT TX_KB RX_KB MS
 1.022454  5996  curl       127.0.0.1       47988 127.0.0.1       28527     0    12 230.5
 ",
-    recognise: |head| recognise(head, LIFE),
+    recognise: |head| recognise(head, &[LIFE]),
     parser: || Box::new(Connections::new()),
 };
 
@@ -56,7 +56,7 @@ pub(crate) const TCPTOP: Format = Format {
 PID    COMM         LADDR                 RADDR                  RX_KB  TX_KB
 16648  16648        100.66.3.172:22       100.127.69.165:6684        1      0
 ",
-    recognise: |head| recognise(head, TOP),
+    recognise: |head| recognise(head, &[TOP]),
     parser: || Box::new(Connections::new()),
 };
 
@@ -71,7 +71,7 @@ pub(crate) const TCPCONNECT: Format = Format {
 TIME(s)  PID    COMM         IP SADDR            DADDR            DPORT
 0.000    1201   wget         4  10.153.223.157   23.23.100.231    80
 ",
-    recognise: |head| recognise(head, CONNECT),
+    recognise: |head| recognise(head, &[CONNECT, CONNECT_BT]),
     parser: || Box::new(Connections::new()),
 };
 
@@ -86,7 +86,7 @@ pub(crate) const TCPACCEPT: Format = Format {
 TIME(s)  PID    COMM         IP RADDR            RPORT LADDR            LPORT
 0.992    907    sshd         4  127.0.0.1        32324 127.0.0.1        22
 ",
-    recognise: |head| recognise(head, ACCEPT),
+    recognise: |head| recognise(head, &[ACCEPT, ACCEPT_BT]),
     parser: || Box::new(Connections::new()),
 };
 
@@ -101,24 +101,34 @@ pub(crate) const TCPRETRANS: Format = Format {
 TIME     PID    IP LADDR:LPORT          T> RADDR:RPORT          STATE
 01:55:05 0      4  10.153.223.157:22    R> 69.53.245.40:34619   ESTABLISHED
 ",
-    recognise: |head| recognise(head, RETRANS),
+    recognise: |head| recognise(head, &[RETRANS, RETRANS_BT]),
     parser: || Box::new(Connections::new()),
 };
+
+/// Those of bpftrace's scripts of the same names.
+const CONNECT_BT: &[&str] = &["PID", "COMM", "SADDR", "SPORT", "DADDR", "DPORT"];
+const ACCEPT_BT: &[&str] = &["PID", "COMM", "RADDR", "RPORT", "LADDR", "LPORT", "BL"];
+const RETRANS_BT: &[&str] = &["TIME", "PID", "LADDR:LPORT", "RADDR:RPORT", "STATE"];
 
 /// A header with those columns, and with none that makes it another tool's.
 fn header(line: &str, wanted: &[&str]) -> Option<Table> {
     let line = line.replace(',', " ");
     let table = Table::of(&line, wanted)?;
     let other = match wanted {
-        CONNECT => table.has("LAT(ms)"),
+        // `tcptracer` lists what was accepted and closed, too.
+        CONNECT | CONNECT_BT => table.has("LAT(ms)") || table.has("T"),
+        RETRANS_BT => table.has("IP"),
         TOP | ACCEPT => table.has("MS"),
         _ => false,
     };
     (!other).then_some(table)
 }
 
-fn recognise(head: &Head, wanted: &[&str]) -> u8 {
-    let is_header = |l: &[u8]| header(&String::from_utf8_lossy(l), wanted).is_some();
+fn recognise(head: &Head, wanted: &[&[&str]]) -> u8 {
+    let is_header = |l: &[u8]| {
+        let text = String::from_utf8_lossy(l);
+        wanted.iter().any(|wanted| header(&text, wanted).is_some())
+    };
     if head.lines().any(is_header) { 91 } else { 0 }
 }
 
@@ -260,7 +270,7 @@ impl Connections {
                 let (_, local_port) = end(row.text("LADDR:LPORT")?)?;
                 let (remote, remote_port) = end(row.text("RADDR:RPORT")?)?;
                 row.number("PID")?;
-                match row.text("T>")? {
+                match row.text("T>").unwrap_or("R>") {
                     "R>" => {}
                     "L>" => {
                         out.note("tail loss probes (L>) are left out: they are no retransmissions");
@@ -286,6 +296,9 @@ impl Connections {
             (Kind::Connect, CONNECT),
             (Kind::Accept, ACCEPT),
             (Kind::Retrans, RETRANS),
+            (Kind::Connect, CONNECT_BT),
+            (Kind::Accept, ACCEPT_BT),
+            (Kind::Retrans, RETRANS_BT),
         ];
         let found = kinds
             .iter()
@@ -320,12 +333,15 @@ impl Connections {
             }
             return true;
         }
-        text.starts_with("Tracing") || matches!(text, "^C" | "[...]") || {
-            let told = stamp(text);
-            self.stamp = told.or(self.stamp);
-            self.fresh |= told.is_some();
-            told.is_some()
-        }
+        text.starts_with("Tracing")
+            || text.starts_with("Attach")
+            || matches!(text, "^C" | "[...]")
+            || {
+                let told = stamp(text);
+                self.stamp = told.or(self.stamp);
+                self.fresh |= told.is_some();
+                told.is_some()
+            }
     }
 }
 

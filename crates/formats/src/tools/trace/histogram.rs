@@ -77,8 +77,9 @@ impl Goal {
 pub(super) struct Title<'a> {
     pub(super) tool: &'a str,
     pub(super) name: &'a str,
-    /// What the key is of: `disk`, `operation`; empty if not told.
+    /// What the key is of: `disk`, `operation`; empty if not told. Tabs separate several.
     pub(super) header: &'a str,
+    /// The key, of as many parts.
     pub(super) key: &'a str,
     /// What known scripts' values are in: 1e-6 for microseconds, 1024 for KiB.
     pub(super) unit: f64,
@@ -112,7 +113,8 @@ impl Histograms {
         if known.is_some_and(|(_, _, whole)| whole) {
             return;
         }
-        let words = [title.tool, title.name, title.key].map(|w| out.word(w.as_bytes()));
+        let key = title.key.replace('\t', ", ");
+        let words = [title.tool, title.name, &key].map(|w| out.word(w.as_bytes()));
         let parts = buckets.iter().filter(|b| b.count != 0.0);
         for part in parts.flat_map(|b| b.mirrored()) {
             out.bucket(self.distribution, &words, part.from, part.to, part.count);
@@ -124,14 +126,17 @@ impl Histograms {
 fn known(goal: Goal, title: &Title, out: &mut Out) -> (TableId, Vec<Word>, bool) {
     let (table, words, whole) = match goal {
         Goal::DiskLatency | Goal::DiskSize => {
-            let is_disk = title.header.ends_with("disk");
-            let device = if is_disk { title.key } else { "(all)" };
-            let op = if title.header == "flags" {
-                op_of_flags(title.key)
-            } else {
-                "(all)"
-            };
-            let plain = is_disk || title.key.is_empty() || op.eq_ignore_ascii_case(title.key);
+            let (mut device, mut op, mut plain) = ("(all)", "(all)", true);
+            for (header, key) in title.header.split('\t').zip(title.key.split('\t')) {
+                if header.ends_with("disk") {
+                    device = key;
+                } else if header == "flags" {
+                    op = op_of_flags(key);
+                    plain &= op.eq_ignore_ascii_case(key);
+                } else {
+                    plain &= key.is_empty();
+                }
+            }
             let table = match goal {
                 Goal::DiskSize => "disk_size",
                 _ => "disk_latency",

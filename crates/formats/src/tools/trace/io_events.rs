@@ -1,4 +1,4 @@
-//! Lists of I/Os: bcc's `biosnoop` (also of libbpf-tools, -Q, -P), `iosnoop` of the
+//! Lists of I/Os: bcc's `biosnoop` (also of libbpf-tools, -Q, -P, and bpftrace's), `iosnoop` of the
 //! DTraceToolkit and of perf-tools.
 
 use run::Word;
@@ -25,7 +25,7 @@ TIME(s)     COMM           PID    DISK    T SECTOR     BYTES   LAT(ms)
 0.000004    supervise      1950   xvda1   W 13092560   4096       0.74
 2.003920    xfsaild/md0    456    xvdc    W 62901512   8192       0.23
 ",
-    recognise: |head| recognise(head, &[BIO]),
+    recognise: |head| recognise(head, &[BIO, BIO_BT]),
     parser: || Box::new(Snoop::new()),
 };
 
@@ -47,6 +47,8 @@ STIME(us)    TIME(us)     DELTA(us) DEVICE  UID   PID D    BLOCK   SIZE       CO
 const BIO: &[&str] = &[
     "TIME(s)", "COMM", "PID", "DISK", "T", "SECTOR", "BYTES", "LAT(ms)",
 ];
+/// Of bpftrace's `biosnoop.bt`, which tells neither op nor size.
+const BIO_BT: &[&str] = &["TIME(ms)", "DISK", "COMM", "PID", "LAT(ms)"];
 const DTRACE: &[&str] = &["UID", "PID", "D", "BLOCK", "SIZE", "COMM", "PATHNAME"];
 const PERF: &[&str] = &["COMM", "PID", "TYPE", "DEV", "BLOCK", "BYTES", "LATms"];
 
@@ -125,6 +127,19 @@ impl Snoop {
         })
     }
 
+    fn bpftrace(row: &Row, out: &mut Out) -> Option<Io> {
+        out.note("biosnoop.bt cuts times and latencies to whole milliseconds: 0 is below one");
+        Some(Io {
+            stamp: Stamp::Elapsed(row.number("TIME(ms)")? / 1e3),
+            device: row.text("DISK")?.to_owned(),
+            queue: f64::NAN,
+            service: row.number("LAT(ms)")? / 1e3,
+            bytes: f64::NAN,
+            offset: f64::NAN,
+            sequential: "",
+        })
+    }
+
     fn dtrace(row: &Row, out: &mut Out) -> Option<Io> {
         let of = |name: &str| {
             let plain = row.optional(name)?;
@@ -186,12 +201,21 @@ impl Snoop {
 
     fn row(&self, table: &Table, line: &str, out: &mut Out) -> Option<()> {
         let row = table.row(line)?;
-        let letters = row.text("T").or(row.text("D")).or(row.text("TYPE"))?;
-        let (op, sync, metadata) = kind(letters)?;
+        let is_bpftrace = table.has("TIME(ms)");
+        let letters = match row.text("T").or(row.text("D")).or(row.text("TYPE")) {
+            None if is_bpftrace => "",
+            letters => letters?,
+        };
+        let (op, sync, metadata) = match letters {
+            "" => ("(all)", false, false),
+            letters => kind(letters)?,
+        };
         let told = letters.len() > 1;
         let pid = row.text("PID")?;
         pid.parse::<i64>().ok()?;
-        let io = if table.has("DISK") {
+        let io = if is_bpftrace {
+            Snoop::bpftrace(&row, out)?
+        } else if table.has("DISK") {
             Snoop::bio(&row, out)?
         } else if table.has("LATms") {
             Snoop::perf(&row, out)?
@@ -236,7 +260,9 @@ impl Snoop {
 impl Parser for Snoop {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
-        let header = [BIO, DTRACE, PERF].iter().find_map(|h| Table::of(&text, h));
+        let header = [BIO, BIO_BT, DTRACE, PERF]
+            .iter()
+            .find_map(|h| Table::of(&text, h));
         if let Some(table) = header {
             self.table = Some(table);
             return Line::Noise;
@@ -245,6 +271,7 @@ impl Parser for Snoop {
         if trimmed.is_empty()
             || trimmed == "^C"
             || trimmed.starts_with("Tracing")
+            || trimmed.starts_with("Attach")
             || trimmed == "[...]"
         {
             return Line::Noise;
