@@ -7,7 +7,7 @@ use crate::time::Refused;
 use crate::{Line, Parser, fields};
 
 /// Refuses at its first line.
-struct Refusing(&'static str);
+pub(super) struct Refusing(pub(super) &'static str);
 
 impl Parser for Refusing {
     fn line(&mut self, _line: &[u8], out: &mut Out) -> Line {

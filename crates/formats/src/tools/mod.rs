@@ -6,6 +6,7 @@ pub(crate) mod blktrace;
 pub(crate) mod bsd;
 pub(crate) mod collectl;
 pub(crate) mod dd;
+pub(crate) mod displays;
 pub(crate) mod dladm;
 pub(crate) mod dstat;
 pub(crate) mod ethtool;

@@ -52,8 +52,10 @@ fn header(line: &[u8]) -> Option<Vec<String>> {
         Some("COMMAND" | "CMD" | "ARGS" | "UCMD" | "COMM")
     );
     let sized = has(&["%CPU", "RSS", "RSZ", "VSZ", "SZ", "STAT", "S", "TTY", "TT"]);
-    // Those of top, atop and of tracing tools, which look alike.
-    let others = has(&["TIME+", "VIRT", "RES", "SYSCPU", "PCOMM", "RET", "%VSZ"]);
+    // Those of top (`SHARE` is of procps 2), atop and of tracing tools, which look alike.
+    let others = has(&[
+        "TIME+", "VIRT", "RES", "SHARE", "SYSCPU", "PCOMM", "RET", "%VSZ",
+    ]);
     let timed = has(&["TIME"]) && names.last().is_some_and(|n| n != "ARGS");
     (ends && has(&["PID"]) && (sized || timed) && !others && names.len() > 2).then_some(names)
 }

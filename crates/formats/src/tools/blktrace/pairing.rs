@@ -12,7 +12,7 @@ use run::rows::TableId;
 
 use super::{Comm, Kind, Op, Places, Record, device};
 use crate::out::Out;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 
 const SECTOR: f64 = 512.0;
 /// Records that wait to be sorted; half of them are handed on at a time.
@@ -411,6 +411,13 @@ impl Pairing {
     /// The trace is over.
     pub(super) fn end(&mut self, out: &mut Out) {
         self.hand_on(usize::MAX, out);
+        if self.fixed.is_none() && self.issued.len() == 0 && self.not_issued > 0 {
+            out.refuse(Refused(
+                "its trace has completions (C) without issues (D), which tell no latencies\n\
+                 hint: trace with both, as `blktrace -a issue -a complete`, or with all"
+                    .into(),
+            ));
+        }
         let unfinished = self.issued.len() as u64 + self.given_up;
         for (count, what) in [
             (

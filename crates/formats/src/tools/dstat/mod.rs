@@ -335,8 +335,9 @@ impl Parser for Dstat {
         if is_row {
             let Some(columns) = self.columns.take() else {
                 out.refuse(Refused(
-                    "rows of numbers come without the two rows of headers that say what they \
-                     are"
+                    "it looks like `dstat --output`, and rows of numbers come without the two rows \
+                     of headers that say what they are\nhint: where another tool's text is in \
+                     the same file, import each by itself"
                     .into(),
                 ));
                 return Line::Unknown;

@@ -1,5 +1,5 @@
 //! Files of `/proc` read again and again into one text: `diskstats`, `net/dev`, `stat`,
-//! `meminfo`, `loadavg`, `vmstat`, `net/rpc/nfs` and `net/rpc/nfsd`, any of them together, with
+//! `meminfo`, `loadavg`, `vmstat`, `pressure`, `net/rpc/nfs` and `net/rpc/nfsd`, any of them together, with
 //! a line that tells the time before each reading or without.
 //!
 //! Nearly all are counters since boot, so that a first reading is one since boot and the others
@@ -9,6 +9,7 @@
 
 mod counted;
 mod keyed;
+mod pressure;
 mod rpc;
 
 use std::collections::HashSet;
@@ -29,6 +30,7 @@ pub(crate) const TABLES: &[&str] = &[
     "cpu_idle",
     "system",
     "interrupt",
+    "pressure",
     "memory",
     "memory_state",
     "vm",
@@ -71,6 +73,9 @@ fn recognise(head: &Head) -> u8 {
                 numbers(ticks.iter().copied()).map_or(0, |_| 70)
             }
             _ if counted::is_disk(&all) => 75,
+            _ if counted::loads(&all).is_some() => 70,
+            _ if pressure::Stalls::of(line).is_some() => 70,
+            [b"==>", file, b"<=="] if file.starts_with(b"/proc/pressure/") => 70,
             // Of `grep eth0 /proc/net/dev`.
             _ if all.len() >= 16 && counted::interface(line).is_some() => 70,
             _ => 0,
@@ -84,6 +89,9 @@ pub(crate) struct Proc {
     counted: counted::Counted,
     keyed: keyed::Keyed,
     rpc: rpc::Rpc,
+    pressure: pressure::Pressure,
+    /// The file of `pressure` that is printed.
+    file: Vec<u8>,
     /// Lines of the present reading, by what they begin with.
     seen: HashSet<Vec<u8>>,
     readings: u64,
@@ -117,6 +125,7 @@ enum Kind<'a> {
     Size(&'a [u8], f64),
     Counter(&'a [u8], f64),
     Loads([f64; 4]),
+    Pressure(pressure::Stalls<'a>),
 }
 
 impl<'a> Kind<'a> {
@@ -124,6 +133,9 @@ impl<'a> Kind<'a> {
         let first = all[0];
         if counted::is_disk(all) {
             return Some(Kind::Disk);
+        }
+        if let Some(stalls) = pressure::Stalls::of(line) {
+            return Some(Kind::Pressure(stalls));
         }
         if let Some((name, n)) = counted::interface(line) {
             return Some(Kind::Interface(name, n));
@@ -153,6 +165,8 @@ impl<'a> Kind<'a> {
             Kind::Size(name, _) => ([name, &b":"[..]].concat(), false),
             Kind::Counter(name, _) => (name.to_vec(), true),
             Kind::Loads(_) => (b"loadavg".to_vec(), false),
+            // Beside what it counts there are means.
+            Kind::Pressure(stalls) => (stalls.key(), false),
         }
     }
 }
@@ -163,6 +177,8 @@ impl Proc {
             counted: counted::Counted::new(),
             keyed: keyed::Keyed::new(),
             rpc: rpc::Rpc::new(),
+            pressure: pressure::Pressure::new(),
+            file: Vec::new(),
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
@@ -206,6 +222,7 @@ impl Proc {
             Kind::Size(name, bytes) => self.keyed.size(name, bytes),
             Kind::Counter(name, value) => self.keyed.counter(name, value, out),
             Kind::Loads(loads) => self.counted.load(&loads),
+            Kind::Pressure(stalls) => self.pressure.line(&stalls, out),
         }
         Line::Data
     }
@@ -275,11 +292,17 @@ impl Proc {
 
 impl Parser for Proc {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let named = pressure::with_name(&self.file, line);
+        let line = named.as_deref().unwrap_or(line);
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
             return Line::Noise;
         };
-        if matches!(first, b"Inter-|" | b"face" | b"==>") {
+        if first == b"==>" {
+            self.file = pressure::named(line).to_vec();
+            return Line::Noise;
+        }
+        if matches!(first, b"Inter-|" | b"face") {
             return Line::Noise;
         }
         if let Some(kind) = Kind::of(line, &all) {

@@ -28,7 +28,7 @@ use crate::number::{decimal, scaled_decimal};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
-use crate::time::{Stamp, time_of_day};
+use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use follows::{Follows, Iteration};
 use text::{after_colon, clock_seconds, is_tasks, of, pairs, parts, rest_from, size_of};
@@ -73,11 +73,21 @@ fn recognise(head: &Head) -> u8 {
     };
     if head.lines().any(summary) {
         92
+    } else if head.lines().any(is_old_header) {
+        90
     } else if head.lines().any(tasks) {
         80
     } else {
         0
     }
+}
+
+/// The header of the tasks as procps 2 and before have it.
+fn is_old_header(line: &[u8]) -> bool {
+    let all: Vec<&[u8]> = fields(line).collect();
+    ["PID", "SIZE", "RSS", "SHARE", "%CPU"]
+        .iter()
+        .all(|n| all.contains(&n.as_bytes()))
 }
 
 /// Columns that are no numbers over time.
@@ -509,6 +519,14 @@ impl Top {
             if size_of(line).is_some() {
                 return self.sizes(line, out);
             }
+        }
+        if is_old_header(line) {
+            out.refuse(Refused(
+                "it was printed by the top of procps 2 or before, which is not read: that of \
+                 procps 3 and later is"
+                    .into(),
+            ));
+            return Line::Noise;
         }
         let all: Vec<&[u8]> = fields(line).collect();
         if all.contains(&&b"PID"[..]) && all.contains(&&b"%CPU"[..]) {

@@ -1,0 +1,96 @@
+//! `pressure/cpu`, `io`, `memory` and `irq`: how long tasks were stalled
+//! (<https://docs.kernel.org/accounting/psi.html>).
+//!
+//! ```text
+//! some avg10=1.01 avg60=0.56 avg300=0.90 total=621765285
+//! ```
+//!
+//! The lines do not name the file: what `head` and `tail` print above them does, or `grep`
+//! before each. The total is microseconds.
+
+use crate::counters::Counters;
+use crate::fields;
+use crate::number::number;
+use crate::out::{Out, Shape};
+
+use super::counted::put_grown;
+
+const PLACE: &[u8] = b"/proc/pressure/";
+
+/// The file of a line `==> /proc/pressure/io <==`; empty if it is another.
+pub(super) fn named(line: &[u8]) -> &[u8] {
+    let path = fields(line).nth(1).unwrap_or_default();
+    path.strip_prefix(PLACE).unwrap_or_default()
+}
+
+/// The line with its file in front, as `grep` has it.
+pub(super) fn with_name(file: &[u8], line: &[u8]) -> Option<Vec<u8>> {
+    let told = !file.is_empty() && (line.starts_with(b"some ") || line.starts_with(b"full "));
+    told.then(|| [PLACE, file, b":", line].concat())
+}
+
+/// A line of a file.
+pub(super) struct Stalls<'a> {
+    resource: &'a [u8],
+    share: &'a [u8],
+    /// Means over ten seconds, one minute and five, and microseconds in all.
+    values: [f64; 4],
+}
+
+impl<'a> Stalls<'a> {
+    /// `/proc/pressure/io:some avg10=1.01 …`.
+    pub(super) fn of(line: &'a [u8]) -> Option<Stalls<'a>> {
+        let rest = line.strip_prefix(PLACE)?;
+        let (resource, rest) = rest.split_at(rest.iter().position(|b| *b == b':')?);
+        let mut all = fields(&rest[1..]);
+        let share = all.next().filter(|s| matches!(*s, b"some" | b"full"))?;
+        let mut values = [f64::NAN; 4];
+        for (value, name) in values
+            .iter_mut()
+            .zip(["avg10=", "avg60=", "avg300=", "total="])
+        {
+            *value = number(all.next()?.strip_prefix(name.as_bytes())?)?;
+        }
+        Some(Stalls {
+            resource,
+            share,
+            values,
+        })
+    }
+
+    pub(super) fn key(&self) -> Vec<u8> {
+        [b"pressure ", self.resource, b" ", self.share].concat()
+    }
+}
+
+pub(super) struct Pressure {
+    shape: Shape,
+    counters: Counters,
+}
+
+impl Pressure {
+    pub(super) fn new() -> Pressure {
+        Pressure {
+            shape: Shape::of("pressure", &["stalled"]),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(super) fn line(&mut self, stalls: &Stalls, out: &mut Out) {
+        let words = [out.word(stalls.resource), out.word(stalls.share)];
+        let seconds = stalls.values[3] / 1e6;
+        let grown = self.counters.grown(&stalls.key(), &[seconds]);
+        let first = grown.is_none();
+        put_grown(
+            out,
+            &self.shape,
+            &words,
+            &grown.unwrap_or(vec![seconds]),
+            first,
+        );
+        let instance = out.word(&[stalls.resource, b" ", stalls.share].concat());
+        for (column, value) in ["avg10", "avg60", "avg300"].iter().zip(stalls.values) {
+            out.other(column, "%", instance, value);
+        }
+    }
+}
