@@ -411,7 +411,7 @@ impl Pairing {
     /// The trace is over.
     pub(super) fn end(&mut self, out: &mut Out) {
         self.hand_on(usize::MAX, out);
-        if self.fixed.is_none() && self.issued.len() == 0 && self.not_issued > 0 {
+        if self.fixed.is_none() && self.issued.is_empty() && self.not_issued > 0 {
             out.refuse(Refused(
                 "its trace has completions (C) without issues (D), which tell no latencies\n\
                  hint: trace with both, as `blktrace -a issue -a complete`, or with all"

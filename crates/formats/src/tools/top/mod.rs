@@ -113,12 +113,9 @@ struct Top {
     resident: Shape,
     /// Columns of the tasks.
     names: Vec<String>,
-    /// The header's line was the last that was not of a task: tasks follow.
-    in_tasks: bool,
+    within: Within,
     /// Tasks are threads.
     threads: bool,
-    /// A sample has begun, by a summary, and the header has not come.
-    in_summary: bool,
     /// Loads, threads and those running, of which the row is still to come.
     loads: Option<[f64; 5]>,
     /// Iterations since the tool was started.
@@ -130,12 +127,28 @@ struct Top {
     above: Iteration,
     /// How the present iteration was set off from the one above.
     set_off: SetOff,
-    /// The line above is blank.
-    after_blank: bool,
+    /// What the line above is.
+    line_above: LineAbove,
     /// There are blank lines inside of iterations: none were taken out.
     has_blanks: bool,
-    /// The line above is what `grep` puts between parts.
-    after_cut: bool,
+}
+
+/// What lines are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Nothing,
+    /// A sample has begun, by a summary, and the header has not come.
+    Summary,
+    /// The header was the last that was not of a task.
+    Tasks,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineAbove {
+    Text,
+    Blank,
+    /// What `grep` puts between parts.
+    Cut,
 }
 
 /// What stands before an iteration.
@@ -145,7 +158,7 @@ enum SetOff {
     Blank,
     /// None, though the text has blank lines elsewhere: it is the first of another run.
     Anew,
-    /// The text has no blank lines.
+    /// Blank lines were taken out.
     Untold,
 }
 
@@ -159,18 +172,16 @@ impl Top {
             time: Shape::of("process", &["time"]),
             resident: Shape::of("process_memory", &["resident", "threads"]),
             names: Vec::new(),
-            in_tasks: false,
+            within: Within::Nothing,
             threads: false,
-            in_summary: false,
             loads: None,
             iterations: 0,
             samples: 0,
             now: Iteration::default(),
             above: Iteration::default(),
             set_off: SetOff::Untold,
-            after_blank: false,
+            line_above: LineAbove::Text,
             has_blanks: false,
-            after_cut: false,
         }
     }
 
@@ -187,7 +198,7 @@ impl Top {
         out.sample_once(stamp);
         self.iterations += 1;
         self.set_off = SetOff::Blank;
-        self.in_tasks = false;
+        self.within = Within::Nothing;
         self.threads = false;
     }
 
@@ -242,8 +253,9 @@ impl Top {
             }
             (SetOff::Untold, Follows::Perhaps) => {
                 out.note(
-                    "the text has no blank lines, so it does not tell whether one top printed \
-                     all iterations: shares of a loop of `top -n 1` would be of no interval",
+                    "blank lines before iterations were taken out, so it is not known whether \
+                     one top printed them all: shares of a loop of `top -n 1` would be of no \
+                     interval",
                 );
                 false
             }
@@ -260,12 +272,12 @@ impl Top {
         self.begin(Some(Stamp::Clock(time)), out);
         let midnight = jiff::civil::Time::midnight();
         self.now.at = Some(time.duration_since(midnight).as_secs_f64());
-        self.set_off = match (self.after_blank, self.has_blanks && !self.after_cut) {
-            (true, _) => SetOff::Blank,
-            (false, true) => SetOff::Anew,
-            (false, false) => SetOff::Untold,
+        self.set_off = match self.line_above {
+            LineAbove::Blank => SetOff::Blank,
+            LineAbove::Text if self.has_blanks => SetOff::Anew,
+            _ => SetOff::Untold,
         };
-        self.in_summary = true;
+        self.within = Within::Summary;
         let loads: Vec<&[u8]> = words.skip_while(|w| *w != b"average:").skip(1).collect();
         let load = |at: usize| {
             let text = loads.get(at).copied().unwrap_or_default();
@@ -393,12 +405,11 @@ impl Top {
 
     /// The header of the tasks.
     fn header(&mut self, all: &[&[u8]], out: &mut Out) {
-        if !self.in_summary {
+        if self.within != Within::Summary {
             self.begin(None, out);
         }
         self.put_system(out);
-        self.in_summary = false;
-        self.in_tasks = true;
+        self.within = Within::Tasks;
         let names = all.iter().map(|f| String::from_utf8_lossy(f).into_owned());
         self.names = names.collect();
     }
@@ -475,13 +486,15 @@ impl Parser for Top {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii();
         if line.is_empty() {
-            self.after_blank = true;
-            self.has_blanks |= self.in_summary;
+            self.line_above = LineAbove::Blank;
+            self.has_blanks |= self.within == Within::Summary;
             return Line::Noise;
         }
         let seen = self.text(line, out);
-        self.after_blank = false;
-        self.after_cut = line == b"--";
+        self.line_above = match line {
+            b"--" => LineAbove::Cut,
+            _ => LineAbove::Text,
+        };
         seen
     }
 
@@ -500,13 +513,13 @@ impl Top {
         if line.starts_with(b"top - ") {
             return self.summary(line, out);
         }
-        if self.in_tasks && line[0].is_ascii_digit() {
+        if self.within == Within::Tasks && line[0].is_ascii_digit() {
             let seen = self.task(line, out);
             if seen == Line::Data {
                 return seen;
             }
         }
-        if self.in_summary {
+        if self.within == Within::Summary {
             if is_tasks(line) {
                 return self.counts(line, out);
             }

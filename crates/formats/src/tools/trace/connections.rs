@@ -1,4 +1,4 @@
-//! Lists of TCP connections of bcc, libbpf-tools and bpftrace: `tcplife`, `tcptop`, `tcpconnect`,
+//! Lists of TCP connections of bcc, libbpf-tools, bpftrace and perf-tools: `tcplife`, `tcptop`, `tcpconnect`,
 //! `tcpaccept`, `tcpretrans`.
 //!
 //! ```text
@@ -270,7 +270,8 @@ impl Connections {
                 let (_, local_port) = end(row.text("LADDR:LPORT")?)?;
                 let (remote, remote_port) = end(row.text("RADDR:RPORT")?)?;
                 row.number("PID")?;
-                match row.text("T>").unwrap_or("R>") {
+                // The column is `T>` of bcc and `--` of perf-tools; bpftrace has retransmissions only.
+                match row.text("T>").or(row.text("--")).unwrap_or("R>") {
                     "R>" => {}
                     "L>" => {
                         out.note("tail loss probes (L>) are left out: they are no retransmissions");
@@ -333,8 +334,9 @@ impl Connections {
             }
             return true;
         }
-        text.starts_with("Tracing")
-            || text.starts_with("Attach")
+        ["Tracing", "Attach", "Ending"]
+            .iter()
+            .any(|s| text.starts_with(s))
             || matches!(text, "^C" | "[...]")
             || {
                 let told = stamp(text);
