@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use run::Word;
 
 use crate::cpu::Shares;
+use crate::out::Out;
 
 /// What an iteration tells that is of an interval, until it is known of which.
 #[derive(Default)]
@@ -30,9 +31,20 @@ struct Task {
     is_top: bool,
 }
 
+/// What stands before an iteration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SetOff {
+    /// A blank line, as of one that goes on.
+    Blank,
+    /// None, though the text has blank lines elsewhere: it is the first of another run.
+    Anew,
+    /// Blank lines were taken out.
+    Untold,
+}
+
 /// What numbers say of an iteration and the one above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Follows {
+enum Follows {
     /// The same `top` printed both.
     Surely,
     /// Nothing tells.
@@ -54,8 +66,38 @@ impl Iteration {
         self.by_pid.insert(pid.to_vec(), task);
     }
 
+    /// Whether the iteration is the first of another run of the tool than the one above.
+    pub(super) fn starts_anew(&self, above: &Iteration, set_off: SetOff, out: &mut Out) -> bool {
+        match (set_off, self.follows(above)) {
+            (SetOff::Anew, _) => {
+                out.note(
+                    "no blank line precedes some iterations: each is the first of another run of \
+                     top, and its shares are kept apart",
+                );
+                true
+            }
+            (_, Follows::No) => {
+                out.note(
+                    "shares of some iterations are not what TIME+ grew by since the one above: \
+                     they were printed by another run of top (or are of all processors, or with \
+                     children that ended), and are kept apart",
+                );
+                true
+            }
+            (SetOff::Untold, Follows::Perhaps) => {
+                out.note(
+                    "blank lines before iterations were taken out, so it is not known whether \
+                     one top printed them all: shares of a loop of `top -n 1` would be of no \
+                     interval",
+                );
+                false
+            }
+            _ => false,
+        }
+    }
+
     /// Whether this is the next iteration of what printed `before`.
-    pub(super) fn follows(&self, before: &Iteration) -> Follows {
+    fn follows(&self, before: &Iteration) -> Follows {
         let (Some(now), Some(then)) = (self.at, before.at) else {
             return Follows::Perhaps;
         };

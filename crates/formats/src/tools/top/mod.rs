@@ -19,6 +19,7 @@
 //! puts a blank line before each further iteration (`frame_make` in its source).
 
 mod follows;
+mod memory;
 mod text;
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
@@ -30,8 +31,9 @@ use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
-use follows::{Follows, Iteration};
-use text::{after_colon, clock_seconds, is_tasks, of, pairs, parts, rest_from, size_of};
+use follows::{Iteration, SetOff};
+use memory::Memory;
+use text::{after_colon, clock_seconds, is_tasks, of, pairs, rest_from, size_of};
 
 const KIB: f64 = 1024.0;
 
@@ -107,8 +109,7 @@ fn is_command(name: &str) -> bool {
 struct Top {
     cpu: Cpu,
     system: Shape,
-    memory: Shape,
-    swap: Shape,
+    memory: Memory,
     time: Shape,
     resident: Shape,
     /// Columns of the tasks.
@@ -151,24 +152,12 @@ enum LineAbove {
     Cut,
 }
 
-/// What stands before an iteration.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SetOff {
-    /// A blank line, as of one that goes on.
-    Blank,
-    /// None, though the text has blank lines elsewhere: it is the first of another run.
-    Anew,
-    /// Blank lines were taken out.
-    Untold,
-}
-
 impl Top {
     fn new() -> Top {
         Top {
             cpu: Cpu::new(),
             system: Shape::of("system", &["load1", "load5", "load15", "tasks", "runnable"]),
-            memory: Shape::of("memory", &["bytes"]),
-            swap: Shape::of("memory_state", &["swap_total", "swap_used", "available"]),
+            memory: Memory::new(),
             time: Shape::of("process", &["time"]),
             resident: Shape::of("process_memory", &["resident", "threads"]),
             names: Vec::new(),
@@ -206,7 +195,7 @@ impl Top {
     fn close(&mut self, out: &mut Out) {
         self.put_system(out);
         let now = std::mem::take(&mut self.now);
-        if self.iterations > 1 && self.is_started_anew(&now, out) {
+        if self.iterations > 1 && now.starts_anew(&self.above, self.set_off, out) {
             self.iterations = 1;
         }
         let since_boot = self.iterations <= 1;
@@ -231,36 +220,6 @@ impl Top {
             }
         }
         self.above = now;
-    }
-
-    /// Whether the iteration is the first of another run of the tool than the one above.
-    fn is_started_anew(&self, now: &Iteration, out: &mut Out) -> bool {
-        match (self.set_off, now.follows(&self.above)) {
-            (SetOff::Anew, _) => {
-                out.note(
-                    "no blank line precedes some iterations: each is the first of another run of \
-                     top, and its shares are kept apart",
-                );
-                true
-            }
-            (_, Follows::No) => {
-                out.note(
-                    "shares of some iterations are not what TIME+ grew by since the one above: \
-                     they were printed by another run of top (or are of all processors, or with \
-                     children that ended), and are kept apart",
-                );
-                true
-            }
-            (SetOff::Untold, Follows::Perhaps) => {
-                out.note(
-                    "blank lines before iterations were taken out, so it is not known whether \
-                     one top printed them all: shares of a loop of `top -n 1` would be of no \
-                     interval",
-                );
-                false
-            }
-            _ => false,
-        }
     }
 
     /// `top - 11:24:50 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09`.
@@ -346,61 +305,6 @@ impl Top {
             self.now.cpus.push((cpu, shares));
         }
         seen
-    }
-
-    /// `KiB Mem : …`, `Mem: 3861332k total, …`, and the same of swap, perhaps on one line.
-    fn sizes(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let mut seen = Line::Unknown;
-        for part in parts(line) {
-            if self.size(part, out) == Line::Unknown {
-                return Line::Unknown;
-            }
-            seen = Line::Data;
-        }
-        seen
-    }
-
-    fn size(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let unit = match line.first() {
-            Some(b'K') => KIB,
-            Some(b'M') if line.starts_with(b"MiB") => KIB * KIB,
-            Some(b'G') => KIB.powi(3),
-            Some(b'T') => KIB.powi(4),
-            Some(b'P') => KIB.powi(5),
-            Some(b'E') => KIB.powi(6),
-            // Each number has its letter.
-            _ => 1.0,
-        };
-        let Some(is_swap) = size_of(line).map(|of| of == "swap") else {
-            return Line::Unknown;
-        };
-        let Some(pairs) = pairs(after_colon(line)) else {
-            return Line::Unknown;
-        };
-        let of = |name: &str| of(&pairs, name) * unit;
-        if !pairs.iter().any(|(n, _)| n == "free" || n == "used") {
-            return Line::Unknown;
-        }
-        for (name, kind) in [
-            ("buffers", "buffers"),
-            ("cached", "cache"),
-            ("buff/cache", "buff/cache"),
-            ("free", "free"),
-        ] {
-            if !(of(name).is_nan() || is_swap && name == "free") {
-                let kind = out.word(kind.as_bytes());
-                out.put(&self.memory, &[kind], &[of(name)]);
-            }
-        }
-        if is_swap {
-            out.put(&self.swap, &[], &[of("total"), of("used"), of("avail")]);
-        } else {
-            // What counts as used differs from version to version.
-            let none = out.word(b"");
-            out.other("Mem total", "bytes", none, of("total"));
-            out.other("Mem used", "bytes", none, of("used"));
-        }
-        Line::Data
     }
 
     /// The header of the tasks.
@@ -530,7 +434,7 @@ impl Top {
                 return self.processors(line, out);
             }
             if size_of(line).is_some() {
-                return self.sizes(line, out);
+                return self.memory.line(line, out);
             }
         }
         if is_old_header(line) {

@@ -1,0 +1,76 @@
+//! Lines of memory and swap.
+
+use super::text::{after_colon, of, pairs, parts, size_of};
+use crate::Line;
+use crate::out::{Out, Shape};
+
+const KIB: f64 = 1024.0;
+
+pub(super) struct Memory {
+    kinds: Shape,
+    swap: Shape,
+}
+
+impl Memory {
+    pub(super) fn new() -> Memory {
+        Memory {
+            kinds: Shape::of("memory", &["bytes"]),
+            swap: Shape::of("memory_state", &["swap_total", "swap_used", "available"]),
+        }
+    }
+
+    /// `KiB Mem : …`, `Mem: 3861332k total, …`, and the same of swap, perhaps on one line.
+    pub(super) fn line(&self, line: &[u8], out: &mut Out) -> Line {
+        let mut seen = Line::Unknown;
+        for part in parts(line) {
+            if self.part(part, out) == Line::Unknown {
+                return Line::Unknown;
+            }
+            seen = Line::Data;
+        }
+        seen
+    }
+
+    fn part(&self, line: &[u8], out: &mut Out) -> Line {
+        let unit = match line.first() {
+            Some(b'K') => KIB,
+            Some(b'M') if line.starts_with(b"MiB") => KIB * KIB,
+            Some(b'G') => KIB.powi(3),
+            Some(b'T') => KIB.powi(4),
+            Some(b'P') => KIB.powi(5),
+            Some(b'E') => KIB.powi(6),
+            // Each number has its letter.
+            _ => 1.0,
+        };
+        let Some(is_swap) = size_of(line).map(|of| of == "swap") else {
+            return Line::Unknown;
+        };
+        let Some(pairs) = pairs(after_colon(line)) else {
+            return Line::Unknown;
+        };
+        let of = |name: &str| of(&pairs, name) * unit;
+        if !pairs.iter().any(|(n, _)| n == "free" || n == "used") {
+            return Line::Unknown;
+        }
+        for (name, kind) in [
+            ("buffers", "buffers"),
+            ("cached", "cache"),
+            ("buff/cache", "buff/cache"),
+            ("free", "free"),
+        ] {
+            if !(of(name).is_nan() || is_swap && name == "free") {
+                let kind = out.word(kind.as_bytes());
+                out.put(&self.kinds, &[kind], &[of(name)]);
+            }
+        }
+        if is_swap {
+            out.put(&self.swap, &[], &[of("total"), of("used"), of("avail")]);
+        } else {
+            // What counts as used differs from version to version.
+            let none = out.word(b"");
+            out.other("Mem total", "bytes", none, of("total"));
+            out.other("Mem used", "bytes", none, of("used"));
+        }
+        Line::Data
+    }
+}
