@@ -14,6 +14,8 @@ use crate::{Format, Line, Parser};
 /// Lines that were not understood and are kept whole.
 const KEPT: usize = 100;
 
+const CUT_OFF: &str = "the last line has no end and was left out: the file was cut off";
+
 /// A line that was not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotUnderstood {
@@ -238,8 +240,7 @@ impl Import {
             self.out.endless = true;
             self.take(&whole, false);
             if self.report.unknown > unknown {
-                self.out
-                    .note("the last line has no end and was left out: the file was cut off");
+                self.out.note(CUT_OFF);
                 self.report.unknown -= 1;
                 self.report.noise += 1;
                 self.report
@@ -281,8 +282,12 @@ impl Import {
                 ),
                 None => String::new(),
             };
+            let cut_off = match report.notes.iter().find(|n| *n == CUT_OFF) {
+                Some(note) => format!("\nhint: {note}"),
+                None => String::new(),
+            };
             let why = format!(
-                "it looks like {}, and there are no numbers in it{unknown}",
+                "it looks like {}, and there are no numbers in it{unknown}{cut_off}",
                 self.name
             );
             return Err(Refused(why));

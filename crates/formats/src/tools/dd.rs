@@ -11,6 +11,7 @@ mod line;
 use std::collections::VecDeque;
 
 use self::line::{Command, clock, commands, copied, records};
+use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -329,6 +330,13 @@ impl Parser for Dd {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let plain = with_blanks(line);
         let line = plain.as_deref().unwrap_or(line);
+        let copied = [&b"copied"[..], b"transferred"];
+        let of_copy = copied
+            .iter()
+            .any(|w| memchr::memmem::find(line, w).is_some());
+        if ends_in_number(line, if of_copy { ENDED } else { 1 }, out) {
+            return Line::Unknown;
+        }
         let mut seen = Line::Noise;
         for piece in line.split(|b| *b == b'\r') {
             match (self.piece(piece, out), seen) {
