@@ -294,14 +294,12 @@ impl Parser for Ps {
             }
             return Line::Noise;
         }
-        let seen = if self.names.is_empty() {
-            Line::Unknown
-        } else {
-            let names = std::mem::take(&mut self.names);
-            let seen = self.row(&names, line, out);
-            self.names = names;
-            seen
-        };
+        if self.names.is_empty() {
+            return Line::Unknown;
+        }
+        let names = std::mem::take(&mut self.names);
+        let seen = self.row(&names, line, out);
+        self.names = names;
         seen
     }
 

@@ -123,8 +123,6 @@ struct Vmstat {
     utc: bool,
     /// The header names one, or the banner has a timestamp: rows end in a time.
     timed: bool,
-    /// The banner has one.
-    stamps: bool,
     /// Bytes of a unit of memory and swap.
     unit: f64,
     /// Its name, for columns without a place in the catalog.
@@ -158,7 +156,6 @@ impl Vmstat {
             first: Vec::new(),
             utc: false,
             timed: false,
-            stamps: false,
             unit: KIB,
             unit_name: "KiB",
             no_first: false,
@@ -355,13 +352,13 @@ impl Vmstat {
         let first = *all.first()?;
         let banner = first.starts_with(b"procs") || first.starts_with(b"--procs");
         if banner || first == b"disk-" {
-            self.stamps = all.last().is_some_and(|w| w.ends_with(b"timestamp---"));
+            self.timed = all.last().is_some_and(|w| w.ends_with(b"timestamp---"));
             return Some(Line::Noise);
         }
         if let Some(mut names) = names::of_header(&all) {
             // With -t the last column is named by its zone; older ones have it in each row.
             let zone = names.pop_if(|n| names::is_zone(n.as_bytes()));
-            self.timed = zone.is_some() || self.stamps;
+            self.timed |= zone.is_some();
             match zone {
                 Some(zone) => self.utc = is_utc(zone.as_bytes()),
                 None => names::leave_out_cut(&mut names, out),

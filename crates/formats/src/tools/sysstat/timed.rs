@@ -426,7 +426,7 @@ impl Timed {
         }
         // Where something is mounted may have blanks in its name.
         let (all, more) = all.split_at(all.len().min(table.width));
-        if !more.is_empty() && !(text_last && header.kind == Kind::Plain) {
+        if !(more.is_empty() || text_last && header.kind == Kind::Plain) {
             return Line::Unknown;
         }
         let mut name: Vec<&[u8]> = Vec::new();
