@@ -9,8 +9,9 @@
 //! ```
 //!
 //! The text does not name the interface; a command line before it does, a line `eth0` or `eth0:`
-//! that a script printed, or `Standard stats for eth0:`. Names and units are the driver's own: those of packets and bytes in all are the same
-//! as in `/proc/net/dev`, but a driver may count bytes with the frames' checksums.
+//! that a script printed, or `Standard stats for eth0:`. Names and units are the driver's own: those
+//! of packets and bytes in all are the same as in `/proc/net/dev`, but a driver may count bytes with
+//! the frames' checksums.
 
 use crate::list::Format;
 use crate::number::number;
