@@ -6,7 +6,7 @@ use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark};
 use crate::out::Out;
 use crate::own::Own;
 use crate::prefix::Prefix;
-use crate::prompt::is_chatter;
+use crate::prompt::{data_behind, is_chatter};
 use crate::recognise::Head;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};
@@ -97,7 +97,17 @@ pub struct Import {
 impl Import {
     /// Begins a file of that format that begins as `head`.
     pub fn new<'a>(format: impl Into<Reading<'a>>, head: &Head, options: Options) -> Import {
-        let (name, parser, out) = match format.into() {
+        let format = format.into();
+        let is_read = match &format {
+            Reading::Listed(format) => (format.recognise)(head) > 0,
+            Reading::Described(_) => false,
+        };
+        // What a tool or a table of one's own has in front is its own.
+        let prefix = match head.prefix() {
+            Prefix::Stamped | Prefix::Named(_) if !is_read => Prefix::None,
+            prefix => prefix.clone(),
+        };
+        let (name, parser, out) = match format {
             Reading::Listed(format) => (
                 format.name.to_owned(),
                 (format.parser)(),
@@ -114,7 +124,7 @@ impl Import {
             stamped: parser.is_printed_at_once(),
             parser,
             out,
-            prefix: head.prefix().clone(),
+            prefix,
             rest: Vec::new(),
             overlong: false,
             buffer: Vec::new(),
@@ -181,11 +191,15 @@ impl Import {
             self.out.logged = self.prefix.stamp(line);
         }
         let line = self.prefix.strip(line);
-        let seen = if self.overlong {
-            Line::Unknown
-        } else {
-            self.parser.line(line, &mut self.out)
-        };
+        let mut seen = Line::Unknown;
+        if !self.overlong {
+            seen = self.parser.line(line, &mut self.out);
+            if seen == Line::Unknown
+                && let Some(rest) = data_behind(line)
+            {
+                seen = self.parser.line(rest, &mut self.out);
+            }
+        }
         match seen {
             Line::Data => self.report.data += 1,
             Line::Noise => self.report.noise += 1,
@@ -251,8 +265,12 @@ impl Import {
         self.out.logged = None;
         self.parser.end(&mut self.out);
         self.out.end();
-        if let Some(why) = self.out.refused() {
-            return Err(why);
+        let cut_off = match self.out.notes().find(|n| *n == CUT_OFF) {
+            Some(note) => format!("\nhint: {note}"),
+            None => String::new(),
+        };
+        if let Some(Refused(why)) = self.out.refused() {
+            return Err(Refused(format!("{why}{cut_off}")));
         }
         let mut report = std::mem::take(&mut self.report);
         report.data += self.out.record;
@@ -280,10 +298,6 @@ impl Import {
                     " that are understood: line {} is {}",
                     first.line, first.text
                 ),
-                None => String::new(),
-            };
-            let cut_off = match report.notes.iter().find(|n| *n == CUT_OFF) {
-                Some(note) => format!("\nhint: {note}"),
                 None => String::new(),
             };
             let why = format!(

@@ -46,9 +46,26 @@ pub(crate) fn is_prompt(words: &[&[u8]]) -> bool {
     };
     // Those of zsh's and fish's themes stand before the directory.
     let arrow = |w: &[u8]| ["❯", "➜", "»"].iter().any(|a| w == a.as_bytes());
-    let ends = |w: &[u8]| matches!(w.last(), Some(b'$' | b'#' | b'>' | b'%' | b']'));
-    ends(last) || arrow(last) || arrow(first)
+    let ends = |w: &&&[u8]| matches!(w.last(), Some(b'$' | b'#' | b'>' | b'%' | b']'));
+    if ends(&last) || arrow(last) || arrow(first) {
+        return true;
+    }
+    // Between them may be a command that runs it: with arguments, in a loop, after another.
+    let prompt = words.iter().rposition(|w| ends(&w));
+    let between = &words[prompt.map_or(0, |at| at + 1)..];
+    let first = between.iter().find(|w| !starts(w) || program(w) == b"sudo");
+    let runs = first.is_some_and(|w| RUNS.iter().any(|r| program(w) == r.as_bytes()));
+    let opens = |w: &[u8]| {
+        w.ends_with(b";") || w.ends_with(b"(") || matches!(w, b"&&" | b"do" | b"then" | b"{")
+    };
+    runs || prompt.is_some() && opens(last)
 }
+
+/// Commands that run another, which stands behind their own arguments.
+const RUNS: [&str; 16] = [
+    "sudo", "env", "nice", "ionice", "taskset", "chrt", "numactl", "timeout", "stdbuf", "unbuffer",
+    "ssh", "setsid", "nohup", "time", "script", "cgexec",
+];
 
 /// Whether the word stands between a prompt and the command: what starts it, `LC_ALL=C`.
 fn starts(word: &[u8]) -> bool {
@@ -63,13 +80,40 @@ fn starts(word: &[u8]) -> bool {
 
 /// Whether the line is a prompt with another command or none, or an interrupt's echo.
 pub(crate) fn is_chatter(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    let host = line.starts_with(b"[") && line.contains(&b'@') && line.contains(&b']');
-    let plain = line.starts_with(b"$ ") || line.starts_with(b"# ") || matches!(line, b"$" | b"#");
-    let user = fields(line).next().is_some_and(|w| {
-        w.contains(&b'@') && w.contains(&b':') && (w.ends_with(b"#") || w.ends_with(b"$"))
-    });
-    host || plain || user || line == b"^C"
+    line.trim_ascii() == b"^C" || behind(line).is_some_and(|rest| !is_data(rest))
+}
+
+/// What a tool printed behind a prompt: of one in the background the shell's prompt came first.
+pub(crate) fn data_behind(line: &[u8]) -> Option<&[u8]> {
+    behind(line).filter(|rest| is_data(rest))
+}
+
+/// What is behind the prompt that a line begins with.
+fn behind(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii_start();
+    let end = match line.first()? {
+        b'[' => {
+            let end = line.iter().position(|b| *b == b']')? + 1;
+            line[..end].contains(&b'@').then_some(())?;
+            let mark = matches!(line.get(end), Some(b'$' | b'#' | b'>' | b'%'));
+            end + usize::from(mark)
+        }
+        b'$' | b'#' => 1,
+        _ => {
+            let word = fields(line).next()?;
+            let is_user = word.contains(&b'@') && word.contains(&b':');
+            let marked = word.ends_with(b"#") || word.ends_with(b"$");
+            (is_user && marked).then_some(word.len())?
+        }
+    };
+    let rest = &line[end..];
+    (rest.is_empty() || rest.starts_with(b" ")).then_some(rest)
+}
+
+/// Whether it is no command, but a row of numbers or the banner of sysstat.
+fn is_data(text: &[u8]) -> bool {
+    let numbers = fields(text).filter(|w| number(w).is_some()).count();
+    numbers > 2 || text.trim_ascii_start().starts_with(b"Linux ") && text.ends_with(b"CPU)")
 }
 
 /// The interval of arguments that end in `interval [count]`.
@@ -112,6 +156,26 @@ mod tests {
         assert_eq!(time(&["5", "tank"]), None);
         assert!(has_flag(&words(&["-lvy"]).unwrap(), 'y'));
         assert!(is_chatter(b"root@box:~# ls"));
+        assert!(is_chatter(b"[me@box ~]$") && is_chatter(b"$ vmstat 1 5") && is_chatter(b"^C"));
+        assert!(!is_chatter(b"[me@box ~]$  3  0  0 8000000 12 3"));
+        assert_eq!(
+            data_behind(b"root@box:~# sda 2.00 3.0 4"),
+            Some(&b" sda 2.00 3.0 4"[..])
+        );
+        assert_eq!(data_behind(b"root@box:~# ls"), None);
+        assert_eq!(data_behind(b"#sda 2.00 3.0 4"), None);
+        for runs in [
+            "root@box:~# timeout 60 zpool iostat 5",
+            "$ nice -n 5 zpool iostat 5",
+            "$ while true; do zpool iostat 5",
+            "$ date; zpool iostat 5",
+            "# ( zpool iostat 5",
+            "$ sudo -u me zpool iostat 5",
+            "ssh db1 zpool iostat 5",
+            "/usr/bin/time -v zpool iostat 5",
+        ] {
+            assert_eq!(of(runs), words(&["5"]), "{runs}");
+        }
         assert!(!is_chatter(b"tank  1 2"));
     }
 }

@@ -398,3 +398,20 @@ fn faults_are_told_as_what_they_are() {
     let why = fault(&sums, "at n\n100 1\n101 2\n98 3\n");
     assert!(why.contains("its times go back"), "{why}");
 }
+
+/// What is behind the times looks like `/proc/loadavg`: they are no logger's.
+#[test]
+fn a_column_of_times_is_the_tables_own() {
+    let toml = r#"
+name = "loads"
+columns = ["when", "one", "five", "fifteen", "tasks", "last"]
+[column]
+when = { time = "epoch" }
+one = { measure = "system.load1", unit = "count" }
+"#;
+    let line = |i: u32| format!("17145576{i:02} 0.{i:02} 0.10 0.20 1/200 12{i:02}\n");
+    let text: String = (1..7).map(line).collect();
+    let (report, sink) = import(toml, &text, Options::default()).expect("a table");
+    assert_eq!((report.data, report.unknown), (6, 0));
+    assert!(!rows(&sink, "system").is_empty());
+}

@@ -167,7 +167,12 @@ impl Parser for Mpstat {
         if echo::command(line, "mpstat").is_some() {
             self.close(out);
         }
-        match between(line, "mpstat", &["-T"], out) {
+        match between(
+            line,
+            "mpstat",
+            &["-T", "-P", "-A", "-k", "-o", "-I", "-O"],
+            out,
+        ) {
             Some(Between::Command) => {
                 self.since_boot = true;
             }

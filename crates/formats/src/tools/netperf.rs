@@ -427,7 +427,9 @@ fn unit(text: &str) -> Option<(bool, f64)> {
 
 impl Parser for Netperf {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if ends_in_number(line, 2, out) {
+        // Rows of CSV are counted.
+        let is_value = matches!(self.next, Next::TableRow(_)) || line.contains(&b'=');
+        if is_value && ends_in_number(line, 2, out) {
             return Line::Unknown;
         }
         match self.documents.line(line, out) {

@@ -375,7 +375,8 @@ impl Pgbench {
 
 impl Parser for Pgbench {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if ends_in_number(line, 6, out) {
+        let decimals = if line.starts_with(b"progress") { 3 } else { 6 };
+        if ends_in_number(line, decimals, out) {
             return Line::Unknown;
         }
         if let Some((seconds, parts)) = progress(line) {

@@ -277,7 +277,7 @@ impl Iostat {
         if let Some(arguments) = echo::command(line, "iostat") {
             // What it says is of the reports to come.
             out.broken();
-            let valued = ["-w", "-c", "-n", "-t", "-M", "-N", "-K"];
+            let valued = ["-w", "-c", "-n", "-t", "-M", "-N"];
             let told = echo::value(&arguments, &["-w"]).and_then(crate::number::number);
             if let Some(seconds) = told.or_else(|| echo::interval(&arguments, &valued)) {
                 out.every(seconds);

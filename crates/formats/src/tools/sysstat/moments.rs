@@ -98,6 +98,8 @@ struct Moment {
     interval: Option<f64>,
     since_boot: bool,
     rows: Vec<Row>,
+    /// Headers of tables that told of nothing.
+    idle: Vec<usize>,
     values: Vec<f64>,
 }
 
@@ -125,13 +127,21 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// A moment of which there may be no row.
-    pub(crate) fn begin(&mut self, when: &When) {
+    /// A moment in which a table told of nothing.
+    pub(crate) fn nothing(&mut self, when: &When, header: usize) {
+        self.begin(when);
+        if let Some(moment) = self.by_time.get_mut(&when.at) {
+            moment.idle.push(header);
+        }
+    }
+
+    fn begin(&mut self, when: &When) {
         let moment = self.by_time.entry(when.at).or_insert_with(|| Moment {
             stamp: when.stamp,
             interval: when.interval,
             since_boot: when.since_boot,
             rows: Vec::new(),
+            idle: Vec::new(),
             values: Vec::new(),
         });
         moment.interval = moment.interval.or(when.interval);
@@ -157,8 +167,12 @@ impl Moments {
             Some(end) => self.by_time.split_off(&end),
             None => BTreeMap::new(),
         };
-        for mut moment in std::mem::replace(&mut self.by_time, later).into_values() {
-            if self.leaves_out && !moment.since_boot {
+        let all = std::mem::replace(&mut self.by_time, later);
+        let last = all.keys().last().copied();
+        for (at, mut moment) in all {
+            // Of the last, rows may have been cut off.
+            let is_cut = out.is_endless() && Some(at) == last;
+            if self.leaves_out && !moment.since_boot && !is_cut {
                 self.add_idle(&mut moment);
             }
             let interval = moment.interval.or(self.interval);
@@ -194,6 +208,10 @@ impl Moments {
             }
         }
         for (&header, known) in &self.known {
+            let told = moment.rows.iter().any(|r| r.header == header);
+            if !told && !moment.idle.contains(&header) {
+                continue;
+            }
             let width = self.headers.get(header).map_or(0, |h| h.names.len());
             for &instance in known {
                 let is_there = |r: &Row| r.header == header && r.instance == instance;

@@ -27,6 +27,10 @@ pub(crate) struct Place {
     pub(crate) entitled: Option<f64>,
     /// Bytes of a page of memory, where it is known.
     pub(crate) page: Option<f64>,
+    /// The command line says of which processors there are rows.
+    pub(crate) chosen: bool,
+    /// Processors of which there are rows, and whether those are all.
+    present: (Vec<Vec<u8>>, bool),
     sheet: Sheet,
 }
 
@@ -52,35 +56,15 @@ fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
     (names.len(), all)
 }
 
-/// Whether the rows of processors are all there are: their mean is what is told of all. (The
-/// banner counts those that are offline, too.)
-fn are_all(rows: &[Told], out: &Out) -> bool {
-    const ROUNDED: f64 = 0.02;
-    let of = |all: bool| {
-        let of_kind = rows.iter().filter(|r| r.header.kind == Kind::Processors);
-        of_kind.filter(move |r| is_all(&r.name) == all && r.name != UNUSED)
-    };
-    let (Some(all), count) = (of(true).next(), of(false).count()) else {
-        return false;
-    };
-    let mean = |column: usize| {
-        let values = of(false).filter_map(|r| r.values.get(column));
-        values.sum::<f64>() / count as f64
-    };
-    // Where the text ends within a row, others may follow.
-    count > 1
-        && !out.is_endless()
-        && (0..all.values.len()).all(|at| (mean(at) - all.values[at]).abs() <= ROUNDED)
-}
-
 impl Place {
     /// All rows of one moment.
     pub(crate) fn fill(&mut self, rows: &[Told], out: &mut Out) {
+        let present = self.are_all(rows, out);
         let enough =
             |count: usize| count > 0 && self.processors.is_none_or(|n| count >= n as usize);
         // Each processor, where all are there; all as one where that is told.
         let by_each = |kind| match told_of(rows, kind) {
-            (count, true) => enough(count) || kind == Kind::Processors && are_all(rows, out),
+            (count, true) => enough(count) || kind == Kind::Processors && present,
             (_, false) => true,
         };
         let (cpus, softnet) = (by_each(Kind::Processors), by_each(Kind::Softnet));
@@ -116,6 +100,35 @@ impl Place {
             }
         }
         self.sheet.hand_out(out);
+    }
+
+    /// Whether the rows of processors are of all that are online: the banner counts those that are
+    /// not, too. They are until their mean is not what is told of all.
+    fn are_all(&mut self, rows: &[Told], out: &Out) -> bool {
+        // Shares of all are weighted by ticks, of which a processor may have one more.
+        const WITHIN: f64 = 1.0;
+        let of = |all: bool| {
+            let of_kind = rows.iter().filter(|r| r.header.kind == Kind::Processors);
+            of_kind.filter(move |r| is_all(&r.name) == all && r.name != UNUSED)
+        };
+        let names: Vec<Vec<u8>> = of(false).map(|r| r.name.clone()).collect();
+        let Some(all) = of(true).next().filter(|_| names.len() > 1 && !self.chosen) else {
+            return false;
+        };
+        if self.present.0 != names {
+            // Where the text ends within a row, others may follow.
+            if out.is_endless() {
+                return false;
+            }
+            self.present = (names, true);
+        }
+        let count = self.present.0.len() as f64;
+        let mean = |at: usize| of(false).filter_map(|r| r.values.get(at)).sum::<f64>() / count;
+        let differs = |at: usize| (mean(at) - all.values[at]).abs() > WITHIN;
+        let shares = all.header.names.iter().enumerate();
+        let mut shares = shares.filter(|(_, name)| name.starts_with('%'));
+        self.present.1 &= !shares.any(|(at, _)| differs(at));
+        self.present.1
     }
 
     fn other(&mut self, row: &Told, column: &str, value: f64, out: &mut Out) {

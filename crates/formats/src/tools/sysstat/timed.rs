@@ -59,7 +59,7 @@ impl Timed {
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let plain = with_colons(line);
         let line = plain.as_deref().unwrap_or(line);
-        let seen = self.read(line, out);
+        let mut seen = self.read(line, out);
         let timed = !line.first().is_some_and(u8::is_ascii_whitespace);
         match seen {
             Line::Noise if timed && self.in_headers => {
@@ -74,10 +74,15 @@ impl Timed {
                 }
                 seen
             }
-            Line::Unknown if !out.is_endless() && !self.average => match self.apart(line) {
-                Some(apart) => self.read(&apart, out),
-                None => seen,
-            },
+            Line::Unknown if !out.is_endless() && !self.average => {
+                if let Some(apart) = self.apart(line) {
+                    seen = self.read(&apart, out);
+                }
+                if seen == Line::Unknown && std::mem::take(&mut self.moments.leaves_out) {
+                    out.note("a line is not understood: what has no row may not have been idle");
+                }
+                seen
+            }
             _ => seen,
         }
     }
@@ -125,6 +130,8 @@ impl Timed {
                 out.every(seconds);
             }
             self.moments.leaves_out |= echo::has_flag(&arguments, b'z');
+            let chosen = echo::value(&arguments, &["-P"]);
+            self.moments.place.chosen = chosen.is_some_and(|list| list != b"ALL");
             return Line::Noise;
         }
         if is_average(&all) {
@@ -199,11 +206,13 @@ impl Timed {
         };
         self.in_headers = false;
         self.tick(table, time, out);
-        let clock = self.tables.get(table).and_then(|t| t.clock.as_ref());
-        let Some(when) = clock.and_then(|c| c.when) else {
+        let Some(table) = self.tables.get(table) else {
             return Line::Unknown;
         };
-        self.moments.begin(&when);
+        let Some(when) = table.clock.as_ref().and_then(|c| c.when) else {
+            return Line::Unknown;
+        };
+        self.moments.nothing(&when, table.header);
         Line::Data
     }
 

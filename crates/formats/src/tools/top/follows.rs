@@ -2,7 +2,7 @@
 //! tells such from its second iteration on; those of a loop of `top -b -n 1` are since boot or
 //! of a moment, each of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use run::Word;
 
@@ -102,12 +102,20 @@ impl Iteration {
             return Follows::Perhaps;
         };
         let seconds = (now - then).rem_euclid(86400.0);
-        let (mut apart, mut all, mut same_top) = (0.0, 0.0, false);
+        // Each lists itself, and perhaps others that somebody else runs.
+        let tops = |i: &Iteration| -> BTreeSet<Vec<u8>> {
+            let tops = i.by_pid.iter().filter(|(_, task)| task.is_top);
+            tops.map(|(pid, _)| pid.clone()).collect()
+        };
+        let (now, then) = (tops(self), tops(before));
+        if !now.is_empty() && now == then {
+            return Follows::Surely;
+        }
+        let (mut apart, mut all) = (0.0, 0.0);
         for (pid, task) in &self.by_pid {
             let Some(old) = before.by_pid.get(pid) else {
                 continue;
             };
-            same_top |= task.is_top && old.is_top;
             let (grew, told) = (task.time - old.time, task.share * seconds);
             if grew >= 0.0 {
                 // Shares are printed to a thousandth.
@@ -120,13 +128,11 @@ impl Iteration {
         if seconds > 0.0 && apart > (1.0 / seconds + 0.25) * all {
             return Follows::No;
         }
-        let has_top = |i: &Iteration| i.by_pid.values().any(|t| t.is_top);
-        match same_top {
-            true => Follows::Surely,
-            // Each lists itself, and they are two.
-            false if has_top(self) && has_top(before) => Follows::No,
-            false => Follows::Perhaps,
+        // One is gone and another has come.
+        if now.difference(&then).next().is_some() && then.difference(&now).next().is_some() {
+            return Follows::No;
         }
+        Follows::Perhaps
     }
 }
 
@@ -161,6 +167,13 @@ mod tests {
         assert_eq!(of(&[("1", 0.9, "0:00.10")]), Follows::Perhaps);
         // Another `top` is listed, and the first is gone.
         assert_eq!(of(&[("91", 0.062, "0:00.01")]), Follows::No);
+        // Shares of all processors; the same `top` printed them.
+        let all = [("1", 0.1, "1:02.50"), ("90", 0.0, "0:00.02")];
+        assert_eq!(of(&all), Follows::Surely);
+        // Somebody else runs one, too.
+        let both = iteration(3.0, &[("91", 0.0, "0:00.01"), ("92", 0.1, "9:00.00")]);
+        let above = iteration(1.0, &[("90", 0.0, "0:00.01"), ("92", 0.1, "8:59.80")]);
+        assert_eq!(both.follows(&above), Follows::No);
         // Without hundredths, and over a second, nothing is sure.
         let next = iteration(4.0, &[("1", 0.1, "1:01")]);
         assert_eq!(

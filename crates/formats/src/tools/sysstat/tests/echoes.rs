@@ -88,3 +88,56 @@ Average    c2t6d0   26.67    0.50       8     128    5.01   12.34
     assert_eq!(busy("c2t6d0"), [2.0, 0.0, 2.0]);
     assert_eq!(busy("c3t0d0"), [1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn a_device_whose_row_is_cut_or_not_understood_is_not_idle() {
+    let busy_of = |text: &str, name: &str| -> Vec<f64> {
+        let (_, sink) = taken("sar", text);
+        let all = rows(&sink, "disk_device").into_iter();
+        all.filter(|(w, _)| w[0] == name)
+            .map(|(_, v)| v[0])
+            .collect()
+    };
+    let text = format!("$ sar -z -d 1\n{SAR}");
+    // The file ends within the row of the last.
+    let cut = format!("{text}11:50:03       sdb     20.00     8");
+    assert_eq!(busy_of(&cut, "sdb"), [0.05]);
+    let garbled = format!("{text}11:50:03       sdb     20.00  xx\n");
+    assert_eq!(busy_of(&garbled, "sdb"), [0.05]);
+    // Of times that only another table tells nothing is known.
+    let other = "\n11:50:01     IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s\n\
+                 11:50:02      eth0     10.00     10.00      1.00      1.00\n";
+    let (_, sink) = taken("sar", &format!("{text}{other}"));
+    let of_eth0 = |(w, _): &(Vec<String>, Vec<f64>)| w[0] == "eth0";
+    assert_eq!(rows(&sink, "net").iter().filter(|r| of_eth0(r)).count(), 2);
+}
+
+#[test]
+fn commands_that_run_another() {
+    for command in [
+        "root@box:~# timeout 60 iostat -d 1",
+        "$ nice -n 5 iostat -d 1",
+        "$ LC_ALL=C taskset -c 1 iostat -d 1",
+        "$ while true; do iostat -d 1",
+        "ssh db1 iostat -d 1",
+    ] {
+        let (report, _) = taken("iostat-linux", &format!("{command}\n{}", super::IOSTAT));
+        assert_eq!((report.data, report.unknown), (3, 0), "{command}");
+        assert_eq!(report.every, Some(1.0), "{command}");
+    }
+}
+
+/// The shell's prompt came before the row of a tool in the background.
+#[test]
+fn a_row_behind_a_prompt_is_a_row() {
+    let text = super::IOSTAT.replace(
+        "\nvda               8.00        60.25",
+        "\n[root@box ~]# vda               8.00        60.25",
+    );
+    let (report, sink) = taken("iostat-linux", &format!("$ iostat -d 1 &\n{text}"));
+    assert_eq!((report.data, report.unknown), (3, 0));
+    let (_, plain) = taken("iostat-linux", &format!("$ iostat -d 1\n{}", super::IOSTAT));
+    // Not known is not equal.
+    let text = |sink| format!("{:?}", rows(sink, "disk"));
+    assert_eq!(text(&sink), text(&plain));
+}

@@ -27,6 +27,12 @@ Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(4 CPU)
     // Those two are not all: `all` is of four.
     let text = TEXT.replace("50.00    0.00", "45.00    0.00");
     assert_eq!(time_of(&text, "user"), [of("all", 1.8)]);
+    // What the command line chose is not all.
+    let chosen = format!("$ mpstat -P 0,2 1\n{TEXT}");
+    assert_eq!(time_of(&chosen, "user"), [of("all", 2.0)]);
+    // Processors count ticks, and one may have one more.
+    let text = TEXT.replace("50.00    0.00", "50.25    0.00");
+    assert_eq!(time_of(&text, "user"), [of("0", 0.6), of("2", 0.4)]);
     // More rows may have followed.
     let end = TEXT.len() - 2;
     assert_eq!(time_of(&TEXT[..end], "user"), [of("all", 2.0)]);
