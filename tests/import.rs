@@ -469,3 +469,94 @@ fn an_interrupted_file_leaves_nothing() {
         .collect();
     assert_eq!(left, ["big"], "{}", said(&out));
 }
+
+/// As `zip -` writes it, which cannot go back to tell lengths; cut off, it has no directory.
+#[test]
+fn a_zip_that_was_written_to_a_pipe_is_read() {
+    let dir = scratch("import-zip");
+    let mut zip = zip::ZipWriter::new_stream(Vec::new());
+    let options = zip::write::SimpleFileOptions::default();
+    for name in ["first", "second"] {
+        zip.start_file(name, options).unwrap();
+        zip.write_all(
+            STAMPED
+                .replace("2021", if name == "first" { "2021" } else { "2020" })
+                .as_bytes(),
+        )
+        .unwrap();
+    }
+    let whole = zip.finish().unwrap().into_inner();
+    fs::write(dir.join("bench.zip"), &whole).unwrap();
+    let out = import(&dir, &["bench.zip", "-o", "run", "--json"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(told["imported"][1]["file"], "bench.zip:second");
+    fs::write(dir.join("cut.zip"), &whole[..whole.len() / 2]).unwrap();
+    let out = import(&dir, &["cut.zip", "-o", "cut"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("cut.zip"), "{}", said(&out));
+}
+
+#[test]
+fn links_in_archives_are_told() {
+    let dir = scratch("import-links");
+    fs::write(dir.join("stamped"), STAMPED).unwrap();
+    std::os::unix::fs::symlink("elsewhere", dir.join("link")).unwrap();
+    let packed = Command::new("tar")
+        .args(["-cf", "bench.tar", "stamped", "link"])
+        .current_dir(&dir)
+        .status();
+    assert!(packed.unwrap().success());
+    let out = import(&dir, &["bench.tar", "-o", "run", "--json"]);
+    assert_eq!(out.status.code(), Some(1), "{}", said(&out));
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let problem = told["problems"][0].as_str().unwrap();
+    assert!(problem.contains("bench.tar:link: a link"), "{problem}");
+}
+
+/// One of the machine's files tells how many there are.
+#[test]
+fn processors_that_one_file_tells_are_those_of_the_others() {
+    let dir = scratch("import-processors");
+    let files = dir.join("files");
+    fs::create_dir_all(&files).unwrap();
+    let half = STAMPED.replace("0  0 100  0  0", "50  0 50  0  0");
+    fs::write(files.join("a.txt"), half).unwrap();
+    let later = "Linux 6.1.0 (box) \t2021-09-16 \t_x86_64_\t(4 CPU)\n\n\
+        20:40:00        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+        20:40:10        all     25.00      0.00      0.00      0.00      0.00     75.00\n";
+    fs::write(files.join("b.txt"), later).unwrap();
+    let out = import(&dir, &["files", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let said = said(&out);
+    assert!(
+        said.contains("b.txt tells how many processors there were: 4"),
+        "{said}"
+    );
+    assert!(!said.contains("--processors"), "{said}");
+    // Two intervals of 5 s with half of four, and one of 10 s with a quarter.
+    assert_eq!(
+        total(&dir, "run", "cpu.time where mode = user"),
+        20.0 + 10.0
+    );
+}
+
+/// The option is for dates that can be read in two ways.
+#[test]
+fn an_order_that_a_date_cannot_have_does_not_lose_it() {
+    let dir = scratch("import-order");
+    let text = "Linux 6.1.0 (box) \t11/23/26 \t_x86_64_\t(4 CPU)\n\n\
+        20:40:00        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+        20:40:10        all     25.00      0.00      0.00      0.00      0.00     75.00\n";
+    fs::write(dir.join("sar.txt"), text).unwrap();
+    let out = import(
+        &dir,
+        &["sar.txt", "-o", "run", "--date-order", "dmy", "--tz", "UTC"],
+    );
+    assert!(out.status.success(), "{}", said(&out));
+    let started = manifest(&dir, "run")["started"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(started.starts_with("2026-11-23T20:40:00"), "{started}");
+}

@@ -44,6 +44,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The machine's name, if the text tells.
     pub host: Option<String>,
+    /// How many processors it had, if the text tells.
+    pub processors: Option<u32>,
     /// When the first interval started and the last ended.
     pub span: Option<(Nanos, Nanos)>,
     /// Its times are not tied to any date.
@@ -287,6 +289,7 @@ impl Import {
         report.samples = self.out.ended();
         report.since_boot = self.out.since_boot_samples();
         report.host = self.out.host_name().map(str::to_owned);
+        report.processors = self.out.told_processors();
         report.span = self.out.span();
         report.relative = self.out.is_relative();
         report.from_start = self.out.is_from_start();

@@ -33,7 +33,7 @@ mod workload;
 pub use embedded::{Embedded, find_workload, import_embedded};
 pub use import::{Import, NotUnderstood, Reading, Report};
 pub use list::{FORMATS, Format};
-pub use out::{Out, Shape};
+pub use out::{NO_PROCESSORS, Out, Shape};
 pub use own::{Own, own};
 pub use recognise::{Head, Unrecognised, named, recognise, recognise_among};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};

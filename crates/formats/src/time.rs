@@ -262,8 +262,9 @@ pub fn date(text: &[u8], options: &Options) -> Result<Option<Date>, Refused> {
     if first.len() == 4 {
         return Ok(make(DateOrder::Ymd));
     }
-    if let Some(order) = options.dates {
-        return Ok(make(order));
+    // One that can be read in one way only is read so.
+    if let Some(date) = options.dates.and_then(make) {
+        return Ok(Some(date));
     }
     let (day_first, month_first) = (make(DateOrder::Dmy), make(DateOrder::Mdy));
     match (day_first, month_first) {

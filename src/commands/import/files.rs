@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use formats::{Head, Import, Options, Refused, Report};
+use formats::{Head, Import, NO_PROCESSORS, Options, Refused, Report};
 use run::rows::TableId;
 use run::write::Making;
 use run::{Nanos, Sink, Words, catalog};
@@ -81,6 +81,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
         }
     }
     one_machine(wanted, &looked)?;
+    share_processors(&mut looked);
     line_up(wanted, &mut looked, &mut signals)?;
     choose(&mut looked);
     told.check(wanted, &looked)?;
@@ -311,6 +312,24 @@ fn read(
     let report = import.finish().map_err(refused)?;
     taken(import.rows()).map_err(Why::Failed)?;
     Ok(report)
+}
+
+/// What one file of the machine tells of its processors is true of the others. The numbers follow
+/// when they are read for good.
+fn share_processors(looked: &mut [Looked<'_>]) {
+    let told = |f: &Looked<'_>| Some((f.report.processors?, f.name().to_owned()));
+    let mut all: Vec<(u32, String)> = looked.iter().filter_map(told).collect();
+    all.dedup_by_key(|(count, _)| *count);
+    let [(count, name)] = &all[..] else {
+        return;
+    };
+    for file in looked {
+        let notes = &mut file.report.notes;
+        if let Some(at) = notes.iter().position(|n| n == NO_PROCESSORS) {
+            notes[at] = format!("{name} tells how many processors there were: {count}");
+            file.options.processors = Some(*count);
+        }
+    }
 }
 
 /// A run is of one machine: numbers of several would be taken for those of one.

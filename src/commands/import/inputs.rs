@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -152,6 +152,9 @@ pub(super) fn decompressed<'r>(
     })
 }
 
+/// How an archive of zip begins.
+const ZIP: &[u8] = b"PK\x03\x04";
+
 /// All files at and below `paths`, in order; and what could not be opened.
 pub(super) fn gather(paths: &[PathBuf]) -> (Vec<Input>, Vec<String>) {
     let mut gathered = Gathered::default();
@@ -184,8 +187,17 @@ impl Gathered {
             self.problems.push(format!("{name}: no plain file"));
             return;
         }
-        let opened = File::open(path).and_then(|file| {
+        let opened = File::open(path).and_then(|mut file| {
             self.allowed = file.metadata()?.len().saturating_mul(GROWS).max(ANYWAY);
+            let head = first_bytes(&mut file, ZIP.len())?;
+            file.rewind()?;
+            if head == ZIP
+                && let Ok(archive) = zip::ZipArchive::new(BufReader::new(file.try_clone()?))
+            {
+                return self.zip(&name, archive);
+            }
+            // One that was cut off has no directory, but perhaps members.
+            file.rewind()?;
             self.archive(&name, Box::new(file), 0)
         });
         match opened {
@@ -217,6 +229,38 @@ impl Gathered {
         }
     }
 
+    /// Takes the members by the directory at the archive's end, where even those are that were
+    /// written to a pipe.
+    fn zip(
+        &mut self,
+        name: &str,
+        mut archive: zip::ZipArchive<BufReader<File>>,
+    ) -> io::Result<bool> {
+        for place in 0..archive.len() {
+            match archive.by_index(place) {
+                Ok(entry) => self.zipped(name, entry, 0)?,
+                Err(e) => self
+                    .problems
+                    .push(format!("{name}: member {}: {e}", place + 1)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn zipped<R: Read>(
+        &mut self,
+        name: &str,
+        entry: zip::read::ZipFile<'_, R>,
+        deep: u32,
+    ) -> io::Result<()> {
+        if !entry.is_file() {
+            return Ok(());
+        }
+        let raw = || String::from_utf8_lossy(entry.name_raw());
+        let path = entry.name().unwrap_or_else(|_| raw()).into_owned();
+        self.member(&format!("{name}:{path}"), entry, deep)
+    }
+
     /// Takes the members, if it is an archive.
     fn archive(
         &mut self,
@@ -227,7 +271,7 @@ impl Gathered {
         let mut from = decompressed(from)?;
         let head = first_unpacked(&mut from, 512)?;
         let is_tar = head.get(257..262) == Some(b"ustar");
-        let is_zip = head.starts_with(b"PK\x03\x04");
+        let is_zip = head.starts_with(ZIP);
         if !(is_tar || is_zip) || deep >= DEEPEST {
             return Ok(false);
         }
@@ -236,18 +280,20 @@ impl Gathered {
             let mut archive = tar::Archive::new(whole);
             for entry in archive.entries()? {
                 let entry = entry?;
-                if entry.header().entry_type().is_file() {
-                    let path = entry.path()?.display().to_string();
-                    self.member(&format!("{name}:{path}"), entry, deep)?;
+                let path = entry.path()?.display().to_string();
+                match entry.header().entry_type() {
+                    kind if kind.is_file() => {
+                        self.member(&format!("{name}:{path}"), entry, deep)?;
+                    }
+                    kind if kind.is_dir() => {}
+                    _ => self.problems.push(format!(
+                        "{name}:{path}: a link or no plain file, which is not followed in archives"
+                    )),
                 }
             }
         } else {
             while let Some(entry) = zip::read::read_zipfile_from_stream(&mut whole)? {
-                if entry.is_file() {
-                    let raw = || String::from_utf8_lossy(entry.name_raw());
-                    let path = entry.name().unwrap_or_else(|_| raw()).into_owned();
-                    self.member(&format!("{name}:{path}"), entry, deep)?;
-                }
+                self.zipped(name, entry, deep)?;
             }
         }
         Ok(true)

@@ -155,6 +155,11 @@ pub(crate) fn summary(run: &Run) -> Summary {
             }
         }
     }
+    // Of what others printed not all kinds are known: their sum is no total.
+    let rest = look.summary("memory.bytes where kind = unaccounted");
+    if rest.is_none_or(|answer| answer.groups.is_empty()) {
+        numbers.remove("memory_total");
+    }
     let groups = GROUPS
         .iter()
         .filter_map(|(name, e)| Some((*name, look.summary(e)?)))

@@ -190,12 +190,13 @@ fn whole_machine(s: &Summary) -> Vec<Part> {
     }
     if s.mean("memory_available").is_finite() {
         let of = |name: &str| amount(s.mean(name), Bytes, false);
-        let mut line = format!(
-            "{} available of {}, {} dirty",
-            of("memory_available"),
-            of("memory_total"),
-            of("dirty"),
-        );
+        let mut line = format!("{} available", of("memory_available"));
+        if s.mean("memory_total").is_finite() {
+            let _ = write!(line, " of {}", of("memory_total"));
+        }
+        if s.mean("dirty").is_finite() {
+            let _ = write!(line, ", {} dirty", of("dirty"));
+        }
         if s.mean("swap_used") > 0.0 {
             let _ = write!(line, ", {} of swap used", of("swap_used"));
         }

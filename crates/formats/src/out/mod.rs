@@ -60,6 +60,10 @@ enum HandingOut {
     Alike,
 }
 
+/// Said of a text that has shares of all processors and not their number.
+pub const NO_PROCESSORS: &str = "the text does not tell how many processors there were: \
+    `cpu.time` is that of a mean one; --processors N says it";
+
 /// Takes what a parser reads.
 pub struct Out {
     options: Options,
@@ -99,6 +103,8 @@ pub struct Out {
     ended_at: Option<Nanos>,
     host: Option<String>,
     processors: Option<u32>,
+    /// The text told them.
+    told_processors: Option<u32>,
     /// By table: which values are sums.
     sums: Vec<Vec<bool>>,
     other: TableId,
@@ -134,6 +140,7 @@ impl Out {
             .collect();
         Out {
             processors: options.processors,
+            told_processors: None,
             options,
             clock: Clock::new(),
             tool: tool.into(),
@@ -184,16 +191,19 @@ impl Out {
     /// How many processors it had.
     pub fn has_processors(&mut self, count: u32) {
         self.processors = Some(count);
+        self.told_processors = Some(count);
+    }
+
+    /// How many processors the text said there were.
+    pub(crate) fn told_processors(&self) -> Option<u32> {
+        self.told_processors
     }
 
     /// How many processors the machine had; 1 if nobody knows, which is noted: times of
     /// processors are those of a mean one then.
     pub fn processors(&mut self) -> f64 {
         if self.processors.is_none() {
-            self.note(
-                "the text does not tell how many processors there were: `cpu.time` is that of a \
-                 mean one; --processors N says it",
-            );
+            self.note(NO_PROCESSORS);
         }
         f64::from(self.processors.unwrap_or(1))
     }
