@@ -266,3 +266,33 @@ fn a_compressed_pipe_grows_a_run() {
     assert_eq!(total(&dir, "run", "vm.paged_out"), 192.0 * 1024.0);
     drop(packed);
 }
+
+/// What came of a pipe is lost when it is refused: not after a night.
+#[test]
+fn a_pipe_without_an_interval_is_refused_at_once() {
+    let dir = scratch("import-pipe-interval");
+    let mut child = sonde()
+        .args(["import", "--as", "vmstat", "-o", "run", "-"])
+        .current_dir(&dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(VMSTAT.as_bytes()).unwrap();
+    let row = VMSTAT.lines().last().unwrap();
+    let mut rows = 0;
+    while child.try_wait().unwrap().is_none() {
+        assert!(rows < 200, "it waits for more");
+        // It is gone perhaps.
+        let _gone = writeln!(pipe, "{row}");
+        rows += 1;
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(said.contains("--every 1s"), "{said}");
+    assert!(!dir.join("run").exists());
+}

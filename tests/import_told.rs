@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
 
-use importing::said;
+use importing::{import, said};
 use support::{scratch, sonde};
 
 const VMSTAT: &str = "\
@@ -198,4 +198,20 @@ fn unknown_zones_are_refused_and_offsets_need_none() {
     );
     let out = import("+02:00");
     assert!(out.status.success(), "{}", said(&out));
+}
+
+#[test]
+fn a_file_that_is_not_what_was_said_is_told_what_it_looks_like() {
+    let dir = scratch("import-as");
+    let text = "Linux 6.1.0 (box) \t2021-09-16 \t_x86_64_\t(4 CPU)\n\n\
+        20:40:00        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+        20:40:10        all     25.00      0.00      0.00      0.00      0.00     75.00\n";
+    std::fs::write(dir.join("a.txt"), text).unwrap();
+    let out = import(&dir, &["a.txt", "--as", "vmstat", "-o", "run"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(
+        said(&out).contains("it is not of vmstat: it looks like sar"),
+        "{}",
+        said(&out)
+    );
 }

@@ -240,6 +240,11 @@ impl Import {
         self.out.interval()
     }
 
+    /// Samples of which it is not known yet how long their intervals are.
+    pub fn waiting(&self) -> usize {
+        self.out.waiting()
+    }
+
     /// When the first interval started and the last ended, so far.
     pub fn span(&self) -> Option<(Nanos, Nanos)> {
         self.out.span()
@@ -285,6 +290,10 @@ impl Import {
         report.not_understood.extend(late.take(KEPT));
         report.not_understood.sort_by_key(|n| n.line);
         report.not_understood.truncate(KEPT);
+        if self.out.ended() == 0 && self.out.since_boot_samples() > 0 {
+            self.out
+                .note("it has reports since boot only: nothing of it is of an interval");
+        }
         report.notes = self.out.notes().cloned().collect();
         report.samples = self.out.ended();
         report.since_boot = self.out.since_boot_samples();

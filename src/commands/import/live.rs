@@ -115,6 +115,10 @@ fn recognised(wanted: &Wanted, from: &mut dyn Read) -> Result<(Known, Vec<u8>), 
     }
 }
 
+/// So many samples may wait for the length of their intervals: two times tell it, or a command
+/// line before them.
+const PATIENCE: usize = 4;
+
 fn grow(
     wanted: &Wanted,
     import: &mut Import,
@@ -139,7 +143,16 @@ fn grow(
         append(import, writer);
         match from.read(&mut piece) {
             Ok(0) => return Ok(()),
-            Ok(n) => import.feed(&piece[..n])?,
+            Ok(n) => {
+                import.feed(&piece[..n])?;
+                if import.waiting() > PATIENCE {
+                    return Err(Refused(
+                        "the text does not tell how long an interval is, and what comes of a pipe \
+                         cannot be read again\nhint: say it, as --every 1s"
+                            .into(),
+                    ));
+                }
+            }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(Refused(e.to_string())),
         }

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use formats::{
-    DateOrder, FORMATS, Format, Head, Options, Own, Reading, fio_version_of, own, recognise,
-    recognise_among,
+    DateOrder, FORMATS, Format, Head, Options, Own, Reading, Unrecognised, fio_version_of, own,
+    recognise, recognise_among,
 };
 use jiff::tz::TimeZone;
 use run::Nanos;
@@ -209,7 +209,13 @@ impl Wanted {
         let found = match (only.next(), only.next()) {
             // Said, not guessed.
             (Some(format), None) => format,
-            _ => recognise_among(head, wanted).map_err(|e| e.to_string())?,
+            _ => recognise_among(head, wanted).map_err(|why| match (why, recognise(head)) {
+                (Unrecognised::Unknown, Ok(other)) => {
+                    format!("it is not of {name}: it looks like {}", other.name)
+                }
+                (Unrecognised::Unknown, _) => format!("it is not of {name}"),
+                (why, _) => why.to_string(),
+            })?,
         };
         Ok(Known::Listed(found))
     }

@@ -208,6 +208,11 @@ impl Out {
         f64::from(self.processors.unwrap_or(1))
     }
 
+    /// Samples that wait for somebody to tell how long an interval is.
+    pub(crate) fn waiting(&self) -> usize {
+        self.held.len()
+    }
+
     /// The day to which the times of day that follow belong.
     pub fn date(&mut self, date: Date) {
         self.clock.date(date);
