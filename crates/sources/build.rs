@@ -5,6 +5,7 @@
     reason = "a build script runs the compiler, and speaks to cargo by printing"
 )]
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
 use std::process::Command;
@@ -20,8 +21,12 @@ fn main() {
     }
     let out = env::var_os("OUT_DIR").expect("cargo names the directory");
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
-    let structs = structs(Path::new("src/bpf"));
-    std::fs::write(Path::new(&out).join("structs.txt"), structs).expect("OUT_DIR takes files");
+    let sources = read(Path::new("src/bpf"));
+    for (list, names) in [("structs", structs(&sources)), ("hooks", hooks(&sources))] {
+        let names = names.into_iter().collect::<Vec<_>>().join("\n");
+        let list = Path::new(&out).join(format!("{list}.txt"));
+        std::fs::write(list, names).expect("OUT_DIR takes files");
+    }
     for name in PROGRAMS {
         compile(&clang, name, Path::new(&out));
     }
@@ -52,30 +57,58 @@ fn compile(clang: &str, name: &str, out: &Path) {
     }
 }
 
-/// Names of all structs in the sources, a line each: among them are those of the kernel that
-/// the programs read (`src/bpf/types.rs`). What follows three underscores tells versions of a
-/// struct apart.
-fn structs(sources: &Path) -> String {
-    let mut names = std::collections::BTreeSet::new();
-    for file in std::fs::read_dir(sources).expect("the sources are there") {
-        let path = file.expect("the sources can be listed").path();
-        if !path.extension().is_some_and(|e| e == "c" || e == "h") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("the sources are text");
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        for (at, word) in text.match_indices("struct ") {
+/// The texts of the programs.
+fn read(sources: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(sources).expect("the sources are there");
+    let paths = files.map(|file| file.expect("the sources can be listed").path());
+    paths
+        .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "h"))
+        .map(|path| std::fs::read_to_string(&path).expect("the sources are text"))
+        .collect()
+}
+
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The word at the beginning of `text`.
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !is_part(c));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Names of all structs in the sources: among them are those of the kernel that the programs
+/// read (`src/bpf/types.rs`). What follows three underscores tells versions of a struct apart.
+fn structs(sources: &[String]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for text in sources {
+        for (at, before) in text.match_indices("struct ") {
             if text[..at].ends_with(is_part) {
                 continue; // the end of another word
             }
-            let rest = &text[at + word.len()..];
-            let end = rest.find(|c: char| !is_part(c));
-            let name = &rest[..end.unwrap_or(rest.len())];
+            let name = word(&text[at + before.len()..]);
             let name = name.split("___").next().unwrap_or(name);
             if !name.is_empty() {
                 names.insert(name.to_owned());
             }
         }
     }
-    names.into_iter().collect::<Vec<_>>().join("\n")
+    names
+}
+
+/// Names of the types by which the kernel knows the tracepoints and iterators that the programs
+/// wait at: a program's section tells its own.
+fn hooks(sources: &[String]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for text in sources {
+        for (section, prefix) in [
+            ("SEC(\"tp_btf/", "btf_trace_"),
+            ("SEC(\"iter/", "bpf_iter_"),
+        ] {
+            for (at, _) in text.match_indices(section) {
+                names.insert(format!("{prefix}{}", word(&text[at + section.len()..])));
+            }
+        }
+    }
+    names
 }

@@ -14,27 +14,16 @@ use super::losses::Losses;
 use super::types;
 use crate::{Availability, Host};
 
-/// What `reduce` leaves of this kernel's types.
-fn read_types(reduce: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Result<Btf, String> {
-    let few = types::of_this_kernel(reduce).map_err(|e| e.to_string())?;
-    let few = few.ok_or("of another format")?;
-    Btf::parse(&few, Endianness::default()).map_err(|e| e.to_string())
-}
-
-fn found(types: &Result<Btf, String>) -> Result<&Btf, Availability> {
-    types.as_ref().map_err(|why| Availability::Unsupported {
+fn unsupported(why: &str) -> Availability {
+    Availability::Unsupported {
         needs: format!("a kernel that describes its types, CONFIG_DEBUG_INFO_BTF ({why})"),
-    })
+    }
 }
 
-/// What programs read, by which the loader fits them to this kernel.
-fn kernel_structs() -> Result<&'static Btf, Availability> {
-    static STRUCTS: OnceLock<Result<Btf, String>> = OnceLock::new();
-    let names = || types::NAMES.lines().collect::<Vec<_>>();
-    found(STRUCTS.get_or_init(|| read_types(|bytes| types::structs(bytes, &names()))))
-}
+/// What programs read, by which the loader fits them to this kernel. Set with [`Hooks`].
+static STRUCTS: OnceLock<Btf> = OnceLock::new();
 
-/// What programs can wait at. It is 5 MB, so it is kept for as long as somebody has it, and read
+/// What programs can wait at. It is 4 MB, so it is kept for as long as somebody has it, and read
 /// again for those who come later.
 pub(super) struct Hooks(Arc<Result<Btf, String>>);
 
@@ -43,15 +32,24 @@ impl Hooks {
         static HOOKS: Mutex<Weak<Result<Btf, String>>> = Mutex::new(Weak::new());
         let mut kept = HOOKS.lock().unwrap_or_else(PoisonError::into_inner);
         let hooks = kept.upgrade().unwrap_or_else(|| {
-            let read = Arc::new(read_types(types::hooks));
+            let read = Arc::new(Hooks::read());
             *kept = Arc::downgrade(&read);
             read
         });
         Hooks(hooks)
     }
 
+    fn read() -> Result<Btf, String> {
+        let reduced = types::of_this_kernel().map_err(|e| e.to_string())?;
+        let parse = |few: &[u8]| Btf::parse(few, Endianness::default()).map_err(|e| e.to_string());
+        if STRUCTS.get().is_none() {
+            let _ = STRUCTS.set(parse(&reduced.structs)?);
+        }
+        parse(&reduced.hooks)
+    }
+
     pub(super) fn types(&self) -> Result<&Btf, Availability> {
-        found(&self.0)
+        self.0.as_ref().as_ref().map_err(|why| unsupported(why))
     }
 }
 
@@ -98,9 +96,8 @@ fn load_object(
 ) -> Result<Ebpf, Availability> {
     let mut loader = LOADER.lock().unwrap_or_else(PoisonError::into_inner);
     let loader = loader.get_or_insert_with(new_loader);
-    // After the loader: somebody else may be finding them meanwhile.
     loader
-        .btf(Some(kernel_structs()?))
+        .btf(STRUCTS.get())
         .verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in SHARED_MAPS.iter().chain(sizes) {
         loader.map_max_entries(map, *size);
@@ -172,9 +169,9 @@ pub(super) fn load(
     constants: &[Constant],
     wanted: &[Hook],
 ) -> Result<Loaded, Availability> {
-    let mut ebpf = load_object(object, sizes, constants)?;
     let known = Hooks::of_this_kernel();
     let types = known.types()?;
+    let mut ebpf = load_object(object, sizes, constants)?;
     let mut programs = Vec::new();
     for hook in wanted {
         let attached = attach(host, &mut ebpf, *hook, types);

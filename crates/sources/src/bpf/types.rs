@@ -2,20 +2,27 @@
 //!
 //! The loader looks each type of a program up among all 150,000 of the kernel, which takes
 //! 40 ms an object, and needs 15 MB for them. Here are two short descriptions instead: one of
-//! the structs that are read, and one of the hooks, each at its number, by which the kernel is
-//! asked for it; what is between them is nameless.
+//! the structs that are read, and one of the hooks that programs wait at, each at its number, by
+//! which the kernel is asked for it; what is between them is nameless.
 //!
 //! The format is that of <https://docs.kernel.org/bpf/btf.html>: a header, types of 12 bytes
 //! and what their kind adds, and names. A type's number is its place, from 1 on; 0 is void.
-
-/// Names of the structs that the programs declare; `build.rs` reads them from the sources.
-pub(super) const NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/structs.txt"));
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 
 use memmap2::{Mmap, MmapOptions};
+
+/// Names of the structs that the programs declare; `build.rs` reads them from the sources.
+const STRUCTS: &str = include_str!(concat!(env!("OUT_DIR"), "/structs.txt"));
+
+/// Names of the types by which the kernel knows the hooks of the programs; from there too.
+const HOOKS: &str = include_str!(concat!(env!("OUT_DIR"), "/hooks.txt"));
+
+/// What a tracepoint's type begins with, and an iterator's.
+const TRACEPOINT: &[u8] = b"btf_trace_";
+const ITERATOR: &[u8] = b"bpf_iter_";
 
 /// Where the kernel describes its types.
 const KERNEL: &str = "/sys/kernel/btf/vmlinux";
@@ -70,8 +77,42 @@ fn extra(kind: u32, parts: usize) -> usize {
     }
 }
 
+/// Names that are looked for.
+struct Wanted<'a> {
+    structs: HashSet<&'a [u8]>,
+    hooks: HashSet<&'a [u8]>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(structs: &'a str, hooks: &'a str) -> Wanted<'a> {
+        let lines = |text: &'a str| text.lines().map(str::as_bytes).collect();
+        Wanted {
+            structs: lines(structs),
+            hooks: lines(hooks),
+        }
+    }
+
+    fn is_struct(&self, name: &[u8]) -> bool {
+        self.structs.contains(until_zero(name))
+    }
+
+    /// Where a name ends takes time to find, so how it begins is asked first.
+    fn is_hook(&self, beginning: &[u8], name: &[u8]) -> bool {
+        name.starts_with(beginning) && self.hooks.contains(until_zero(name))
+    }
+}
+
+/// Numbers of the types that were looked for, ascending.
+#[derive(Default)]
+struct Found {
+    structs: Vec<u32>,
+    hooks: Vec<u32>,
+}
+
 impl<'a> All<'a> {
-    fn open(bytes: &'a [u8]) -> Option<All<'a>> {
+    /// All types and, from the same pass over them, which are wanted: there are so many that
+    /// each pass takes milliseconds.
+    fn open(bytes: &'a [u8], wanted: &Wanted<'_>) -> Option<(All<'a>, Found)> {
         if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
             return None;
         }
@@ -81,18 +122,31 @@ impl<'a> All<'a> {
             bytes.get(header + start..header + start + length)
         };
         let (types, names) = (part(8)?, part(16)?);
+        let name = |at: usize| names.get(word(types, at)? as usize..);
+        let mut found = Found::default();
         let mut starts = vec![0];
         let mut at = 0;
         while at < types.len() {
+            let id = starts.len() as u32;
             starts.push(at as u32);
             let info = word(types, at + 4)?;
-            at += 12 + extra(info >> 24 & 31, (info & 0xffff) as usize);
+            let kind = info >> 24 & 31;
+            match kind {
+                kind::STRUCT | kind::UNION if wanted.is_struct(name(at)?) => {
+                    found.structs.push(id);
+                }
+                kind::TYPEDEF if wanted.is_hook(TRACEPOINT, name(at)?) => found.hooks.push(id),
+                kind::FUNC if wanted.is_hook(ITERATOR, name(at)?) => found.hooks.push(id),
+                _ => {}
+            }
+            at += 12 + extra(kind, (info & 0xffff) as usize);
         }
-        Some(All {
+        let all = All {
             types,
             names,
             starts,
-        })
+        };
+        Some((all, found))
     }
 
     fn name(&self, at: u32) -> &'a [u8] {
@@ -107,19 +161,6 @@ impl<'a> All<'a> {
         let bytes = self.types.get(at..at + 12 + extra(kind, parts))?;
         Some((bytes, kind, parts))
     }
-}
-
-/// The types that have a name of their own and are of one of those kinds: number and start of
-/// the name. Where it ends takes time to find.
-fn named<'a>(all: &All<'a>, kinds: &[u32]) -> impl Iterator<Item = (u32, &'a [u8])> {
-    let of = |id: usize| {
-        let at = all.starts[id] as usize;
-        let kind = word(all.types, at + 4)? >> 24 & 31;
-        let name = word(all.types, at)?;
-        let rest = all.names.get(name as usize..)?;
-        (name > 0 && kinds.contains(&kind)).then_some((id as u32, rest))
-    };
-    (1..all.starts.len()).filter_map(of)
 }
 
 /// Where the numbers of the types stand that are part of a type of that kind.
@@ -214,14 +255,8 @@ impl Description {
     }
 }
 
-/// The structs of those names with what lies inside them by value, numbered anew. `None` if
-/// `bytes` is not in the format.
-pub(super) fn structs(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
-    let all = All::open(bytes)?;
-    let names: HashSet<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
-    let of_those = named(&all, &[kind::STRUCT, kind::UNION])
-        .filter(|(_, name)| names.contains(until_zero(name)));
-    let mut open: Vec<u32> = of_those.map(|(id, _)| id).collect();
+/// Those structs with what lies inside them by value, numbered anew.
+fn structs(all: &All<'_>, mut open: Vec<u32>) -> Option<Vec<u8>> {
     let mut wanted = BTreeSet::new();
     while let Some(id) = open.pop() {
         if id == 0 || !wanted.insert(id) {
@@ -235,46 +270,58 @@ pub(super) fn structs(bytes: &[u8], names: &[&str]) -> Option<Vec<u8>> {
     let numbers: HashMap<u32, u32> = wanted.iter().copied().zip(1..).collect();
     let mut structs = Description::with_room(wanted.len() as u32);
     for id in &wanted {
-        structs.add(&all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
+        structs.add(all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
     }
     (!wanted.is_empty()).then(|| structs.bytes())
 }
 
-/// What a program can wait at, tracepoints and iterators, at their numbers. `None` if `bytes`
-/// is not in the format.
-pub(super) fn hooks(bytes: &[u8]) -> Option<Vec<u8>> {
-    let all = All::open(bytes)?;
-    let of_kind = |kind, prefix: &'static [u8]| {
-        named(&all, [kind].as_slice())
-            .filter(|(_, name)| name.starts_with(prefix))
-            .map(|(id, _)| id)
-            .collect::<Vec<u32>>()
-    };
-    let mut found = of_kind(kind::TYPEDEF, b"btf_trace_");
-    found.extend(of_kind(kind::FUNC, b"bpf_iter_"));
-    found.sort_unstable();
+/// Those hooks, at their numbers.
+fn hooks(all: &All<'_>, found: &[u32]) -> Option<Vec<u8>> {
     let mut hooks = Description::with_room(found.last().copied().unwrap_or(0));
     let mut before = 0;
-    for id in &found {
+    for id in found {
         hooks.nameless(*id - before - 1);
-        hooks.add(&all, *id, |_| 0)?;
+        hooks.add(all, *id, |_| 0)?;
         before = *id;
     }
     (!found.is_empty()).then(|| hooks.bytes())
 }
 
-/// What `reduce` makes of the types of the running kernel.
+/// What the programs need to know of a kernel's types, as descriptions of types themselves.
+pub(super) struct Reduced {
+    /// What programs read.
+    pub(super) structs: Vec<u8>,
+    /// What they wait at, tracepoints and iterators.
+    pub(super) hooks: Vec<u8>,
+}
+
+/// `None` if `bytes` is not in the format, or has nothing of what the programs need.
+fn reduce(bytes: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
+    let (all, found) = All::open(bytes, wanted)?;
+    Some(Reduced {
+        hooks: hooks(&all, &found.hooks)?,
+        structs: structs(&all, found.structs)?,
+    })
+}
+
+/// Of the types of the running kernel.
 ///
 /// Reading them takes 8 ms, since the kernel hands out a page at a time; from Linux 6.16 on
 /// they can be mapped instead.
-pub(super) fn of_this_kernel<T>(reduce: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
+///
+/// # Errors
+/// What it takes to have them, of a kernel that does not describe them or does so otherwise.
+pub(super) fn of_this_kernel() -> io::Result<Reduced> {
+    let wanted = Wanted::new(STRUCTS, HOOKS);
     let mut file = File::open(KERNEL)?;
-    if let Ok(bytes) = map(&file) {
-        return Ok(reduce(&bytes));
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(reduce(&bytes))
+    let reduced = if let Ok(bytes) = map(&file) {
+        reduce(&bytes, &wanted)
+    } else {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        reduce(&bytes, &wanted)
+    };
+    reduced.ok_or_else(|| io::Error::other("of another format"))
 }
 
 /// A mapping of our own: the kernel refuses one that is shared.
@@ -296,15 +343,19 @@ mod tests {
         let Ok(bytes) = std::fs::read(KERNEL) else {
             return; // A kernel without; what loads programs says so.
         };
-        let structs = structs(&bytes, &["request", "task_struct"]).unwrap();
-        let hooks = hooks(&bytes).unwrap();
-        assert!(structs.len() < bytes.len() / 20, "{}", structs.len());
-        assert!(hooks.len() < bytes.len() / 2, "{}", hooks.len());
-        for of in [&structs, &hooks] {
+        let wanted = Wanted::new(
+            "request\ntask_struct",
+            "btf_trace_block_rq_issue\nbpf_iter_task",
+        );
+        let (all, _) = All::open(&bytes, &wanted).unwrap();
+        let reduced = reduce(&bytes, &wanted).unwrap();
+        assert!(reduced.structs.len() < bytes.len() / 20);
+        assert!(reduced.hooks.len() < bytes.len() / 2);
+        for of in [&reduced.structs, &reduced.hooks] {
             Btf::parse(of, Endianness::default()).unwrap();
         }
-        let all = All::open(&bytes).unwrap();
-        let structs = All::open(&structs).unwrap();
+        let (structs, found) = All::open(&reduced.structs, &wanted).unwrap();
+        assert_eq!(found.structs.len(), 2);
         let named = |all: &All<'_>, wanted: &[u8]| {
             let of_that_name = |id: &u32| {
                 let (bytes, kind, _) = all.get(*id).unwrap();
@@ -325,14 +376,23 @@ mod tests {
         assert!(fields(&all).len() > 10);
         assert_eq!(fields(&structs), fields(&all));
         // A hook keeps its number.
-        let hook = |all: &All<'_>| {
+        let hook = |all: &All<'_>, wanted: &[u8]| {
             (1..all.starts.len() as u32).find(|id| {
                 let name = all.get(*id).and_then(|(bytes, ..)| word(bytes, 0));
-                name.is_some_and(|n| all.name(n) == b"btf_trace_block_rq_issue")
+                name.is_some_and(|n| all.name(n) == wanted)
             })
         };
-        assert!(hook(&all).is_some());
-        assert_eq!(hook(&All::open(&hooks).unwrap()), hook(&all));
+        let (hooks, found) = All::open(&reduced.hooks, &wanted).unwrap();
+        assert_eq!(found.hooks.len(), 2);
+        assert_eq!(
+            hook(&hooks, b"btf_trace_block_rq_issue"),
+            hook(&all, b"btf_trace_block_rq_issue")
+        );
+        assert!(
+            found
+                .hooks
+                .contains(&hook(&hooks, b"btf_trace_block_rq_issue").unwrap())
+        );
     }
 
     #[test]
@@ -355,15 +415,45 @@ mod tests {
 
     #[test]
     fn what_is_no_description_is_refused() {
+        let wanted = Wanted::new(STRUCTS, HOOKS);
         for bytes in [&[][..], &[0; 100]] {
-            assert!(structs(bytes, &["request"]).is_none());
-            assert!(hooks(bytes).is_none());
+            assert!(reduce(bytes, &wanted).is_none());
         }
         let mut cut = vec![0x9f, 0xeb, 1, 0];
         for field in [24_u32, 0, 900, 900, 10] {
             cut.extend_from_slice(&field.to_ne_bytes());
         }
-        assert!(structs(&cut, &["request"]).is_none());
-        assert!(hooks(&cut).is_none());
+        assert!(reduce(&cut, &wanted).is_none());
+    }
+
+    /// Without its type the loader would say that this kernel has no such hook.
+    #[test]
+    fn every_hook_of_the_programs_is_looked_for() {
+        let known: HashSet<&str> = HOOKS.lines().collect();
+        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
+        let mut hooks = 0;
+        for file in std::fs::read_dir(sources).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|e| e != "rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for call in ["Hook::needed(", "Hook::useful("] {
+                for (at, _) in text.match_indices(call) {
+                    let rest = text[at + call.len()..].split(')').next().unwrap();
+                    let Some(event) = rest.rsplit(", ").next().unwrap().strip_prefix('"') else {
+                        continue;
+                    };
+                    let event = event.trim_end_matches('"');
+                    let name = match event.strip_prefix("iter/") {
+                        Some(list) => format!("bpf_iter_{list}"),
+                        None => format!("btf_trace_{event}"),
+                    };
+                    assert!(known.contains(name.as_str()), "{name}");
+                    hooks += 1;
+                }
+            }
+        }
+        assert!(hooks > 25, "{hooks}");
     }
 }
