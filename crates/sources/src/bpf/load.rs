@@ -20,14 +20,31 @@ fn unsupported(why: &str) -> Availability {
     }
 }
 
-/// What programs read, by which the loader fits them to this kernel. Set with [`Hooks`].
-static STRUCTS: OnceLock<Btf> = OnceLock::new();
+fn parse(few: &[u8]) -> Result<Btf, String> {
+    Btf::parse(few, Endianness::default()).map_err(|e| e.to_string())
+}
+
+/// What was found with [`structs`] and is for [`Hooks`].
+static HOOKS_FOUND: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+
+/// What programs read, by which the loader fits them to this kernel.
+fn structs() -> Result<&'static Btf, Availability> {
+    static STRUCTS: OnceLock<Result<Btf, String>> = OnceLock::new();
+    let read = || {
+        let reduced = types::of_this_kernel().map_err(|e| e.to_string())?;
+        *HOOKS_FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(reduced.hooks);
+        parse(&reduced.structs)
+    };
+    let structs = STRUCTS.get_or_init(read);
+    structs.as_ref().map_err(|why| unsupported(why))
+}
 
 /// What programs can wait at. It is 4 MB, so it is kept for as long as somebody has it, and read
 /// again for those who come later.
 pub(super) struct Hooks(Arc<Result<Btf, String>>);
 
 impl Hooks {
+    /// Takes 10 ms, in which others can load objects.
     pub(super) fn of_this_kernel() -> Hooks {
         static HOOKS: Mutex<Weak<Result<Btf, String>>> = Mutex::new(Weak::new());
         let mut kept = HOOKS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,12 +57,12 @@ impl Hooks {
     }
 
     fn read() -> Result<Btf, String> {
-        let reduced = types::of_this_kernel().map_err(|e| e.to_string())?;
-        let parse = |few: &[u8]| Btf::parse(few, Endianness::default()).map_err(|e| e.to_string());
-        if STRUCTS.get().is_none() {
-            let _ = STRUCTS.set(parse(&reduced.structs)?);
+        let _ = structs();
+        let mut found = HOOKS_FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        match found.take() {
+            Some(found) => parse(&found),
+            None => parse(&types::of_this_kernel().map_err(|e| e.to_string())?.hooks),
         }
-        parse(&reduced.hooks)
     }
 
     pub(super) fn types(&self) -> Result<&Btf, Availability> {
@@ -53,8 +70,8 @@ impl Hooks {
     }
 }
 
-/// What loads objects. There is one for all.
-static LOADER: Mutex<Option<EbpfLoader<'static>>> = Mutex::new(None);
+/// What loads objects, while nobody does: as many as load some at the same time.
+static LOADERS: Mutex<Vec<EbpfLoader<'static>>> = Mutex::new(Vec::new());
 
 /// A loader that does not know the types of the kernel yet.
 ///
@@ -94,10 +111,12 @@ fn load_object(
     sizes: &[(&'static str, u32)],
     constants: &[Constant],
 ) -> Result<Ebpf, Availability> {
-    let mut loader = LOADER.lock().unwrap_or_else(PoisonError::into_inner);
-    let loader = loader.get_or_insert_with(new_loader);
+    let structs = structs()?;
+    let waiting = || LOADERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = waiting().pop();
+    let mut loader = kept.unwrap_or_else(new_loader);
     loader
-        .btf(STRUCTS.get())
+        .btf(Some(structs))
         .verifier_log_level(VerifierLogLevel::DISABLE);
     for (map, size) in SHARED_MAPS.iter().chain(sizes) {
         loader.map_max_entries(map, *size);
@@ -120,7 +139,9 @@ fn load_object(
             }
         }
     }
-    loader.load(object).map_err(|e| refused(&e))
+    let loaded = loader.load(object).map_err(|e| refused(&e));
+    waiting().push(loader);
+    loaded
 }
 
 /// An object whose programs are attached. Dropping it detaches them and frees its maps; the
@@ -169,9 +190,9 @@ pub(super) fn load(
     constants: &[Constant],
     wanted: &[Hook],
 ) -> Result<Loaded, Availability> {
+    let mut ebpf = load_object(object, sizes, constants)?;
     let known = Hooks::of_this_kernel();
     let types = known.types()?;
-    let mut ebpf = load_object(object, sizes, constants)?;
     let mut programs = Vec::new();
     for hook in wanted {
         let attached = attach(host, &mut ebpf, *hook, types);

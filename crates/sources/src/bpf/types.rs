@@ -181,7 +181,7 @@ fn inside(kind: u32, parts: usize) -> Vec<usize> {
     }
 }
 
-/// A description being written.
+/// A description being written: its types stand behind the place of the header.
 struct Description {
     types: Vec<u8>,
     names: Vec<u8>,
@@ -190,8 +190,10 @@ struct Description {
 impl Description {
     /// With room for so many types of the smallest kind.
     fn with_room(types: u32) -> Description {
+        let mut all = Vec::with_capacity(HEADER + types as usize * 12 + (64 << 10));
+        all.resize(HEADER, 0);
         Description {
-            types: Vec::with_capacity(types as usize * 12),
+            types: all,
             names: vec![0],
         }
     }
@@ -242,14 +244,14 @@ impl Description {
     }
 
     fn bytes(self) -> Vec<u8> {
-        let lengths = [self.types.len() as u32, self.names.len() as u32];
-        let mut out = Vec::with_capacity(HEADER + self.types.len() + self.names.len());
-        out.extend_from_slice(&MAGIC.to_ne_bytes());
-        out.extend_from_slice(&[1, 0]);
-        for field in [HEADER as u32, 0, lengths[0], lengths[0], lengths[1]] {
-            out.extend_from_slice(&field.to_ne_bytes());
+        let mut out = self.types;
+        let types = (out.len() - HEADER) as u32;
+        out[..2].copy_from_slice(&MAGIC.to_ne_bytes());
+        out[2] = 1;
+        let fields = [HEADER as u32, 0, types, types, self.names.len() as u32];
+        for (place, field) in out[4..HEADER].chunks_exact_mut(4).zip(fields) {
+            place.copy_from_slice(&field.to_ne_bytes());
         }
-        out.extend_from_slice(&self.types);
         out.extend_from_slice(&self.names);
         out
     }
