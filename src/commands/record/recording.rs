@@ -45,7 +45,8 @@ pub(super) fn record(wanted: Wanted) -> Result<ExitCode, Failure> {
     let inventory = Inventories::start(&wanted.host);
     let (created, sampler) = std::thread::scope(|scope| {
         let created = scope.spawn(|| Writer::create(&wanted.path, &manifest));
-        let sampler = Sampler::open(&wanted.host, wanted.sources.as_deref(), wanted.every);
+        let named = wanted.sources.as_deref();
+        let sampler = Sampler::open(&wanted.host, named, wanted.every, &clock);
         (created.join(), sampler)
     });
     let writer = created

@@ -23,6 +23,9 @@ const SHARE_OF_SOURCE: f64 = 0.01;
 /// starts.
 const QUICK: f64 = 0.005;
 
+/// The same of a source that was read long before, while others were being opened.
+const BEARABLE: f64 = 0.02;
+
 /// The most samples in a row that a source may be left out.
 const MOST_STRETCH: u64 = 600;
 
@@ -39,6 +42,8 @@ pub(crate) struct Observed {
     cost: f64,
     /// Ticks until it is read again.
     wait: u64,
+    /// Whether it is to be read again just before the command starts.
+    again: bool,
 }
 
 /// Reads all sources.
@@ -74,8 +79,14 @@ pub(crate) struct Wrote {
 
 /// Opens all. Those that load programs into the kernel take longest, since the kernel takes its
 /// time to check them: each processor takes one after the other, in the order of the table,
-/// which has the dearest first.
-fn open_all(entries: &[&'static Entry], host: &Host) -> Vec<Observed> {
+/// which has the dearest first. The others are read once meanwhile: first readings open files and
+/// fill caches.
+fn open_all(
+    entries: &[&'static Entry],
+    host: &Host,
+    clock: &RunClock,
+    sink: &mut Sink,
+) -> Vec<Observed> {
     let slow = |entry: &Entry| entry.detail > Detail::Samples;
     let waiting = Mutex::new(entries.iter().copied().filter(|e| slow(e)));
     let next = || {
@@ -97,7 +108,11 @@ fn open_all(entries: &[&'static Entry], host: &Host) -> Vec<Observed> {
         let work = || std::iter::from_fn(next).map(open).collect::<Vec<_>>();
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let _prepared = (!workers.is_empty()).then(sources::bpf::prepare);
-        let quick = entries.iter().filter(|e| !slow(e)).map(|e| open(e));
+        let quick = entries.iter().filter(|e| !slow(e)).map(|e| {
+            let mut opened = open(e);
+            opened.read_first(clock, sink);
+            opened
+        });
         let mut opened: Vec<Observed> = quick.collect();
         for worker in workers {
             opened.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -124,21 +139,27 @@ struct Own {
 }
 
 impl Sampler {
-    /// Opens the sources named (all, if none is) and takes their first reading.
-    pub(crate) fn open(host: &Host, named: Option<&[String]>, every: f64) -> Sampler {
+    /// Opens the sources named (all, if none is).
+    pub(crate) fn open(
+        host: &Host,
+        named: Option<&[String]>,
+        every: f64,
+        clock: &RunClock,
+    ) -> Sampler {
         let wanted = |e: &&Entry| named.is_none_or(|n| n.iter().any(|n| n == e.name));
         let entries: Vec<&'static Entry> = SOURCES
             .iter()
             .filter(wanted)
             .filter(|e| e.wanted(&host.look))
             .collect();
-        let observed = open_all(&entries, host);
+        let mut sink = Sink::new();
+        let observed = open_all(&entries, host, clock, &mut sink);
         memory::trim();
         Sampler {
             observed,
             events: Budget::new(&host.look, every),
             spells: Spells::new(every),
-            sink: Sink::new(),
+            sink,
             own: Own::new(),
             every,
         }
@@ -147,15 +168,15 @@ impl Sampler {
     /// The first reading: what the counters are before anything is observed. Answers with the
     /// time at which the first interval starts.
     pub(crate) fn begin(&mut self, clock: &RunClock) -> Nanos {
-        for o in &mut self.observed {
+        for o in self.observed.iter_mut().filter(|o| o.state.samples == 0) {
             o.read(clock, None, 0, &mut self.sink);
+            o.again = o.source.is_some() && o.cost < QUICK;
         }
         // What came before belongs to no interval.
         self.drain(clock);
-        // Those first readings open files and fill caches, for some 10 ms. Once more, of what is
-        // read quickly: so that the first interval does not begin so long before the command.
-        let is_quick = |o: &&mut Observed| o.source.is_some() && o.cost < QUICK;
-        for o in self.observed.iter_mut().filter(is_quick) {
+        // Once more, of what is read quickly: so that the first interval does not begin so long
+        // before the command.
+        for o in self.observed.iter_mut().filter(|o| o.again) {
             o.read(clock, None, 0, &mut self.sink);
             o.state.samples -= 1;
         }
@@ -288,7 +309,16 @@ impl Observed {
             last: 0,
             cost: 0.0,
             wait: 0,
+            again: false,
         }
+    }
+
+    /// The first reading of one that is opened beside others, who take their time from it.
+    fn read_first(&mut self, clock: &RunClock, sink: &mut Sink) {
+        let before = clock::own_thread_cpu();
+        self.read(clock, None, 0, sink);
+        let took = clock::own_thread_cpu() - before;
+        self.again = self.source.is_some() && took < BEARABLE;
     }
 
     /// Reads the source; `time` is `None` the first time.

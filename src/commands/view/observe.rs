@@ -138,7 +138,7 @@ struct Observing {
 impl Observing {
     fn begin(host: Host, named: Option<Vec<String>>, every: f64) -> Observing {
         let clock = RunClock::start();
-        let mut sampler = Sampler::open(&host, named.as_deref(), every);
+        let mut sampler = Sampler::open(&host, named.as_deref(), every, &clock);
         let started = sampler.begin(&clock);
         let uname = rustix::system::uname();
         let name = uname.nodename().to_string_lossy().into_owned();
@@ -203,7 +203,7 @@ impl Observing {
     /// that nothing is between them but what was under way.
     fn begin_anew(&mut self) {
         let every = self.every as f64 / 1e9;
-        let mut fresh = Sampler::open(&self.host, self.named.as_deref(), every);
+        let mut fresh = Sampler::open(&self.host, self.named.as_deref(), every, &self.clock);
         self.sample(self.clock.now());
         let now = fresh.begin(&self.clock);
         self.lost = self.losses(now);

@@ -35,8 +35,11 @@ int disk_bio_queue(u64 *ctx)
     bs.sector = bio->bi_iter.bi_sector;
     if (op != FLUSH)
         measure(device, slot, bs.sector, slot->bytes >> 9);
-    if (with_events)
-        know(slot, bio, bio->bi_opf, current_task());
+    if (with_events) {
+        struct task_struct *task = current_task(), *leader = task->group_leader;
+        HERE(leader);
+        know(slot, bio, bio->bi_opf, task, leader);
+    }
     if (map_update(&bios, &key, &bs, NEW_ONLY)) {
         /* There is no room, or the completion of the one before was never seen. */
         untracked();

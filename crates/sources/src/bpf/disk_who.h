@@ -114,11 +114,10 @@ ONCE u64 file_of_bio(u64 address, u32 flags, u32 pid)
 }
 
 /* Pointers are read, not copied: each I/O has to wait for this. */
-INLINE void know(struct slot *slot, struct bio *bio, u32 flags, struct task_struct *task)
+INLINE void know(struct slot *slot, struct bio *bio, u32 flags, struct task_struct *task,
+                 struct task_struct *leader)
 {
-    struct task_struct *leader = task->group_leader;
     struct kernfs_node *node;
-    HERE(leader);
     slot->tgid = task->tgid;
     tell_leader(leader, slot->tgid, start_read(leader));
     if (bio && bio->bi_blkg) {
@@ -137,10 +136,11 @@ int disk_start(u64 *ctx)
 {
     struct request *rq = (void *)ctx[0];
     struct bio *bio = rq->bio;
-    struct task_struct *task = current_task();
+    struct task_struct *task = current_task(), *leader = task->group_leader;
     struct slot *slot;
     bool abandoned;
     HERE(bio);
+    HERE(leader);
     if (op_of(rq->cmd_flags) == OPS)
         return 0;
     slot = own_slot(rq);
@@ -152,6 +152,6 @@ int disk_start(u64 *ctx)
     forget(slot);
     if (abandoned)
         slot->marks = ABANDONED;
-    know(slot, bio, rq->cmd_flags, task);
+    know(slot, bio, rq->cmd_flags, task, leader);
     return 0;
 }
