@@ -19,12 +19,9 @@ use crate::{clock, memory};
 /// 10 ms) is read less often, and its rows say over how long.
 const SHARE_OF_SOURCE: f64 = 0.01;
 
-/// A source whose first reading took less, in seconds, is read again just before the command
-/// starts.
-const QUICK: f64 = 0.005;
-
-/// The same of a source that was read long before, while others were being opened.
-const BEARABLE: f64 = 0.02;
+/// A source whose first reading took less, in seconds of processor time, is read again just
+/// before the command starts.
+const QUICK: f64 = 0.02;
 
 /// The most samples in a row that a source may be left out.
 const MOST_STRETCH: u64 = 600;
@@ -42,8 +39,8 @@ pub(crate) struct Observed {
     cost: f64,
     /// Ticks until it is read again.
     wait: u64,
-    /// Whether it is to be read again just before the command starts.
-    again: bool,
+    /// Whether its first reading was quick.
+    is_quick: bool,
 }
 
 /// Reads all sources.
@@ -77,10 +74,11 @@ pub(crate) struct Wrote {
     pub(crate) lost: u64,
 }
 
-/// Opens all. Those that load programs into the kernel take longest, since the kernel takes its
-/// time to check them: each processor takes one after the other, in the order of the table,
-/// which has the dearest first. The others are read once meanwhile: first readings open files and
-/// fill caches.
+/// Opens all, and reads each once, since first readings open files and fill caches.
+///
+/// Those that load programs into the kernel take longest, since the kernel takes its time to
+/// check them: each processor takes one after the other, in the order of the table, which has the
+/// dearest first.
 fn open_all(
     entries: &[&'static Entry],
     host: &Host,
@@ -95,12 +93,18 @@ fn open_all(
             .unwrap_or_else(PoisonError::into_inner)
             .next()
     };
+    let sink = Mutex::new(sink);
     let open = |entry: &'static Entry| {
         let opened = catch_unwind(|| (entry.open)(host)).unwrap_or_else(|_| {
             let why = "it fell over while opening".into();
             Err(Availability::Failed { why })
         });
-        Observed::new(entry, opened)
+        let mut opened = Observed::new(entry, opened);
+        opened.read_first(
+            clock,
+            &mut sink.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+        opened
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = workers.min(entries.iter().filter(|e| slow(e)).count());
@@ -108,11 +112,7 @@ fn open_all(
         let work = || std::iter::from_fn(next).map(open).collect::<Vec<_>>();
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let _prepared = (!workers.is_empty()).then(sources::bpf::prepare);
-        let quick = entries.iter().filter(|e| !slow(e)).map(|e| {
-            let mut opened = open(e);
-            opened.read_first(clock, sink);
-            opened
-        });
+        let quick = entries.iter().filter(|e| !slow(e)).map(|e| open(e));
         let mut opened: Vec<Observed> = quick.collect();
         for worker in workers {
             opened.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -139,7 +139,7 @@ struct Own {
 }
 
 impl Sampler {
-    /// Opens the sources named (all, if none is).
+    /// Opens the sources named (all, if none is) and takes their first reading.
     pub(crate) fn open(
         host: &Host,
         named: Option<&[String]>,
@@ -165,18 +165,14 @@ impl Sampler {
         }
     }
 
-    /// The first reading: what the counters are before anything is observed. Answers with the
-    /// time at which the first interval starts.
+    /// What the counters are before anything is observed. Answers with the time at which the
+    /// first interval starts.
     pub(crate) fn begin(&mut self, clock: &RunClock) -> Nanos {
-        for o in self.observed.iter_mut().filter(|o| o.state.samples == 0) {
-            o.read(clock, None, 0, &mut self.sink);
-            o.again = o.source.is_some() && o.cost < QUICK;
-        }
         // What came before belongs to no interval.
         self.drain(clock);
-        // Once more, of what is read quickly: so that the first interval does not begin so long
-        // before the command.
-        for o in self.observed.iter_mut().filter(|o| o.again) {
+        // The first readings were taken while others were being opened: once more, of what is
+        // read quickly, so that the first interval does not begin so long before the command.
+        for o in self.observed.iter_mut().filter(|o| o.is_quick) {
             o.read(clock, None, 0, &mut self.sink);
             o.state.samples -= 1;
         }
@@ -309,16 +305,16 @@ impl Observed {
             last: 0,
             cost: 0.0,
             wait: 0,
-            again: false,
+            is_quick: false,
         }
     }
 
-    /// The first reading of one that is opened beside others, who take their time from it.
+    /// The first reading, beside others that are being opened and want the processors too.
     fn read_first(&mut self, clock: &RunClock, sink: &mut Sink) {
         let before = clock::own_thread_cpu();
         self.read(clock, None, 0, sink);
         let took = clock::own_thread_cpu() - before;
-        self.again = self.source.is_some() && took < BEARABLE;
+        self.is_quick = self.source.is_some() && took < QUICK;
     }
 
     /// Reads the source; `time` is `None` the first time.

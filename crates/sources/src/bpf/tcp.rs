@@ -87,7 +87,7 @@ struct Tcp {
     /// Whether it is known that something came in.
     sees_segments: bool,
     /// Segments received and changes of state when the connections were last looked at.
-    activity: u64,
+    activity: Option<u64>,
     chunks: Array<MapData, [u64; CHUNK_WORDS]>,
     touched: Array<MapData, [u32; CHUNKS]>,
     remotes_map: Array<MapData, TableOfRemotes>,
@@ -165,14 +165,14 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         taken: 0,
         losses: loaded.losses()?,
         sees_segments: loaded.attached("tcp_segment"),
-        activity: 0,
+        activity: None,
         loaded,
     }))
 }
 
 impl Source for Tcp {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
-        self.look_at_each(interval.is_none())?;
+        self.look_at_each()?;
         let touched = self.touched.get(&0, 0).map_err(io::Error::other)?;
         let past = self.control.interval();
         self.control.turn().map_err(io::Error::other)?;
@@ -222,15 +222,15 @@ impl Tcp {
     /// Has the program read every connection. That takes 2 ms, as the kernel looks through its
     /// whole table, so not while nothing came in and no connection changed its state: then none
     /// acknowledged or received anything.
-    fn look_at_each(&mut self, first: bool) -> io::Result<()> {
+    fn look_at_each(&mut self) -> io::Result<()> {
         let mut now = self.losses.marks();
         for lane in 0..self.lanes {
             let line = self.changes_map.get(&lane, 0).map_err(io::Error::other)?;
             now = line.iter().fold(now, |sum, n| sum.wrapping_add(*n));
         }
-        if first || !self.sees_segments || now != self.activity {
+        if !self.sees_segments || self.activity != Some(now) {
             self.loaded.iterate(EACH)?;
-            self.activity = now;
+            self.activity = Some(now);
         }
         Ok(())
     }
