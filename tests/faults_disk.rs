@@ -355,3 +355,55 @@ fn without_any_place_left_the_status_still_passes() {
     assert!(said.contains("the run is lost"), "{said}");
     assert!(!run.exists());
 }
+
+/// An import leaves nothing of a run that has no room, and says where there is none.
+#[test]
+fn an_import_without_room_leaves_nothing() {
+    if !can_run("a full disk", &NEEDS) {
+        return;
+    }
+    let disk = SmallDisk::new("import-full", "256k");
+    let text = scratch("import-full-text").join("vmstat.out");
+    let mut file = std::io::BufWriter::new(File::create(&text).unwrap());
+    let header = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n \
+                  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+    std::io::Write::write_all(&mut file, header.as_bytes()).unwrap();
+    // Numbers that cannot be compressed.
+    let mut seed = 1_u64;
+    for _ in 0..20_000 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let [a, b, c] = [seed >> 40, seed >> 36, seed >> 34].map(|n| n & 0xf_ffff);
+        writeln_row(&mut file, [a, b, c]);
+    }
+    drop(file);
+    for others in [0, 1] {
+        let mut import = sonde();
+        import.arg("import").args(["--every", "1s", "-o"]);
+        import.arg(disk.path.join("run")).arg(&text);
+        if others > 0 {
+            import.arg(text.with_file_name("vmstat.out"));
+        }
+        let out = output(&mut import);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{said}");
+        let place = disk.path.join("run").display().to_string();
+        assert!(
+            said.contains(&place) && said.contains("No space left"),
+            "{said}"
+        );
+        let left = fs::read_dir(&disk.path).unwrap().count();
+        assert_eq!(left, 0, "{said}");
+    }
+}
+
+fn writeln_row(to: &mut impl std::io::Write, [a, b, c]: [u64; 3]) {
+    writeln!(
+        to,
+        " 1  0      0 {a} {b} {c}    0    0   {}   {}  {}  {}  8  4 88  0  0",
+        a & 0xffff,
+        b & 0xffff,
+        c & 0xfff,
+        a & 0xfff
+    )
+    .unwrap();
+}

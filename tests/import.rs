@@ -100,6 +100,30 @@ fn what_is_missing_is_asked_for() {
             &["vmstat.out", "--every", "1s", "--start", "soon"],
             "not a time",
         ),
+        (
+            &[
+                "vmstat.out",
+                "--every",
+                "1s",
+                "--tz",
+                "Europe/Berlin",
+                "--start",
+                "2026-03-29 02:30",
+            ],
+            "does not exist: the clock was put forward",
+        ),
+        (
+            &[
+                "vmstat.out",
+                "--every",
+                "1s",
+                "--tz",
+                "Europe/Berlin",
+                "--start",
+                "2026-10-25 02:30",
+            ],
+            "is there twice: the clock was put back\nhint: say the offset: 2026-10-25T02:30:00+02 or 2026-10-25T02:30:00+01",
+        ),
         (&["-", "vmstat.out"], "stands alone"),
     ] {
         let mut all = arguments.to_vec();
@@ -114,6 +138,17 @@ fn what_is_missing_is_asked_for() {
         .map(|e| e.file_name())
         .collect();
     assert_eq!(left.len(), 4, "{left:?}");
+    // As the hint says.
+    let second = ["--every", "1s", "--start", "2026-10-25T02:30:00+01"];
+    let out = import(
+        &dir,
+        &[&["vmstat.out", "-o", "summer"], &second[..]].concat(),
+    );
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(
+        manifest(&dir, "summer")["started"],
+        "2026-10-25T01:30:00.000000000Z"
+    );
     // A run is never overwritten.
     fs::create_dir(dir.join("run")).unwrap();
     let out = import(&dir, &["vmstat.out", "--every", "1s", "-o", "run"]);
@@ -298,7 +333,7 @@ fn what_only_one_of_two_files_tells_is_kept() {
     assert!(
         notes.contains("2 of its 3 rows of `cpu_idle` are left out")
             && notes.contains("files/a.txt tells the same time; the others are kept")
-            && notes.contains("its rows of `cpu_idle` are left out"),
+            && notes.contains("its rows of `cpu`, `cpu_idle` are left out"),
         "{notes}"
     );
 }

@@ -8,12 +8,13 @@ use std::process::ExitCode;
 
 use formats::{Head, Import, NO_PROCESSORS, Options, Refused, Report};
 use run::rows::TableId;
+use run::seal::SealError;
 use run::write::Making;
 use run::{Nanos, Sink, Words, catalog};
 use rustix::process::Signal;
 
 use super::inputs::{self, Cut, Input};
-use super::overlap::{Better, Filled, choose};
+use super::overlap::{self, Better, Filled, choose};
 use super::report::{Told, conclude, cut_off};
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
@@ -88,7 +89,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
     let mut making = begin_run(wanted)?;
     let mut sink = Sink::new();
     for file in &mut looked {
-        take(file, &mut making, &mut sink, &mut signals)?;
+        take(wanted, file, &mut making, &mut sink, &mut signals)?;
     }
     finish(wanted, making, &sink, &told, &looked)
 }
@@ -141,7 +142,7 @@ fn one(
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
     let mut making = begin_run(wanted)?;
-    let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| Failure::work(e.to_string()));
+    let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| not_written(wanted, &e));
     let found = begin(wanted, input).and_then(|(text, first, head, format, cut)| {
         let options = options_of(&wanted.options, input);
         let mut import = Import::new(format.reading(), &head, options);
@@ -178,8 +179,13 @@ fn finish(
     let manifest = Told::manifest(wanted, looked);
     let manifest = making
         .finish(sink, &manifest)
-        .map_err(|e| Failure::work(format!("{}: {e}", wanted.output.display())))?;
+        .map_err(|e| not_written(wanted, &e))?;
     conclude(wanted, &manifest, told, looked)
+}
+
+/// The run cannot be written, for the disk is full or gone.
+fn not_written(wanted: &Wanted, error: &SealError) -> Failure {
+    Failure::work(format!("{}: {error}", wanted.output.display()))
 }
 
 /// Why a file is not imported.
@@ -393,6 +399,7 @@ fn line_up(
 
 /// Reads the file again, for good.
 fn take(
+    wanted: &Wanted,
     file: &mut Looked<'_>,
     making: &mut Making,
     sink: &mut Sink,
@@ -413,7 +420,7 @@ fn take(
         for (table, better) in without.iter_mut() {
             better.leave_out(rows.rows_mut(*table));
         }
-        making.take(rows).map_err(|e| Failure::work(e.to_string()))
+        making.take(rows).map_err(|e| not_written(wanted, &e))
     };
     let text = Box::new(text);
     read(&mut import, &first, text, &mut write, signals).map_err(|e| match e {
@@ -421,12 +428,13 @@ fn take(
         Why::Failed(failure) => failure,
     })?;
     sink.words = std::mem::take(&mut import.rows().words);
-    for (place, (_, table)) in catalog::tables().enumerate() {
+    let tables = catalog::tables().enumerate();
+    let left_out = tables.filter_map(|(place, (_, table))| {
         let id = TableId(place as u16);
         let rows = file.rows.get(&id).map_or(0, |filled| filled.rows);
-        let better = file.without.get(&id);
-        let note = better.and_then(|better| better.note(table.name, rows));
-        file.report.notes.extend(note);
-    }
+        Some((table.name, rows, file.without.get(&id)?))
+    });
+    let notes = overlap::notes(&left_out.collect::<Vec<_>>());
+    file.report.notes.extend(notes);
     Ok(())
 }

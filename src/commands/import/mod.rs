@@ -15,7 +15,7 @@ use formats::{
     DateOrder, FORMATS, Format, Head, Options, Own, Reading, Unrecognised, fio_version_of, own,
     recognise, recognise_among,
 };
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use run::Nanos;
 
 use super::{Entry, duration, flag, option};
@@ -280,15 +280,32 @@ fn moment(text: &str, zone: &TimeZone) -> Result<Nanos, Failure> {
     if let Some(time) = run::manifest::parse_rfc3339(text) {
         return Ok(time);
     }
-    let civil: Option<jiff::civil::DateTime> = text.parse().ok();
-    let nanos = civil
-        .and_then(|t| zone.to_timestamp(t).ok())
-        .and_then(|t| Nanos::try_from(t.as_nanosecond()).ok());
-    nanos.ok_or_else(|| {
+    let not_a_time = || {
         Failure::input(format!(
             "--start {text}: not a time\nhint: for example 2012-03-04 10:00:00, 2012-03-04T10:00:00Z, now"
         ))
-    })
+    };
+    let civil: jiff::civil::DateTime = text.parse().map_err(|_| not_a_time())?;
+    let there = zone.to_ambiguous_timestamp(civil);
+    let unclear = match there.offset() {
+        AmbiguousOffset::Unambiguous { .. } => None,
+        AmbiguousOffset::Gap { before, after } => {
+            Some(("does not exist: the clock was put forward", before, after))
+        }
+        AmbiguousOffset::Fold { before, after } => {
+            Some(("is there twice: the clock was put back", before, after))
+        }
+    };
+    if let Some((why, before, after)) = unclear {
+        return Err(Failure::input(format!(
+            "--start {text}: in this zone that hour {why}\nhint: say the offset: {civil}{before} or {civil}{after}"
+        )));
+    }
+    let nanos = there
+        .unambiguous()
+        .ok()
+        .and_then(|t| Nanos::try_from(t.as_nanosecond()).ok());
+    nanos.ok_or_else(not_a_time)
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {

@@ -69,25 +69,50 @@ impl Better {
         self.left_out += rows.retain(|time, length| !told(span_of(time, length))) as u64;
     }
 
-    /// What is told of it, of `rows` in all.
-    pub(super) fn note(&self, table: &str, rows: u64) -> Option<String> {
+    fn is_whole(&self, rows: u64) -> bool {
+        self.span.is_some() && self.left_out == rows
+    }
+
+    /// What is told of a table of so many rows of which some are left out.
+    fn partly(&self, table: &str, rows: u64) -> Option<String> {
         let (from, to) = self.span?;
         let Better { name, left_out, .. } = self;
-        let better = if self.has_more {
+        let [from, to] = [from, to].map(run::manifest::rfc3339);
+        Some(format!(
+            "{left_out} of its {rows} rows of `{table}` are left out, those from {from} to \
+             {to}: {name} tells the same time; the others are kept"
+        ))
+    }
+}
+
+/// What is told of the tables of a file, by name and how many rows it has of each: those that one
+/// other file tells in whole are named together.
+pub(super) fn notes(tables: &[(&str, u64, &Better)]) -> Vec<String> {
+    let mut wholly: Vec<(&Better, Vec<String>)> = Vec::new();
+    let mut notes = Vec::new();
+    for (table, rows, better) in tables {
+        if !better.is_whole(*rows) {
+            notes.extend(better.partly(table, *rows));
+            continue;
+        }
+        let alike =
+            |other: &Better| (&other.name, other.has_more) == (&better.name, better.has_more);
+        let table = format!("`{table}`");
+        match wholly.iter_mut().find(|(other, _)| alike(other)) {
+            Some((_, named)) => named.push(table),
+            None => wholly.push((better, vec![table])),
+        }
+    }
+    notes.extend(wholly.into_iter().map(|(better, named)| {
+        let how = if better.has_more {
             "with more measures"
         } else {
             "in as many rows or more"
         };
-        Some(if *left_out == rows {
-            format!("its rows of `{table}` are left out: {name} tells the same time {better}")
-        } else {
-            let [from, to] = [from, to].map(run::manifest::rfc3339);
-            format!(
-                "{left_out} of its {rows} rows of `{table}` are left out, those from {from} to \
-                 {to}: {name} tells the same time; the others are kept"
-            )
-        })
-    }
+        let (named, name) = (named.join(", "), &better.name);
+        format!("its rows of {named} are left out: {name} tells the same time {how}")
+    }));
+    notes
 }
 
 /// What a file has of a table.
