@@ -26,7 +26,7 @@ use self::histogram::Histogram;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::time::{Refused, Stamp};
-use crate::{Line, Options, Parser, fields, number, prompt, stamp_line};
+use crate::{Line, Parser, fields, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zpool-iostat",
