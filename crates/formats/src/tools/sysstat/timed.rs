@@ -131,7 +131,9 @@ impl Timed {
         if let Some((time, taken)) = clock(&all) {
             return self.timed(time, &all[taken..], out);
         }
-        if self.banner(line, &all, out) || first.starts_with(b"##") {
+        // Of AIX: a line of the configuration follows.
+        let changed = line.starts_with(b"System Configuration Changed");
+        if changed || self.banner(line, &all, out) || first.starts_with(b"##") {
             return Line::Noise;
         }
         if let Some(arguments) = command(line, self.tool) {
