@@ -57,6 +57,27 @@ pub(crate) fn layer_of_own(name: &[u8]) -> &'static str {
     }
 }
 
+/// The same of a name of which BSD's tools print the beginning only, or of its driver's: `nv0` is
+/// `nvd0`, `w0` of NetBSD `wd0`, and `mfisys` what is left of `mfisyspd12`.
+pub(crate) fn layer_of_cut(name: &[u8]) -> &'static str {
+    let known = layer(name);
+    let letters = name.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    let (driver, number) = name.split_at(letters);
+    let is_beginning = match number {
+        [] => letters >= 6,
+        _ => letters > 1 || matches!(driver, [b'w' | b's' | b'c' | b'l' | b'f' | b'x']),
+    };
+    let of_disk = |d: &&str| d.as_bytes().starts_with(driver);
+    let is_disk = is_beginning
+        && number.iter().all(u8::is_ascii_digit)
+        && !is_made_of_others(name)
+        && NUMBERED.iter().any(of_disk);
+    if known == "stacked" && is_disk {
+        return "disk";
+    }
+    known
+}
+
 /// Whether a driver of that name puts devices together.
 fn is_made_of_others(name: &[u8]) -> bool {
     let drivers = [
@@ -171,7 +192,7 @@ fn partition_of_bsd(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{layer, layer_of_own};
+    use super::{layer, layer_of_cut, layer_of_own};
 
     #[test]
     fn disks_of_own_tables_have_any_name() {
@@ -184,6 +205,26 @@ mod tests {
             ("server:/export", "remote"),
         ] {
             assert_eq!(layer_of_own(name.as_bytes()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn beginnings_of_names() {
+        for (name, wanted) in [
+            ("nv0", "disk"),
+            ("vtb0", "disk"),
+            ("mf10", "disk"),
+            ("w0", "disk"),
+            ("mfisys", "disk"),
+            ("mfisyspd", "disk"),
+            ("ada0", "disk"),
+            ("md0", "stacked"),
+            ("d0", "stacked"),
+            ("store1", "stacked"),
+            ("nv", "stacked"),
+            ("data", "stacked"),
+        ] {
+            assert_eq!(layer_of_cut(name.as_bytes()), wanted, "{name}");
         }
     }
 

@@ -78,9 +78,20 @@ fn starts(word: &[u8]) -> bool {
     sets || known.iter().any(|k| word == k.as_bytes())
 }
 
-/// Whether the line is a prompt with another command or none, or an interrupt's echo.
+/// Whether the line is a prompt with another command or none, an interrupt's echo, or what others
+/// put around a tool's output.
 pub(crate) fn is_chatter(line: &[u8]) -> bool {
-    line.trim_ascii() == b"^C" || behind(line).is_some_and(|rest| !is_data(rest))
+    let text = line.trim_ascii();
+    text == b"^C" || is_frame(text) || behind(line).is_some_and(|rest| !is_data(rest))
+}
+
+/// Whether a page (HTML, Markdown), `script` or `ansible` puts such a line around text.
+fn is_frame(text: &[u8]) -> bool {
+    let tags: [&[u8]; 4] = [b"<pre>", b"</pre>", b"<pre><code>", b"</code></pre>"];
+    let begins: [&[u8]; 3] = [b"```", b"Script started", b"Script done"];
+    // `host1 | CHANGED | rc=0 >>`
+    let of_ansible = text.ends_with(b" >>") && text.windows(6).any(|w| w == b" | rc=");
+    tags.contains(&text) || begins.iter().any(|b| text.starts_with(b)) || of_ansible
 }
 
 /// What a tool printed behind a prompt: of one in the background the shell's prompt came first.
@@ -177,5 +188,14 @@ mod tests {
             assert_eq!(of(runs), words(&["5"]), "{runs}");
         }
         assert!(!is_chatter(b"tank  1 2"));
+        for frame in [
+            "```text",
+            "</pre>",
+            "Script started on Thu Jan  1 10:00:00 2026",
+            "host1 | CHANGED | rc=0 >>",
+        ] {
+            assert!(is_chatter(frame.as_bytes()), "{frame}");
+        }
+        assert!(!is_chatter(b"<pre> 1 2 3") && !is_chatter(b"a | b >>"));
     }
 }

@@ -1,8 +1,12 @@
 //! Lines that hold a time and nothing else, as scripts put them before each report: what
 //! `date` prints in some locales, ISO 8601, seconds since 1970, a time of day.
 
+mod names;
+
 use jiff::civil::{Date, DateTime, Time};
 
+pub(crate) use self::names::month_named;
+use self::names::{counted, is_weekday, month_of_any};
 use crate::out::Out;
 use crate::time::{Options, Refused, Stamp, date, time_of_day};
 use crate::{fields, number};
@@ -178,28 +182,49 @@ pub(crate) fn compact_date(text: &[u8]) -> Option<Date> {
     Date::new(year, month, i8::try_from(part(6, 8)?).ok()?).ok()
 }
 
-/// `Sun Nov 22 02:44:43 UTC 2026`, `Sun 22 Nov 2026 02:44:43 AM UTC`, `22 Nov 2026 02:44:43`.
+/// `Sun Nov 22 02:44:43 UTC 2026`, `Sun 22 Nov 2026 02:44:43 AM UTC`, `22 Nov 2026 02:44:43`; in
+/// other languages `So 22. Nov 02:44:43 MEZ 2026`, `dim. 22 novembre 2026 02:44:43`.
 fn of_names(parts: &[&[u8]]) -> Option<Stamp> {
+    // Rows of numbers are none, and are seen to be none here.
+    parts.iter().find(|p| p.contains(&b':'))?;
     let (mut day, mut month, mut year, mut time) = (None, None, None, None);
     let (mut half, mut east, mut rest) = (None, None, 0);
     for (i, &part) in parts.iter().enumerate() {
         let part = part.strip_suffix(b",").unwrap_or(part);
-        let value = number::whole(part).filter(|_| !part.starts_with(b"+"));
-        if let Some(found) = month_named(part) {
-            month = month.is_none().then_some(found);
-        } else if part.contains(&b':') {
+        if part.contains(&b':') {
             time = Some(part);
+            continue;
+        }
+        let text = std::str::from_utf8(part).ok()?;
+        // `mar. 3 mars`: a month's name in front may be a weekday's.
+        let later = || {
+            parts[i + 1..]
+                .iter()
+                .filter_map(|p| std::str::from_utf8(p).ok())
+        };
+        let again = || later().any(|p| month_of_any(p).is_some());
+        let digits = part.strip_suffix(b".").unwrap_or(part);
+        let value = number::whole(digits).filter(|_| !part.starts_with(b"+"));
+        if i == 0 && is_weekday(text) && (month_of_any(text).is_none() || again()) {
+        } else if let Some(found) = month_of_any(text) {
+            month = month.is_none().then_some(found);
         } else if is_half(part) {
             half = Some(part);
+        } else if let Some((number, what)) = counted(text) {
+            match what {
+                'y' => year = number.parse().ok(),
+                'm' => month = number.parse().ok(),
+                _ => day = number.parse().ok(),
+            }
         } else if let Some(value) = value {
-            match part.len() {
+            match digits.len() {
                 4 => year = i16::try_from(value).ok(),
                 1 | 2 if day.is_none() => day = i8::try_from(value).ok(),
                 _ => return None,
             }
         } else if let Some(offset) = offset(part) {
             east = Some(offset);
-        } else if i == 0 && is_weekday(part) {
+        } else if is_weekday(text) && counted_before(parts, i) || text == "Uhr" {
         } else if is_zone_name(part) {
             // A zone by name means another offset elsewhere; the user's zone holds.
             rest += 1;
@@ -210,6 +235,14 @@ fn of_names(parts: &[&[u8]]) -> Option<Stamp> {
     let at = Date::new(year?, month?, day?).ok()?;
     (rest <= 1).then_some(())?;
     Some(stamp(at.to_datetime(clock(time?, half)?), east))
+}
+
+/// Whether `10日` is before the word: there the weekday is behind the date.
+fn counted_before(parts: &[&[u8]], at: usize) -> bool {
+    let before = at
+        .checked_sub(1)
+        .and_then(|b| std::str::from_utf8(parts[b]).ok());
+    before.is_some_and(|p| counted(p).is_some())
 }
 
 fn stamp(at: DateTime, east: Option<i32>) -> Stamp {
@@ -280,11 +313,6 @@ fn is_half(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"am") || text.eq_ignore_ascii_case(b"pm")
 }
 
-fn is_weekday(text: &[u8]) -> bool {
-    let names: [&[u8]; 7] = [b"Sun", b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat"];
-    names.iter().any(|n| text.starts_with(n)) && text.iter().all(u8::is_ascii_alphabetic)
-}
-
 fn is_zone_name(text: &[u8]) -> bool {
     // `CET`, `PST8PDT`.
     (2..=8).contains(&text.len())
@@ -294,33 +322,27 @@ fn is_zone_name(text: &[u8]) -> bool {
             .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
 }
 
-/// The number of a month of that English name, whole or of three letters.
-pub(crate) fn month_named(text: &[u8]) -> Option<i8> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let text = text.to_ascii_lowercase();
-    let same = |m: &str| m.as_bytes() == text || m.as_bytes().get(..3) == Some(&text[..]);
-    let place = MONTHS.iter().position(|m| same(m))?;
-    i8::try_from(place + 1).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use jiff::civil::datetime;
     use jiff::tz::TimeZone;
+
+    #[test]
+    fn a_weekday_may_be_called_as_a_month_is() {
+        let options = Options::default();
+        let of = |text: &str| stamp_line(text.as_bytes(), &options);
+        let at = Ok(Some(Stamp::Civil(datetime(2026, 3, 3, 14, 44, 43, 0))));
+        for text in [
+            "mar. 3 mars 2026 14:44:43 CET",
+            "mar 3 mar 14:44:43 CET 2026",
+            "Mar 3 2026 14:44:43",
+            "Di 3. M\u{e4}r 14:44:43 CET 2026",
+            "Dienstag,  3. M\u{e4}rz 2026, 14:44:43 Uhr MEZ",
+        ] {
+            assert_eq!(of(text), at, "{text}");
+        }
+    }
 
     #[test]
     fn names_of_zones_that_are_not_the_users_are_noted() {
@@ -385,7 +407,16 @@ mod tests {
                 Some(Stamp::Epoch(1_475_708_693_291_000_000)),
             ),
             ("date: 14:44:43", Some(Stamp::Clock(at.time()))),
+            ("So 22. Nov 14:44:43 MEZ 2026", civil),
+            ("Sonntag, 22. November 2026, 14:44:43 Uhr MEZ", civil),
+            ("dim. 22 nov. 2026 14:44:43 CET", civil),
+            ("dimanche 22 novembre 2026 14:44:43 CET", civil),
+            ("dom 22 nov 14:44:43 CET 2026", civil),
+            ("2026年 11月 22日 日曜日 14:44:43 JST", civil),
+            ("2026년 11월 22일 일요일 14:44:43 KST", civil),
             ("12", None),
+            ("Started 22 Nov 2026 14:44:43", None),
+            ("So 22. jui 14:44:43 MEZ 2026", None),
             ("123456789 12", None),
             ("sda 1 2", None),
             ("cpu 1 2 3 4", None),

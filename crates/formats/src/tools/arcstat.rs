@@ -13,7 +13,8 @@ use crate::list::Format;
 use crate::number::scaled;
 use crate::out::{Out, Shape};
 use crate::time::time_of_day;
-use crate::{Line, Parser, Stamp, prompt};
+use crate::tools::solaris::dated;
+use crate::{Line, Parser, prompt};
 
 pub(crate) const FORMAT: Format = Format {
     name: "arcstat",
@@ -117,7 +118,7 @@ impl Arcstat {
                 let Some(time) = time_of_day(text, None) else {
                     return Line::Unknown;
                 };
-                stamp = Some(Stamp::Clock(time));
+                stamp = Some(dated(time, out));
                 values.push(f64::NAN);
                 continue;
             }
@@ -214,15 +215,20 @@ impl Arcstat {
 }
 
 impl Parser for Arcstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let time = self.columns.iter().position(|c| c == "time");
         let stamp = time
             .and_then(|at| parts(line).nth(at))
-            .and_then(|text| time_of_day(text, None));
+            .and_then(|text| time_of_day(text, None))
+            .map(|time| dated(time, out));
         for _ in 0..crate::lines::rows_in(line, self.columns.len()) {
             match stamp {
                 Some(stamp) => {
-                    out.sample_once_or_same(Stamp::Clock(stamp));
+                    out.sample_once_or_same(stamp);
                     out.gap();
                 }
                 // Before any time nothing has to be kept free.

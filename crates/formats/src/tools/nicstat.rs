@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 use run::Word;
 
-use super::solaris::{Between, between, blank_or_unknown};
+use super::solaris::{Between, between, blank_or_unknown, dated};
 use crate::lines::is_cut;
 use crate::list::Format;
 use crate::net::layer;
@@ -171,6 +171,7 @@ impl Nicstat {
     fn same_report(&self, stamp: Stamp) -> bool {
         match (self.at, stamp) {
             (Some(Stamp::Clock(a)), Stamp::Clock(b)) => a.duration_until(b).abs().as_secs() <= 1,
+            (Some(Stamp::Civil(a)), Stamp::Civil(b)) => a.duration_until(b).abs().as_secs() <= 1,
             (None, _) => true,
             (Some(at), _) => at == stamp,
         }
@@ -300,7 +301,7 @@ impl Nicstat {
         let all: Vec<&[u8]> = fields(line).collect();
         let (stamp, rest) = if layout.timed {
             let (&time, rest) = all.split_first()?;
-            (Some(Stamp::Clock(time_of_day(time, None)?)), rest)
+            (Some(dated(time_of_day(time, None)?, out)), rest)
         } else {
             (None, &all[..])
         };
@@ -349,6 +350,10 @@ impl Row<'_> {
 }
 
 impl Parser for Nicstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     /// The first row of a report, below a header.
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         if self.fresh && self.layout.is_some() && crate::lines::rows_in(line, 5) > 0 {
@@ -364,7 +369,7 @@ impl Parser for Nicstat {
             }
             self.bare = layout.of == Of::Interfaces;
             let first = fields(line).next().unwrap_or_default();
-            let time = time_of_day(first, None).map(Stamp::Clock);
+            let time = time_of_day(first, None).map(|time| dated(time, out));
             if layout.of <= self.part || self.here.is_empty() {
                 self.fresh = true;
             }

@@ -1,6 +1,9 @@
 //! What the tools of Solaris and illumos have in common: prompts and command lines among their
 //! output, and messages that devices or processors came or went.
 
+use jiff::ToSpan;
+use jiff::civil::Time;
+
 use crate::out::Out;
 use crate::time::Stamp;
 use crate::{Line, echo, stamp_line};
@@ -57,6 +60,28 @@ fn host_of_prompt(line: &[u8], out: &mut Out) {
     let host = &rest[..end.unwrap_or(rest.len())];
     if !host.is_empty() {
         out.host(host);
+    }
+}
+
+/// A time of day in a row, with its date, where a logger put one before the line: both are of about
+/// the same time then.
+pub(super) fn dated(time: Time, out: &Out) -> Stamp {
+    let (at, zone) = match out.logged {
+        Some(Stamp::Civil(at)) => (at, None),
+        Some(Stamp::Zoned(at, zone)) => (at, Some(zone)),
+        _ => return Stamp::Clock(time),
+    };
+    // Midnight may be between them.
+    let days = [-1, 0, 1].into_iter();
+    let mut moments =
+        days.filter_map(|days| Some(at.checked_add(days.days()).ok()?.date().to_datetime(time)));
+    match (
+        moments.find(|m| at.duration_until(*m).abs().as_secs() <= 60),
+        zone,
+    ) {
+        (Some(moment), Some(zone)) => Stamp::Zoned(moment, zone),
+        (Some(moment), None) => Stamp::Civil(moment),
+        (None, _) => Stamp::Clock(time),
     }
 }
 

@@ -62,13 +62,16 @@ enum What {
 use What::{Counted, Kind, Pages, Vm};
 
 /// The columns of a report with an interval, the lines of one without, what they are.
-const COLUMNS: [(&str, &str, What); 22] = [
+const COLUMNS: [(&str, &str, What); 24] = [
     ("free", "Pages free", Kind("free")),
     ("active", "Pages active", Kind("active")),
     ("specul", "Pages speculative", Kind("speculative")),
+    // Until 10.8.
+    ("spec", "Pages speculative", Kind("speculative")),
     ("inactive", "Pages inactive", Kind("inactive")),
     ("throttle", "Pages throttled", Kind("throttled")),
     ("wired", "Pages wired down", Kind("wired")),
+    ("wire", "Pages wired down", Kind("wired")),
     ("prgable", "Pages purgeable", Pages("purgeable")),
     ("faults", "Translation faults", Vm(2, false)),
     ("copy", "Pages copy-on-write", Counted("copied on write")),

@@ -1,4 +1,5 @@
-//! `iostat` of FreeBSD (also `-x`, `-I`, `-d`, `-C`), OpenBSD, NetBSD and macOS.
+//! `iostat` of FreeBSD (also `-x`, `-I`, `-d`, `-C`, `-T`, `-o`), OpenBSD (also `-D`), NetBSD and
+//! macOS.
 //!
 //! ```text
 //!                         extended device statistics
@@ -12,10 +13,20 @@
 //!
 //! Kilobytes and megabytes are powers of 1,024 (`iostat.c` of each). Until FreeBSD 10 there is one
 //! service time of reads and writes. With `-I` numbers are amounts, not rates. The first report
-//! is since boot. `wait` and `qlen` are the queue's length at the end.
+//! is since boot. `wait` and `qlen` are the queue's length at the end. Of OpenBSD `sp` is the time
+//! that the kernel waits for a lock of another processor: its `vmstat` has it in `sy`, too.
+//!
+//! With `-x` terminals and processors follow the first device in its line; since FreeBSD 14 the
+//! processors have a table of their own above that of the devices. With `-z` devices without I/Os
+//! have no line, and there may be none at all below a header.
 
+mod extended;
+mod layout;
+
+use self::extended::{Columns as Extended, Devices, put};
+use self::layout::Layout;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
+use crate::disk::layer_of_cut;
 use crate::echo;
 use crate::headers::Headers;
 use crate::lines::is_cut;
@@ -30,12 +41,16 @@ use crate::{Line, Parser, fields, numbers};
 
 const KIB: f64 = 1024.0;
 
+/// A share of an interval, with what reading it at other times may add.
+const MOST_BUSY: f64 = 1.2;
+
 pub(crate) const FORMAT: Format = Format {
     name: "iostat-bsd",
     tool: "iostat",
     systems: "FreeBSD, OpenBSD, NetBSD, macOS",
     help: "disks, by device or side by side; terminals, processors and load with them",
-    recognised: "a header `device r/s w/s kr/s kw/s …` without `actv`, or groups `KB/t tps MB/s`",
+    recognised: "a header `device r/s w/s kr/s kw/s …` without `actv`, or groups `KB/t tps MB/s`, or \
+                 `us ni sy in id` alone",
     yields: &["disk", "disk_device", "cpu", "cpu_idle", "system"],
     example: "\
                         extended device statistics
@@ -52,32 +67,17 @@ ad0        0.0   2.0     0.0    31.8    0   0.2   1
 fn recognise(head: &Head) -> u8 {
     let found = head.lines().any(|line| {
         let all: Vec<&[u8]> = fields(line).collect();
-        is_extended(&all) || is_groups(&all)
+        Extended::of(&all).is_some() || Layout::of(&all).is_some()
     });
     if found { 88 } else { 0 }
-}
-
-/// The header of `-x`. That of Solaris has `actv`, that of Linux other names.
-fn is_extended(all: &[&[u8]]) -> bool {
-    let has = |name: &str| all.contains(&name.as_bytes());
-    let rates = has("r/s") && has("w/s") && has("kr/s") && has("kw/s");
-    let amounts = has("r/i") && has("w/i") && has("kr/i") && has("kw/i");
-    all.first().copied() == Some(b"device") && (rates || amounts) && !has("actv") && !has("%w")
-}
-
-/// The header of groups side by side.
-fn is_groups(all: &[&[u8]]) -> bool {
-    all.windows(3).any(|w| {
-        w[0] == b"KB/t" && matches!(w[1], b"tps" | b"t/s" | b"xfrs") && w[2].starts_with(b"MB")
-    })
 }
 
 /// What the lines are.
 enum Table {
     None,
-    Extended(Vec<String>),
-    /// Names of the devices, columns.
-    Groups(Vec<String>, Vec<String>),
+    Extended(Extended),
+    /// What stands side by side, and the names of its disks.
+    Groups(Layout, Vec<Vec<u8>>),
 }
 
 struct Iostat {
@@ -87,14 +87,15 @@ struct Iostat {
     together: Columns,
     /// Length of the groups' header.
     length: usize,
-    /// Devices, as the line over the groups names them.
-    devices: Vec<String>,
+    /// Disks, as the line over the groups names them.
+    disks: Vec<Vec<u8>>,
+    devices: Devices,
     reports: u64,
-    /// The first device of `-x`: that it comes again begins a report.
-    first: Vec<u8>,
     stamp: Option<Stamp>,
-    /// A header began a report whose first device is still to come.
+    /// A header of `-x` came whose report is still to begin.
     fresh: bool,
+    /// The present report began with a table of processors alone.
+    of_processors: bool,
     cpu: Cpu,
     disk: Shape,
     device: Shape,
@@ -108,171 +109,165 @@ impl Iostat {
             table: Table::None,
             together: Columns::default(),
             length: 0,
-            devices: Vec::new(),
+            disks: Vec::new(),
+            devices: Devices::new(),
             reports: 0,
-            first: Vec::new(),
             stamp: None,
             fresh: false,
+            of_processors: false,
             cpu: Cpu::new(),
             disk: Shape::of("disk", &["ios", "bytes", "time"]),
-            device: Shape::of("disk_device", &["busy", "inflight"]),
+            device: Shape::of("disk_device", &["busy"]),
             load: Shape::of("system", &["load1", "load5", "load15"]),
         }
     }
 
     fn begin(&mut self, out: &mut Out) {
+        self.devices.close(out);
         out.sample_since_boot_first(self.stamp.take());
         if self.reports == 0 {
             out.since_boot();
         }
         self.reports += 1;
+        self.fresh = false;
     }
 
-    /// A device's line of `-x`.
-    fn extended(&mut self, names: &[String], all: &[&[u8]], out: &mut Out) -> Line {
-        let Some(n) = numbers(all[1..].iter().copied()) else {
+    /// A line of `-x`.
+    fn extended(&mut self, columns: &Extended, all: &[&[u8]], out: &mut Out) -> Line {
+        let Some(row) = columns.row(all) else {
             return Line::Unknown;
         };
-        // The processors follow the first device, and stand on its line only.
-        let of_device = names.iter().position(|n| n == "us").unwrap_or(names.len());
-        if n.len() + 1 != names.len() && n.len() + 1 != of_device {
-            return Line::Unknown;
-        }
-        if self.fresh || self.first == all[0] || !out.has_sample() {
+        let again = row
+            .device
+            .as_ref()
+            .is_some_and(|(name, _)| self.devices.is_next(name));
+        if self.fresh || again || !out.has_sample() {
             self.begin(out);
-            self.first = all[0].to_vec();
-            self.fresh = false;
+            self.devices.open(columns);
         }
-        let of = |name: &str| {
-            let place = names[1..].iter().position(|n| n == name);
-            place.and_then(|p| n.get(p)).copied().unwrap_or(f64::NAN)
-        };
-        let either = |a: &str, b: &str| if of(a).is_nan() { of(b) } else { of(a) };
-        let amounts = names.iter().any(|n| n == "r/i");
-        let (device, layer) = (out.word(all[0]), out.word(layer(all[0]).as_bytes()));
-        let (reads, writes) = (either("r/s", "r/i"), either("w/s", "w/i"));
-        for (op, ios, kib, ms) in [
-            ("read", reads, either("kr/s", "kr/i"), of("ms/r")),
-            ("write", writes, either("kw/s", "kw/i"), of("ms/w")),
-        ] {
-            let words = [device, layer, out.word(op.as_bytes())];
-            let values = [ios, kib * KIB, ms / 1000.0 * ios];
-            put(out, &self.disk, &words, &values, amounts);
+        if let Some((name, values)) = &row.device {
+            self.devices.row(name, values, out);
         }
-        if !of("svc_t").is_nan() {
-            let words = [device, layer, out.word(b"(all)")];
-            let time = of("svc_t") / 1000.0 * (reads + writes);
-            put(
-                out,
-                &self.disk,
-                &words,
-                &[f64::NAN, f64::NAN, time],
-                amounts,
-            );
+        if !row.machine.is_empty() {
+            let of = |name: &str| {
+                let place = columns.machine.iter().position(|n| n == name);
+                place
+                    .and_then(|p| row.machine.get(p))
+                    .copied()
+                    .unwrap_or(f64::NAN)
+            };
+            self.machine(&of, out);
         }
-        let queue = either("qlen", "wait");
-        let busy = if amounts {
-            of("sb/i")
-        } else {
-            of("%b") / 100.0
-        };
-        put(out, &self.device, &[device, layer], &[busy, queue], amounts);
-        for (column, unit) in [("ms/o", "ms"), ("ms/t", "ms"), ("tsvc_t/i", "")] {
-            out.other(column, unit, device, of(column));
-        }
-        self.processors(&of, out);
         Line::Data
     }
 
-    fn processors(&self, of: &dyn Fn(&str) -> f64, out: &mut Out) {
-        if of("us").is_nan() {
-            return;
+    /// A header of `-x`.
+    fn extended_header(&mut self, columns: Extended, out: &mut Out) {
+        if std::mem::take(&mut self.of_processors) {
+            self.headers = Headers::default();
+        } else {
+            // That before had no line below it.
+            if self.fresh {
+                self.begin(out);
+            }
+            self.fresh = true;
         }
-        let share = |name: &str| of(name) / 100.0;
-        let shares = Shares {
-            user: share("us"),
-            nice: share("ni"),
-            system: share("sy"),
-            irq: share("in"),
-            idle: share("id"),
-            ..UNKNOWN
-        };
-        self.cpu.put_all(out, &shares);
-        let all = out.word(b"all");
-        out.other("sp", "%", all, of("sp"));
+        self.length = 0;
+        self.devices.open(&columns);
+        self.table = Table::Extended(columns);
     }
 
-    /// A report of groups side by side.
-    fn groups(
-        &mut self,
-        devices: &[String],
-        names: &[String],
-        all: &[&[u8]],
-        out: &mut Out,
-    ) -> Line {
-        let Some(n) = numbers(all.iter().copied()).filter(|n| n.len() == names.len()) else {
-            return Line::Unknown;
-        };
-        self.begin(out);
-        self.headers.row();
-        let starts = names.iter().enumerate().filter(|(_, n)| *n == "KB/t");
-        for ((at, _), device) in starts.zip(devices) {
-            let name = device.as_bytes();
-            let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
-            let value = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
-            let amounts = names.get(at + 1).is_some_and(|n| n == "xfrs");
-            let words = [device, layer, out.word(b"(all)")];
-            let values = [value(at + 1), value(at + 2) * KIB * KIB, f64::NAN];
-            put(out, &self.disk, &words, &values, amounts);
-            out.other("KB/t", "KiB", device, value(at));
-        }
-        let of = |name: &str| {
-            let place = names.iter().position(|n| n == name);
-            place.and_then(|p| n.get(p)).copied().unwrap_or(f64::NAN)
-        };
+    /// What is of the machine: terminals, processors, load.
+    fn machine(&self, of: &dyn Fn(&str) -> f64, out: &mut Out) {
         let none = out.word(b"");
         for column in ["tin", "tout"] {
             out.other(column, "characters/s", none, of(column));
         }
-        self.processors(&of, out);
+        if !of("us").is_nan() {
+            let share = |name: &str| of(name) / 100.0;
+            let spin = Some(share("sp")).filter(|s| !s.is_nan());
+            let shares = Shares {
+                user: share("us"),
+                nice: share("ni"),
+                system: share("sy") + spin.unwrap_or(0.0),
+                irq: share("in"),
+                idle: share("id"),
+                ..UNKNOWN
+            };
+            self.cpu.put_all(out, &shares);
+            let all = out.word(b"all");
+            out.other("sp", "%", all, of("sp"));
+        }
         if !of("1m").is_nan() {
             out.put(&self.load, &[], &[of("1m"), of("5m"), of("15m")]);
         }
+    }
+
+    /// A report of groups side by side.
+    fn groups(&mut self, layout: &Layout, disks: &[Vec<u8>], all: &[&[u8]], out: &mut Out) -> Line {
+        let whole = |n: &Vec<f64>| n.len() == layout.names.len();
+        let Some(n) = numbers(all.iter().copied()).filter(whole) else {
+            return Line::Unknown;
+        };
+        // With -I OpenBSD prints what was counted since boot below the same header.
+        let busiest = layout.of_disks(&n).map(|v| layout.of_disk(v, &["time"]));
+        if busiest.fold(0.0, f64::max) > MOST_BUSY {
+            return Line::Unknown;
+        }
+        self.begin(out);
+        self.headers.row();
+        self.of_processors = disks.is_empty();
+        for (values, name) in layout.of_disks(&n).zip(disks) {
+            let printed = name.split(|b| *b == b'#').next().unwrap_or(name);
+            let device = out.word(name);
+            let layer = out.word(layer_of_cut(printed).as_bytes());
+            let of = |names: &[&str]| layout.of_disk(values, names);
+            let amounts = !of(&["xfrs"]).is_nan();
+            let words = [device, layer, out.word(b"(all)")];
+            let ios = of(&["tps", "t/s", "xfrs", "xfr"]);
+            let mib = of(&["MB/s", "MB"]) * KIB * KIB;
+            let bytes = if mib.is_nan() { of(&["KB"]) * KIB } else { mib };
+            put(out, &self.disk, &words, &[ios, bytes, f64::NAN], amounts);
+            let busy = of(&["time"]);
+            if !busy.is_nan() {
+                out.put(&self.device, &[device, layer], &[busy]);
+            }
+            for (column, unit) in [("KB/t", "KiB"), ("sps", "sectors/s"), ("msps", "ms")] {
+                out.other(column, unit, device, of(&[column]));
+            }
+        }
+        self.machine(&|name| layout.value(&n, name), out);
         Line::Data
+    }
+
+    /// A header of groups side by side.
+    fn groups_header(&mut self, layout: Layout, line: &[u8], out: &mut Out) -> Line {
+        // Names that do not fit their groups would be guesses.
+        if self.disks.len() != layout.disks {
+            self.table = Table::None;
+            return Line::Unknown;
+        }
+        if self.headers.begin_anew(out) {
+            self.reports = 0;
+        }
+        self.length = line.trim_ascii_end().len();
+        let shares = ["us", "ni", "sy", "sp", "in", "id"];
+        self.together = Columns::of(line).with_shares(line, &shares);
+        self.table = Table::Groups(layout, self.disks.clone());
+        Line::Noise
     }
 
     /// A line that tells about those below; `None` if it is none.
     fn header(&mut self, line: &[u8], all: &[&[u8]], out: &mut Out) -> Option<Line> {
-        let text = |names: &[&[u8]]| -> Vec<String> {
-            names
-                .iter()
-                .map(|n| String::from_utf8_lossy(n).into_owned())
-                .collect()
-        };
         if all.starts_with(&[b"extended", b"device"]) {
             return Some(Line::Noise);
         }
-        if is_extended(all) {
-            self.length = 0;
-            self.table = Table::Extended(text(all));
-            self.fresh = true;
+        if let Some(columns) = Extended::of(all) {
+            self.extended_header(columns, out);
             return Some(Line::Noise);
         }
-        if is_groups(all) {
-            let groups = all.iter().filter(|n| **n == b"KB/t").count();
-            // Names that do not fit their groups would be guesses.
-            if self.devices.len() != groups {
-                self.table = Table::None;
-                return Some(Line::Unknown);
-            }
-            if self.headers.begin_anew(out) {
-                self.reports = 0;
-            }
-            self.table = Table::Groups(self.devices.clone(), text(all));
-            self.length = line.trim_ascii_end().len();
-            let shares = ["us", "ni", "sy", "in", "id"];
-            self.together = Columns::of(line).with_shares(line, &shares);
-            return Some(Line::Noise);
+        if let Some(layout) = Layout::of(all) {
+            return Some(self.groups_header(layout, line, out));
         }
         if let Some(arguments) = echo::command(line, "iostat") {
             // What it says is of the reports to come.
@@ -282,6 +277,9 @@ impl Iostat {
             if let Some(seconds) = told.or_else(|| echo::interval(&arguments, &valued)) {
                 out.every(seconds);
             }
+            self.devices.close(out);
+            self.devices.leaves_out = Some(echo::has_flag(&arguments, b'z'));
+            (self.fresh, self.of_processors) = (false, false);
             self.reports = 0;
             return Some(Line::Noise);
         }
@@ -294,28 +292,8 @@ impl Iostat {
             Err(why) => out.refuse(why),
         }
         // The names over the groups.
-        let other = |n: &[u8]| matches!(n, b"tty" | b"cpu" | b"CPU" | b"load" | b"average");
-        let named = |n: &&[u8]| {
-            let digit = n.last().is_some_and(u8::is_ascii_digit);
-            n[0].is_ascii_alphabetic() && (digit || other(n))
-        };
-        if all.iter().all(named) {
-            self.devices = text(all)
-                .into_iter()
-                .filter(|n| !other(n.as_bytes()))
-                .collect();
-            return Some(Line::Noise);
-        }
-        None
-    }
-}
-
-/// A row of amounts or of rates.
-fn put(out: &mut Out, shape: &Shape, words: &[run::Word], values: &[f64], amounts: bool) {
-    if amounts {
-        out.put_amounts(shape, words, values);
-    } else {
-        out.put(shape, words, values);
+        self.disks = layout::disks(line)?;
+        Some(Line::Noise)
     }
 }
 
@@ -325,10 +303,20 @@ impl Parser for Iostat {
     }
 
     fn lost(&mut self, line: &[u8], out: &mut Out) {
-        let Table::Groups(_, names) = &self.table else {
-            return;
+        let layout = match &self.table {
+            Table::Groups(layout, _) => layout,
+            Table::Extended(columns) if columns.are_in(line) => {
+                if self.fresh {
+                    let columns = columns.clone();
+                    self.begin(out);
+                    self.devices.open(&columns);
+                }
+                self.devices.garbled = true;
+                return;
+            }
+            _ => return,
         };
-        for _ in 0..crate::lines::rows_in(line, names.len()) {
+        for _ in 0..crate::lines::rows_in(line, layout.names.len()) {
             lost(&mut self.stamp, out);
             if self.reports == 0 {
                 out.since_boot();
@@ -351,24 +339,38 @@ impl Parser for Iostat {
         }
         match std::mem::replace(&mut self.table, Table::None) {
             Table::None => Line::Unknown,
-            Table::Extended(names) => {
-                let seen = self.extended(&names, &all, out);
-                self.table = Table::Extended(names);
+            Table::Extended(columns) => {
+                let seen = self.extended(&columns, &all, out);
+                self.table = Table::Extended(columns);
                 seen
             }
-            Table::Groups(devices, names) => {
-                let mut seen = self.groups(&devices, &names, &all, out);
+            Table::Groups(layout, disks) => {
+                let mut seen = self.groups(&layout, &disks, &all, out);
                 if seen == Line::Data {
                     self.together.row(line);
                 } else if !out.is_endless()
                     && let Some(apart) = self.together.apart(line)
                 {
                     let all: Vec<&[u8]> = fields(&apart).collect();
-                    seen = self.groups(&devices, &names, &all, out);
+                    seen = self.groups(&layout, &disks, &all, out);
                 }
-                self.table = Table::Groups(devices, names);
+                self.table = Table::Groups(layout, disks);
                 seen
             }
         }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        // Of the last report, lines may have been cut off.
+        if out.is_endless() {
+            return;
+        }
+        if self.fresh && self.devices.leaves_out == Some(true) {
+            self.begin(out);
+            if let Table::Extended(columns) = &self.table {
+                self.devices.open(columns);
+            }
+        }
+        self.devices.close(out);
     }
 }

@@ -6,12 +6,14 @@
 //! 1 0 0  515M    92M    12   0   0   0    10    0   3   0   20   300   250  1  2 97
 //! ```
 //!
-//! Memory is in KiB, or has a letter, a step of 1,024; so have the counts of FreeBSD's `-h`. Paging
-//! is in pages or events, whose size is not told. Disks are transfers a second. The first report is
-//! since boot.
+//! Memory is in KiB, or has a letter, a step of 1,024; so have the counts of FreeBSD's `-h`. Below
+//! the header of that, which has two blanks between `r`, `b` and `w`, a number without a letter is of
+//! bytes: since 14, so are all that are not printed to a terminal. Paging is in pages or events,
+//! whose size is not told. Disks are transfers a second. `-P` prints the shares of each processor,
+//! which the line above the header names. The first report is since boot.
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
+use crate::disk::layer_of_cut;
 use crate::echo;
 use crate::headers::Headers;
 use crate::list::Format;
@@ -88,6 +90,10 @@ fn layout(header: &[u8]) -> Vec<Printed> {
 struct Vmstat {
     headers: Headers,
     names: Vec<String>,
+    /// Processors that the line above the header names, with `-P`.
+    processors: Vec<Vec<u8>>,
+    /// Bytes in a number of memory's that has no letter.
+    memory_unit: f64,
     /// How its rows are printed, where numbers run together.
     layout: Vec<Printed>,
     reports: u64,
@@ -108,6 +114,8 @@ impl Vmstat {
         Vmstat {
             headers: Headers::default(),
             names: Vec::new(),
+            processors: Vec::new(),
+            memory_unit: KIB,
             layout: Vec::new(),
             reports: 0,
             large_k: false,
@@ -136,7 +144,7 @@ impl Vmstat {
         self.large_k |= lettered(b"K");
         let value = |(name, text): (&String, &&[u8])| match name.as_str() {
             "avm" | "fre" if text.last().is_some_and(u8::is_ascii_digit) => {
-                number(text).map(|v| v * KIB)
+                number(text).map(|v| v * self.memory_unit)
             }
             "avm" | "fre" => scaled(text, KIB),
             // Of FreeBSD's -h; the names of its disks stand between these columns.
@@ -183,40 +191,87 @@ impl Vmstat {
         for column in ["w", "s", "re", "pi", "po", "fr", "sr", "sys"] {
             out.other(column, "", none, of(column));
         }
-        // `sy` stands for system calls first, and for a share of the processors at the end.
-        let last = self.names.iter().rposition(|n| n == "sy");
-        if let Some(calls) = place("sy").filter(|p| Some(*p) != last) {
+        // `sy` stands for system calls before it is a share of processors.
+        let shares = place("us").unwrap_or(n.len());
+        if let Some(calls) = place("sy").filter(|p| *p < shares) {
             out.other("sy", "system calls/s", none, n[calls]);
         }
-        let share = |place: Option<usize>| place.map_or(f64::NAN, |p| n[p] / 100.0);
-        let shares = Shares {
-            user: share(place("us")),
-            nice: share(place("ni")),
-            system: share(last),
-            idle: share(place("id")),
-            ..UNKNOWN
-        };
-        self.cpu.put_all(out, &shares);
+        self.shares(&self.names[shares..], &n[shares..], out);
         // Disks stand between the pages and the interrupts.
         let from = place("sr").map_or(n.len(), |p| p + 1);
         let to = place("in").or(place("int")).unwrap_or(from);
         let disks = self.names.iter().zip(&n).take(to).skip(from);
         for (name, transfers) in disks {
             let name = name.as_bytes();
-            let words = [name, column_layer(name).as_bytes(), b"(all)"].map(|w| out.word(w));
+            let words = [name, layer_of_cut(name).as_bytes(), b"(all)"].map(|w| out.word(w));
             out.put(&self.disk, &words, &[*transfers]);
         }
         Line::Data
     }
+
+    /// Shares of all processors, or of each.
+    fn shares(&self, names: &[String], values: &[f64], out: &mut Out) {
+        let each = names.len() / self.processors.len().max(1);
+        if each == 0 {
+            return;
+        }
+        for (i, (names, values)) in names.chunks(each).zip(values.chunks(each)).enumerate() {
+            let share = |name: &str| {
+                let place = names.iter().position(|n| n == name);
+                place.map_or(f64::NAN, |p| values[p] / 100.0)
+            };
+            let shares = Shares {
+                user: share("us"),
+                nice: share("ni"),
+                system: share("sy"),
+                idle: share("id"),
+                ..UNKNOWN
+            };
+            match self.processors.get(i) {
+                Some(name) => {
+                    let name = out.word(name);
+                    self.cpu.put(out, name, 1.0, &shares);
+                }
+                None => self.cpu.put_all(out, &shares),
+            }
+        }
+    }
+
+    /// A header; not understood where it has shares of processors that nothing names.
+    fn header(&mut self, line: &[u8], all: &[&[u8]], out: &mut Out) -> Line {
+        if self.headers.begin_anew(out) {
+            self.reports = 0;
+        }
+        let count = all.iter().filter(|n| **n == b"us").count();
+        let named = self.processors.len();
+        if count != named && (named > 0 || count > 1) {
+            self.names.clear();
+            return Line::Unknown;
+        }
+        if let Ok(count @ 1..) = u32::try_from(named) {
+            out.has_processors(count);
+        }
+        self.names = all
+            .iter()
+            .map(|n| String::from_utf8_lossy(n).into_owned())
+            .collect();
+        self.layout = layout(line);
+        let of_people = memchr::memmem::find(line, b"r  b  w  avm ").is_some();
+        self.memory_unit = if of_people { 1.0 } else { KIB };
+        Line::Noise
+    }
 }
 
-/// NetBSD names a column by the first letter of a disk's driver and the number: `wd0`, `sd0`, `cd0`,
-/// `ld0`, `fd0`, `xbd0`.
-fn column_layer(name: &[u8]) -> &'static str {
-    match name {
-        [b'w' | b's' | b'c' | b'l' | b'f' | b'x', b'0'..=b'9'] => "disk",
-        name => layer(name),
-    }
+/// The processors that the line above a header names: `cpu0`, `cpu1`.
+fn processors(titles: &[&[u8]]) -> Vec<Vec<u8>> {
+    let number = |t: &&[u8]| {
+        let number = t.strip_prefix(b"cpu").filter(|n| !n.is_empty())?;
+        number
+            .iter()
+            .all(u8::is_ascii_digit)
+            .then(|| number.to_vec())
+    };
+    titles.iter().filter_map(number).collect()
 }
 
 fn is_memory(name: &str) -> bool {
@@ -245,17 +300,10 @@ impl Parser for Vmstat {
             return Line::Noise;
         };
         if all.contains(&&b"avm"[..]) && all.contains(&&b"fre"[..]) {
-            if self.headers.begin_anew(out) {
-                self.reports = 0;
-            }
-            self.names = all
-                .iter()
-                .map(|n| String::from_utf8_lossy(n).into_owned())
-                .collect();
-            self.layout = layout(line);
-            return Line::Noise;
+            return self.header(line, &all, out);
         }
         if first == b"procs" {
+            self.processors = processors(&all);
             return Line::Noise;
         }
         if let Some(arguments) = echo::command(line, "vmstat") {

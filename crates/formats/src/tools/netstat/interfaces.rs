@@ -60,13 +60,20 @@ fn place(name: &str) -> Place {
     Some(match name {
         "RX-OK" | "TX-OK" | "Ipkts" | "Opkts" => (receive, 1),
         "RX-ERR" | "TX-ERR" | "Ierrs" | "Oerrs" => (receive, 2),
-        "RX-DRP" | "TX-DRP" | "Idrop" | "Odrop" => (receive, 3),
+        // `Drop` is of the queue of what is to be sent.
+        "RX-DRP" | "TX-DRP" | "Idrop" | "Odrop" | "Drop" => (receive, 3),
         "RX-OVR" | "TX-OVR" => (receive, 4),
         "Ibytes" | "Obytes" => (receive, 0),
         "Coll" | "Collis" | "Colls" => (false, 5),
         _ => return None,
     })
 }
+
+/// What OpenBSD counts as one: errors and drops.
+const FAILURES: [(&str, &str); 2] = [
+    ("Ifail", "receive_failures"),
+    ("Ofail", "transmit_failures"),
+];
 
 /// What a table's header says.
 struct Table {
@@ -263,31 +270,41 @@ impl Interfaces {
         };
         let name = words[0].strip_suffix(b"*").unwrap_or(words[0]);
         let mut values = [[f64::NAN; 6]; 2];
+        let mut failures = [f64::NAN; 2];
         for (column, text) in columns.iter().zip(&words[at..]) {
-            let Some((receive, measure)) = place(column) else {
-                continue;
+            let value = match place(column) {
+                Some((receive, measure)) => &mut values[usize::from(!receive)][measure],
+                None => match FAILURES.iter().position(|(name, _)| name == column) {
+                    Some(at) => &mut failures[at],
+                    None => continue,
+                },
             };
             match whole(text) {
-                Some(value) => values[usize::from(!receive)][measure] = value as f64,
+                Some(count) => *value = count as f64,
                 None if *text == b"-" => {}
                 None => return Line::Unknown,
             }
         }
         // Another address of an interface in the same report.
-        let again = self.reports.has(name);
+        let again = self.reports.has(name) && !self.reports.is_over();
         let addressed = columns.first().is_some_and(|c| c.starts_with('I'));
         if again && (table.second || addressed && self.last_was(name)) {
             return Line::Noise;
         }
         self.reports.counted(name, out);
         self.names = vec![name.to_vec()];
-        let flat: Vec<f64> = values.iter().flatten().copied().collect();
+        let flat: Vec<f64> = values.iter().flatten().chain(&failures).copied().collect();
         if let Some(grown) = self.reports.grown(name, &flat, out) {
             let mut came = [[f64::NAN; 6]; 2];
-            for (to, from) in came.iter_mut().flatten().zip(grown) {
-                *to = from;
+            let (measures, failures) = grown.split_at(flat.len() - failures.len());
+            for (to, from) in came.iter_mut().flatten().zip(measures) {
+                *to = *from;
             }
             self.put(out, name, &came);
+            let interface = out.word(name);
+            for ((_, column), value) in FAILURES.iter().zip(failures) {
+                out.other_grown(column, "packets", interface, *value);
+            }
         }
         Line::Data
     }

@@ -97,6 +97,9 @@ struct Moment {
     stamp: Stamp,
     interval: Option<f64>,
     since_boot: bool,
+    /// Processors there were then: they may come and go.
+    processors: Option<u32>,
+    entitled: Option<f64>,
     rows: Vec<Row>,
     /// Headers of tables that told of nothing.
     idle: Vec<usize>,
@@ -136,10 +139,13 @@ impl Moments {
     }
 
     fn begin(&mut self, when: &When) {
+        let place = &self.place;
         let moment = self.by_time.entry(when.at).or_insert_with(|| Moment {
             stamp: when.stamp,
             interval: when.interval,
             since_boot: when.since_boot,
+            processors: place.processors,
+            entitled: place.entitled,
             rows: Vec::new(),
             idle: Vec::new(),
             values: Vec::new(),
@@ -169,6 +175,7 @@ impl Moments {
         };
         let all = std::mem::replace(&mut self.by_time, later);
         let last = all.keys().last().copied();
+        let now = (self.place.processors, self.place.entitled);
         for (at, mut moment) in all {
             // Of the last, rows may have been cut off.
             let is_cut = out.is_endless() && Some(at) == last;
@@ -194,7 +201,17 @@ impl Moments {
                 out.broken();
                 out.sample_at(moment.stamp);
             }
+            self.has((moment.processors, moment.entitled), out);
             self.fill(&moment, out);
+        }
+        self.has(now, out);
+    }
+
+    /// So many processors are what rows are of, from now on.
+    fn has(&mut self, (processors, entitled): (Option<u32>, Option<f64>), out: &mut Out) {
+        (self.place.processors, self.place.entitled) = (processors, entitled);
+        if let Some(count) = processors {
+            out.has_processors(count);
         }
     }
 

@@ -7,6 +7,7 @@ use run::Nanos;
 
 use super::cut::Cut;
 use super::moments::When;
+use super::named::value;
 use super::told::Told;
 use crate::together::Columns;
 
@@ -34,7 +35,13 @@ pub(super) struct Table {
     pub(super) instances: Vec<usize>,
     /// One of them is of Linux, by its name.
     pub(super) of_many: bool,
+    /// One of them is `device`, as other systems name it.
+    pub(super) of_devices: bool,
     pub(super) width: usize,
+    /// Where its columns end in its header's line.
+    pub(super) ends: Vec<usize>,
+    /// `sar -q` of Solaris and AIX prints blanks for a queue that nothing was in.
+    pub(super) may_be_blank: bool,
     /// Length of its header.
     pub(super) length: usize,
     /// Where that lost its end.
@@ -46,6 +53,43 @@ pub(super) struct Table {
     pub(super) told: Told,
     /// Its columns, the time's among them, for rows whose numbers run together.
     pub(super) together: Columns,
+}
+
+impl Table {
+    /// Whether its rows are of one thing each.
+    pub(super) fn is_of_many(&self) -> bool {
+        !self.instances.is_empty()
+    }
+
+    /// Whether a line of that length is its row. Where another table may be next (`stacked`), a
+    /// row of devices begins with a name.
+    pub(super) fn takes(&self, all: &[&[u8]], stacked: bool, length: usize) -> bool {
+        let named =
+            || !stacked || !self.of_devices || all.first().is_some_and(|f| value(f).is_none());
+        (self.width == all.len() && named()) || self.with_blanks(all, length).is_some()
+    }
+
+    /// The fields of a row with `-` where it has blanks, if that is so: each number ends where a
+    /// column does.
+    pub(super) fn with_blanks<'a>(&self, all: &[&'a [u8]], length: usize) -> Option<Vec<&'a [u8]>> {
+        if !self.may_be_blank || all.is_empty() || all.len() >= self.width {
+            return None;
+        }
+        let mut row: Vec<&[u8]> = vec![b"-"; self.width];
+        for (field, end) in all.iter().zip(ends(all, length)) {
+            row[self.ends.iter().position(|e| *e == end)?] = field;
+        }
+        Some(row)
+    }
+}
+
+/// Where those fields end in a line of that length, whose last the last one is.
+pub(super) fn ends(all: &[&[u8]], length: usize) -> Vec<usize> {
+    let end = |field: &&[u8]| field.as_ptr_range().end as usize;
+    let last = all.last().map_or(0, end);
+    all.iter()
+        .map(|f| length.saturating_sub(last - end(f)))
+        .collect()
 }
 
 /// What a clock of UTC shows then.

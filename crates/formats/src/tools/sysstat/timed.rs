@@ -3,6 +3,8 @@
 //! A header's time is when the interval of the row after it began, a row's time is when it
 //! ended. Tables follow one another, each for the whole day (a file) or for one interval (live).
 
+mod stacked;
+
 use std::collections::HashMap;
 
 use jiff::civil::Time;
@@ -11,7 +13,7 @@ use super::cut;
 use super::moments::{Header, Kind, Moments, When};
 use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
-use super::table::{Clock, Table, later, utc};
+use super::table::{Clock, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
 use super::when::{Day, clock, is_average, with_colons};
 use super::{banner, command, of_host, page_of};
@@ -34,6 +36,12 @@ pub(crate) struct Timed {
     current: Vec<usize>,
     /// Which of them the last row was of.
     at: usize,
+    /// A row of theirs was not understood: which those after it are of, nothing tells.
+    astray: bool,
+    /// The last line was blank.
+    after_blank: bool,
+    /// Blank lines are between headers: they are no rows.
+    spaced: bool,
     /// The last line was a header.
     in_headers: bool,
     /// Lines are means of the whole text.
@@ -59,6 +67,7 @@ impl Timed {
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let plain = with_colons(line);
         let line = plain.as_deref().unwrap_or(line);
+        let astray = self.astray;
         let mut seen = self.read(line, out);
         let timed = !line.first().is_some_and(u8::is_ascii_whitespace);
         match seen {
@@ -76,6 +85,7 @@ impl Timed {
             }
             Line::Unknown if !out.is_endless() && !self.average => {
                 if let Some(apart) = self.apart(line) {
+                    self.astray = astray;
                     seen = self.read(&apart, out);
                 }
                 if seen == Line::Unknown && std::mem::take(&mut self.moments.leaves_out) {
@@ -110,8 +120,10 @@ impl Timed {
     fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
+            self.blank(out);
             return Line::Noise;
         };
+        let after_blank = std::mem::take(&mut self.after_blank);
         self.here = line.trim_ascii_end().len();
         if first.starts_with(b"^C") {
             return Line::Noise;
@@ -119,7 +131,9 @@ impl Timed {
         if let Some((time, taken)) = clock(&all) {
             return self.timed(time, &all[taken..], out);
         }
-        if self.banner(line, &all, out) || first.starts_with(b"##") {
+        // Of AIX: a line of the configuration follows.
+        let changed = line.starts_with(b"System Configuration Changed");
+        if changed || self.banner(line, &all, out) || first.starts_with(b"##") {
             return Line::Noise;
         }
         if let Some(arguments) = command(line, self.tool) {
@@ -149,6 +163,7 @@ impl Timed {
                 return Line::Unknown;
             }
             let time = self.clock_time();
+            self.spaced |= after_blank;
             self.header(time, &all, true, out);
             return Line::Noise;
         }
@@ -158,6 +173,9 @@ impl Timed {
     /// The last of it.
     pub(crate) fn end(&mut self, out: &mut Out) {
         self.left_out.note(out);
+        if !out.is_endless() {
+            self.finish(out);
+        }
         self.moments.hand_out(None, out);
     }
 
@@ -169,6 +187,9 @@ impl Timed {
     /// A line with a time.
     fn timed(&mut self, time: Time, rest: &[&[u8]], out: &mut Out) -> Line {
         self.average = false;
+        if self.clock_time() != Some(time) {
+            self.finish(out);
+        }
         let Some(&first) = rest.first() else {
             return self.idle(time, out);
         };
@@ -195,25 +216,9 @@ impl Timed {
             return Line::Unknown;
         };
         self.at = 0;
+        self.astray = false;
         self.tick(table, time, out);
         self.row(table, rest, out)
-    }
-
-    /// A time alone: of an interval in which nothing had a row.
-    fn idle(&mut self, time: Time, out: &mut Out) -> Line {
-        let Some(&table) = self.current.first().filter(|_| self.moments.leaves_out) else {
-            return Line::Unknown;
-        };
-        self.in_headers = false;
-        self.tick(table, time, out);
-        let Some(table) = self.tables.get(table) else {
-            return Line::Unknown;
-        };
-        let Some(when) = table.clock.as_ref().and_then(|c| c.when) else {
-            return Line::Unknown;
-        };
-        self.moments.nothing(&when, table.header);
-        Line::Data
     }
 
     /// Whether names below a header are its end: those of Linux do not stand below one another
@@ -229,32 +234,6 @@ impl Timed {
         table.broken
     }
 
-    /// A row below one with a time: of the same table, or of the next where headers stand below
-    /// one another.
-    fn continued(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
-        self.in_headers = false;
-        let time = self.clock_time();
-        for at in self.at..self.current.len() {
-            let table = self.current[at];
-            let Some(shape) = self.tables.get(table) else {
-                continue;
-            };
-            if shape.broken || shape.cut.is_some() {
-                return Line::Unknown;
-            }
-            let of_many = !shape.instances.is_empty();
-            if shape.width != all.len() || (at == self.at && !of_many) {
-                continue;
-            }
-            if let Some(time) = time.filter(|_| at > 0) {
-                self.tick(table, time, out);
-            }
-            self.at = at;
-            return self.row(table, all, out);
-        }
-        Line::Unknown
-    }
-
     /// A header: columns of a table, and when the next interval begins.
     fn header(&mut self, time: Option<Time>, names: &[&[u8]], below: bool, out: &mut Out) {
         let key = names.join(&b' ');
@@ -268,6 +247,7 @@ impl Timed {
         }
         self.current.push(table);
         self.at = 0;
+        self.astray = false;
         self.in_headers = true;
         let Some(time) = time else { return };
         let day = self.day.date(out);
@@ -351,6 +331,9 @@ impl Timed {
             length: self.here,
             cut,
             broken: false,
+            may_be_blank: all.iter().any(|n| n == "%runocc"),
+            ends: ends(names, self.here),
+            of_devices: of.iter().any(|n| n == "device"),
             of_many: of
                 .iter()
                 .any(|n| n.starts_with(|c: char| c.is_ascii_uppercase())),
@@ -413,6 +396,8 @@ impl Timed {
         if header.kind == Kind::Inventory {
             return Line::Noise;
         }
+        let with_blanks = table.with_blanks(all, self.here);
+        let all = with_blanks.as_deref().unwrap_or(all);
         let Some(all) = (match table.cut {
             Some(cut) => cut.row(all, self.here),
             None => Some(all),

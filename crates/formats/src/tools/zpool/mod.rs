@@ -16,6 +16,7 @@
 
 mod columns;
 mod histogram;
+mod known;
 mod vdev;
 
 use std::collections::{HashMap, HashSet};
@@ -24,9 +25,8 @@ use self::columns::{Column, Op, value};
 use self::histogram::Histogram;
 use crate::list::Format;
 use crate::out::{Out, Shape};
-use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Options, Parser, fields, number, prompt, stamp_line};
+use crate::{Line, Parser, fields, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "zpool-iostat",
@@ -52,83 +52,9 @@ pool        alloc   free   read  write   read  write
 tank        26.5G  2.15T    174     69   714K   520K
 tank        26.5G  2.15T   1.2K      0  13.7M      0
 ",
-    recognise,
+    recognise: known::recognise,
     parser: || Box::new(Zpool::new()),
 };
-
-fn recognise(head: &Head) -> u8 {
-    if head.lines().any(columns::is_bottom) || histogram::is_in(head) {
-        return 90;
-    }
-    if echoed(head) {
-        return 80;
-    }
-    let rows: Vec<&[u8]> = head.lines().filter(|l| !l.is_empty()).collect();
-    let scripted = rows.iter().filter(|row| is_scripted(row)).count();
-    let plain = Options::default();
-    let stamps = rows
-        .iter()
-        .filter(|r| !matches!(stamp_line::stamp_line(r, &plain), Ok(None)))
-        .count();
-    if scripted > 0 && scripted + stamps + 1 >= rows.len() {
-        65
-    } else if rows.len() > 1 && are_exact(&rows) {
-        60
-    } else {
-        0
-    }
-}
-
-/// Whether all are rows of `-Hp`: exact bytes in whole sectors, of pools of which each keeps its
-/// size, though not what is free of it.
-fn are_exact(rows: &[&[u8]]) -> bool {
-    const SECTOR: u64 = 512;
-    let mut sizes: HashMap<&[u8], u64> = HashMap::new();
-    let mut again = false;
-    for row in rows {
-        let parts: Vec<&[u8]> = row.split(|b| *b == b'\t').collect();
-        let [name, numbers @ ..] = &parts[..] else {
-            return false;
-        };
-        let numbers: Option<Vec<u64>> = numbers.iter().map(|n| number::whole(n)).collect();
-        let Some([alloc, free, _, _, _, _]) = numbers.as_deref() else {
-            return false;
-        };
-        let named = name.first().is_some_and(u8::is_ascii_alphabetic);
-        let sectors = alloc % SECTOR == 0 && free % SECTOR == 0;
-        let size = alloc.saturating_add(*free);
-        let known = sizes.insert(name, size);
-        // No pool is smaller.
-        if !named || !sectors || size < 1 << 26 || known.is_some_and(|k| k != size) {
-            return false;
-        }
-        again |= known.is_some();
-    }
-    again
-}
-
-fn echoed(head: &Head) -> bool {
-    head.lines()
-        .any(|l| prompt::arguments(l, &["zpool", "iostat"]).is_some())
-}
-
-/// A row of `-H`: a name, two sizes with a letter or none, and numbers.
-fn is_scripted(line: &[u8]) -> bool {
-    let parts: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
-    let [name, space @ .., _, _, _, _] = &parts[..] else {
-        return false;
-    };
-    let lettered = |t: &&[u8]| t.last().is_some_and(|b| b"KMGTPE".contains(b)) || **t == *b"-";
-    parts.len() >= 7
-        && !name.is_empty()
-        && crate::number::number(name).is_none()
-        && space.iter().take(2).all(lettered)
-        && parts[1..].iter().all(|t| {
-            value(&Column::QueueWait("scrub"), t)
-                .or(value(&Column::Ops(Op::Read), t))
-                .is_some()
-        })
-}
 
 /// A row whose place among the devices is not known before the next.
 struct Row {
@@ -434,6 +360,10 @@ fn split<'a>(line: &'a [u8], columns: &[Column]) -> Option<(&'a [u8], Vec<&'a [u
 }
 
 impl Parser for Zpool {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
     /// Its name tells whether the row begins a report.
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let width = self.columns.as_ref().map_or(0, Vec::len);

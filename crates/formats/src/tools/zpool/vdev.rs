@@ -30,7 +30,8 @@ pub(super) fn is_class(name: &[u8]) -> bool {
     )
 }
 
-/// The catalog's layer of a device that ZFS puts data on.
+/// The catalog's layer of a device that ZFS puts data on. A partition is one of layer `disk`: the
+/// tool has no row of the disk that it is on, and its I/Os would be in no sum.
 pub(super) fn leaf_layer(name: &[u8]) -> &'static str {
     let last = name.rsplit(|b| *b == b'/').next().unwrap_or(name);
     if name.starts_with(b"/") && !name.starts_with(b"/dev/") {
@@ -40,19 +41,6 @@ pub(super) fn leaf_layer(name: &[u8]) -> &'static str {
     if name.windows(7).any(|w| w == b"mapper/") || name.windows(5).any(|w| w == b"zvol/") {
         return "stacked";
     }
-    let numbered = |mark: &[u8]| {
-        let at = last.windows(mark.len()).rposition(|w| w == mark);
-        at.is_some_and(|at| {
-            let rest = &last[at + mark.len()..];
-            !rest.is_empty() && rest.iter().all(u8::is_ascii_digit)
-        })
-    };
-    let labelled = [&b"gpt/"[..], b"gptid/", b"ufs/"]
-        .iter()
-        .any(|l| name.windows(l.len()).any(|w| w == *l));
-    if numbered(b"-part") || numbered(b":") || labelled {
-        return "partition";
-    }
     let made = ["dm-", "md", "loop", "lofi", "drbd", "bcache", "zd"]
         .iter()
         .any(|p| {
@@ -60,7 +48,6 @@ pub(super) fn leaf_layer(name: &[u8]) -> &'static str {
                 .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
         });
     match layer(last) {
-        "partition" => "partition",
         "memory" => "memory",
         "stacked" if made => "stacked",
         // By its path, serial number or place.
@@ -98,17 +85,18 @@ mod tests {
         }
         for (name, wanted) in [
             ("c0t0d0", "disk"),
-            ("c0t0d0s0", "partition"),
-            ("sda1", "partition"),
+            ("c0t0d0s0", "disk"),
+            ("sda1", "disk"),
             ("ata-WDC_WD40-X_WD-1", "disk"),
-            ("ata-WDC_WD40-X_WD-1-part2", "partition"),
-            ("ST3500418AS-5VMSTSSX:5", "partition"),
-            ("gptid/0a-1", "partition"),
+            ("ata-WDC_WD40-X_WD-1-part2", "disk"),
+            ("ST3500418AS-5VMSTSSX:5", "disk"),
+            ("gptid/0a-1", "disk"),
             ("/dev/mapper/x", "stacked"),
             ("/tmp/file", "stacked"),
             ("md0", "stacked"),
             ("slot3", "disk"),
-            ("/dev/nvme0n1p3", "partition"),
+            ("/dev/nvme0n1p3", "disk"),
+            ("ada0p3", "disk"),
         ] {
             assert_eq!(leaf_layer(name.as_bytes()), wanted, "{name}");
         }
