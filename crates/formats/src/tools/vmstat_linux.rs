@@ -4,8 +4,10 @@
 //! are in KiB, `bi` and `bo` in blocks of 1,024 bytes (procps 3.3 and 4.0, `vmstat(8)`). `-S`
 //! changes the unit of memory and swap, which only an echoed command line tells. `-p` prints
 //! counters of a partition. `-s`, `-m`, `-D` and `-f` are one moment's list and are refused.
+//! `pmrep :vmstat` of Performance Co-Pilot prints the same columns, wider ([`pmrep`]).
 
 mod names;
+mod pmrep;
 
 use jiff::civil::Date;
 
@@ -129,6 +131,8 @@ struct Vmstat {
     unit_name: &'static str,
     /// `-y`: the first report is one like others.
     no_first: bool,
+    /// `pmrep` printed it.
+    by_pmrep: bool,
     /// A line before the report tells its time.
     stamp: Option<Stamp>,
 }
@@ -159,6 +163,7 @@ impl Vmstat {
             unit: KIB,
             unit_name: "KiB",
             no_first: false,
+            by_pmrep: false,
             stamp: None,
         }
     }
@@ -210,10 +215,17 @@ impl Vmstat {
             return Line::Unknown;
         }
         let all: Vec<&[u8]> = fields(line).collect();
+        if self.by_pmrep && self.reports == 0 && pmrep::is_without_rates(&all) {
+            self.reports = 1;
+            return Line::Noise;
+        }
         let Some(values) = all
             .get(..names.len())
             .filter(|f| !Columns::is_together(f.iter().copied()))
-            .and_then(|f| numbers(f.iter().copied()))
+            .and_then(|f| match self.by_pmrep {
+                true => pmrep::values(f),
+                false => numbers(f.iter().copied()),
+            })
         else {
             return Line::Unknown;
         };
@@ -252,7 +264,14 @@ impl Vmstat {
         }
         out.put(&self.swap, &[], &[of("swpd") * self.unit]);
         let (bi, bo) = (of("bi") * KIB, of("bo") * KIB);
-        let (si, so) = (of("si") * self.unit, of("so") * self.unit);
+        let (si, so) = if self.by_pmrep {
+            for column in ["si", "so"] {
+                out.other(column, "pages/s", empty, of(column));
+            }
+            (f64::NAN, f64::NAN)
+        } else {
+            (of("si") * self.unit, of("so") * self.unit)
+        };
         out.put(&self.vm, &[], &[bi, bo, si, so]);
         let words = [out.word(b"hard"), out.word(b"all")];
         out.put(&self.interrupt, &words, &[of("in")]);
@@ -366,6 +385,8 @@ impl Vmstat {
             if self.headers.begin_anew(out) {
                 self.reports = 0;
             }
+            self.by_pmrep = pmrep::is_header(line);
+            self.no_first |= self.by_pmrep;
             // With -t there are more fields than numbers, which is left to the parser alone.
             let shares = ["us", "sy", "id", "wa", "st", "gu"];
             self.together = if names.len() == all.len() && line.is_ascii() {
