@@ -103,9 +103,8 @@ fn declared(line: &[u8]) -> Option<(String, Type)> {
         b"counter" => Type::Counter,
         b"histogram" => Type::Histogram,
         b"summary" => Type::Summary,
-        b"gauge" | b"untyped" | b"unknown" | b"info" | b"stateset" | b"gaugehistogram" => {
-            Type::Gauge
-        }
+        b"gaugehistogram" => Type::GaugeHistogram,
+        b"gauge" | b"untyped" | b"unknown" | b"info" | b"stateset" => Type::Gauge,
         _ => return None,
     };
     words.next().is_none().then(|| (name.to_owned(), kind))

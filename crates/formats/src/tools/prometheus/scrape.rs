@@ -21,6 +21,8 @@ pub(super) enum Type {
     Counter,
     Gauge,
     Histogram,
+    /// Of `OpenMetrics`: what is there now, by value.
+    GaugeHistogram,
     Summary,
 }
 
@@ -84,7 +86,7 @@ impl Known {
     /// The family of a name, and what it is.
     fn kind(&self, sample: &Sample) -> (String, Option<Type>) {
         let name = sample.name.as_str();
-        for suffix in ["_bucket", "_sum", "_count", "_total", ""] {
+        for suffix in ["_bucket", "_sum", "_count", "_gsum", "_gcount", "_total", ""] {
             let Some(family) = name.strip_suffix(suffix) else {
                 continue;
             };
@@ -95,6 +97,9 @@ impl Known {
                 }
                 (Some(Type::Histogram), "_bucket") => {
                     return (family.to_owned(), Some(Type::Histogram));
+                }
+                (Some(Type::GaugeHistogram), "_bucket" | "_gsum" | "_gcount") => {
+                    return (family.to_owned(), Some(Type::Gauge));
                 }
                 (Some(_), "") => return (family.to_owned(), Some(Type::Gauge)),
                 _ => {}
@@ -114,6 +119,11 @@ impl Known {
     }
 
     fn unit(&self, name: &str, family: &str) -> String {
+        // Buckets and counts are numbers of what was measured in the family's unit.
+        let counts = ["_bucket", "_count", "_gcount"];
+        if counts.iter().any(|c| name.strip_suffix(c) == Some(family)) {
+            return "count".to_owned();
+        }
         if let Some(unit) = self.units.get(family) {
             return unit.clone();
         }
