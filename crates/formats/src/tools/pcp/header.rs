@@ -9,6 +9,8 @@ pub(super) struct Column {
     pub(super) metric: String,
     pub(super) instance: String,
     pub(super) unit: Option<String>,
+    /// A column before it is the same.
+    pub(super) again: bool,
 }
 
 /// Whether this is the name of a metric: words with points between.
@@ -31,7 +33,7 @@ fn metric_of(text: &str) -> Option<Column> {
     is_metric(name).then(|| Column {
         metric: name.to_owned(),
         instance: instance.to_owned(),
-        unit: None,
+        ..Column::default()
     })
 }
 
@@ -60,6 +62,7 @@ pub(super) fn csv_header(line: &[u8]) -> Option<(usize, char, Vec<Column>)> {
             metric: metric.to_owned(),
             instance: instance.to_owned(),
             unit: unit.map(str::to_owned),
+            ..Column::default()
         })
     });
     let columns: Option<Vec<Column>> = columns.collect();

@@ -16,7 +16,8 @@
 mod header;
 mod place;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use jiff::civil::DateTime;
 
@@ -25,6 +26,7 @@ use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::own::when;
 use crate::recognise::Head;
+use crate::stamp_line;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use header::{
@@ -68,6 +70,8 @@ fn recognise(head: &Head) -> u8 {
         return 95;
     }
     let of = |line: &[u8]| {
+        let line = blanks_between(line);
+        let line = &*line;
         if csv_header(line).is_some() || numbered(line).is_some() || text_header(line).is_some() {
             85
         } else if short_names(line).is_some() {
@@ -95,6 +99,17 @@ fn is_archive(bytes: &[u8]) -> bool {
     matches!(bytes.get(..8), Some([0, 0, _, _, 0x50, 0x05, 0x26, 1..=9]))
 }
 
+/// A line whose columns have `|` between them (`-l`) as one with blanks.
+fn blanks_between(line: &[u8]) -> Cow<'_, [u8]> {
+    let starts = line.first().is_some_and(|b| *b == b' ' || b.is_ascii_digit());
+    if starts && memchr::memchr(b'|', line).is_some() {
+        let blank = |b: &u8| if *b == b'|' { b' ' } else { *b };
+        line.iter().map(blank).collect::<Vec<u8>>().into()
+    } else {
+        line.into()
+    }
+}
+
 #[derive(Default, PartialEq)]
 enum Kind {
     #[default]
@@ -117,6 +132,8 @@ struct Pcp {
     ends: Vec<usize>,
     /// Each instance has a row, and its name stands up to here (`-X`).
     across: Option<usize>,
+    /// The time of such rows, and how often each name came there: cut names can be equal.
+    came: (Option<Stamp>, HashMap<String, u32>),
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
@@ -126,10 +143,10 @@ impl Pcp {
     fn header(&mut self, line: &[u8]) -> bool {
         if let Some((before, between, columns)) = csv_header(line) {
             self.kind = Kind::Separated(between, before);
-            self.columns = columns;
+            self.columns = once(columns);
         } else if let Some((between, columns)) = text_header(line) {
             self.kind = Kind::Separated(between, 1);
-            self.columns = columns;
+            self.columns = once(columns);
         } else if let Some((place, column)) = numbered(line) {
             self.across = None;
             if place == 1 || !self.numbering {
@@ -138,6 +155,7 @@ impl Pcp {
             self.numbering = true;
             self.kind = Kind::Blank;
             self.columns.push(column);
+            self.columns = once(std::mem::take(&mut self.columns));
             self.ends.clear();
             return true;
         } else if let Some(Short { names, instance }) = short_names(line) {
@@ -149,6 +167,9 @@ impl Pcp {
                 ..Column::default()
             };
             self.columns = names.into_iter().map(column).collect();
+            // Until instances stand below, which may be left out (`-I`), none is told.
+            let none = vec![String::new(); self.columns.len()];
+            self.name_instances(none);
         } else {
             return false;
         }
@@ -158,7 +179,7 @@ impl Pcp {
     }
 
     /// Lines between the names and the numbers: numbers of columns, instances, units.
-    fn below_header(&mut self, line: &[u8]) -> bool {
+    fn below_header(&mut self, line: &[u8], out: &mut Out) -> bool {
         self.since += 1;
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = match self.kind {
@@ -174,7 +195,7 @@ impl Pcp {
             if scales {
                 return true;
             }
-            if units && self.stamp(first).is_none() {
+            if units && self.stamp(first, out).is_none() {
                 return self.units(&text);
             }
             return false;
@@ -235,22 +256,20 @@ impl Pcp {
             }
             return true;
         }
-        let mut came: HashMap<(String, String), u32> = HashMap::new();
-        for (column, instance) in self.columns.iter_mut().zip(texts) {
-            let same = came
-                .entry((column.metric.clone(), instance.clone()))
-                .and_modify(|n| *n += 1)
-                .or_insert(1);
-            // Cut names can be equal.
-            column.instance = match same {
-                1 => instance,
-                n => format!("{instance}#{n}"),
-            };
-        }
+        self.name_instances(texts);
         true
     }
 
-    fn stamp(&mut self, text: &str) -> Option<Stamp> {
+    /// Instances of shortened names: those that are cut can be equal.
+    fn name_instances(&mut self, texts: Vec<String>) {
+        let mut came: HashMap<(String, String), u32> = HashMap::new();
+        for (column, instance) in self.columns.iter_mut().zip(texts) {
+            let key = (column.metric.clone(), instance.clone());
+            column.instance = told_apart(instance, came.entry(key).or_default());
+        }
+    }
+
+    fn stamp(&mut self, text: &str, out: &mut Out) -> Option<Stamp> {
         let text = text.trim();
         if let Some((at, zone)) = text.rsplit_once(" UTC") {
             let east: f64 = if zone.is_empty() {
@@ -261,13 +280,16 @@ impl Pcp {
             let at: DateTime = at.parse().ok()?;
             return Some(Stamp::Zoned(at, (east.clamp(-24.0, 24.0) * 3600.0) as i32));
         }
-        if let Some(stamp) = when::iso(text) {
+        if let Some(stamp) = stamp_line::epoch(text.as_bytes()).or_else(|| when::iso(text)) {
             return Some(stamp);
         }
         if let Some(time) = time_of_day(text.as_bytes(), None) {
             return Some(Stamp::Clock(time));
         }
-        let at = date_without_year(text)?;
+        let Some(at) = date_without_year(text) else {
+            // As `-f` has it: `23.11.2026 10:00:01`.
+            return stamp_line::told(text.as_bytes(), out);
+        };
         let first = *self.first.get_or_insert(at);
         let mut seconds = at.duration_since(first).as_secs_f64();
         if seconds < -86_400.0 * 180.0 {
@@ -279,6 +301,7 @@ impl Pcp {
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line).into_owned();
+        let mut across = String::new();
         let (time, values): (String, Vec<&str>) = match self.kind {
             Kind::Unknown => return Line::Unknown,
             Kind::Separated(between, before) => {
@@ -303,9 +326,7 @@ impl Pcp {
                     let Some(name) = text.get(..end).and_then(|t| t.split_once(' ')) else {
                         return Line::Unknown;
                     };
-                    for column in &mut self.columns {
-                        name.1.trim().clone_into(&mut column.instance);
-                    }
+                    name.1.trim().clone_into(&mut across);
                     before = before.min(1);
                 }
                 (all[..before].join(" "), values)
@@ -316,7 +337,7 @@ impl Pcp {
         }
         let stamp = match time.as_str() {
             "" => None,
-            time => match self.stamp(time) {
+            time => match self.stamp(time, out) {
                 Some(stamp) => Some(stamp),
                 None => return Line::Unknown,
             },
@@ -329,9 +350,18 @@ impl Pcp {
             Some(stamp) if self.across.is_some() => out.sample_once_or_same(stamp),
             _ => out.sample_once(stamp),
         }
+        if self.across.is_some() {
+            if self.came.0 != stamp || stamp.is_none() {
+                self.came = (stamp, HashMap::new());
+            }
+            let name = told_apart(across.clone(), self.came.1.entry(across).or_default());
+            for column in &mut self.columns {
+                name.clone_into(&mut column.instance);
+            }
+        }
         let mut rows = Rows::default();
         for (column, number) in self.columns.iter().zip(numbers) {
-            if number.is_nan() {
+            if number.is_nan() || column.again {
                 continue;
             }
             let unit = column.unit.as_deref();
@@ -347,6 +377,24 @@ impl Pcp {
     }
 }
 
+/// The name, with its number where it came before.
+fn told_apart(name: String, came: &mut u32) -> String {
+    *came += 1;
+    match *came {
+        1 => name,
+        n => format!("{name}#{n}"),
+    }
+}
+
+/// Columns that are asked for twice have the same numbers: together they would be twice as much.
+fn once(mut columns: Vec<Column>) -> Vec<Column> {
+    let mut came = HashSet::new();
+    for column in &mut columns {
+        column.again = !came.insert((column.metric.clone(), column.instance.clone()));
+    }
+    columns
+}
+
 /// A value; NaN where there is none.
 fn value(text: &str) -> Option<f64> {
     match text {
@@ -358,6 +406,8 @@ fn value(text: &str) -> Option<f64> {
 
 impl Parser for Pcp {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = blanks_between(line);
+        let line = &*line;
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
             out.refuse(Refused(
@@ -406,6 +456,15 @@ impl Parser for Pcp {
         if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
             return Line::Noise;
         }
+        if self.columns.len() != 1
+            && fields(plain).count() <= 3
+            && let Some(time) = plain.strip_suffix(b"N/A")
+            && let Some(stamp) = self.stamp(&String::from_utf8_lossy(time), out)
+        {
+            // Nothing could be read then, and the next interval starts there.
+            out.sample_once(Some(stamp));
+            return Line::Noise;
+        }
         if self.kind == Kind::Unknown {
             if nameless(line) {
                 out.refuse(Refused(
@@ -414,7 +473,7 @@ impl Parser for Pcp {
             }
             return Line::Unknown;
         }
-        if self.below_header(line) {
+        if self.below_header(line, out) {
             return Line::Noise;
         }
         self.row(line, out)
