@@ -1,6 +1,6 @@
 //! Files whose lines were sorted, as for a spreadsheet: `ZZZZ`, the times, come last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::out::Out;
 use crate::time::Refused;
@@ -40,10 +40,15 @@ impl Sorted {
         let key = (snapshot.len(), snapshot.to_vec());
         let found = self.snapshots.entry(key).or_default();
         let kept = (out.line_number(), line.to_vec());
-        if tells_time {
-            found.time = Some(kept);
-        } else {
+        if !tells_time {
             found.lines.push(kept);
+        } else if found.time.get_or_insert(kept).1 != line {
+            out.refuse(Refused(
+                "lines of several files were sorted together, so that it is not known which \
+                 snapshot they are of\n\
+                 hint: import the files as nmon wrote them"
+                    .into(),
+            ));
         }
     }
 
@@ -63,7 +68,11 @@ impl Sorted {
             match snapshot.time {
                 Some(time) => {
                     all.push(time);
-                    all.extend(snapshot.lines);
+                    // Of a second copy each line comes twice.
+                    let mut came = HashSet::new();
+                    let mut lines = snapshot.lines;
+                    lines.retain(|(_, line)| came.insert(line.clone()));
+                    all.extend(lines);
                 }
                 None => {
                     for (number, line) in snapshot.lines {
