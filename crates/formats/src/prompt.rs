@@ -78,9 +78,22 @@ fn starts(word: &[u8]) -> bool {
     sets || known.iter().any(|k| word == k.as_bytes())
 }
 
-/// Whether the line is a prompt with another command or none, or an interrupt's echo.
+/// Whether the line is a prompt with another command or none, an interrupt's echo, or what the
+/// way to the machine printed.
 pub(crate) fn is_chatter(line: &[u8]) -> bool {
-    line.trim_ascii() == b"^C" || behind(line).is_some_and(|rest| !is_data(rest))
+    line.trim_ascii() == b"^C"
+        || behind(line).is_some_and(|rest| !is_data(rest))
+        || is_of_way(line.trim_ascii())
+}
+
+/// What telnet and ansible say: `Escape character is '^]'.`, `web1 | CHANGED | rc=0 >>`.
+fn is_of_way(line: &[u8]) -> bool {
+    let ends = |start: &[u8], end: &[u8]| line.starts_with(start) && line.ends_with(end);
+    ends(b"Trying ", b"...")
+        || ends(b"Connected to ", b".")
+        || line.starts_with(b"Escape character is ")
+        || line == b"Connection closed by foreign host."
+        || line.ends_with(b" >>") && memchr::memmem::find(line, b" | rc=").is_some()
 }
 
 /// What a tool printed behind a prompt: of one in the background the shell's prompt came first.
@@ -137,6 +150,22 @@ pub(crate) fn has_flag(arguments: &[String], letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_way_to_a_machine_prints() {
+        for line in [
+            "Trying 127.0.0.1...",
+            "Connected to localhost.",
+            "Escape character is '^]'.",
+            "Connection closed by foreign host.",
+            "web1 | CHANGED | rc=0 >>",
+        ] {
+            assert!(is_chatter(line.as_bytes()), "{line}");
+        }
+        for line in ["Trying", "sda 1 2 3", "1 | 2 >>"] {
+            assert!(!is_chatter(line.as_bytes()), "{line}");
+        }
+    }
 
     #[test]
     fn commands_behind_prompts() {
