@@ -53,7 +53,19 @@ pub(crate) const FORMAT: Format = Format {
 fn recognise(head: &Head) -> u8 {
     let header =
         |l: &[u8]| (l.starts_with(b"#Date") || l.starts_with(b"#UTC")) && l.contains(&b'[');
-    if head.lines().any(header) { 96 } else { 0 }
+    if head.lines().any(|l| header(l) || is_of_details(l)) {
+        96
+    } else {
+        0
+    }
+}
+
+/// The header of processes (`-sZ`) or slabs (`-sY`), which have a row for each.
+fn is_of_details(line: &[u8]) -> bool {
+    let mut words = crate::fields(line);
+    words.next() == Some(b"#Date")
+        && words.next() == Some(b"Time")
+        && matches!(words.next(), Some(b"PID" | b"SlabName"))
 }
 
 struct Plot {
@@ -409,6 +421,14 @@ impl Parser for Plot {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii();
         if line.starts_with(b"#Date") || line.starts_with(b"#UTC") {
+            if is_of_details(line) {
+                out.refuse(Refused(
+                    "it lists processes or slabs (collectl -sZ, -sY), which are not imported\n\
+                     hint: of processes, `pidstat -ru 1`, `atop -P ALL` and `top -b` can be"
+                        .into(),
+                ));
+                return Line::Noise;
+            }
             return self.header(line, out);
         }
         if let Some(rest) = line.strip_prefix(b"# Host:") {
