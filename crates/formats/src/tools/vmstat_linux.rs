@@ -101,6 +101,14 @@ enum Table {
     Partition(Vec<u8>),
 }
 
+/// What printed the columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Procps,
+    /// `pmrep :vmstat`.
+    Pmrep,
+}
+
 struct Vmstat {
     table: Table,
     headers: Headers,
@@ -131,8 +139,7 @@ struct Vmstat {
     unit_name: &'static str,
     /// `-y`: the first report is one like others.
     no_first: bool,
-    /// `pmrep` printed it.
-    by_pmrep: bool,
+    by: By,
     /// A line before the report tells its time.
     stamp: Option<Stamp>,
 }
@@ -163,7 +170,7 @@ impl Vmstat {
             unit: KIB,
             unit_name: "KiB",
             no_first: false,
-            by_pmrep: false,
+            by: By::Procps,
             stamp: None,
         }
     }
@@ -215,16 +222,16 @@ impl Vmstat {
             return Line::Unknown;
         }
         let all: Vec<&[u8]> = fields(line).collect();
-        if self.by_pmrep && self.reports == 0 && pmrep::is_without_rates(&all) {
+        if self.by == By::Pmrep && self.reports == 0 && pmrep::is_without_rates(&all) {
             self.reports = 1;
             return Line::Noise;
         }
         let Some(values) = all
             .get(..names.len())
             .filter(|f| !Columns::is_together(f.iter().copied()))
-            .and_then(|f| match self.by_pmrep {
-                true => pmrep::values(f),
-                false => numbers(f.iter().copied()),
+            .and_then(|f| match self.by {
+                By::Pmrep => pmrep::values(f),
+                By::Procps => numbers(f.iter().copied()),
             })
         else {
             return Line::Unknown;
@@ -264,7 +271,7 @@ impl Vmstat {
         }
         out.put(&self.swap, &[], &[of("swpd") * self.unit]);
         let (bi, bo) = (of("bi") * KIB, of("bo") * KIB);
-        let (si, so) = if self.by_pmrep {
+        let (si, so) = if self.by == By::Pmrep {
             for column in ["si", "so"] {
                 out.other(column, "pages/s", empty, of(column));
             }
@@ -385,8 +392,9 @@ impl Vmstat {
             if self.headers.begin_anew(out) {
                 self.reports = 0;
             }
-            self.by_pmrep = pmrep::is_header(line);
-            self.no_first |= self.by_pmrep;
+            if pmrep::is_header(line) {
+                (self.by, self.no_first) = (By::Pmrep, true);
+            }
             // With -t there are more fields than numbers, which is left to the parser alone.
             let shares = ["us", "sy", "id", "wa", "st", "gu"];
             self.together = if names.len() == all.len() && line.is_ascii() {
