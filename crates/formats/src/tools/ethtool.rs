@@ -245,7 +245,11 @@ impl Parser for Ethtool {
         }
         if let Some((name, value)) = counter(line) {
             // Without titles a report begins after a time, or where its first counter comes again.
-            let again = || self.counters.first().is_some_and(|(first, _)| first == name);
+            let again = || {
+                self.counters
+                    .first()
+                    .is_some_and(|(first, _)| first == name)
+            };
             if !self.titled && (self.reports.is_over() || again()) {
                 self.begin(b"", false, out);
             }

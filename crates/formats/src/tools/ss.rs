@@ -248,7 +248,11 @@ impl Ss {
         // What was not printed at all may be what this version does not tell. Retransmissions are
         // told by whom tells segments.
         self.known[4] |= self.known[2];
-        for (value, _) in values.iter_mut().zip(self.known).filter(|(_, known)| !known) {
+        for (value, _) in values
+            .iter_mut()
+            .zip(self.known)
+            .filter(|(_, known)| !known)
+        {
             *value = f64::NAN;
         }
         for (direction, bytes, segments, again) in [

@@ -175,7 +175,8 @@ impl Rows {
                     let at = name.rfind(word)?;
                     let rest = &name[at + word.len()..];
                     // What ends otherwise is a sum of several.
-                    matches!(rest, "-KB/s" | "-KB" | "/s" | "s/s" | "").then(|| (&name[..at], place))
+                    matches!(rest, "-KB/s" | "-KB" | "/s" | "s/s" | "")
+                        .then(|| (&name[..at], place))
                 });
             match found.filter(|(name, _)| !name.starts_with("total")) {
                 Some((interface, place)) => {

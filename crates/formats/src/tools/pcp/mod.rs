@@ -101,7 +101,9 @@ fn is_archive(bytes: &[u8]) -> bool {
 
 /// A line whose columns have `|` between them (`-l`) as one with blanks.
 fn blanks_between(line: &[u8]) -> Cow<'_, [u8]> {
-    let starts = line.first().is_some_and(|b| *b == b' ' || b.is_ascii_digit());
+    let starts = line
+        .first()
+        .is_some_and(|b| *b == b' ' || b.is_ascii_digit());
     if starts && memchr::memchr(b'|', line).is_some() {
         let blank = |b: &u8| if *b == b'|' { b' ' } else { *b };
         line.iter().map(blank).collect::<Vec<u8>>().into()

@@ -86,7 +86,9 @@ impl Known {
     /// The family of a name, and what it is.
     fn kind(&self, sample: &Sample) -> (String, Option<Type>) {
         let name = sample.name.as_str();
-        for suffix in ["_bucket", "_sum", "_count", "_gsum", "_gcount", "_total", ""] {
+        for suffix in [
+            "_bucket", "_sum", "_count", "_gsum", "_gcount", "_total", "",
+        ] {
             let Some(family) = name.strip_suffix(suffix) else {
                 continue;
             };

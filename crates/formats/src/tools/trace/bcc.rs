@@ -20,8 +20,8 @@ pub(crate) const FORMAT: Format = Format {
     name: "bcc",
     tool: "bcc",
     systems: "Linux",
-    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others, and of perf-tools' iolatency",
-    recognised: "a line `usecs : count distribution`, or of biolatency -j",
+    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others, and of iolatency of perf-tools",
+    recognised: "a line `usecs : count distribution` or `>=(ms) .. <(ms) : I/O`, or of biolatency -j",
     yields: TABLES,
     example: "\
 # biolatency -DT 5
