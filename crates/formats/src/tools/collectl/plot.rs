@@ -177,6 +177,7 @@ impl Plot {
             return Line::Unknown;
         }
         let Some(stamp) = self.stamp(&all, out) else {
+            out.fault("the time", &all[..skipped].join(&b' '));
             return Line::Unknown;
         };
         let mut things: BTreeMap<(&str, &str), Named> = BTreeMap::new();
@@ -186,6 +187,7 @@ impl Plot {
                 continue;
             }
             let Some(value) = number(text) else {
+                out.fault(&format!("[{subsystem}]{name}"), text);
                 return Line::Unknown;
             };
             let thing = things.entry((subsystem, device)).or_default();

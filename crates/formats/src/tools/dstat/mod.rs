@@ -302,7 +302,10 @@ impl Dstat {
             },
             Some((at, Time::Civil)) => match self.stamp(&all[at], out) {
                 Some(stamp) => Some(stamp),
-                None => return Line::Unknown,
+                None => {
+                    out.fault("the time", &all[at]);
+                    return Line::Unknown;
+                }
             },
         };
         match (stamp, self.started) {

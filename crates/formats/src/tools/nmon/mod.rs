@@ -132,7 +132,10 @@ impl Nmon {
             None | Some([]) => Stamp::Clock(time),
             Some(date) => match day(date) {
                 Some(date) => Stamp::Civil(date.to_datetime(time)),
-                None => return Line::Unknown,
+                None => {
+                    out.fault("the date", date);
+                    return Line::Unknown;
+                }
             },
         };
         self.rows.finish(out);
@@ -247,8 +250,10 @@ impl Parser for Nmon {
             self.columns.insert(section.to_vec(), names);
             return Line::Noise;
         }
-        // Before any time there are lines of a snapshot only where they were sorted.
-        if self.snapshot.is_none() && self.columns.contains_key(section) {
+        // Before any time there are lines of a snapshot only where they were sorted. Then a header
+        // may come after them.
+        let sorted = self.sorted.is_some() || self.columns.contains_key(section);
+        if self.snapshot.is_none() && sorted {
             let sorted = self.sorted.get_or_insert_default();
             sorted.keep(snapshot, line, false, out);
             return Line::Data;

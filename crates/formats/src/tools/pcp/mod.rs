@@ -341,11 +341,16 @@ impl Pcp {
             "" => None,
             time => match self.stamp(time, out) {
                 Some(stamp) => Some(stamp),
-                None => return Line::Unknown,
+                None => {
+                    out.fault("the time", time.as_bytes());
+                    return Line::Unknown;
+                }
             },
         };
         let numbers: Option<Vec<f64>> = values.iter().map(|v| value(v)).collect();
         let Some(numbers) = numbers else {
+            let fault = values.iter().find(|v| value(v).is_none());
+            out.fault("the value", fault.map_or(b"", |f| f.as_bytes()));
             return Line::Unknown;
         };
         match stamp {
