@@ -1,5 +1,5 @@
-//! What Performance Co-Pilot's `pmrep` and `pmdumptext` print: tables with a column for each
-//! instance of a metric.
+//! What Performance Co-Pilot's `pmrep`, `pmval` and `pmdumptext` print: tables with a column for
+//! each instance of a metric.
 //!
 //! ```text
 //! Time,"kernel.all.load-1 minute","disk.dev.read-sda"       pmrep -o csv: no units
@@ -15,12 +15,13 @@
 
 mod header;
 mod place;
+mod pmval;
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jiff::civil::DateTime;
 
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
@@ -30,8 +31,8 @@ use crate::stamp_line;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use header::{
-    Column, Short, csv_header, date_with_year, date_without_year, nameless, numbered, short_names,
-    text_header,
+    Column, Short, blanks_between, csv_header, date_with_year, date_without_year, nameless,
+    numbered, once, short_names, text_header, told_apart,
 };
 use place::Rows;
 
@@ -39,7 +40,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "pcp",
     tool: "pcp",
     systems: "any",
-    help: "metrics of Performance Co-Pilot, as pmrep (also -o csv, -g) and pmdumptext -H print them",
+    help: "metrics of Performance Co-Pilot, as pmrep (also -o csv, -g), pmval and pmdumptext -H print them",
     recognised: "a header `Time,\"metric-instance\"`, `[ 1] - metric[\"instance\"]` or \
                  `Time host/metric[\"instance\"]`; shortened names as `k.a.load` over numbers",
     yields: &[
@@ -68,6 +69,9 @@ pub(crate) const FORMAT: Format = Format {
 fn recognise(head: &Head) -> u8 {
     if is_archive(head.bytes()) {
         return 95;
+    }
+    if pmval::recognise(head) {
+        return 85;
     }
     let of = |line: &[u8]| {
         let line = blanks_between(line);
@@ -99,19 +103,6 @@ fn is_archive(bytes: &[u8]) -> bool {
     matches!(bytes.get(..8), Some([0, 0, _, _, 0x50, 0x05, 0x26, 1..=9]))
 }
 
-/// A line whose columns have `|` between them (`-l`) as one with blanks.
-fn blanks_between(line: &[u8]) -> Cow<'_, [u8]> {
-    let starts = line
-        .first()
-        .is_some_and(|b| *b == b' ' || b.is_ascii_digit());
-    if starts && memchr::memchr(b'|', line).is_some() {
-        let blank = |b: &u8| if *b == b'|' { b' ' } else { *b };
-        line.iter().map(blank).collect::<Vec<u8>>().into()
-    } else {
-        line.into()
-    }
-}
-
 #[derive(Default, PartialEq)]
 enum Kind {
     #[default]
@@ -139,6 +130,9 @@ struct Pcp {
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
+    /// The metric that `pmval` tells of, and whether the line before is blank.
+    metric: Option<Column>,
+    blank: bool,
 }
 
 impl Pcp {
@@ -384,24 +378,6 @@ impl Pcp {
     }
 }
 
-/// The name, with its number where it came before.
-fn told_apart(name: String, came: &mut u32) -> String {
-    *came += 1;
-    match *came {
-        1 => name,
-        n => format!("{name}#{n}"),
-    }
-}
-
-/// Columns that are asked for twice have the same numbers: together they would be twice as much.
-fn once(mut columns: Vec<Column>) -> Vec<Column> {
-    let mut came = HashSet::new();
-    for column in &mut columns {
-        column.again = !came.insert((column.metric.clone(), column.instance.clone()));
-    }
-    columns
-}
-
 /// A value; NaN where there is none.
 fn value(text: &str) -> Option<f64> {
     match text {
@@ -412,6 +388,13 @@ fn value(text: &str) -> Option<f64> {
 }
 
 impl Parser for Pcp {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let is_sample = self.kind == Kind::Blank && self.across.is_none() && !out.is_stamped();
+        if is_sample && out.has_sample() && rows_in(line, self.columns.len()) > 0 {
+            out.lost();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = blanks_between(line);
         let line = &*line;
@@ -425,7 +408,11 @@ impl Parser for Pcp {
             ));
             return Line::Unknown;
         }
-        if line.trim_ascii().is_empty() {
+        let below_blank = std::mem::replace(&mut self.blank, line.trim_ascii().is_empty());
+        if self.blank {
+            return Line::Noise;
+        }
+        if pmval::tells(line, &mut self.metric) {
             return Line::Noise;
         }
         if self.header(line) {
@@ -462,6 +449,20 @@ impl Parser for Pcp {
         }
         if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
             return Line::Noise;
+        }
+        if let Some(metric) = &self.metric {
+            if below_blank {
+                (self.kind, self.columns) = (Kind::Blank, pmval::columns(line, metric));
+                return Line::Noise;
+            }
+            if line.ends_with(b"No values available") {
+                out.sample_once(None);
+                return Line::Noise;
+            }
+            if self.columns.is_empty() {
+                (self.kind, self.columns) = (Kind::Blank, vec![metric.clone()]);
+            }
+            return self.row(line, out);
         }
         if self.columns.len() != 1
             && fields(plain).count() <= 3
