@@ -143,6 +143,9 @@ struct Ethtool {
     reports: Repeated,
     /// Titles stand above counters.
     titled: bool,
+    /// Where there are none: the next counter begins a report; the present one's first counter.
+    starts: bool,
+    first: String,
     /// Counters of the present report and interface.
     counters: Vec<(String, f64)>,
     net: Shape,
@@ -155,6 +158,8 @@ impl Ethtool {
             named: Vec::new(),
             reports: Repeated::new(),
             titled: false,
+            starts: true,
+            first: String::new(),
             counters: Vec::new(),
             net: Shape::of("net", &MEASURES),
         }
@@ -229,6 +234,7 @@ impl Parser for Ethtool {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(arguments) = prompt::arguments(line, &["ethtool"]) {
             self.put(out);
+            self.starts = true;
             let name = arguments.iter().find(|a| !a.starts_with('-'));
             let name = name.map_or("", |n| n.trim_end_matches(';')).as_bytes();
             self.interface = if is_name(name) {
@@ -244,14 +250,12 @@ impl Parser for Ethtool {
             return Line::Noise;
         }
         if let Some((name, value)) = counter(line) {
-            // Without titles a report begins after a time, or where its first counter comes again.
-            let again = || {
-                self.counters
-                    .first()
-                    .is_some_and(|(first, _)| first == name)
-            };
-            if !self.titled && (self.reports.is_over() || again()) {
+            // Without titles a report begins below a time or a name, or where its first counter
+            // comes again.
+            if !self.titled && (self.starts || self.first == name) {
                 self.begin(b"", false, out);
+                name.clone_into(&mut self.first);
+                self.starts = false;
             }
             if !out.has_sample() {
                 return Line::Unknown;
@@ -265,6 +269,7 @@ impl Parser for Ethtool {
             if let Some(stamp) = stamp_line::told(time, out) {
                 self.reports.made_at(stamp);
             }
+            self.starts = true;
             return Line::Noise;
         }
         if line.trim_ascii().is_empty() {
@@ -274,21 +279,22 @@ impl Parser for Ethtool {
             if let Some(name) = asked(line) {
                 self.put(out);
                 self.interface = name.to_vec();
+                self.starts = true;
             }
             return Line::Noise;
         }
-        // What came is of before that time.
+        let told = self.reports.between(line, &["ethtool"], out);
+        let name = bare_name(line).filter(|_| !told);
+        if !told && name.is_none() {
+            return Line::Unknown;
+        }
+        // What came is of before that time, or of another interface.
         self.put(out);
-        if self.reports.between(line, &["ethtool"], out) {
-            return Line::Noise;
+        self.starts = true;
+        if let Some(name) = name {
+            self.named = name.to_vec();
         }
-        match bare_name(line) {
-            Some(name) => {
-                self.named = name.to_vec();
-                Line::Noise
-            }
-            None => Line::Unknown,
-        }
+        Line::Noise
     }
 
     fn end(&mut self, out: &mut Out) {
