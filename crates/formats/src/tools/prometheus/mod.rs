@@ -16,6 +16,7 @@
 //! What `node_exporter` says of processors, memory, disks and networks goes to their tables.
 
 mod back;
+mod histogram;
 mod node;
 mod scrape;
 mod text;
