@@ -306,10 +306,15 @@ impl Import {
         report.every = self.out.interval();
         if report.span.is_none() || report.data == 0 {
             let unknown = match report.not_understood.first() {
-                Some(first) => format!(
-                    " that are understood: line {} is {}",
-                    first.line, first.text
-                ),
+                Some(first) => {
+                    let fault = self.out.fault_of(first.line);
+                    let fault = fault.map(|what| format!("; {what} cannot be read"));
+                    let fault = fault.unwrap_or_default();
+                    format!(
+                        " that are understood: line {} is {}{fault}",
+                        first.line, first.text
+                    )
+                }
                 None => String::new(),
             };
             let why = format!(

@@ -239,8 +239,10 @@ fn time_alone(line: &[u8]) -> Option<(Stamp, usize)> {
 /// The name that a line begins with, and what ends it: `host:`, `[host]`, `web_1  |`, `host` and a
 /// tab.
 fn name_of(line: &[u8]) -> Option<&[u8]> {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"._-".contains(b);
     let open = usize::from(line.first() == Some(&b'['));
+    // `[pod/web-1/app]` of `kubectl logs --prefix`.
+    let plain =
+        |b: &u8| b.is_ascii_alphanumeric() || b"._-".contains(b) || (open > 0 && *b == b'/');
     let long = line[open..].iter().take_while(|b| plain(b)).count();
     let first = line.get(open).filter(|_| long > 0)?;
     let rest = &line[open + long..];
@@ -344,6 +346,7 @@ mod tests {
         assert_eq!(prefix.stamp(named[0]), None);
         for (start, name) in [
             ("[h1] ", "[h1]"),
+            ("[pod/web-1/app] ", "[pod/web-1/app]"),
             ("web_1  | ", "web_1  |"),
             ("h1 | ", "h1 |"),
             ("h1\t", "h1\t"),

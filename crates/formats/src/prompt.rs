@@ -85,13 +85,28 @@ pub(crate) fn is_chatter(line: &[u8]) -> bool {
     text == b"^C" || is_frame(text) || behind(line).is_some_and(|rest| !is_data(rest))
 }
 
-/// Whether a page (HTML, Markdown), `script` or `ansible` puts such a line around text.
+/// Whether a page (HTML, Markdown), `script`, `telnet` or `ansible` puts such a line around text.
 fn is_frame(text: &[u8]) -> bool {
-    let tags: [&[u8]; 4] = [b"<pre>", b"</pre>", b"<pre><code>", b"</code></pre>"];
-    let begins: [&[u8]; 3] = [b"```", b"Script started", b"Script done"];
-    // `host1 | CHANGED | rc=0 >>`
-    let of_ansible = text.ends_with(b" >>") && text.windows(6).any(|w| w == b" | rc=");
-    tags.contains(&text) || begins.iter().any(|b| text.starts_with(b)) || of_ansible
+    const LINES: [&[u8]; 5] = [
+        b"<pre>",
+        b"</pre>",
+        b"<pre><code>",
+        b"</code></pre>",
+        b"Connection closed by foreign host.",
+    ];
+    const BEGINNINGS: [&[u8]; 4] = [
+        b"```",
+        b"Script started",
+        b"Script done",
+        b"Escape character is ",
+    ];
+    let ends = |start: &[u8], end: &[u8]| text.starts_with(start) && text.ends_with(end);
+    LINES.contains(&text)
+        || BEGINNINGS.iter().any(|b| text.starts_with(b))
+        || ends(b"Trying ", b"...")
+        || ends(b"Connected to ", b".")
+        // `host1 | CHANGED | rc=0 >>`
+        || text.ends_with(b" >>") && memchr::memmem::find(text, b" | rc=").is_some()
 }
 
 /// What a tool printed behind a prompt: of one in the background the shell's prompt came first.
@@ -148,6 +163,22 @@ pub(crate) fn has_flag(arguments: &[String], letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_way_to_a_machine_prints() {
+        for line in [
+            "Trying 127.0.0.1...",
+            "Connected to localhost.",
+            "Escape character is '^]'.",
+            "Connection closed by foreign host.",
+            "web1 | CHANGED | rc=0 >>",
+        ] {
+            assert!(is_chatter(line.as_bytes()), "{line}");
+        }
+        for line in ["Trying", "sda 1 2 3", "1 | 2 >>"] {
+            assert!(!is_chatter(line.as_bytes()), "{line}");
+        }
+    }
 
     #[test]
     fn commands_behind_prompts() {

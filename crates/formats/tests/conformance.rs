@@ -10,7 +10,7 @@
 //!   "format": "vmstat-linux",
 //!   "options": {"every": 1, "start": "2020-01-01T00:00:00Z", "dates": "mdy", "processors": 2,
 //!               "tz": "CET-1CEST,M3.5.0,M10.5.0/3", "fio": "2.21"},
-//!   "samples": 49, "since_boot": 1, "unknown": 0, "host": "name",
+//!   "samples": 49, "since_boot": 1, "unknown": 0, "host": "name", "span": 49.0,
 //!   "rows": {"vm": 49},
 //!   "cells": [
 //!     {"table": "cpu", "at": "2020-01-01T00:00:01Z", "words": {"mode": "system"}, "time": 0.02}
@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! "totals" are sums over rows of histograms ([`check_total`]).
+//! "span" is how many seconds the file tells of. "totals" are sums over rows of histograms ([`check_total`]).
 //!
 //! or `"refused": "part of the reason"`; `"as"` is what `--as` would say. A cell is the only
 //! row of its table with that time (if given) and those words; its other keys are `interval`
@@ -233,6 +233,12 @@ fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
         let part = note.as_str().expect("a note is text");
         if !report.notes.iter().any(|n| n.contains(part)) {
             return Err(format!("no note says {part}: {:?}", report.notes));
+        }
+    }
+    if let Some(wanted) = case["span"].as_f64() {
+        let found = report.span.map(|(from, to)| (to - from) as f64 / 1e9);
+        if found.is_none_or(|found| (found - wanted).abs() > 1e-9) {
+            return Err(format!("it tells of {found:?} seconds, not {wanted}"));
         }
     }
     if let Some(host) = case["host"].as_str()

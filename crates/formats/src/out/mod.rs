@@ -114,6 +114,8 @@ pub struct Out {
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
     pub(crate) line: u64,
+    /// What the first line that was not understood has that cannot be read, and its number.
+    fault: Option<(u64, String)>,
     /// The time that a logger put before the present line.
     pub(crate) logged: Option<Stamp>,
     /// That of the last sample which has its time from there.
@@ -169,6 +171,7 @@ impl Out {
             refused: None,
             unknown: Vec::new(),
             line: 0,
+            fault: None,
             logged: None,
             logged_at: None,
             record: 0,
@@ -262,6 +265,19 @@ impl Out {
     pub fn not_understood(&mut self, line: u64, why: &str) {
         let line = if line == 0 { self.line } else { line };
         self.unknown.push((line, why.to_owned()));
+    }
+
+    /// What of the present line cannot be read: told where nothing of the file could be.
+    pub(crate) fn fault(&mut self, what: &str, text: &[u8]) {
+        let line = self.line;
+        self.fault
+            .get_or_insert_with(|| (line, format!("{what} `{}`", String::from_utf8_lossy(text))));
+    }
+
+    /// What of that line cannot be read.
+    pub(crate) fn fault_of(&self, line: u64) -> Option<&str> {
+        let (found, what) = self.fault.as_ref()?;
+        (*found == line).then_some(what)
     }
 
     /// So many records of a binary format were read.

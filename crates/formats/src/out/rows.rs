@@ -284,6 +284,14 @@ impl Out {
         }
     }
 
+    /// The text is of all that was between these times, also before the first event.
+    pub(crate) fn covers(&mut self, from: Stamp, to: Stamp) {
+        let moments = [from, to].map(|stamp| self.clock.moment(stamp, &self.options));
+        if let [Ok(from), Ok(to)] = moments {
+            self.extend(from, to);
+        }
+    }
+
     /// A first report is kept by itself: nobody knows over how long it is a mean.
     pub(super) fn keep_since_boot(&mut self, table: TableId, words: &[Word], values: &[f64]) {
         if self.leaves_out(1) {

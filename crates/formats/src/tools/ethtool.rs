@@ -11,7 +11,8 @@
 //! The text does not name the interface; a command line before it does, a line `eth0` or `eth0:`
 //! that a script printed, or `Standard stats for eth0:`. Names and units are the driver's own: those
 //! of packets and bytes in all are the same as in `/proc/net/dev`, but a driver may count bytes with
-//! the frames' checksums.
+//! the frames' checksums. `grep` may have left out the title; `PHY statistics:` are those of
+//! `--phy-statistics`, and `watch` tells the command and the time in a line of its own.
 
 use crate::list::Format;
 use crate::number::number;
@@ -19,7 +20,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
 use crate::time::Refused;
-use crate::{Line, Parser, net, prompt};
+use crate::{Line, Parser, net, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "ethtool",
@@ -38,15 +39,27 @@ NIC statistics:
     recognise: |head: &Head| {
         let begins = head.lines().any(|l| title(l).is_some());
         let counts = head.lines().any(|l| counter(l).is_some());
-        if begins && counts { 93 } else { 0 }
+        // Without a title: as `ethtool -S eth0 | grep rx_` leaves them.
+        let bare = |l: &[u8]| {
+            let indented = l.starts_with(b"     rx_") || l.starts_with(b"     tx_");
+            indented && counter(l).is_some()
+        };
+        match (begins, counts) {
+            (true, true) => 93,
+            _ if head.lines().any(bare) => 60,
+            _ => 0,
+        }
     },
     parser: || Box::new(Ethtool::new()),
 };
 
+/// The title of counters of an interface beside those of its driver.
+const PHY: &[u8] = b"PHY statistics:";
+
 /// The interface that the line before the counters names; empty if it names none.
 fn title(line: &[u8]) -> Option<&[u8]> {
     let line = line.trim_ascii();
-    if line == b"NIC statistics:" {
+    if line == b"NIC statistics:" || line == PHY {
         return Some(b"");
     }
     line.strip_prefix(b"Standard stats for ")?
@@ -80,6 +93,16 @@ fn asked(line: &[u8]) -> Option<&[u8]> {
     // Another command may follow that asks for another.
     let once = !words.any(|w| w.ends_with(b"ethtool"));
     (once && is_name(name)).then_some(name)
+}
+
+/// The command and the time of `Every 2.0s: ethtool -S eth0     host: Fri Mar  5 10:00:00 2021`.
+fn watched(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = line.strip_prefix(b"Every ")?;
+    let (start, end) = (
+        memchr::memmem::find(rest, b": ")?,
+        memchr::memmem::rfind(rest, b": ")?,
+    );
+    (start < end).then(|| (&rest[start + 2..end], &rest[end + 2..]))
 }
 
 /// `     rx_packets: 1647967`, `     [0]: tx_packets: 12`, `eth-mac-FramesTransmittedOK: 1`.
@@ -118,6 +141,11 @@ struct Ethtool {
     /// The name that a line told for the counters that follow.
     named: Vec<u8>,
     reports: Repeated,
+    /// Titles stand above counters.
+    titled: bool,
+    /// Where there are none: the next counter begins a report; the present one's first counter.
+    starts: bool,
+    first: String,
     /// Counters of the present report and interface.
     counters: Vec<(String, f64)>,
     net: Shape,
@@ -129,9 +157,32 @@ impl Ethtool {
             interface: Vec::new(),
             named: Vec::new(),
             reports: Repeated::new(),
+            titled: false,
+            starts: true,
+            first: String::new(),
             counters: Vec::new(),
             net: Shape::of("net", &MEASURES),
         }
+    }
+
+    /// The counters of an interface come, of the name that the title tells, if it does.
+    fn begin(&mut self, name: &[u8], of_phy: bool, out: &mut Out) {
+        self.put(out);
+        let named = std::mem::take(&mut self.named);
+        if !name.is_empty() {
+            self.interface = name.to_vec();
+        } else if !named.is_empty() {
+            self.interface = named;
+        }
+        let mut key = self.interface.clone();
+        if of_phy {
+            key.extend(b" phy");
+        }
+        // A script may tell the time of each interface that it reads in turn.
+        if !key.is_empty() && out.has_sample() && !self.reports.has(&key) {
+            self.reports.goes_on();
+        }
+        self.reports.counted(&key, out);
     }
 
     /// The counters of an interface are all here.
@@ -183,6 +234,7 @@ impl Parser for Ethtool {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(arguments) = prompt::arguments(line, &["ethtool"]) {
             self.put(out);
+            self.starts = true;
             let name = arguments.iter().find(|a| !a.starts_with('-'));
             let name = name.map_or("", |n| n.trim_end_matches(';')).as_bytes();
             self.interface = if is_name(name) {
@@ -193,27 +245,32 @@ impl Parser for Ethtool {
             return Line::Noise;
         }
         if let Some(name) = title(line) {
-            self.put(out);
-            let named = std::mem::take(&mut self.named);
-            if !name.is_empty() {
-                self.interface = name.to_vec();
-            } else if !named.is_empty() {
-                self.interface = named;
-            }
-            let key = self.interface.clone();
-            // A script may tell the time of each interface that it reads in turn.
-            if !key.is_empty() && out.has_sample() && !self.reports.has(&key) {
-                self.reports.goes_on();
-            }
-            self.reports.counted(&key, out);
+            self.begin(name, line.trim_ascii() == PHY, out);
+            self.titled = true;
             return Line::Noise;
         }
         if let Some((name, value)) = counter(line) {
+            // Without titles a report begins below a time or a name, or where its first counter
+            // comes again.
+            if !self.titled && (self.starts || self.first == name) {
+                self.begin(b"", false, out);
+                name.clone_into(&mut self.first);
+                self.starts = false;
+            }
             if !out.has_sample() {
                 return Line::Unknown;
             }
             self.counters.push((name.to_owned(), value));
             return Line::Data;
+        }
+        if let Some((command, time)) = watched(line) {
+            self.put(out);
+            self.interface = asked(command).unwrap_or_default().to_vec();
+            if let Some(stamp) = stamp_line::told(time, out) {
+                self.reports.made_at(stamp);
+            }
+            self.starts = true;
+            return Line::Noise;
         }
         if line.trim_ascii().is_empty() {
             return Line::Noise;
@@ -222,21 +279,22 @@ impl Parser for Ethtool {
             if let Some(name) = asked(line) {
                 self.put(out);
                 self.interface = name.to_vec();
+                self.starts = true;
             }
             return Line::Noise;
         }
-        // What came is of before that time.
+        let told = self.reports.between(line, &["ethtool"], out);
+        let name = bare_name(line).filter(|_| !told);
+        if !told && name.is_none() {
+            return Line::Unknown;
+        }
+        // What came is of before that time, or of another interface.
         self.put(out);
-        if self.reports.between(line, &["ethtool"], out) {
-            return Line::Noise;
+        self.starts = true;
+        if let Some(name) = name {
+            self.named = name.to_vec();
         }
-        match bare_name(line) {
-            Some(name) => {
-                self.named = name.to_vec();
-                Line::Noise
-            }
-            None => Line::Unknown,
-        }
+        Line::Noise
     }
 
     fn end(&mut self, out: &mut Out) {

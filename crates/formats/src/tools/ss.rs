@@ -234,20 +234,27 @@ impl Ss {
     }
 
     fn counters(&mut self, ends: &Ends, name: &str, mut now: [f64; COUNTERS.len()], out: &mut Out) {
-        // What is zero is not printed. Retransmissions are told by whom tells segments.
-        self.known[4] |= self.known[2];
-        for (count, known) in now.iter_mut().zip(self.known) {
-            if count.is_nan() && known {
-                *count = 0.0;
-            }
+        // What is zero is not printed, so that what is printed later grew from zero.
+        for count in now.iter_mut().filter(|c| c.is_nan()) {
+            *count = 0.0;
         }
         let grown = self.reports.grown(name.as_bytes(), &now, out);
-        let values = match (grown, self.reports.is_first()) {
+        let mut values = match (grown, self.reports.is_first()) {
             (Some(grown), _) => grown,
             // It began since the report before: all it did was since then.
             (None, false) => now.to_vec(),
             (None, true) => return,
         };
+        // What was not printed at all may be what this version does not tell. Retransmissions are
+        // told by whom tells segments.
+        self.known[4] |= self.known[2];
+        for (value, _) in values
+            .iter_mut()
+            .zip(self.known)
+            .filter(|(_, known)| !known)
+        {
+            *value = f64::NAN;
+        }
         for (direction, bytes, segments, again) in [
             ("transmit", values[0], values[2], values[4]),
             ("receive", values[1], values[3], f64::NAN),

@@ -4,14 +4,16 @@
 //! are in KiB, `bi` and `bo` in blocks of 1,024 bytes (procps 3.3 and 4.0, `vmstat(8)`). `-S`
 //! changes the unit of memory and swap, which only an echoed command line tells. `-p` prints
 //! counters of a partition. `-s`, `-m`, `-D` and `-f` are one moment's list and are refused.
+//! `pmrep :vmstat` of Performance Co-Pilot prints the same columns, wider ([`pmrep`]).
 
+mod disks;
 mod names;
+mod pmrep;
 
 use jiff::civil::Date;
 
 use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
 use crate::echo;
 use crate::headers::Headers;
 use crate::lines::{is_cut, rows_in};
@@ -99,6 +101,14 @@ enum Table {
     Partition(Vec<u8>),
 }
 
+/// What printed the columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Procps,
+    /// `pmrep :vmstat`.
+    Pmrep,
+}
+
 struct Vmstat {
     table: Table,
     headers: Headers,
@@ -129,6 +139,7 @@ struct Vmstat {
     unit_name: &'static str,
     /// `-y`: the first report is one like others.
     no_first: bool,
+    by: By,
     /// A line before the report tells its time.
     stamp: Option<Stamp>,
 }
@@ -159,6 +170,7 @@ impl Vmstat {
             unit: KIB,
             unit_name: "KiB",
             no_first: false,
+            by: By::Procps,
             stamp: None,
         }
     }
@@ -210,10 +222,17 @@ impl Vmstat {
             return Line::Unknown;
         }
         let all: Vec<&[u8]> = fields(line).collect();
+        if self.by == By::Pmrep && self.reports == 0 && pmrep::is_without_rates(&all) {
+            self.reports = 1;
+            return Line::Noise;
+        }
         let Some(values) = all
             .get(..names.len())
             .filter(|f| !Columns::is_together(f.iter().copied()))
-            .and_then(|f| numbers(f.iter().copied()))
+            .and_then(|f| match self.by {
+                By::Pmrep => pmrep::values(f),
+                By::Procps => numbers(f.iter().copied()),
+            })
         else {
             return Line::Unknown;
         };
@@ -252,7 +271,14 @@ impl Vmstat {
         }
         out.put(&self.swap, &[], &[of("swpd") * self.unit]);
         let (bi, bo) = (of("bi") * KIB, of("bo") * KIB);
-        let (si, so) = (of("si") * self.unit, of("so") * self.unit);
+        let (si, so) = if self.by == By::Pmrep {
+            for column in ["si", "so"] {
+                out.other(column, "pages/s", empty, of(column));
+            }
+            (f64::NAN, f64::NAN)
+        } else {
+            (of("si") * self.unit, of("so") * self.unit)
+        };
         out.put(&self.vm, &[], &[bi, bo, si, so]);
         let words = [out.word(b"hard"), out.word(b"all")];
         out.put(&self.interrupt, &words, &[of("in")]);
@@ -267,82 +293,6 @@ impl Vmstat {
             ..UNKNOWN
         };
         self.cpu.put_all(out, &shares);
-        Line::Data
-    }
-
-    fn disk(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let all: Vec<&[u8]> = fields(line).collect();
-        let Some(values) = all.get(1..11).and_then(|f| numbers(f.iter().copied())) else {
-            return Line::Unknown;
-        };
-        let stamp = match all[11..] {
-            [] if all[0] == self.first || self.first.is_empty() => self.stamp.take(),
-            [] => None,
-            ref time => match self.stamp(time) {
-                Some(stamp) => Some(stamp),
-                None => return Line::Unknown,
-            },
-        };
-        let device = out.word(all[0]);
-        let grown = self.disks.grown(all[0], &values);
-        match stamp {
-            Some(stamp) => out.sample_once_or_same(stamp),
-            // A device that comes again begins the next report.
-            None if !out.has_sample() || all[0] == self.first => out.sample(),
-            None => {}
-        }
-        if self.first.is_empty() {
-            self.first = all[0].to_vec();
-        }
-        if out.samples() == 1 {
-            out.since_boot();
-        }
-        let layer = out.word(layer(all[0]).as_bytes());
-        let whole = grown.is_none();
-        let inflight = values[8];
-        let n = grown.unwrap_or(values);
-        let busy = [n[9], inflight];
-        if whole {
-            out.put_since_boot(&self.device, &[device, layer], &busy);
-        } else {
-            out.put_amounts(&self.device, &[device, layer], &busy);
-        }
-        for (op, n) in [("read", &n[0..4]), ("write", &n[4..8])] {
-            let words = [device, layer, out.word(op.as_bytes())];
-            let values = [n[0], n[1], n[2] * 512.0, n[3] / 1000.0];
-            if whole {
-                // New, or the first report: all it did since boot.
-                out.put_since_boot(&self.disk, &words, &values);
-            } else {
-                out.put_amounts(&self.disk, &words, &values);
-            }
-        }
-        Line::Data
-    }
-
-    /// A report of `-p`: reads, sectors read, writes, and sectors written, which it calls
-    /// requested writes.
-    fn partition(&mut self, name: &[u8], line: &[u8], out: &mut Out) -> Line {
-        let Some(values) = numbers(fields(line)).filter(|v| v.len() == 4) else {
-            return Line::Unknown;
-        };
-        out.sample_once(self.stamp.take());
-        let grown = self.disks.grown(name, &values);
-        let whole = grown.is_none();
-        if whole {
-            out.since_boot();
-        }
-        let n = grown.unwrap_or(values);
-        let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
-        for (op, ios, sectors) in [("read", n[0], n[1]), ("write", n[2], n[3])] {
-            let words = [device, layer, out.word(op.as_bytes())];
-            let values = [ios, f64::NAN, sectors * 512.0, f64::NAN];
-            if whole {
-                out.put_since_boot(&self.disk, &words, &values);
-            } else {
-                out.put_amounts(&self.disk, &words, &values);
-            }
-        }
         Line::Data
     }
 
@@ -365,6 +315,9 @@ impl Vmstat {
             }
             if self.headers.begin_anew(out) {
                 self.reports = 0;
+            }
+            if pmrep::is_header(line) {
+                (self.by, self.no_first) = (By::Pmrep, true);
             }
             // With -t there are more fields than numbers, which is left to the parser alone.
             let shares = ["us", "sy", "id", "wa", "st", "gu"];

@@ -65,9 +65,9 @@ SEP
     parser: || Box::new(Atop::new()),
 };
 
-const LABELS: [&str; 25] = [
+const LABELS: [&str; 26] = [
     "CPU", "cpu", "CPL", "GPU", "MEM", "SWP", "PAG", "PSI", "LVM", "MDD", "DSK", "NFM", "NFC",
-    "NFS", "NET", "IFB", "LLC", "NUM", "NUC", "PRG", "PRC", "PRE", "PRM", "PRD", "PRN",
+    "NFS", "NET", "IFB", "LLC", "NUM", "NUC", "PRG", "PRC", "PRE", "PRM", "PRD", "PRN", "CGR",
 ];
 
 fn recognise(head: &Head) -> u8 {
@@ -212,6 +212,10 @@ impl Parser for Atop {
                 out.spans(record.seconds);
             }
             self.epoch = Some(record.epoch);
+        }
+        if record.label == b"CGR" {
+            out.note("lines of `CGR`, of control groups, are known and not imported");
+            return Line::Noise;
         }
         if record.label.starts_with(b"PR") {
             self.cut = record.label == b"PRE" && !line.ends_with(b"0");

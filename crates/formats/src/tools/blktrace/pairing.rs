@@ -122,6 +122,8 @@ pub(super) struct Pairing {
     window: Vec<Record>,
     /// The window is in order of time.
     sorted: bool,
+    /// When the first record was.
+    began: Option<u64>,
     /// When the last record was that was handed on.
     passed: u64,
     queued: Places<Queued>,
@@ -146,6 +148,7 @@ impl Pairing {
         Pairing {
             window: Vec::with_capacity(2 * WINDOW),
             sorted: true,
+            began: None,
             passed: 0,
             queued: Places::default(),
             issued: Places::default(),
@@ -178,6 +181,7 @@ impl Pairing {
             window.sort_by_key(|r| r.time);
         }
         let count = count.min(window.len());
+        self.began = self.began.or(window.first().map(|r| r.time));
         for record in &window[..count] {
             self.late += u64::from(record.time < self.passed);
             self.passed = self.passed.max(record.time);
@@ -393,11 +397,16 @@ impl Pairing {
             1.0,
         ];
         self.first |= io.queued.is_none();
-        let stamp = match self.epoch {
-            Some(epoch) => Stamp::Epoch(epoch.saturating_add(done as i64)),
-            None => Stamp::Elapsed(done.saturating_sub(self.zero) as f64 / 1e9),
-        };
-        out.event(fixed.table, stamp, &words, &numbers);
+        let table = fixed.table;
+        out.event(table, self.stamp(done), &words, &numbers);
+    }
+
+    /// A time of the trace.
+    fn stamp(&self, at: u64) -> Stamp {
+        match self.epoch {
+            Some(epoch) => Stamp::Epoch(epoch.saturating_add(at as i64)),
+            None => Stamp::Elapsed(at.saturating_sub(self.zero) as f64 / 1e9),
+        }
     }
 
     /// The trace's time 0 is that many nanoseconds after 1970 began. Too late after the first
@@ -411,6 +420,10 @@ impl Pairing {
     /// The trace is over.
     pub(super) fn end(&mut self, out: &mut Out) {
         self.hand_on(usize::MAX, out);
+        if let Some(began) = self.began.filter(|_| self.fixed.is_some()) {
+            // Events stand where an I/O was done: before the first it was waited for.
+            out.covers(self.stamp(began), self.stamp(self.passed));
+        }
         if self.fixed.is_none() && self.issued.is_empty() && self.not_issued > 0 {
             out.refuse(Refused(
                 "its trace has completions (C) without issues (D), which tell no latencies\n\

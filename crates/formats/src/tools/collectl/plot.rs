@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Numbers are means per second, KB are 1,024 bytes, waits milliseconds. `[DSK:sda]` and the
-//! like are of one device.
+//! like are of one device. With `-on` they are counts of an interval and shares are ticks, which
+//! is refused where the text tells: in its heading, or by columns named `/int`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::{compact_date, epoch, offset};
-use crate::time::{Stamp, time_of_day};
+use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, net};
 
 const KIB: f64 = 1024.0;
@@ -52,7 +53,19 @@ pub(crate) const FORMAT: Format = Format {
 fn recognise(head: &Head) -> u8 {
     let header =
         |l: &[u8]| (l.starts_with(b"#Date") || l.starts_with(b"#UTC")) && l.contains(&b'[');
-    if head.lines().any(header) { 96 } else { 0 }
+    if head.lines().any(|l| header(l) || is_of_details(l)) {
+        96
+    } else {
+        0
+    }
+}
+
+/// The header of processes (`-sZ`) or slabs (`-sY`), which have a row for each.
+fn is_of_details(line: &[u8]) -> bool {
+    let mut words = crate::fields(line);
+    words.next() == Some(b"#Date")
+        && words.next() == Some(b"Time")
+        && matches!(words.next(), Some(b"PID" | b"SlabName"))
 }
 
 struct Plot {
@@ -127,6 +140,9 @@ impl Plot {
         if !cpus.is_empty() {
             out.has_processors(cpus.len() as u32);
         }
+        if self.columns.iter().any(|(.., name)| name.ends_with("/int")) {
+            refuse_counts(out);
+        }
         if self.columns.is_empty() {
             Line::Unknown
         } else {
@@ -161,14 +177,17 @@ impl Plot {
             return Line::Unknown;
         }
         let Some(stamp) = self.stamp(&all, out) else {
+            out.fault("the time", &all[..skipped].join(&b' '));
             return Line::Unknown;
         };
         let mut things: BTreeMap<(&str, &str), Named> = BTreeMap::new();
         for ((subsystem, device, name), text) in self.columns.iter().zip(&all[skipped..]) {
-            if name == "Name" {
+            // The device again, or the zone of memory whose free pages follow (`-sB`).
+            if matches!(name.as_str(), "Name" | "Zone") {
                 continue;
             }
             let Some(value) = number(text) else {
+                out.fault(&format!("[{subsystem}]{name}"), text);
                 return Line::Unknown;
             };
             let thing = things.entry((subsystem, device)).or_default();
@@ -389,10 +408,29 @@ impl Plot {
     }
 }
 
+/// With `-on` no number is divided by the interval, so those of shares are no hundredths either
+/// (`formatit.ph`: `$intSecs=1`, `$total=100`).
+fn refuse_counts(out: &mut Out) {
+    out.refuse(Refused(
+        "collectl was run with -on: its numbers are counts of an interval, not means per second, \
+         and shares are ticks of the clock\n\
+         hint: print it anew without -on, as collectl -p FILE.raw.gz -P"
+            .into(),
+    ));
+}
+
 impl Parser for Plot {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii();
         if line.starts_with(b"#Date") || line.starts_with(b"#UTC") {
+            if is_of_details(line) {
+                out.refuse(Refused(
+                    "it lists processes or slabs (collectl -sZ, -sY), which are not imported\n\
+                     hint: of processes, `pidstat -ru 1`, `atop -P ALL` and `top -b` can be"
+                        .into(),
+                ));
+                return Line::Noise;
+            }
             return self.header(line, out);
         }
         if let Some(rest) = line.strip_prefix(b"# Host:") {
@@ -407,6 +445,11 @@ impl Parser for Plot {
             if let Some(count) = count.and_then(|w| whole(w[1])).filter(|n| *n > 0) {
                 out.has_processors(u32::try_from(count).unwrap_or(u32::MAX));
             }
+            // `# SubSys: cd Options: nz Interval: 2`; there may be none.
+            let options = words.windows(2).find(|w| w[0] == b"Options:");
+            if options.is_some_and(|w| !w[1].ends_with(b":") && w[1].contains(&b'n')) {
+                refuse_counts(out);
+            }
         }
         if line.starts_with(b"# Date:") {
             // `# Date:       20240304-130000  Secs: 1709553600 TZ: +0100`.
@@ -414,7 +457,7 @@ impl Parser for Plot {
             let zone = words.windows(2).find(|w| w[0] == b"TZ:");
             self.east = zone.and_then(|w| offset(w[1]));
         }
-        if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"waiting for ") {
+        if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"waiting") {
             return Line::Noise;
         }
         self.row(line, out)

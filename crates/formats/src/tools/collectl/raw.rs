@@ -70,13 +70,28 @@ impl Parser for Raw {
             }
             _ if first.starts_with(b"tcp-") || first.starts_with(b"fs-") => not_taken(first, out),
             _ if first.starts_with(b"nfs") || first.starts_with(b"proc:") => not_taken(first, out),
-            _ => self.proc.line(line, out),
+            _ => match NOT_TAKEN.iter().find(|l| begins(first, l)) {
+                Some(label) => not_taken(label, out),
+                None => self.proc.line(line, out),
+            },
         }
     }
 
     fn end(&mut self, out: &mut Out) {
         self.proc.end(out);
     }
+}
+
+/// What labels of Lustre, InfiniBand, sensors and NUMA nodes begin with, before a number, a file
+/// system's name or what is counted: `OST_3`, `LLITE:1`, `ib0-1:rcvd`, `numas Node 0`.
+const NOT_TAKEN: [&[u8]; 9] = [
+    b"OST", b"LLITE", b"LLDET", b"LUS", b"MDS", b"ib", b"ipmi", b"numai", b"numas",
+];
+
+/// Whether the label is that one, or begins with it and goes on otherwise than with a letter.
+fn begins(label: &[u8], start: &[u8]) -> bool {
+    let rest = label.strip_prefix(start);
+    rest.is_some_and(|rest| !rest.first().is_some_and(u8::is_ascii_alphabetic))
 }
 
 fn not_taken(label: &[u8], out: &mut Out) -> Line {

@@ -3,7 +3,7 @@
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
 use crate::net;
-use crate::number::number;
+use crate::number::decimal;
 use crate::out::{Out, Shape};
 
 /// How a column tells the time.
@@ -31,6 +31,8 @@ enum Place {
     State(usize),
     Vm(usize),
     Other(&'static str),
+    /// A column before it is of the same.
+    Again,
 }
 
 pub(super) struct Columns {
@@ -162,9 +164,16 @@ impl Columns {
                 group = text(next);
             }
             let name = text(name);
-            let place = columns.place(&group, &name);
+            // Where a plugin has several groups, names say theirs: `dsk/sda:read` (since 0.7.3).
+            let own = name.strip_prefix(&*group).and_then(|n| n.strip_prefix(':'));
+            let key = (group.clone(), own.unwrap_or(&name).to_owned());
+            let place = if columns.names.contains(&key) {
+                Place::Again
+            } else {
+                columns.place(&key.0, &key.1)
+            };
             columns.places.push(place);
-            columns.names.push((group.clone(), name));
+            columns.names.push(key);
         }
         columns.one_place_each(out);
         columns
@@ -232,7 +241,7 @@ impl Columns {
         let (mut system, mut state, mut vm) = ([f64::NAN; 7], [f64::NAN; 3], [f64::NAN; 4]);
         for (i, (place, cell)) in self.places.iter().zip(all).enumerate() {
             let cell = cell.trim_ascii();
-            let Some(value) = number(cell) else {
+            let Some(value) = decimal(cell) else {
                 if !matches!(place, Place::Time(_)) && !matches!(cell, b"" | b"-" | b"nan") {
                     let (group, name) = &self.names[i];
                     out.note(&format!(
@@ -242,7 +251,7 @@ impl Columns {
                 continue;
             };
             match *place {
-                Place::Time(_) => {}
+                Place::Time(_) | Place::Again => {}
                 Place::Disk(at, slot) => disks[at][slot] = value,
                 Place::Net(at, slot) => nets[at][slot] = value,
                 Place::Cpu(at, set) => set(&mut cpus[at], value / 100.0),

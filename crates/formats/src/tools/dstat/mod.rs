@@ -9,6 +9,9 @@
 //! 6.4,5.2,86.8,0.3,0.0,72741.4,280219.3
 //! ```
 //!
+//! Where a group comes for several devices, names have it before them: `"dsk/sda:read"`. Spreadsheets
+//! save it without quotes, or with `;` or tabs between, and decimal commas.
+//!
 //! Shares are in percent, sizes in bytes, rates per second; the first row is a mean since boot
 //! (`dstat(1)`). Stamps of `--time` have no year: the preamble's date does, and it decides
 //! whether the day or the month comes first.
@@ -20,7 +23,7 @@ use jiff::civil::{Date, DateTime};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::stamp_line::{epoch, month_named, stamp_of};
+use crate::stamp_line::{epoch, month_named, stamp_of, told};
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields, number};
 use columns::{Columns, Time};
@@ -60,7 +63,9 @@ fn recognise(head: &Head) -> u8 {
     for line in head.lines() {
         let lower = line.to_ascii_lowercase();
         let has = |text: &str| memchr::memmem::find(&lower, text.as_bytes()).is_some();
-        if lower.starts_with(b"\"") && has("csv output") && (has("dstat") || has("dool")) {
+        let title = [&b"\""[..], b"dstat ", b"dool "];
+        let titled = title.iter().any(|t| lower.starts_with(t)) && has("csv output");
+        if titled && (has("dstat") || has("dool")) {
             return 95;
         }
         let pairs = ["\"usr\",\"sys\"", "\"read\",\"writ\"", "\"recv\",\"send\""];
@@ -71,23 +76,32 @@ fn recognise(head: &Head) -> u8 {
     sure
 }
 
+/// What is between cells: the first such character that is not in quotes.
+fn separator(line: &[u8]) -> Option<u8> {
+    let mut quoted = false;
+    line.iter().copied().find(|byte| {
+        quoted ^= *byte == b'"';
+        !quoted && matches!(byte, b',' | b';' | b'\t')
+    })
+}
+
 /// The cells of a row. Quotes that do not pair are taken for decoration.
-fn cells(line: &[u8]) -> Vec<Vec<u8>> {
+fn cells(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut found = vec![Vec::new()];
     let mut quoted = false;
     let mut sound = true;
     for (i, byte) in line.iter().enumerate() {
-        match byte {
+        match *byte {
             b'"' => {
-                let closes = matches!(line.get(i + 1), None | Some(b','));
-                let opens = i == 0 || line[i - 1] == b',';
+                let closes = line.get(i + 1).is_none_or(|b| *b == separator);
+                let opens = i == 0 || line[i - 1] == separator;
                 sound &= if quoted { closes } else { opens };
                 quoted = !quoted;
             }
-            b',' if !quoted => found.push(Vec::new()),
-            _ => {
+            byte if byte == separator && !quoted => found.push(Vec::new()),
+            byte => {
                 if let Some(last) = found.last_mut() {
-                    last.push(*byte);
+                    last.push(byte);
                 }
             }
         }
@@ -96,7 +110,26 @@ fn cells(line: &[u8]) -> Vec<Vec<u8>> {
         return found;
     }
     let plain = |cell: &[u8]| cell.iter().copied().filter(|b| *b != b'"').collect();
-    line.split(|b| *b == b',').map(plain).collect()
+    line.split(|b| *b == separator).map(plain).collect()
+}
+
+/// Whether a line without quotes or numbers has the names of groups, which come before columns.
+fn is_groups(all: &[Vec<u8>]) -> bool {
+    let begin = [&b"dsk/"[..], b"net/", b"io/", b"pkt/"];
+    let whole = [
+        &b"total cpu usage"[..],
+        b"total usage",
+        b"memory usage",
+        b"load avg",
+        b"system",
+        b"procs",
+        b"paging",
+        b"swap",
+        b"epoch",
+        b"interrupts",
+    ];
+    all.iter()
+        .any(|cell| whole.contains(&&cell[..]) || begin.iter().any(|b| cell.starts_with(b)))
 }
 
 fn is_number(cell: &[u8]) -> bool {
@@ -105,6 +138,8 @@ fn is_number(cell: &[u8]) -> bool {
 
 #[derive(Default)]
 struct Dstat {
+    /// What is between cells, once a line has told.
+    separator: Option<u8>,
     /// The first header row, when the second is still to come.
     groups: Option<Vec<Vec<u8>>>,
     columns: Option<Columns>,
@@ -118,11 +153,11 @@ struct Dstat {
 }
 
 impl Dstat {
-    fn preamble(&mut self, all: &[Vec<u8>], line: &[u8], out: &mut Out) -> bool {
+    fn preamble(&mut self, all: &[Vec<u8>], out: &mut Out) -> bool {
         let first = all.first().map(|c| c.to_ascii_lowercase());
         let first = first.unwrap_or_default();
         let contains = |text: &str| memchr::memmem::find(&first, text.as_bytes()).is_some();
-        let titled = contains("csv output") || line.starts_with(b"\"Author:");
+        let titled = contains("csv output") || first == b"author:";
         let after = |label: &[u8]| {
             let at = all.iter().position(|c| c == label)?;
             all.get(at + 1)
@@ -164,10 +199,25 @@ impl Dstat {
         }
     }
 
-    /// Date and time of day of a row, as `05-10 23:04:53` or `Oct-05 23:04:53`.
-    fn stamp(&mut self, cell: &[u8]) -> Option<Stamp> {
+    /// The time of a row.
+    fn stamp(&mut self, cell: &[u8], out: &mut Out) -> Option<Stamp> {
+        if let Some(stamp) = self.without_year(cell) {
+            return Some(stamp);
+        }
+        // `DSTAT_TIMEFMT` says another way to write it.
+        match told(cell, out)? {
+            Stamp::Civil(at) => Some(self.civil(at)),
+            stamp => Some(stamp),
+        }
+    }
+
+    /// Date and time of day, as `05-10 23:04:53` or `Oct-05 23:04:53`.
+    fn without_year(&mut self, cell: &[u8]) -> Option<Stamp> {
         let mut parts = fields(cell);
         let (first, second) = (parts.next()?, parts.next());
+        if parts.next().is_some() {
+            return None;
+        }
         let Some(second) = second else {
             return time_of_day(first, None).map(Stamp::Clock);
         };
@@ -250,9 +300,12 @@ impl Dstat {
                 }
                 None => return Line::Unknown,
             },
-            Some((at, Time::Civil)) => match self.stamp(&all[at]) {
+            Some((at, Time::Civil)) => match self.stamp(&all[at], out) {
                 Some(stamp) => Some(stamp),
-                None => return Line::Unknown,
+                None => {
+                    out.fault("the time", &all[at]);
+                    return Line::Unknown;
+                }
             },
         };
         match (stamp, self.started) {
@@ -305,7 +358,7 @@ impl Parser for Dstat {
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let Some(columns) = &self.columns else { return };
         let at = columns.time().map(|(at, _)| at);
-        let all = cells(line);
+        let all = cells(line, self.separator.unwrap_or(b','));
         // Before any time nothing has to be kept free.
         if at.is_some() && !out.is_stamped() {
             return;
@@ -322,11 +375,15 @@ impl Parser for Dstat {
         if line.is_empty() {
             return Line::Noise;
         }
-        let all = cells(line);
-        if line.starts_with(b"\"") && self.preamble(&all, line, out) {
+        self.separator = self.separator.or_else(|| separator(line));
+        let all = cells(line, self.separator.unwrap_or(b','));
+        let quoted = line.starts_with(b"\"");
+        let labels = ["Dstat ", "dool ", "Author:", "Host:", "Cmdline:"];
+        let is_preamble = quoted || labels.iter().any(|l| line.starts_with(l.as_bytes()));
+        if all.iter().all(Vec::is_empty) || (is_preamble && self.preamble(&all, out)) {
             return Line::Noise;
         }
-        let is_row = if line.starts_with(b"\"") {
+        let is_row = if quoted {
             // Times are quoted by some versions.
             self.groups.is_none() && self.is_quoted_row(&all)
         } else {
@@ -346,7 +403,7 @@ impl Parser for Dstat {
             self.columns = Some(columns);
             return seen;
         }
-        if line.starts_with(b"\"") || line.starts_with(b",") || self.groups.is_some() {
+        if quoted || line.starts_with(b",") || self.groups.is_some() || is_groups(&all) {
             self.header(all, out);
             return Line::Noise;
         }
@@ -373,7 +430,7 @@ mod tests {
     #[test]
     fn quotes_that_do_not_pair_are_decoration() {
         let text = |line: &str| -> Vec<String> {
-            let cells = cells(line.as_bytes());
+            let cells = cells(line.as_bytes(), b',');
             cells
                 .iter()
                 .map(|c| String::from_utf8_lossy(c).into_owned())

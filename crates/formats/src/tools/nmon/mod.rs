@@ -14,6 +14,7 @@
 //! are means per second, shares in percent, or levels; KB are 1,024 bytes, MB 1,048,576.
 
 mod rows;
+mod sorted;
 
 use std::collections::HashMap;
 
@@ -26,6 +27,7 @@ use crate::recognise::Head;
 use crate::stamp_line::month_named;
 use crate::time::{Stamp, time_of_day};
 use crate::{Line, Parser};
+use sorted::Sorted;
 
 pub(crate) const FORMAT: Format = Format {
     name: "nmon",
@@ -80,6 +82,8 @@ struct Nmon {
     /// The same snapshot came before: it is not counted twice.
     twice: bool,
     last: Option<Stamp>,
+    /// The lines were sorted: they wait for their times.
+    sorted: Option<Sorted>,
 }
 
 impl Nmon {
@@ -90,6 +94,7 @@ impl Nmon {
             snapshot: None,
             twice: false,
             last: None,
+            sorted: None,
         }
     }
 
@@ -127,7 +132,10 @@ impl Nmon {
             None | Some([]) => Stamp::Clock(time),
             Some(date) => match day(date) {
                 Some(date) => Stamp::Civil(date.to_datetime(time)),
-                None => return Line::Unknown,
+                None => {
+                    out.fault("the date", date);
+                    return Line::Unknown;
+                }
             },
         };
         self.rows.finish(out);
@@ -160,6 +168,8 @@ impl Nmon {
                 matches!(&bare[..], b"" | b"nan" | b"inf" | b"nanq")
             };
             match number(value.trim_ascii()) {
+                // It stands for what this system does not tell: nothing of nmon is below zero.
+                Some(-1.0) => n.push(f64::NAN),
                 Some(value) => n.push(value),
                 None if unknown(value.trim_ascii()) => n.push(f64::NAN),
                 None => return Line::Unknown,
@@ -205,7 +215,13 @@ impl Parser for Nmon {
                 self.about(&all, out);
                 return Line::Noise;
             }
-            b"ZZZZ" => return self.begin(&all, out),
+            b"ZZZZ" => {
+                if let (Some(sorted), Some(name)) = (&mut self.sorted, all.get(1)) {
+                    sorted.keep(name, line, true, out);
+                    return Line::Noise;
+                }
+                return self.begin(&all, out);
+            }
             _ if section.starts_with(b"BBB") || section == b"ERROR" || section == b"UARG" => {
                 return Line::Noise;
             }
@@ -234,6 +250,14 @@ impl Parser for Nmon {
             self.columns.insert(section.to_vec(), names);
             return Line::Noise;
         }
+        // Before any time there are lines of a snapshot only where they were sorted. Then a header
+        // may come after them.
+        let sorted = self.sorted.is_some() || self.columns.contains_key(section);
+        if self.snapshot.is_none() && sorted {
+            let sorted = self.sorted.get_or_insert_default();
+            sorted.keep(snapshot, line, false, out);
+            return Line::Data;
+        }
         if self.snapshot.as_deref() != Some(snapshot) {
             return Line::Unknown;
         }
@@ -248,6 +272,13 @@ impl Parser for Nmon {
     }
 
     fn end(&mut self, out: &mut Out) {
+        if let Some(sorted) = self.sorted.take() {
+            for (number, line) in sorted.in_order(out) {
+                if self.line(&line, out) == Line::Unknown {
+                    out.not_understood(number, &String::from_utf8_lossy(&line));
+                }
+            }
+        }
         self.rows.finish(out);
     }
 }

@@ -94,8 +94,7 @@ impl Rows {
         let section = String::from_utf8_lossy(section).into_owned();
         let of = |name: &str| {
             let place = names.iter().position(|c| c == name);
-            // -1 stands for what this system does not tell.
-            place.map_or(f64::NAN, |p| if n[p] == -1.0 { f64::NAN } else { n[p] })
+            place.map_or(f64::NAN, |p| n[p])
         };
         let processor = section
             .strip_prefix("CPU")
@@ -159,7 +158,7 @@ impl Rows {
         }
     }
 
-    /// `eth0-read-KB/s`, `eth0-write/s`.
+    /// `eth0-read-KB/s`, `eth0-write/s`; packets of AIX are `en0-reads/s`.
     fn networks(
         &mut self,
         names: &[String],
@@ -176,7 +175,8 @@ impl Rows {
                     let at = name.rfind(word)?;
                     let rest = &name[at + word.len()..];
                     // What ends otherwise is a sum of several.
-                    matches!(rest, "-KB/s" | "-KB" | "/s" | "").then(|| (&name[..at], place))
+                    matches!(rest, "-KB/s" | "-KB" | "/s" | "s/s" | "")
+                        .then(|| (&name[..at], place))
                 });
             match found.filter(|(name, _)| !name.starts_with("total")) {
                 Some((interface, place)) => {

@@ -1,5 +1,8 @@
 //! The lines that name the columns.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::strtime::BrokenDownTime;
 
@@ -9,6 +12,8 @@ pub(super) struct Column {
     pub(super) metric: String,
     pub(super) instance: String,
     pub(super) unit: Option<String>,
+    /// A column before it is the same.
+    pub(super) again: bool,
 }
 
 /// Whether this is the name of a metric: words with points between.
@@ -31,7 +36,7 @@ fn metric_of(text: &str) -> Option<Column> {
     is_metric(name).then(|| Column {
         metric: name.to_owned(),
         instance: instance.to_owned(),
-        unit: None,
+        ..Column::default()
     })
 }
 
@@ -60,6 +65,7 @@ pub(super) fn csv_header(line: &[u8]) -> Option<(usize, char, Vec<Column>)> {
             metric: metric.to_owned(),
             instance: instance.to_owned(),
             unit: unit.map(str::to_owned),
+            ..Column::default()
         })
     });
     let columns: Option<Vec<Column>> = columns.collect();
@@ -157,4 +163,35 @@ pub(super) fn date_without_year(text: &str) -> Option<DateTime> {
     let text = format!("2000 {month} {day} {time}");
     let found = BrokenDownTime::parse("%Y %b %d %H:%M:%S", &text).ok()?;
     words.next().is_none().then(|| found.to_datetime().ok())?
+}
+
+/// The name, with its number where it came before.
+pub(super) fn told_apart(name: String, came: &mut u32) -> String {
+    *came += 1;
+    match *came {
+        1 => name,
+        n => format!("{name}#{n}"),
+    }
+}
+
+/// Columns that are asked for twice have the same numbers: together they would be twice as much.
+pub(super) fn once(mut columns: Vec<Column>) -> Vec<Column> {
+    let mut came = HashSet::new();
+    for column in &mut columns {
+        column.again = !came.insert((column.metric.clone(), column.instance.clone()));
+    }
+    columns
+}
+
+/// A line whose columns have `|` between them (`-l`) as one with blanks.
+pub(super) fn blanks_between(line: &[u8]) -> Cow<'_, [u8]> {
+    let starts = line
+        .first()
+        .is_some_and(|b| *b == b' ' || b.is_ascii_digit());
+    if starts && memchr::memchr(b'|', line).is_some() {
+        let blank = |b: &u8| if *b == b'|' { b' ' } else { *b };
+        line.iter().map(blank).collect::<Vec<u8>>().into()
+    } else {
+        line.into()
+    }
 }

@@ -1,5 +1,5 @@
-//! What Performance Co-Pilot's `pmrep` and `pmdumptext` print: tables with a column for each
-//! instance of a metric.
+//! What Performance Co-Pilot's `pmrep`, `pmval` and `pmdumptext` print: tables with a column for
+//! each instance of a metric.
 //!
 //! ```text
 //! Time,"kernel.all.load-1 minute","disk.dev.read-sda"       pmrep -o csv: no units
@@ -15,21 +15,24 @@
 
 mod header;
 mod place;
+mod pmval;
 
 use std::collections::HashMap;
 
 use jiff::civil::DateTime;
 
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::own::when;
 use crate::recognise::Head;
+use crate::stamp_line;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use header::{
-    Column, Short, csv_header, date_with_year, date_without_year, nameless, numbered, short_names,
-    text_header,
+    Column, Short, blanks_between, csv_header, date_with_year, date_without_year, nameless,
+    numbered, once, short_names, text_header, told_apart,
 };
 use place::Rows;
 
@@ -37,7 +40,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "pcp",
     tool: "pcp",
     systems: "any",
-    help: "metrics of Performance Co-Pilot, as pmrep (also -o csv, -g) and pmdumptext -H print them",
+    help: "metrics of Performance Co-Pilot, as pmrep (also -o csv, -g), pmval and pmdumptext -H print them",
     recognised: "a header `Time,\"metric-instance\"`, `[ 1] - metric[\"instance\"]` or \
                  `Time host/metric[\"instance\"]`; shortened names as `k.a.load` over numbers",
     yields: &[
@@ -67,7 +70,12 @@ fn recognise(head: &Head) -> u8 {
     if is_archive(head.bytes()) {
         return 95;
     }
+    if pmval::recognise(head) {
+        return 85;
+    }
     let of = |line: &[u8]| {
+        let line = blanks_between(line);
+        let line = &*line;
         if csv_header(line).is_some() || numbered(line).is_some() || text_header(line).is_some() {
             85
         } else if short_names(line).is_some() {
@@ -117,19 +125,24 @@ struct Pcp {
     ends: Vec<usize>,
     /// Each instance has a row, and its name stands up to here (`-X`).
     across: Option<usize>,
+    /// The time of such rows, and how often each name came there: cut names can be equal.
+    came: (Option<Stamp>, HashMap<String, u32>),
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
+    /// The metric that `pmval` tells of, and whether the line before is blank.
+    metric: Option<Column>,
+    blank: bool,
 }
 
 impl Pcp {
     fn header(&mut self, line: &[u8]) -> bool {
         if let Some((before, between, columns)) = csv_header(line) {
             self.kind = Kind::Separated(between, before);
-            self.columns = columns;
+            self.columns = once(columns);
         } else if let Some((between, columns)) = text_header(line) {
             self.kind = Kind::Separated(between, 1);
-            self.columns = columns;
+            self.columns = once(columns);
         } else if let Some((place, column)) = numbered(line) {
             self.across = None;
             if place == 1 || !self.numbering {
@@ -138,6 +151,7 @@ impl Pcp {
             self.numbering = true;
             self.kind = Kind::Blank;
             self.columns.push(column);
+            self.columns = once(std::mem::take(&mut self.columns));
             self.ends.clear();
             return true;
         } else if let Some(Short { names, instance }) = short_names(line) {
@@ -149,6 +163,9 @@ impl Pcp {
                 ..Column::default()
             };
             self.columns = names.into_iter().map(column).collect();
+            // Until instances stand below, which may be left out (`-I`), none is told.
+            let none = vec![String::new(); self.columns.len()];
+            self.name_instances(none);
         } else {
             return false;
         }
@@ -158,7 +175,7 @@ impl Pcp {
     }
 
     /// Lines between the names and the numbers: numbers of columns, instances, units.
-    fn below_header(&mut self, line: &[u8]) -> bool {
+    fn below_header(&mut self, line: &[u8], out: &mut Out) -> bool {
         self.since += 1;
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = match self.kind {
@@ -174,7 +191,7 @@ impl Pcp {
             if scales {
                 return true;
             }
-            if units && self.stamp(first).is_none() {
+            if units && self.stamp(first, out).is_none() {
                 return self.units(&text);
             }
             return false;
@@ -235,22 +252,20 @@ impl Pcp {
             }
             return true;
         }
-        let mut came: HashMap<(String, String), u32> = HashMap::new();
-        for (column, instance) in self.columns.iter_mut().zip(texts) {
-            let same = came
-                .entry((column.metric.clone(), instance.clone()))
-                .and_modify(|n| *n += 1)
-                .or_insert(1);
-            // Cut names can be equal.
-            column.instance = match same {
-                1 => instance,
-                n => format!("{instance}#{n}"),
-            };
-        }
+        self.name_instances(texts);
         true
     }
 
-    fn stamp(&mut self, text: &str) -> Option<Stamp> {
+    /// Instances of shortened names: those that are cut can be equal.
+    fn name_instances(&mut self, texts: Vec<String>) {
+        let mut came: HashMap<(String, String), u32> = HashMap::new();
+        for (column, instance) in self.columns.iter_mut().zip(texts) {
+            let key = (column.metric.clone(), instance.clone());
+            column.instance = told_apart(instance, came.entry(key).or_default());
+        }
+    }
+
+    fn stamp(&mut self, text: &str, out: &mut Out) -> Option<Stamp> {
         let text = text.trim();
         if let Some((at, zone)) = text.rsplit_once(" UTC") {
             let east: f64 = if zone.is_empty() {
@@ -261,13 +276,16 @@ impl Pcp {
             let at: DateTime = at.parse().ok()?;
             return Some(Stamp::Zoned(at, (east.clamp(-24.0, 24.0) * 3600.0) as i32));
         }
-        if let Some(stamp) = when::iso(text) {
+        if let Some(stamp) = stamp_line::epoch(text.as_bytes()).or_else(|| when::iso(text)) {
             return Some(stamp);
         }
         if let Some(time) = time_of_day(text.as_bytes(), None) {
             return Some(Stamp::Clock(time));
         }
-        let at = date_without_year(text)?;
+        let Some(at) = date_without_year(text) else {
+            // As `-f` has it: `23.11.2026 10:00:01`.
+            return stamp_line::told(text.as_bytes(), out);
+        };
         let first = *self.first.get_or_insert(at);
         let mut seconds = at.duration_since(first).as_secs_f64();
         if seconds < -86_400.0 * 180.0 {
@@ -279,6 +297,7 @@ impl Pcp {
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line).into_owned();
+        let mut across = String::new();
         let (time, values): (String, Vec<&str>) = match self.kind {
             Kind::Unknown => return Line::Unknown,
             Kind::Separated(between, before) => {
@@ -303,9 +322,7 @@ impl Pcp {
                     let Some(name) = text.get(..end).and_then(|t| t.split_once(' ')) else {
                         return Line::Unknown;
                     };
-                    for column in &mut self.columns {
-                        name.1.trim().clone_into(&mut column.instance);
-                    }
+                    name.1.trim().clone_into(&mut across);
                     before = before.min(1);
                 }
                 (all[..before].join(" "), values)
@@ -316,22 +333,36 @@ impl Pcp {
         }
         let stamp = match time.as_str() {
             "" => None,
-            time => match self.stamp(time) {
+            time => match self.stamp(time, out) {
                 Some(stamp) => Some(stamp),
-                None => return Line::Unknown,
+                None => {
+                    out.fault("the time", time.as_bytes());
+                    return Line::Unknown;
+                }
             },
         };
         let numbers: Option<Vec<f64>> = values.iter().map(|v| value(v)).collect();
         let Some(numbers) = numbers else {
+            let fault = values.iter().find(|v| value(v).is_none());
+            out.fault("the value", fault.map_or(b"", |f| f.as_bytes()));
             return Line::Unknown;
         };
         match stamp {
             Some(stamp) if self.across.is_some() => out.sample_once_or_same(stamp),
             _ => out.sample_once(stamp),
         }
+        if self.across.is_some() {
+            if self.came.0 != stamp || stamp.is_none() {
+                self.came = (stamp, HashMap::new());
+            }
+            let name = told_apart(across.clone(), self.came.1.entry(across).or_default());
+            for column in &mut self.columns {
+                name.clone_into(&mut column.instance);
+            }
+        }
         let mut rows = Rows::default();
         for (column, number) in self.columns.iter().zip(numbers) {
-            if number.is_nan() {
+            if number.is_nan() || column.again {
                 continue;
             }
             let unit = column.unit.as_deref();
@@ -357,7 +388,16 @@ fn value(text: &str) -> Option<f64> {
 }
 
 impl Parser for Pcp {
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        let is_sample = self.kind == Kind::Blank && self.across.is_none() && !out.is_stamped();
+        if is_sample && out.has_sample() && rows_in(line, self.columns.len()) > 0 {
+            out.lost();
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let line = blanks_between(line);
+        let line = &*line;
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
             out.refuse(Refused(
@@ -368,7 +408,11 @@ impl Parser for Pcp {
             ));
             return Line::Unknown;
         }
-        if line.trim_ascii().is_empty() {
+        let below_blank = std::mem::replace(&mut self.blank, line.trim_ascii().is_empty());
+        if self.blank {
+            return Line::Noise;
+        }
+        if pmval::tells(line, &mut self.metric) {
             return Line::Noise;
         }
         if self.header(line) {
@@ -406,6 +450,29 @@ impl Parser for Pcp {
         if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
             return Line::Noise;
         }
+        if let Some(metric) = &self.metric {
+            if below_blank {
+                (self.kind, self.columns) = (Kind::Blank, pmval::columns(line, metric));
+                return Line::Noise;
+            }
+            if line.ends_with(b"No values available") {
+                out.sample_once(None);
+                return Line::Noise;
+            }
+            if self.columns.is_empty() {
+                (self.kind, self.columns) = (Kind::Blank, vec![metric.clone()]);
+            }
+            return self.row(line, out);
+        }
+        if self.columns.len() != 1
+            && fields(plain).count() <= 3
+            && let Some(time) = plain.strip_suffix(b"N/A")
+            && let Some(stamp) = self.stamp(&String::from_utf8_lossy(time), out)
+        {
+            // Nothing could be read then, and the next interval starts there.
+            out.sample_once(Some(stamp));
+            return Line::Noise;
+        }
         if self.kind == Kind::Unknown {
             if nameless(line) {
                 out.refuse(Refused(
@@ -414,7 +481,7 @@ impl Parser for Pcp {
             }
             return Line::Unknown;
         }
-        if self.below_header(line) {
+        if self.below_header(line, out) {
             return Line::Noise;
         }
         self.row(line, out)

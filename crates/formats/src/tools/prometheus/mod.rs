@@ -16,6 +16,7 @@
 //! What `node_exporter` says of processors, memory, disks and networks goes to their tables.
 
 mod back;
+mod histogram;
 mod node;
 mod scrape;
 mod text;
@@ -29,6 +30,7 @@ use crate::list::Format;
 use crate::out::Out;
 use crate::own::when;
 use crate::recognise::Head;
+use crate::stamp_line::told;
 use crate::time::Stamp;
 use crate::{Line, Parser, fields};
 use scrape::{Known, Type};
@@ -103,9 +105,8 @@ fn declared(line: &[u8]) -> Option<(String, Type)> {
         b"counter" => Type::Counter,
         b"histogram" => Type::Histogram,
         b"summary" => Type::Summary,
-        b"gauge" | b"untyped" | b"unknown" | b"info" | b"stateset" | b"gaugehistogram" => {
-            Type::Gauge
-        }
+        b"gaugehistogram" => Type::GaugeHistogram,
+        b"gauge" | b"untyped" | b"unknown" | b"info" | b"stateset" => Type::Gauge,
         _ => return None,
     };
     words.next().is_none().then(|| (name.to_owned(), kind))
@@ -248,7 +249,9 @@ impl Prometheus {
     /// A line with nothing but a time belongs to the scrape after it.
     fn maybe_time(&mut self, line: &[u8], out: &mut Out) -> bool {
         let text = line.trim_ascii();
-        let Some(stamp) = time_line(text) else {
+        // Of curl's headers (`-i`) one tells the time.
+        let text = text.strip_prefix(b"Date: ").unwrap_or(text);
+        let Some(stamp) = time_line(text).or_else(|| told(text, out)) else {
             return false;
         };
         self.flush(out);
@@ -268,6 +271,13 @@ fn time_line(text: &[u8]) -> Option<Stamp> {
         return when::epoch(text, 1_000_000_000).map(Stamp::Epoch);
     }
     None
+}
+
+/// A header of an answer, as `curl -i` prints it.
+fn is_of_http(line: &[u8]) -> bool {
+    let names = [&b"content-"[..], b"transfer-encoding:"];
+    let lower = line.to_ascii_lowercase();
+    line.starts_with(b"HTTP/") || names.iter().any(|n| lower.starts_with(n))
 }
 
 /// The time that the samples of a scrape tell.
@@ -296,7 +306,7 @@ impl Parser for Prometheus {
         }
         match text::sample(line) {
             Some(sample) => self.sample(sample, out),
-            None if self.maybe_time(line, out) => Line::Noise,
+            None if self.maybe_time(line, out) || is_of_http(line) => Line::Noise,
             None => Line::Unknown,
         }
     }

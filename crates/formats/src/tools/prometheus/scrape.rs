@@ -2,18 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use run::Word;
 use run::catalog::{self, Kind};
-use run::rows::TableId;
-use run::{Unit, Word, grid};
 
 use super::back::WentBack;
+use super::histogram::{Buckets, put_histogram};
 use super::node::{self, ENTRIES, Entry, Source};
 use super::text::Sample;
 use crate::out::{Out, Shape};
 use crate::{disk, net};
-
-/// Points that a bucket's contents are spread over, at most.
-const POINTS: f64 = 64.0;
 
 /// What a family of metrics is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +18,8 @@ pub(super) enum Type {
     Counter,
     Gauge,
     Histogram,
+    /// Of `OpenMetrics`: what is there now, by value.
+    GaugeHistogram,
     Summary,
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Known {
 
 /// A counter in a scrape.
 #[derive(Clone, Copy, Debug)]
-enum Growth {
+pub(super) enum Growth {
     /// It is new: all it counted.
     Total(f64),
     /// Since the scrape before; NaN where it was missing there, or went back otherwise than to
@@ -77,14 +76,13 @@ struct Cell {
     from: Vec<usize>,
 }
 
-/// Buckets of one histogram: upper bound, what it grew by and count up to it.
-type Buckets = Vec<(f64, Growth, f64)>;
-
 impl Known {
     /// The family of a name, and what it is.
     fn kind(&self, sample: &Sample) -> (String, Option<Type>) {
         let name = sample.name.as_str();
-        for suffix in ["_bucket", "_sum", "_count", "_total", ""] {
+        for suffix in [
+            "_bucket", "_sum", "_count", "_gsum", "_gcount", "_total", "",
+        ] {
             let Some(family) = name.strip_suffix(suffix) else {
                 continue;
             };
@@ -95,6 +93,9 @@ impl Known {
                 }
                 (Some(Type::Histogram), "_bucket") => {
                     return (family.to_owned(), Some(Type::Histogram));
+                }
+                (Some(Type::GaugeHistogram), "_bucket" | "_gsum" | "_gcount") => {
+                    return (family.to_owned(), Some(Type::Gauge));
                 }
                 (Some(_), "") => return (family.to_owned(), Some(Type::Gauge)),
                 _ => {}
@@ -114,6 +115,11 @@ impl Known {
     }
 
     fn unit(&self, name: &str, family: &str) -> String {
+        // Buckets and counts are numbers of what was measured in the family's unit.
+        let counts = ["_bucket", "_count", "_gcount"];
+        if counts.iter().any(|c| name.strip_suffix(c) == Some(family)) {
+            return "count".to_owned();
+        }
         if let Some(unit) = self.units.get(family) {
             return unit.clone();
         }
@@ -396,100 +402,4 @@ fn words(entry: &Entry, sample: &Sample, out: &mut Out) -> Option<Vec<Word>> {
     };
     let texts: Option<Vec<&str>> = entry.words.iter().map(word).collect();
     Some(texts?.iter().map(|t| out.word(t.as_bytes())).collect())
-}
-
-/// What came into the buckets of a histogram since the scrape before.
-fn put_histogram(family: &str, key: &str, mut buckets: Buckets, out: &mut Out) {
-    buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (per_unit, unit) = whole_numbers(family, &buckets);
-    let name = format!("{family}{unit}");
-    let words = [&b"prometheus"[..], name.as_bytes(), key.as_bytes()].map(|w| out.word(w));
-    let table = TableId::of("distribution");
-    let mut below = 0.0;
-    let mut from: Option<f64> = None;
-    // Where one was set to zero all were, also those that are above what they were.
-    let is_restart = |b: &(f64, Growth, f64)| matches!(b.1, Growth::Restarted(_));
-    let restarted = buckets.iter().any(is_restart);
-    for (bound, growth, now) in buckets {
-        let upto = match growth {
-            Growth::Total(_) => return,
-            _ if restarted => now,
-            Growth::Grown(grown) | Growth::Restarted(grown) => grown,
-        };
-        // The bucket without bounds alone tells no values; its count is kept anyway.
-        if !upto.is_finite() || (from.is_none() && bound.is_infinite()) {
-            return;
-        }
-        let count = upto - below;
-        below = upto;
-        if count < 0.0 {
-            out.note(&format!(
-                "the buckets of {family} do not add up: values of some intervals are left out"
-            ));
-            return;
-        }
-        // By custom the lowest bucket starts at zero, if it ends above.
-        let start = from.unwrap_or(if bound > 0.0 { 0.0 } else { bound });
-        let (a, b) = if bound.is_finite() {
-            (start * per_unit, bound * per_unit)
-        } else {
-            if count > 0.0 {
-                out.note(&format!(
-                    "what is above the highest bucket of {family} stands at its lower end"
-                ));
-            }
-            (start * per_unit, start * per_unit)
-        };
-        from = Some(bound);
-        for (value, share) in points(a, b, count) {
-            out.amounts(table, &words, &[value, share]);
-        }
-    }
-}
-
-/// The bucket's contents at points of even distance, in whole numbers where they are whole.
-fn points(from: f64, to: f64, count: f64) -> Vec<(f64, f64)> {
-    let number = if to > from {
-        count
-            .ceil()
-            .clamp(0.0, POINTS.min(to - from).max(1.0))
-            .floor()
-    } else {
-        count.min(1.0).ceil()
-    };
-    let mut all: Vec<(f64, f64)> = Vec::new();
-    let mut given = 0.0;
-    for i in 0..number as u32 {
-        let done = count * f64::from(i + 1) / number;
-        let done = if count.fract() == 0.0 {
-            done.round()
-        } else {
-            done
-        };
-        let value = if to > from {
-            from + (to - from) * (f64::from(i) + 0.5) / number
-        } else {
-            from
-        };
-        let value = grid::floor(value.trunc(), Unit::Count);
-        match all.last_mut() {
-            Some((same, share)) if *same == value => *share += done - given,
-            _ => all.push((value, done - given)),
-        }
-        given = done;
-    }
-    all
-}
-
-/// By what to multiply bounds to make them whole, and how to say it: values are kept in whole
-/// numbers.
-fn whole_numbers(family: &str, buckets: &Buckets) -> (f64, &'static str) {
-    if family.ends_with("_seconds") {
-        return (1e9, " in ns");
-    }
-    let finite = || buckets.iter().map(|(b, _, _)| *b).filter(|b| b.is_finite());
-    [(1.0, ""), (1e3, " in thousandths"), (1e6, " in millionths")]
-        .into_iter()
-        .find(|(by, _)| finite().all(|b| ((b * by).round() - b * by).abs() < 1e-6 * (b * by).abs()))
-        .unwrap_or((1e9, " in billionths"))
 }

@@ -14,14 +14,14 @@ use super::{echoed, first_number, stamp};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::{Line, Parser, fields, number};
+use crate::{Line, Parser, fields, number, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "bcc",
     tool: "bcc",
     systems: "Linux",
-    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others",
-    recognised: "a line `usecs : count distribution`, or of biolatency -j",
+    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others, and of iolatency of perf-tools",
+    recognised: "a line `usecs : count distribution` or `>=(ms) .. <(ms) : I/O`, or of biolatency -j",
     yields: TABLES,
     example: "\
 # biolatency -DT 5
@@ -38,11 +38,19 @@ disk = 'sda'
 };
 
 fn recognise(head: &Head) -> u8 {
-    if head.any_fields(&[":", "count", "distribution"]) {
+    if head.any_fields(&[":", "count", "distribution"]) || head.lines().any(is_iolatency) {
         return 90;
     }
     let json = head.contains("'interval-start'") || head.contains("\"interval-start\"");
     if json { 80 } else { 0 }
+}
+
+/// The header of perf-tools' `iolatency`, whose rows do not have their upper end in them.
+fn is_iolatency(line: &[u8]) -> bool {
+    let mut words = fields(line);
+    [&b">=(ms)"[..], b"..", b"<(ms)", b":", b"I/O"]
+        .iter()
+        .all(|word| words.next() == Some(word))
 }
 
 /// What values are in, in base units, where a goal needs it.
@@ -68,6 +76,8 @@ struct Bcc {
     section: (String, String),
     /// The histogram being read: its label, and its rows.
     open: Option<(String, Vec<Bucket>)>,
+    /// Its rows end before their second number.
+    ends_before: bool,
     blanks: u32,
 }
 
@@ -81,6 +91,7 @@ impl Bcc {
             cumulative: None,
             section: Default::default(),
             open: None,
+            ends_before: false,
             blanks: 0,
         }
     }
@@ -109,7 +120,14 @@ impl Bcc {
         true
     }
 
-    fn chatter(&mut self, text: &str) -> bool {
+    fn chatter(&mut self, text: &str, out: &mut Out) -> bool {
+        // `Tracing block I/O. Output every 5 seconds. Ctrl-C to end.`
+        if let Some((_, rest)) = text.split_once("Output every ")
+            && let Some((seconds, _)) = rest.split_once(" seconds")
+            && let Ok(seconds) = seconds.parse()
+        {
+            out.every(seconds);
+        }
         if let Some((script, goal)) = Goal::of_banner(text)
             && self.script.is_empty()
         {
@@ -152,8 +170,8 @@ impl Bcc {
         };
         if self.histograms.goal == Some(Goal::DiskLatency) && !self.queued {
             out.note(
-                "without -Q biolatency measures from issue to completion: time in the queue is \
-                 not in its latency",
+                "without -Q latency is measured from issue to completion: time in the queue is \
+                 not in it",
             );
         }
         self.histograms.put(&title, rows, out);
@@ -288,7 +306,11 @@ fn unquoted(text: &str) -> &str {
 
 impl Parser for Bcc {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let whole = String::from_utf8_lossy(line);
+        let mut whole = String::from_utf8_lossy(line);
+        if whole.contains("-&gt;") {
+            // Taken from a page's source.
+            whole = whole.replace("-&gt;", "->").into();
+        }
         let mut text = whole.trim();
         if text.is_empty() {
             self.finish(out);
@@ -300,7 +322,10 @@ impl Parser for Bcc {
         }
         self.blanks = 0;
         if let Some((_, rows)) = &mut self.open {
-            if let Some(row) = row(text) {
+            if let Some(mut row) = row(text) {
+                if self.ends_before {
+                    row.to = (row.to - 1.0).max(row.from + 1.0);
+                }
                 rows.push(row);
                 return Line::Data;
             }
@@ -317,11 +342,18 @@ impl Parser for Bcc {
                 return Line::Noise;
             }
         }
-        if let Some(label) = label(line) {
+        self.ends_before = is_iolatency(line);
+        let label = if self.ends_before {
+            Some("msecs".to_owned())
+        } else {
+            label(line)
+        };
+        if let Some(label) = label {
             self.open = Some((label, Vec::new()));
             return Line::Noise;
         }
-        if let Some(at) = stamp(text) {
+        // perf-tools have `date` print it, with a zone.
+        if let Some(at) = stamp(text).or_else(|| stamp_line::told(text.as_bytes(), out)) {
             self.pace.mark(Some(at));
             self.section = Default::default();
             return Line::Noise;
@@ -332,7 +364,7 @@ impl Parser for Bcc {
         if text.starts_with('{') {
             return self.json(text, out).unwrap_or(Line::Unknown);
         }
-        if self.chatter(text) || self.command(text, out) {
+        if self.chatter(text, out) || self.command(text, out) {
             return Line::Noise;
         }
         // argdist prints what it probes, which is C and may have anything in it.

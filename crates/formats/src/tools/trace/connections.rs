@@ -112,7 +112,8 @@ const RETRANS_BT: &[&str] = &["TIME", "PID", "LADDR:LPORT", "RADDR:RPORT", "STAT
 
 /// A header with those columns, and with none that makes it another tool's.
 fn header(line: &str, wanted: &[&str]) -> Option<Table> {
-    let line = line.replace(',', " ");
+    // tcptop names the columns of IPv6 otherwise.
+    let line = line.replace(',', " ").replace("ADDR6", "ADDR");
     let table = Table::of(&line, wanted)?;
     let other = match wanted {
         // `tcptracer` lists what was accepted and closed, too.
@@ -145,6 +146,8 @@ struct Connections {
     table: Option<(Kind, Table)>,
     /// Fields stand between commas.
     commas: bool,
+    /// The last header was of IPv6.
+    of_six: bool,
     stamp: Option<Stamp>,
     fresh: bool,
     connection: Shape,
@@ -182,6 +185,7 @@ impl Connections {
         Connections {
             table: None,
             commas: false,
+            of_six: false,
             stamp: None,
             fresh: true,
             connection: Shape::of("tcp_connection", &["bytes"]),
@@ -308,7 +312,10 @@ impl Connections {
             return false;
         };
         self.commas = text.contains(',');
-        self.fresh |= kind == Kind::Top;
+        // A table of IPv6 stands below that of IPv4, if there is one: it is of the same interval.
+        let of_six = text.contains("ADDR6");
+        self.fresh |= kind == Kind::Top && (!of_six || self.of_six);
+        self.of_six = of_six;
         self.table = Some((kind, table));
         true
     }

@@ -6,6 +6,7 @@ use run::rows::TableId;
 use super::echoed;
 use super::table::{Row, Table};
 use crate::list::Format;
+use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
@@ -14,6 +15,8 @@ use crate::{Line, Parser};
 const SLOWER: &[&str] = &[
     "TIME", "COMM", "PID", "T", "BYTES", "OFF_KB", "LAT(ms)", "FILENAME",
 ];
+/// Of `-j`, with commas between.
+const SLOWER_CSV: &str = "ENDTIME_us,TASK,PID,TYPE,BYTES,OFFSET_b,LATENCY_us,FILE";
 const OPEN: &[&str] = &["PID", "COMM", "FD", "ERR", "PATH"];
 const CONNECT: &[&str] = &["PID", "COMM", "IP", "SADDR", "DADDR", "DPORT", "LAT(ms)"];
 
@@ -22,14 +25,20 @@ pub(crate) const FSSLOWER: Format = Format {
     tool: "fsslower",
     systems: "Linux",
     help: "slow operations on files: ext4slower, xfsslower, btrfsslower, zfsslower, nfsslower",
-    recognised: "a header `TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME`",
+    recognised: "a header `TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME`, or that of -j",
     yields: &["file_event"],
     example: "\
 Tracing ext4 operations slower than 10 ms
 TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME
 06:35:01 cron           16464  R 1249    0          16.05 common-auth
 ",
-    recognise: |head| recognise(head, SLOWER),
+    recognise: |head| {
+        if head.any_starts(SLOWER_CSV) {
+            92
+        } else {
+            recognise(head, SLOWER)
+        }
+    },
     parser: || Box::new(Files::new()),
 };
 
@@ -73,8 +82,18 @@ struct Files {
     table: Option<Table>,
     /// What the tool says that it traces.
     filesystem: &'static str,
+    /// Fields stand between commas.
+    commas: bool,
+    /// Time of the first row of those, which are since boot.
+    zero: Option<f64>,
     file: TableId,
     tcp: TableId,
+}
+
+/// `bash[12]` and `bash`.
+fn process(comm: &str, pid: &str) -> Option<(String, String)> {
+    pid.parse::<u32>().ok()?;
+    Some((format!("{comm}[{pid}]"), comm.to_owned()))
 }
 
 /// When it was, as the row tells.
@@ -95,19 +114,50 @@ impl Files {
         Files {
             table: None,
             filesystem: "",
+            commas: false,
+            zero: None,
             file: TableId::of("file_event"),
             tcp: TableId::of("tcp_event"),
         }
     }
 
     fn of(row: &Row) -> Option<(String, String)> {
-        let (comm, pid) = (row.text("COMM")?, row.text("PID")?);
-        pid.parse::<u32>().ok()?;
-        Some((format!("{comm}[{pid}]"), comm.to_owned()))
+        process(row.text("COMM")?, row.text("PID")?)
     }
 
     fn slower(&self, row: &Row, out: &mut Out) -> Option<()> {
-        let letter = row.text("T")?;
+        let (bytes, latency) = (row.number("BYTES")?, row.number("LAT(ms)")? / 1e3);
+        row.number("OFF_KB")?;
+        let process = Files::of(row)?;
+        let stamp = moment(row, out)?;
+        let file = row.text("FILENAME")?;
+        self.put_slower(row.text("T")?, [latency, bytes], &process, file, stamp, out)
+    }
+
+    /// `127200712278,bash,17225,R,128,0,4325,date`.
+    fn slower_csv(&mut self, line: &str, out: &mut Out) -> Option<()> {
+        let cells: Vec<&str> = line.splitn(8, ',').collect();
+        let [end, comm, pid, letter, bytes, offset, latency, file] = cells[..] else {
+            return None;
+        };
+        let of = |text: &str| number(text.as_bytes());
+        let (bytes, latency, end) = (of(bytes)?, of(latency)? / 1e6, of(end)? / 1e6);
+        of(offset)?;
+        let process = process(comm, pid)?;
+        let zero = *self.zero.get_or_insert(end);
+        let stamp = Stamp::Elapsed(end - zero);
+        self.put_slower(letter, [latency, bytes], &process, file, stamp, out)
+    }
+
+    fn put_slower(
+        &self,
+        letter: &str,
+        [latency, bytes]: [f64; 2],
+        (process, command): &(String, String),
+        file: &str,
+        stamp: Stamp,
+        out: &mut Out,
+    ) -> Option<()> {
         let op = match letter {
             "R" => "read",
             "W" => "write",
@@ -116,15 +166,10 @@ impl Files {
             "G" => "stat",
             _ => return None,
         };
-        let (bytes, latency) = (row.number("BYTES")?, row.number("LAT(ms)")? / 1e3);
-        row.number("OFF_KB")?;
-        out.note("OFF_KB, where in the file it was, has no place and was left out");
+        out.note("where in the file it was (OFF_KB) has no place and was left out");
         out.note("only operations slower than the tool's limit are in it");
         let moved = matches!(letter, "R" | "W");
-        let (process, command) = Files::of(row)?;
-        let stamp = moment(row, out)?;
-        let file = row.text("FILENAME")?;
-        let words = [op, file, self.filesystem, &process, &command, ""];
+        let words = [op, file, self.filesystem, process, command, ""];
         let words = words.map(|w| out.word(w.as_bytes()));
         let size = if moved { bytes } else { f64::NAN };
         out.event(self.file, stamp, &words, &[latency, size, 1.0]);
@@ -187,6 +232,14 @@ impl Parser for Files {
         }
         if trimmed.is_empty() || trimmed == "^C" || trimmed == "[...]" || self.banner(trimmed) {
             return Line::Noise;
+        }
+        self.commas |= trimmed == SLOWER_CSV;
+        if self.commas {
+            return match self.slower_csv(trimmed, out) {
+                Some(()) => Line::Data,
+                None if trimmed == SLOWER_CSV || echoed(&text).is_some() => Line::Noise,
+                None => Line::Unknown,
+            };
         }
         let row = self.table.as_ref().and_then(|table| table.row(trimmed));
         let seen = row.and_then(|row| {

@@ -35,7 +35,7 @@ impl Goal {
     /// Of the script of that name.
     pub(super) fn of(script: &str) -> Option<Goal> {
         Some(match script {
-            "biolatency" => Goal::DiskLatency,
+            "biolatency" | "iolatency" => Goal::DiskLatency,
             "bitesize" => Goal::DiskSize,
             "runqlat" => Goal::Wait,
             "cpudist" => Goal::Slice,
@@ -54,6 +54,7 @@ impl Goal {
         let script = [
             ("Tracing block device I/O...", "biolatency"),
             ("Tracing block I/O...", "bitesize"),
+            ("Tracing block I/O. ", "iolatency"),
             ("Tracing run queue latency...", "runqlat"),
             ("Tracing CPU scheduler...", "runqlat"),
             ("I/O size (bytes) histograms", "bitesize"),

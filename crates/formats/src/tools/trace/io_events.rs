@@ -257,6 +257,19 @@ impl Snoop {
     }
 }
 
+/// The row of an I/O that has no disk's name, as commands that are passed through, with `?` there,
+/// as the tool puts it where no program is known: it is the place before the operation's letters.
+fn without_disk(table: &Table, line: &str) -> Option<String> {
+    let mut fields: Vec<&str> = line.split_whitespace().collect();
+    let at = table.place("DISK").filter(|_| table.has("T"))?;
+    let letters = |f: &&str| f.bytes().all(|b| b.is_ascii_uppercase());
+    if fields.len() + 1 != table.width() || !fields.get(at).is_some_and(letters) {
+        return None;
+    }
+    fields.insert(at, "?");
+    Some(fields.join(" "))
+}
+
 impl Parser for Snoop {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
@@ -277,7 +290,8 @@ impl Parser for Snoop {
             return Line::Noise;
         }
         if let Some(table) = &self.table
-            && self.row(table, &text, out).is_some()
+            && (self.row(table, &text, out).is_some()
+                || without_disk(table, &text).is_some_and(|t| self.row(table, &t, out).is_some()))
         {
             return Line::Data;
         }

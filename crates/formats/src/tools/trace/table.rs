@@ -19,6 +19,11 @@ impl Table {
         self.names.iter().any(|n| n == name)
     }
 
+    /// Which column has that name.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| n == name)
+    }
+
     /// How many columns there are.
     pub(super) fn width(&self) -> usize {
         self.names.len()
@@ -30,8 +35,8 @@ impl Table {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let columns = self.names.len();
         let spare = fields.len().checked_sub(columns)?;
-        let place = |name: &str| self.names.iter().position(|n| n == name);
-        let comm = place("COMM").or(place("CMD")).unwrap_or(columns);
+        let comm = self.place("COMM").or(self.place("CMD"));
+        let comm = comm.unwrap_or(columns);
         let last = columns.checked_sub(1)?;
         let path = matches!(
             self.names[last].as_str(),
@@ -87,7 +92,7 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     /// The cell of the column of that name.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
-        let place = self.table.names.iter().position(|n| n == name)?;
+        let place = self.table.place(name)?;
         self.cells.get(place).map(String::as_str)
     }
 

@@ -1,0 +1,85 @@
+//! Reports of `-d` and `-p`: what disks and partitions counted since boot.
+
+use super::Vmstat;
+use crate::disk::layer;
+use crate::out::Out;
+use crate::{Line, fields, numbers};
+
+impl Vmstat {
+    /// A row of `-d`.
+    pub(super) fn disk(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        let Some(values) = all.get(1..11).and_then(|f| numbers(f.iter().copied())) else {
+            return Line::Unknown;
+        };
+        let stamp = match all[11..] {
+            [] if all[0] == self.first || self.first.is_empty() => self.stamp.take(),
+            [] => None,
+            ref time => match self.stamp(time) {
+                Some(stamp) => Some(stamp),
+                None => return Line::Unknown,
+            },
+        };
+        let device = out.word(all[0]);
+        let grown = self.disks.grown(all[0], &values);
+        match stamp {
+            Some(stamp) => out.sample_once_or_same(stamp),
+            // A device that comes again begins the next report.
+            None if !out.has_sample() || all[0] == self.first => out.sample(),
+            None => {}
+        }
+        if self.first.is_empty() {
+            self.first = all[0].to_vec();
+        }
+        if out.samples() == 1 {
+            out.since_boot();
+        }
+        let layer = out.word(layer(all[0]).as_bytes());
+        let whole = grown.is_none();
+        let inflight = values[8];
+        let n = grown.unwrap_or(values);
+        let busy = [n[9], inflight];
+        if whole {
+            out.put_since_boot(&self.device, &[device, layer], &busy);
+        } else {
+            out.put_amounts(&self.device, &[device, layer], &busy);
+        }
+        for (op, n) in [("read", &n[0..4]), ("write", &n[4..8])] {
+            let words = [device, layer, out.word(op.as_bytes())];
+            let values = [n[0], n[1], n[2] * 512.0, n[3] / 1000.0];
+            if whole {
+                // New, or the first report: all it did since boot.
+                out.put_since_boot(&self.disk, &words, &values);
+            } else {
+                out.put_amounts(&self.disk, &words, &values);
+            }
+        }
+        Line::Data
+    }
+
+    /// A report of `-p`: reads, sectors read, writes, and sectors written, which it calls
+    /// requested writes.
+    pub(super) fn partition(&mut self, name: &[u8], line: &[u8], out: &mut Out) -> Line {
+        let Some(values) = numbers(fields(line)).filter(|v| v.len() == 4) else {
+            return Line::Unknown;
+        };
+        out.sample_once(self.stamp.take());
+        let grown = self.disks.grown(name, &values);
+        let whole = grown.is_none();
+        if whole {
+            out.since_boot();
+        }
+        let n = grown.unwrap_or(values);
+        let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
+        for (op, ios, sectors) in [("read", n[0], n[1]), ("write", n[2], n[3])] {
+            let words = [device, layer, out.word(op.as_bytes())];
+            let values = [ios, f64::NAN, sectors * 512.0, f64::NAN];
+            if whole {
+                out.put_since_boot(&self.disk, &words, &values);
+            } else {
+                out.put_amounts(&self.disk, &words, &values);
+            }
+        }
+        Line::Data
+    }
+}
