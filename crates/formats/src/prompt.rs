@@ -88,10 +88,14 @@ pub(crate) fn is_chatter(line: &[u8]) -> bool {
 /// Whether a page (HTML, Markdown), `script` or `ansible` puts such a line around text.
 fn is_frame(text: &[u8]) -> bool {
     let tags: [&[u8]; 4] = [b"<pre>", b"</pre>", b"<pre><code>", b"</code></pre>"];
-    let begins: [&[u8]; 3] = [b"```", b"Script started", b"Script done"];
+    let begins: [&[u8]; 3] = [b"```", b"script started", b"script done"];
     // `host1 | CHANGED | rc=0 >>`
     let of_ansible = text.ends_with(b" >>") && text.windows(6).any(|w| w == b" | rc=");
-    tags.contains(&text) || begins.iter().any(|b| text.starts_with(b)) || of_ansible
+    let begins_so = |b: &&[u8]| {
+        text.get(..b.len())
+            .is_some_and(|t| t.eq_ignore_ascii_case(b))
+    };
+    tags.contains(&text) || begins.iter().any(begins_so) || of_ansible
 }
 
 /// What a tool printed behind a prompt: of one in the background the shell's prompt came first.
@@ -192,6 +196,7 @@ mod tests {
             "```text",
             "</pre>",
             "Script started on Thu Jan  1 10:00:00 2026",
+            "script done on Thu Jan  1 11:00:00 2026",
             "host1 | CHANGED | rc=0 >>",
         ] {
             assert!(is_chatter(frame.as_bytes()), "{frame}");
