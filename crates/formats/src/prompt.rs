@@ -96,13 +96,17 @@ fn is_frame(text: &[u8]) -> bool {
     ];
     const BEGINNINGS: [&[u8]; 4] = [
         b"```",
-        b"Script started",
-        b"Script done",
-        b"Escape character is ",
+        b"script started",
+        b"script done",
+        b"escape character is ",
     ];
     let ends = |start: &[u8], end: &[u8]| text.starts_with(start) && text.ends_with(end);
+    let begins = |start: &&[u8]| {
+        let found = text.get(..start.len());
+        found.is_some_and(|t| t.eq_ignore_ascii_case(start))
+    };
     LINES.contains(&text)
-        || BEGINNINGS.iter().any(|b| text.starts_with(b))
+        || BEGINNINGS.iter().any(begins)
         || ends(b"Trying ", b"...")
         || ends(b"Connected to ", b".")
         // `host1 | CHANGED | rc=0 >>`
@@ -223,6 +227,7 @@ mod tests {
             "```text",
             "</pre>",
             "Script started on Thu Jan  1 10:00:00 2026",
+            "script done on Thu Jan  1 11:00:00 2026",
             "host1 | CHANGED | rc=0 >>",
         ] {
             assert!(is_chatter(frame.as_bytes()), "{frame}");

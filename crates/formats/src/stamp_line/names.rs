@@ -71,7 +71,7 @@ pub(crate) fn month_named(text: &[u8]) -> Option<i8> {
         let english = names[0].as_bytes();
         english == text || english.get(..3) == Some(&text[..])
     };
-    let place = MONTHS.iter().position(|names| same(names))?;
+    let place = MONTHS.iter().position(same)?;
     i8::try_from(place + 1).ok()
 }
 

@@ -14,6 +14,7 @@
 //! can be busy for more than 100 %. `L(q)` is the queue's length at the end.
 
 use crate::disk::layer;
+use crate::echo;
 use crate::list::Format;
 use crate::number::{number, seconds_decimal};
 use crate::out::{Out, Shape};
@@ -190,7 +191,9 @@ impl Parser for Gstat {
             return self.csv_row(line, out);
         }
         match all[..] {
-            [] => Line::Noise,
+            // A star stands for a device whose counters changed while they were read.
+            [] | [b"*"] => Line::Noise,
+            _ if echo::command(line, "gstat").is_some() => Line::Noise,
             [b"dT:", length, ..] => {
                 self.length = seconds_decimal(length).unwrap_or(f64::NAN);
                 self.fresh = true;

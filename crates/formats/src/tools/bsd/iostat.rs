@@ -1,5 +1,5 @@
-//! `iostat` of FreeBSD (also `-x`, `-I`, `-d`, `-C`, `-T`, `-o`), OpenBSD (also `-D`), NetBSD and
-//! macOS.
+//! `iostat` of FreeBSD (also `-x`, `-I`, `-d`, `-C`, `-T`, `-o`), OpenBSD (also `-D`), NetBSD
+//! (also `-x`) and macOS.
 //!
 //! ```text
 //!                         extended device statistics
@@ -292,6 +292,10 @@ impl Iostat {
             Err(why) => out.refuse(why),
         }
         // The names over the groups.
+        let idle = matches!(&self.table, Table::Extended(columns) if columns.name_if_idle);
+        if idle && all.len() == 1 {
+            return None;
+        }
         self.disks = layout::disks(line)?;
         Some(Line::Noise)
     }

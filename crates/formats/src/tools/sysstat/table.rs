@@ -27,16 +27,37 @@ pub(super) struct Clock {
     pub(super) when: Option<When>,
 }
 
+/// What rows are of, by the names of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rows {
+    Others,
+    /// Linux has them in capitals: `DEV`, `IFACE`.
+    OfLinux,
+    /// `device`, as other systems name it.
+    Devices,
+}
+
+impl Rows {
+    /// Of the names of columns that say what a row is of.
+    pub(super) fn of(instances: &[String]) -> Rows {
+        let capital = |n: &String| n.starts_with(|c: char| c.is_ascii_uppercase());
+        if instances.iter().any(capital) {
+            Rows::OfLinux
+        } else if instances.iter().any(|n| n == "device") {
+            Rows::Devices
+        } else {
+            Rows::Others
+        }
+    }
+}
+
 /// A table in the text.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) header: usize,
     /// Columns that name what the row is of.
     pub(super) instances: Vec<usize>,
-    /// One of them is of Linux, by its name.
-    pub(super) of_many: bool,
-    /// One of them is `device`, as other systems name it.
-    pub(super) of_devices: bool,
+    pub(super) rows: Rows,
     pub(super) width: usize,
     /// Where its columns end in its header's line.
     pub(super) ends: Vec<usize>,
@@ -64,8 +85,11 @@ impl Table {
     /// Whether a line of that length is its row. Where another table may be next (`stacked`), a
     /// row of devices begins with a name.
     pub(super) fn takes(&self, all: &[&[u8]], stacked: bool, length: usize) -> bool {
-        let named =
-            || !stacked || !self.of_devices || all.first().is_some_and(|f| value(f).is_none());
+        let named = || {
+            !stacked
+                || self.rows != Rows::Devices
+                || all.first().is_some_and(|f| value(f).is_none())
+        };
         (self.width == all.len() && named()) || self.with_blanks(all, length).is_some()
     }
 

@@ -9,11 +9,12 @@ use std::collections::HashMap;
 
 use jiff::civil::Time;
 
+use self::stacked::Order;
 use super::cut;
 use super::moments::{Header, Kind, Moments, When};
 use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
-use super::table::{Clock, Table, ends, later, utc};
+use super::table::{Clock, Rows, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
 use super::when::{Day, clock, is_average, with_colons};
 use super::{banner, command, of_host, page_of};
@@ -36,12 +37,7 @@ pub(crate) struct Timed {
     current: Vec<usize>,
     /// Which of them the last row was of.
     at: usize,
-    /// A row of theirs was not understood: which those after it are of, nothing tells.
-    astray: bool,
-    /// The last line was blank.
-    after_blank: bool,
-    /// Blank lines are between headers: they are no rows.
-    spaced: bool,
+    order: Order,
     /// The last line was a header.
     in_headers: bool,
     /// Lines are means of the whole text.
@@ -67,7 +63,7 @@ impl Timed {
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let plain = with_colons(line);
         let line = plain.as_deref().unwrap_or(line);
-        let astray = self.astray;
+        let astray = self.order.astray;
         let mut seen = self.read(line, out);
         let timed = !line.first().is_some_and(u8::is_ascii_whitespace);
         match seen {
@@ -85,7 +81,7 @@ impl Timed {
             }
             Line::Unknown if !out.is_endless() && !self.average => {
                 if let Some(apart) = self.apart(line) {
-                    self.astray = astray;
+                    self.order.astray = astray;
                     seen = self.read(&apart, out);
                 }
                 if seen == Line::Unknown && std::mem::take(&mut self.moments.leaves_out) {
@@ -123,7 +119,7 @@ impl Timed {
             self.blank(out);
             return Line::Noise;
         };
-        let after_blank = std::mem::take(&mut self.after_blank);
+        let after_blank = std::mem::take(&mut self.order.after_blank);
         self.here = line.trim_ascii_end().len();
         if first.starts_with(b"^C") {
             return Line::Noise;
@@ -163,7 +159,7 @@ impl Timed {
                 return Line::Unknown;
             }
             let time = self.clock_time();
-            self.spaced |= after_blank;
+            self.order.spaced |= after_blank;
             self.header(time, &all, true, out);
             return Line::Noise;
         }
@@ -216,7 +212,7 @@ impl Timed {
             return Line::Unknown;
         };
         self.at = 0;
-        self.astray = false;
+        self.order.astray = false;
         self.tick(table, time, out);
         self.row(table, rest, out)
     }
@@ -229,7 +225,7 @@ impl Timed {
         let Some(table) = self.current.last().and_then(|t| self.tables.get_mut(*t)) else {
             return false;
         };
-        let found = linux && (table.of_many || table.cut.is_some());
+        let found = linux && (table.rows == Rows::OfLinux || table.cut.is_some());
         table.broken |= found && !names.iter().any(|n| named(n));
         table.broken
     }
@@ -247,7 +243,7 @@ impl Timed {
         }
         self.current.push(table);
         self.at = 0;
-        self.astray = false;
+        self.order.astray = false;
         self.in_headers = true;
         let Some(time) = time else { return };
         let day = self.day.date(out);
@@ -333,10 +329,7 @@ impl Timed {
             broken: false,
             may_be_blank: all.iter().any(|n| n == "%runocc"),
             ends: ends(names, self.here),
-            of_devices: of.iter().any(|n| n == "device"),
-            of_many: of
-                .iter()
-                .any(|n| n.starts_with(|c: char| c.is_ascii_uppercase())),
+            rows: Rows::of(&of),
             clock: None,
             told: Told::default(),
             together: Columns::default(),

@@ -11,6 +11,22 @@ const KIB: f64 = 1024.0;
 /// So many bytes of a name are printed.
 const NAME: usize = 8;
 
+/// The header of NetBSD, in words, and the columns below it. The time is that in which the device
+/// was busy, with reads or writes, and stands there twice.
+const OF_NETBSD: [&str; 10] = [
+    "read", "KB/t", "r/s", "time", "MB/s", "write", "KB/t", "w/s", "time", "MB/s",
+];
+const READ_AS: [&str; 8] = [
+    "read KB/t",
+    "r/s",
+    "busy",
+    "rMB/s",
+    "write KB/t",
+    "w/s",
+    "busy too",
+    "wMB/s",
+];
+
 /// The columns of a header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
@@ -18,6 +34,8 @@ pub(super) struct Columns {
     names: Vec<String>,
     /// Of the machine: terminals and processors, which follow the first device.
     pub(super) machine: Vec<String>,
+    /// With `-z` NetBSD prints the name alone of a device that did nothing.
+    pub(super) name_if_idle: bool,
 }
 
 /// What a line below it holds.
@@ -30,11 +48,20 @@ pub(super) struct Row<'a> {
 impl Columns {
     /// Of a header; that of Solaris has `actv`, that of Linux other names.
     pub(super) fn of(all: &[&[u8]]) -> Option<Columns> {
-        let has = |name: &str| all.contains(&name.as_bytes());
+        let (_, names) = all
+            .split_first()
+            .filter(|(first, _)| **first == b"device")?;
+        if names == OF_NETBSD.map(str::as_bytes) {
+            return Some(Columns {
+                names: READ_AS.map(str::to_owned).to_vec(),
+                machine: Vec::new(),
+                name_if_idle: true,
+            });
+        }
+        let has = |name: &str| names.contains(&name.as_bytes());
         let rates = has("r/s") && has("w/s") && has("kr/s") && has("kw/s");
         let amounts = has("r/i") && has("w/i") && has("kr/i") && has("kw/i");
-        let (first, names) = all.split_first()?;
-        if *first != b"device" || !(rates || amounts) || has("actv") || has("%w") {
+        if !(rates || amounts) || has("actv") || has("%w") {
             return None;
         }
         let machine = names.iter().position(|n| matches!(*n, b"tin" | b"us"));
@@ -46,6 +73,7 @@ impl Columns {
         Some(Columns {
             names: text(names),
             machine: text(machine),
+            name_if_idle: false,
         })
     }
 
@@ -63,6 +91,9 @@ impl Columns {
         }
         let (name, values) = all.split_first()?;
         let mut values = numbers(values.iter().copied())?;
+        if values.is_empty() && self.name_if_idle {
+            values.resize(self.names.len(), 0.0);
+        }
         let machine = match values.len().checked_sub(self.names.len())? {
             0 => Vec::new(),
             n if n == self.machine.len() => values.split_off(self.names.len()),
@@ -181,11 +212,24 @@ impl Devices {
         let device = out.word(name);
         let layer = out.word(layer_of_cut(printed).as_bytes());
         let (reads, writes) = (of("r/s", "r/i"), of("w/s", "w/i"));
-        for (op, ios, kib, ms) in [
-            ("read", reads, of("kr/s", "kr/i"), of("ms/r", "")),
-            ("write", writes, of("kw/s", "kw/i"), of("ms/w", "")),
+        for (op, ios, kib, mib, ms) in [
+            (
+                "read",
+                reads,
+                of("kr/s", "kr/i"),
+                of("rMB/s", ""),
+                of("ms/r", ""),
+            ),
+            (
+                "write",
+                writes,
+                of("kw/s", "kw/i"),
+                of("wMB/s", ""),
+                of("ms/w", ""),
+            ),
         ] {
             let words = [device, layer, out.word(op.as_bytes())];
+            let kib = if kib.is_nan() { mib * KIB } else { kib };
             let values = [ios, kib * KIB, ms / 1000.0 * ios];
             put(out, &self.disk, &words, &values, amounts);
         }
@@ -196,10 +240,9 @@ impl Devices {
             let values = [f64::NAN, f64::NAN, time];
             put(out, &self.disk, &words, &values, amounts);
         }
-        let busy = if amounts {
-            of("sb/i", "")
-        } else {
-            of("%b", "") / 100.0
+        let busy = match of("%b", "") {
+            percent if percent.is_nan() => of("sb/i", "busy"),
+            percent => percent / 100.0,
         };
         let values = [busy, of("qlen", "wait")];
         put(out, &self.device, &[device, layer], &values, amounts);

@@ -19,6 +19,17 @@ use crate::Line;
 use crate::out::Out;
 use crate::tools::sysstat::table::Table;
 
+/// What tells the order of rows.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// A row was not understood: which those after it are of, nothing tells.
+    pub(super) astray: bool,
+    /// The last line was blank.
+    pub(super) after_blank: bool,
+    /// Blank lines are between headers: they are no rows.
+    pub(super) spaced: bool,
+}
+
 impl Timed {
     /// A time alone: of an interval in which nothing had a row, or what has one has blanks in it.
     pub(super) fn idle(&mut self, time: Time, out: &mut Out) -> Line {
@@ -28,7 +39,7 @@ impl Timed {
             return Line::Unknown;
         };
         self.in_headers = false;
-        self.astray = false;
+        self.order.astray = false;
         self.at = 0;
         if self.absent(table, time, out) {
             Line::Data
@@ -52,8 +63,8 @@ impl Timed {
 
     /// A blank line: where headers stand below one another, the row of a table that may be blank.
     pub(super) fn blank(&mut self, out: &mut Out) {
-        self.after_blank = true;
-        if self.in_headers || self.spaced || self.astray || self.average {
+        self.order.after_blank = true;
+        if self.in_headers || self.order.spaced || self.order.astray || self.average {
             return;
         }
         let next = self.current.get(self.at + 1).copied();
@@ -66,7 +77,7 @@ impl Timed {
 
     /// All rows of a time came: of the tables after the last nothing was active.
     pub(super) fn finish(&mut self, out: &mut Out) {
-        if self.in_headers || self.astray || !self.moments.leaves_out {
+        if self.in_headers || self.order.astray || !self.moments.leaves_out {
             return;
         }
         let Some(time) = self.clock_time() else {
@@ -88,7 +99,7 @@ impl Timed {
         let stacked = self.current.len() > 1;
         for at in self.at..self.current.len() {
             let table = self.current[at];
-            let Some(shape) = self.tables.get(table).filter(|_| !self.astray) else {
+            let Some(shape) = self.tables.get(table).filter(|_| !self.order.astray) else {
                 break;
             };
             if shape.broken || shape.cut.is_some() {
@@ -113,7 +124,7 @@ impl Timed {
             self.at = at;
             return self.row(table, all, out);
         }
-        self.astray = stacked;
+        self.order.astray = stacked;
         Line::Unknown
     }
 }
