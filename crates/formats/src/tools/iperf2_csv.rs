@@ -41,12 +41,16 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// What a header begins with; what follows depends on the kind of test.
-const HEADER: &str =
-    "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed";
+const HEADER: &str = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed";
 
 /// What `-e` of 2.1.9 prints behind the rate of TCP that is written, without a header.
 const WRITES: [&str; 6] = [
-    "writecnt", "writeerr", "tcpretry", "tcpcwnd", "tcprtt", "tcprttvar",
+    "writecnt",
+    "writeerr",
+    "tcpretry",
+    "tcpcwnd",
+    "tcprtt",
+    "tcprttvar",
 ];
 
 /// What is printed behind the rate of UDP that is received.
@@ -54,7 +58,10 @@ const DATAGRAMS: [&str; 5] = ["jitter", "errors", "datagrams", "errpercent", "ou
 
 /// The names of what follows the rate.
 fn header(line: &[u8]) -> Option<Vec<String>> {
-    let rest = std::str::from_utf8(line).ok()?.trim().strip_prefix(HEADER)?;
+    let rest = std::str::from_utf8(line)
+        .ok()?
+        .trim()
+        .strip_prefix(HEADER)?;
     let names = rest.split(',').skip(1);
     Some(names.map(str::to_owned).collect())
 }
