@@ -5,40 +5,70 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use formats::{Options, find_workload, import_embedded};
+use run::printed::Times;
 use run::{Nanos, Sink};
+
+use super::tee::Kept;
 
 /// Bytes of the end of what was printed that are looked at: results come last.
 const LOOKED_AT: u64 = 16 << 20;
 
 /// Adds rows of the results that are found in what the command printed until it `ended`; answers
 /// with what the user should know.
-pub(super) fn take(printed: [&File; 2], ended: Nanos, into: &mut Sink) -> Vec<String> {
+pub(super) fn take(printed: &[Kept; 2], ended: Nanos, into: &mut Sink) -> Vec<String> {
     let mut remarks = Vec::new();
-    for file in printed {
+    for kept in printed {
         // What cannot be read back is told when the run is closed.
-        let Ok(text) = end_of(file) else { continue };
+        let Ok((before, text)) = end_of(&kept.text) else {
+            continue;
+        };
+        let times = kept.times.try_clone().and_then(Times::of);
+        let times = times.ok().flatten();
+        // What came last may have no time.
+        let came = |upto: usize| {
+            let told = times.as_ref().map(|t| t.when(before + upto as u64));
+            told.and_then(|t| t.ok().flatten())
+                .map_or(ended, |at| at.min(ended))
+        };
         for part in find_workload(&text) {
-            match import_embedded(&part, &text, ended, &Options::default()) {
+            match import_embedded(&part, &text, came, &Options::default()) {
                 Ok((report, mut rows)) => {
                     into.absorb(&mut rows);
                     let name = part.format.name;
                     remarks.extend(report.notes.iter().map(|n| format!("{name} output: {n}")));
                 }
-                Err(why) => remarks.push(format!(
-                    "what looks like output of {} was not taken: {why}",
-                    part.format.tool
-                )),
+                Err(why) => remarks.push(not_taken(part.format.tool, &why.to_string())),
             }
         }
     }
     remarks
 }
 
-fn end_of(file: &File) -> io::Result<Vec<u8>> {
+/// What to do about it is for who imports: `--every` means something else here.
+fn not_taken(tool: &str, why: &str) -> String {
+    let why = why.split("\nhint:").next().unwrap_or_default();
+    format!("what looks like output of {tool} was not taken: {why}")
+}
+
+/// The end of what was printed, and how many bytes there are before it.
+fn end_of(file: &File) -> io::Result<(u64, Vec<u8>)> {
     let mut file = file.try_clone()?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LOOKED_AT)))?;
+    let before = file.metadata()?.len().saturating_sub(LOOKED_AT);
+    file.seek(SeekFrom::Start(before))?;
     let mut text = Vec::new();
     file.take(LOOKED_AT).read_to_end(&mut text)?;
-    Ok(text)
+    Ok((before, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_taken;
+
+    #[test]
+    fn hints_of_imports_are_not_given() {
+        let why = "the text does not tell how long an interval is\nhint: say it, as --every 1s";
+        let remark = not_taken("sysbench", why);
+        assert!(remark.ends_with("how long an interval is"), "{remark}");
+        assert!(!remark.contains("--every"), "{remark}");
+    }
 }
