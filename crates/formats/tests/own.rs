@@ -243,6 +243,18 @@ fn rows_may_be_sorted_by_name() {
     assert_eq!(rows(&sink, "disk").len(), 6, "{report:?}");
 }
 
+/// Of times of day nobody knows whether those that go back are of the next day.
+#[test]
+fn rows_by_name_need_a_date() {
+    let toml = READS.replace("\"iso\"", "\"%H:%M:%S\"");
+    let text = "at,dev,rd\n10:00:00,sda,1\n10:30:00,sda,2\n10:00:00,sdb,4\n10:30:00,sdb,5\n";
+    let why = import(&toml, text, Options::default()).unwrap_err();
+    assert!(why.contains("sort its rows by time"), "{why}");
+    let midnight = "at,dev,rd\n23:00:00,sda,1\n23:00:00,sdb,2\n00:00:00,sda,4\n00:00:00,sdb,5\n";
+    let (_, sink) = import(&toml, midnight, Options::default()).unwrap();
+    assert_eq!(rows(&sink, "disk").len(), 4);
+}
+
 /// The time of a row that is lost is the end of an interval.
 #[test]
 fn an_interval_does_not_reach_over_a_lost_row() {

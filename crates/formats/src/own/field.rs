@@ -42,10 +42,8 @@ pub(super) fn ungrouped(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let fits =
         |(i, part): (usize, &&str)| digits(part) == 3 && (i + 1 == rest.len() || part.len() == 3);
     let in_threes = (1..=3).contains(&digits(first)) && digits(first) == first.len();
-    if !rest.is_empty() && !(in_threes && rest.iter().enumerate().all(fits)) {
-        return None;
-    }
-    Some(Cow::Owned(text.replace([' ', '\''], "").into_bytes()))
+    let is_number = rest.is_empty() || in_threes && rest.iter().enumerate().all(fits);
+    is_number.then(|| Cow::Owned(text.replace([' ', '\''], "").into_bytes()))
 }
 
 /// Fields between separators; one in quotes can have separators in it, and `""` for a quote.

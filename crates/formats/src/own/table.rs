@@ -32,6 +32,8 @@ pub(super) struct Reader {
     stamp: Option<Stamp>,
     /// The last time of each instance.
     reached: HashMap<Vec<u8>, Stamp>,
+    /// Samples so far.
+    begun: u64,
     /// Its rows are sorted by instance.
     by_instance: bool,
     /// A cell that is no number was told.
@@ -82,6 +84,7 @@ impl Reader {
             seen: HashSet::new(),
             stamp: None,
             reached: HashMap::new(),
+            begun: 0,
             by_instance: false,
             told_number: false,
             no_time: None,
@@ -300,6 +303,7 @@ impl Reader {
         if next || !out.has_sample() {
             let another = self.begins_another(stamp, instance, out);
             self.stamp = stamp;
+            self.begun += 1;
             self.seen.clear();
             if self.values().any(|(_, v)| v.meant == Meant::Counter) {
                 out.counts();
@@ -336,6 +340,20 @@ impl Reader {
         let (Some(stamp), Some(before)) = (stamp, self.stamp) else {
             return false;
         };
+        // Times of day that go back may be those of the next day.
+        if let (Stamp::Clock(now), Stamp::Clock(then)) = (stamp, before)
+            && now < then
+            && self.begun > 1
+            && self.reached.len() == 1
+            && !self.reached.contains_key(instance)
+        {
+            out.refuse(Refused(
+                "its rows are sorted by the names in them, as it seems, and its times have no \
+                 date: those of the second name may be of the same day or of the next\n\
+                 hint: sort its rows by time"
+                    .into(),
+            ));
+        }
         let goes_back = is_before(stamp, before);
         let is_new = |reached: &Stamp| is_before(*reached, stamp);
         let another = goes_back && self.reached.get(instance).is_none_or(is_new);
