@@ -92,8 +92,8 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
         // A JSON document's sign comes after its beginning.
         let document = name.ends_with("json").then(|| document_at(text, begin));
         let begin = document.flatten().unwrap_or(begin);
-        // With --output-format=normal,json or normal,terse fio tells of a run twice; another run would begin
-        // with the description of its jobs.
+        // With --output-format=normal,json or normal,terse fio tells of a run twice; another run
+        // would begin with the description of its jobs.
         let again = *name == "fio-text"
             && found
                 .last()
@@ -188,9 +188,11 @@ pub fn import_embedded(
     };
     let (report, rows, last) = import(options.clone())?;
     match report.span {
-        Some((first, end)) if report.relative => {
+        Some((_, end)) if report.relative => {
             let ended = came(part.bytes.start + last);
-            let start = Some(ended.saturating_sub(end.saturating_sub(first)));
+            // Its times count from the start, though its first interval may begin later.
+            let took = end.saturating_sub(options.start.unwrap_or(0));
+            let start = Some(ended.saturating_sub(took));
             let (report, rows, _) = import(Options {
                 start,
                 ..options.clone()
@@ -278,6 +280,19 @@ a TEST from home
         let last = came(TEXT.find("bye").unwrap());
         let rows = rows.rows(TableId::of("workload"));
         assert_eq!(rows.times, [last - 250_000_000, last]);
+    }
+
+    /// Of a text that is cut at the front the first report is not of the run's first interval.
+    #[test]
+    fn a_result_without_its_beginning_ends_in_time() {
+        let text = "progress: 110.0 s, 1000.0 tps, lat 2.000 ms stddev 0.500\n\
+                    progress: 120.0 s, 500.0 tps, lat 4.000 ms stddev 0.600\n";
+        let found = find_workload(text.as_bytes());
+        let ended = 1_000_000_000_000;
+        let options = Options::default();
+        let (_, rows) = import_embedded(&found[0], text.as_bytes(), |_| ended, &options).unwrap();
+        let rows = rows.rows(TableId::of("workload"));
+        assert_eq!(rows.times, [ended - 10_000_000_000, ended]);
     }
 
     /// Each benchmark that prints text is found.
