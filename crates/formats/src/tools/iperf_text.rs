@@ -146,7 +146,7 @@ fn id_of(text: &str) -> Option<&str> {
 
 /// What a row is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
+enum Whose {
     Stream,
     /// All streams: `SUM`, of iperf 2 also `SUM-4`.
     Sum,
@@ -154,15 +154,15 @@ enum Of {
     Both,
 }
 
-impl Of {
-    fn of(id: &str) -> Of {
+impl Whose {
+    fn of(id: &str) -> Whose {
         let is_both = id
             .strip_prefix("FD")
             .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
         match id {
-            _ if is_both => Of::Both,
-            _ if id.trim_start_matches('*').starts_with("SUM") => Of::Sum,
-            _ => Of::Stream,
+            _ if is_both => Whose::Both,
+            _ if id.trim_start_matches('*').starts_with("SUM") => Whose::Sum,
+            _ => Whose::Stream,
         }
     }
 }
@@ -248,9 +248,9 @@ impl Iperf {
             return Line::Noise;
         }
         let key = format!("{}{}", row.id, row.role);
-        let of = Of::of(row.id);
+        let of = Whose::of(row.id);
         // What is told of the parts is not told again of their sum.
-        let parts = self.streams.keys().any(|k| Of::of(k) < of);
+        let parts = self.streams.keys().any(|k| Whose::of(k) < of);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
         let stream = self.stream(row.id);
         let receives = match (row.role, stream) {
@@ -288,13 +288,13 @@ impl Iperf {
         out.sample_at(Stamp::Elapsed(self.base + self.omitted + to));
         out.spans(length);
         let op: &[u8] = match of {
-            Of::Both => b"(all)",
+            Whose::Both => b"(all)",
             _ if receives => b"receive",
             _ => b"send",
         };
         let job = match of {
-            Of::Stream => row.id.replace('*', ""),
-            Of::Sum | Of::Both => String::new(),
+            Whose::Stream => row.id.replace('*', ""),
+            Whose::Sum | Whose::Both => String::new(),
         };
         let of = [job.as_bytes(), op, b""];
         let mut done = Done {
@@ -314,7 +314,7 @@ impl Iperf {
     /// `--reverse` or `--full-duplex`: a client receives it, and who listens sends it.
     fn stream(&self, id: &str) -> Option<Connected> {
         let exact = self.connected.get(id).copied();
-        if Of::of(id) == Of::Sum {
+        if Whose::of(id) == Whose::Sum {
             // All go the same way, or nobody knows.
             let mut all = self.connected.values().map(|stream| stream.receives);
             let first = all.next()?;
@@ -412,6 +412,9 @@ const CHATTER: &[&str] = &[
     "rcv_tcp",
     "WARNING",
     "warning",
+    "Bounceback test",
+    "Event based writes",
+    "Enabled ",
     "[ CT]",
 ];
 
@@ -476,6 +479,8 @@ impl Parser for Iperf {
                 "connected",
                 "Remote ",
                 "received out-of-order",
+                // A histogram, in bins that only its end tells.
+                "-PDF: bin(",
             ]
             .iter()
             .any(|s| text.contains(s));

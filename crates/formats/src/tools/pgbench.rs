@@ -446,7 +446,13 @@ impl Parser for Pgbench {
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }
         self.is_whole |= text.starts_with("pgbench") || text.starts_with("starting vacuum");
-        let starts = ["pgbench", "starting vacuum", "end.", "script statistics:"];
+        let starts = [
+            "pgbench",
+            "pghost: ",
+            "starting vacuum",
+            "end.",
+            "script statistics:",
+        ];
         if text.is_empty() || starts.iter().any(|s| text.starts_with(s)) {
             return Line::Noise;
         }

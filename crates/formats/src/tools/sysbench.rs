@@ -108,9 +108,23 @@ impl Sysbench {
         if rest.trim() == "Checkpoint report:" {
             return Some(Line::Noise);
         }
+        let words = rest.replace(',', " ");
+        let words: Vec<&str> = words.split_whitespace().collect();
         // The second line of a report, with --rate.
-        if rest.trim_start().starts_with("queue length:") {
-            return Some(Line::Noise);
+        if let ["queue", "length:", queue, "concurrency:", threads] = words[..] {
+            let values = [
+                ("queue_length", number(queue.as_bytes())?),
+                ("concurrency", number(threads.as_bytes())?),
+            ];
+            // Where the report itself still waits, nothing is beside it.
+            if !out.has_sample() {
+                return Some(Line::Noise);
+            }
+            let empty = out.word(b"");
+            for (column, value) in values {
+                out.other(column, "", empty, value);
+            }
+            return Some(Line::Data);
         }
         if self.reported > 0.0 && time <= self.reported {
             self.run_is_over(out);

@@ -224,7 +224,18 @@ impl Parser for Uperf {
             self.section = Section::Transactions;
             self.raw = false;
         }
-        let starts = ["Starting", "Completed", "---", "===", "Error", "uperf"];
+        let starts = [
+            "Starting",
+            "Completed",
+            "---",
+            "===",
+            "Error",
+            "uperf",
+            "Allocating shared memory",
+            "TX command",
+            "Sending signal",
+            "called out",
+        ];
         let known = text.is_empty() || starts.iter().any(|s| text.starts_with(s));
         if known { Line::Noise } else { Line::Unknown }
     }

@@ -49,7 +49,8 @@ pub fn fio_version_of(text: &str) -> Option<[u32; 2]> {
 fn ran_for(seconds: f64, current: &mut f64, end: Stamp, out: &mut Out) {
     // Both ends of a run differ by some milliseconds.
     const SAME: f64 = 0.01;
-    if !(seconds > 0.0) || (seconds - *current).abs() <= SAME * *current {
+    let differs = (seconds - *current).abs() > SAME * *current;
+    if seconds.is_nan() || seconds <= 0.0 || !differs {
         return;
     }
     *current = seconds;
