@@ -106,6 +106,18 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "record with the source `power`",
     ),
     (
+        "workload.ops",
+        "workload.ops",
+        "no table `workload`",
+        "the command printed nothing that is known",
+    ),
+    (
+        "other.value",
+        "other.value",
+        "no table `other`",
+        "only imported runs have it",
+    ),
+    (
         "disk.ios by file",
         "disk.ios",
         "no table `disk_event`",

@@ -22,8 +22,26 @@ pub struct Embedded {
 /// another's.
 const SIGNS: &[(&str, &[&str])] = &[
     ("fio-json", &["\"fio version\""]),
+    // Before the text: a line of it has the version, too.
+    ("fio-terse", &["3;fio-", "4;fio-", "5;fio-"]),
     ("fio-text", &[": (g=", ": (groupid=", "fio-2.", "fio-3."]),
-    ("dd", &["+0 records in", " records in"]),
+    (
+        "dd",
+        &[
+            " records in",
+            " Datensätze ein",
+            " enregistrements lus",
+            " records gelezen",
+            " kirjet sisse",
+            " zapisa primljeno",
+            " kayıt girdi",
+            " записів прочитано",
+            " 레코드 입력함",
+            "レコード入力",
+            "记录了",
+            "输入了 ",
+        ],
+    ),
     ("iperf3-json", &["\"test_start\"", "\"connecting_to\""]),
     (
         "iperf3-text",
@@ -37,6 +55,11 @@ const SIGNS: &[(&str, &[&str])] = &[
             "Server listening on TCP",
         ],
     ),
+    // Of the old layout, which has no header, those at the usual port.
+    (
+        "iperf2-csv",
+        &["time,srcaddress,srcport,dstaddr,dstport,", ",5001,"],
+    ),
     ("netperf", &[" TEST from ", "THROUGHPUT="]),
     ("sysbench", &["sysbench 0.", "sysbench 1."]),
     ("wrk", &["s test @ ", "m test @ ", "h test @ "]),
@@ -46,6 +69,11 @@ const SIGNS: &[(&str, &[&str])] = &[
     ),
     ("memtier", &["[RUN #", " Connections per thread"]),
     ("redis-benchmark", &["====== ", " requests per second"]),
+    ("uperf", &[" running profile:", "timestamp_ms:"]),
+    (
+        "filebench",
+        &["Filebench Version ", "Per-Operation Breakdown"],
+    ),
 ];
 
 /// The parts of `text` that are results of benchmarks, in their order.
@@ -64,10 +92,12 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
         // A JSON document's sign comes after its beginning.
         let document = name.ends_with("json").then(|| document_at(text, begin));
         let begin = document.flatten().unwrap_or(begin);
-        // With --output-format=normal,json fio tells of a run twice; another run would begin
-        // with the description of its jobs.
+        // With --output-format=normal,json or normal,terse fio tells of a run twice; another run
+        // would begin with the description of its jobs.
         let again = *name == "fio-text"
-            && found.last().is_some_and(|(last, _)| *last == "fio-json")
+            && found
+                .last()
+                .is_some_and(|(last, _)| matches!(*last, "fio-json" | "fio-terse"))
             && memchr::memmem::find(line, b": (groupid=").is_some();
         found.push((if again { "" } else { name }, begin));
     }
@@ -126,31 +156,49 @@ fn document_at(text: &[u8], line: usize) -> Option<usize> {
     found.or_else(|| before.starts_with(b"{").then_some(0))
 }
 
-/// Imports such a part of what a command printed that ended at `ended`.
+/// Imports such a part of what a command printed.
 ///
-/// What has no time of its own is taken to have ended with the command.
+/// What has no time of its own is taken to have ended when the last line of it was there whose
+/// numbers were taken; `came` says when the text up to a place was.
 ///
 /// # Errors
 /// Where it cannot be imported at all, or has nothing in it.
 pub fn import_embedded(
     part: &Embedded,
     text: &[u8],
-    ended: Nanos,
+    came: impl Fn(usize) -> Nanos,
     options: &Options,
 ) -> Result<(Report, Sink), Refused> {
     let bytes = text.get(part.bytes.clone()).unwrap_or_default();
     let import = |options: Options| {
         let mut import = Import::new(part.format, &Head::new(bytes), options);
-        import.feed(bytes)?;
+        // Where the last line of numbers ends: other programs' lines may follow.
+        let (mut fed, mut last) = (0, 0);
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let taken = import.taken();
+            import.feed(line)?;
+            fed += line.len();
+            if import.taken() > taken {
+                last = fed;
+            }
+        }
         let report = import.finish()?;
-        Ok((report, std::mem::take(import.rows())))
+        let last = if last == 0 { fed } else { last };
+        Ok((report, std::mem::take(import.rows()), last))
     };
-    let (report, rows) = import(options.clone())?;
+    let (report, rows, last) = import(options.clone())?;
     match report.span {
-        Some((first, last)) if report.relative => import(Options {
-            start: Some(ended.saturating_sub(last.saturating_sub(first))),
-            ..options.clone()
-        }),
+        Some((_, end)) if report.relative => {
+            let ended = came(part.bytes.start + last);
+            // Its times count from the start, though its first interval may begin later.
+            let took = end.saturating_sub(options.start.unwrap_or(0));
+            let start = Some(ended.saturating_sub(took));
+            let (report, rows, _) = import(Options {
+                start,
+                ..options.clone()
+            })?;
+            Ok((report, rows))
+        }
         _ => Ok((report, rows)),
     }
 }
@@ -186,10 +234,10 @@ bye
         assert!(TEXT[found[0].bytes.clone()].starts_with("{\n"));
         let ended = 1_000_000_000_000;
         let options = Options::default();
-        let (_, rows) = import_embedded(&found[1], TEXT.as_bytes(), ended, &options).unwrap();
+        let (_, rows) = import_embedded(&found[1], TEXT.as_bytes(), |_| ended, &options).unwrap();
         let rows = rows.rows(TableId::of("workload"));
         assert_eq!(rows.times, [ended - 250_000_000, ended]);
-        let (_, rows) = import_embedded(&found[0], TEXT.as_bytes(), ended, &options).unwrap();
+        let (_, rows) = import_embedded(&found[0], TEXT.as_bytes(), |_| ended, &options).unwrap();
         assert_eq!(
             rows.rows(TableId::of("workload")).times,
             [1_795_315_792_201_000_000]
@@ -215,10 +263,77 @@ a TEST from home
         assert_eq!(found.len(), 1);
         let ended = 1_000_000_000_000;
         let options = Options::default();
-        let (report, rows) = import_embedded(&found[0], text.as_bytes(), ended, &options).unwrap();
+        let (report, rows) =
+            import_embedded(&found[0], text.as_bytes(), |_| ended, &options).unwrap();
         assert_eq!(report.unknown, 2);
         let rows = rows.rows(TableId::of("workload"));
         assert_eq!(rows.times, [ended - 250_000_000, ended]);
+    }
+
+    /// What a script prints after a result, perhaps much later, is no part of it.
+    #[test]
+    fn a_result_ends_when_its_last_line_came() {
+        let found = find_workload(TEXT.as_bytes());
+        let options = Options::default();
+        let came = |upto: usize| upto as Nanos * 1_000_000_000;
+        let (_, rows) = import_embedded(&found[1], TEXT.as_bytes(), came, &options).unwrap();
+        let last = came(TEXT.find("bye").unwrap());
+        let rows = rows.rows(TableId::of("workload"));
+        assert_eq!(rows.times, [last - 250_000_000, last]);
+    }
+
+    /// Of a text that is cut at the front the first report is not of the run's first interval.
+    #[test]
+    fn a_result_without_its_beginning_ends_in_time() {
+        let text = "progress: 110.0 s, 1000.0 tps, lat 2.000 ms stddev 0.500\n\
+                    progress: 120.0 s, 500.0 tps, lat 4.000 ms stddev 0.600\n";
+        let found = find_workload(text.as_bytes());
+        let ended = 1_000_000_000_000;
+        let options = Options::default();
+        let (_, rows) = import_embedded(&found[0], text.as_bytes(), |_| ended, &options).unwrap();
+        let rows = rows.rows(TableId::of("workload"));
+        assert_eq!(rows.times, [ended - 10_000_000_000, ended]);
+    }
+
+    /// Each benchmark that prints text is found.
+    #[test]
+    fn results_of_other_tools_and_languages_are_found() {
+        for (name, text) in [
+            (
+                "uperf",
+                "Starting 1 processes running profile:p ...   0.00 seconds\n\
+                       Txn2     1.00GB /   5.00(s) =     1.72Gb/s       10000op/s\n",
+            ),
+            (
+                "filebench",
+                "12.345: Run took 10 seconds...\n12.346: Per-Operation Breakdown\n\
+                           readfile1   100ops   10ops/s  1.2mb/s   0.1ms/op [0.00ms -  5.51ms]\n",
+            ),
+            (
+                "iperf2-csv",
+                "20240301120001,192.0.2.1,40612,192.0.2.7,5001,3,0.0-1.0,117964800,943718400\n",
+            ),
+            (
+                "dd",
+                "3+0 Datensätze ein\n3+0 Datensätze aus\n\
+                    3145728 Bytes (3,1 MB, 3,0 MiB) kopiert, 0,5 s, 6,3 MB/s\n",
+            ),
+            (
+                "dd",
+                "输入了 3+0 块记录\n输出了 3+0 块记录\n\
+                    3145728 字节 (3.1 MB, 3.0 MiB) 已复制，0.5 s，6.3 MB/s\n",
+            ),
+        ] {
+            let text = format!("begins\n{text}ends\n");
+            let found = find_workload(text.as_bytes());
+            let names: Vec<&str> = found.iter().map(|f| f.format.name).collect();
+            assert_eq!(names, [name], "{text}");
+            let options = Options::default();
+            let (report, _) =
+                import_embedded(&found[0], text.as_bytes(), |_| 1_000_000_000_000, &options)
+                    .unwrap();
+            assert_eq!(report.samples, 1, "{text}");
+        }
     }
 
     /// What fio prints with --output-format=normal,json.

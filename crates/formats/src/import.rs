@@ -235,6 +235,11 @@ impl Import {
         self.out.rows()
     }
 
+    /// Lines so far whose numbers were taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.report.data
+    }
+
     /// Seconds between samples, where they are told already.
     pub fn every(&self) -> Option<f64> {
         self.out.interval()

@@ -199,6 +199,92 @@ fn a_lost_line_that_is_a_sample_leaves_a_gap() {
     }
 }
 
+const READS: &str = r#"
+name = "reads"
+separator = "comma"
+[column]
+at = { time = "iso" }
+dev = { is = "device" }
+rd = { measure = "disk.ios", op = "read", unit = "count/s" }
+"#;
+
+/// All rows of a device before those of the next.
+#[test]
+fn rows_may_be_sorted_by_name() {
+    let text = "at,dev,rd\n\
+                1970-01-01 00:01:40,sda,1\n1970-01-01 00:01:50,sda,2\n1970-01-01 00:02:00,sda,3\n\
+                1970-01-01 00:01:40,sdb,4\n1970-01-01 00:01:50,sdb,5\n1970-01-01 00:02:00,sdb,6\n";
+    let (report, sink) = import(READS, text, Options::default()).unwrap();
+    assert_eq!((report.data, report.unknown), (6, 0), "{report:?}");
+    let told = report
+        .notes
+        .iter()
+        .any(|n| n.contains("not sorted by time"));
+    assert!(told, "{report:?}");
+    let mut found = rows(&sink, "disk");
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "100 sda/disk/read ios=10",
+            "100 sdb/disk/read ios=40",
+            "110 sda/disk/read ios=20",
+            "110 sdb/disk/read ios=50",
+            "120 sda/disk/read ios=30",
+            "120 sdb/disk/read ios=60",
+        ]
+    );
+    // The same device again is told twice.
+    let again = text.replace("sdb", "sda");
+    let (report, sink) = import(READS, &again, Options::default()).unwrap();
+    assert_eq!(rows(&sink, "disk").len(), 3, "{report:?}");
+    let both = format!("{text}{}", text.split_once('\n').unwrap().1);
+    let (report, sink) = import(READS, &both, Options::default()).unwrap();
+    assert_eq!(rows(&sink, "disk").len(), 6, "{report:?}");
+}
+
+/// Of times of day nobody knows whether those that go back are of the next day.
+#[test]
+fn rows_by_name_need_a_date() {
+    let toml = READS.replace("\"iso\"", "\"%H:%M:%S\"");
+    let text = "at,dev,rd\n10:00:00,sda,1\n10:30:00,sda,2\n10:00:00,sdb,4\n10:30:00,sdb,5\n";
+    let why = import(&toml, text, Options::default()).unwrap_err();
+    assert!(why.contains("sort its rows by time"), "{why}");
+    let midnight = "at,dev,rd\n23:00:00,sda,1\n23:00:00,sdb,2\n00:00:00,sda,4\n00:00:00,sdb,5\n";
+    let (_, sink) = import(&toml, midnight, Options::default()).unwrap();
+    assert_eq!(rows(&sink, "disk").len(), 4);
+}
+
+/// The time of a row that is lost is the end of an interval.
+#[test]
+fn an_interval_does_not_reach_over_a_lost_row() {
+    let text = "at,dev,rd\n1970-01-01 00:01:40,sda,1\n1970-01-01 00:01:50,sda,2\n\
+                1970-01-01 00:02:00,sda,?\n1970-01-01 00:02:10,sda,4\n";
+    let (report, sink) = import(READS, text, Options::default()).unwrap();
+    assert_eq!((report.data, report.unknown), (3, 1), "{report:?}");
+    let told = report
+        .notes
+        .iter()
+        .any(|n| n.contains("line 4 has \"?\" in the column rd"));
+    assert!(told, "{report:?}");
+    assert_eq!(
+        rows(&sink, "disk"),
+        [
+            "100 sda/disk/read ios=10",
+            "110 sda/disk/read ios=20",
+            "130 sda/disk/read ios=40",
+        ]
+    );
+}
+
+#[test]
+fn a_cell_that_is_no_time_is_named() {
+    let text = "at,dev,rd\n3/1/2024 1:00,sda,1\n3/1/2024 1:01,sda,2\n";
+    let why = import(READS, text, Options::default()).unwrap_err();
+    assert!(why.contains("line 2 has \"3/1/2024 1:00\""), "{why}");
+    assert!(why.contains("epoch-ms"), "{why}");
+}
+
 #[test]
 fn quotes_commas_and_columns_that_come_twice() {
     let toml = r#"

@@ -114,11 +114,15 @@ pub struct Times {
 impl Times {
     /// Those of the output `stream` of the run in `dir`, if they were recorded.
     pub fn open(dir: &Path, stream: &str) -> io::Result<Option<Times>> {
-        let file = match File::open(dir.join(format!("{stream}{TIMES}"))) {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(e),
-        };
+        match File::open(dir.join(format!("{stream}{TIMES}"))) {
+            Ok(file) => Times::of(file),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Those in an open file, if there are any.
+    pub fn of(file: File) -> io::Result<Option<Times>> {
         // A record that is not yet whole is none.
         let count = file.metadata()?.len() / RECORD as u64;
         Ok((count > 0).then_some(Times { file, count }))
@@ -162,6 +166,15 @@ impl Times {
             }
         }
         Ok(pieces)
+    }
+
+    /// When the first `to` bytes were there; none if that is not known.
+    pub fn when(&self, to: u64) -> io::Result<Option<Nanos>> {
+        let index = self.first(|p| p.end < to)?;
+        if index == self.count {
+            return Ok(None);
+        }
+        self.piece(index).map(|p| Some(p.at))
     }
 
     /// Where the output begins that was there at `time` or later; none if none was.
@@ -242,6 +255,9 @@ mod tests {
         assert_eq!(times.between(4, 9).unwrap(), all[1..2]);
         assert_eq!(times.between(3, 5).unwrap(), all[..2]);
         assert_eq!(times.between(12, 20).unwrap(), []);
+        assert_eq!(times.when(4).unwrap(), Some(10 * MS));
+        assert_eq!(times.when(5).unwrap(), Some(20 * MS));
+        assert_eq!(times.when(13).unwrap(), None);
         assert_eq!(times.offset_at(0).unwrap(), Some(0));
         assert_eq!(times.offset_at(10 * MS + 1).unwrap(), Some(4));
         assert_eq!(times.offset_at(500 * MS).unwrap(), Some(9));

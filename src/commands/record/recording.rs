@@ -348,8 +348,7 @@ impl Recording {
         let mut remarks = remarks.to_vec();
         if let (Some(printed), Some(ended)) = (&self.kept, self.manifest.ended) {
             let sink = &mut self.sampler.sink;
-            let texts = [&printed[0].text, &printed[1].text];
-            remarks.extend(workload::take(texts, ended, sink));
+            remarks.extend(workload::take(printed, ended, sink));
             self.writer.append(sink, ended);
         }
         self.describe_end();

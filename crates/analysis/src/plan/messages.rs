@@ -63,6 +63,11 @@ impl Planner<'_> {
         if !self.manifest.imported.is_empty() {
             return self.problem(span, what).hint(self.not_imported());
         }
+        if source == "import" {
+            return self
+                .problem(span, what)
+                .hint(imported_only(candidate.subject));
+        }
         let state = self.manifest.sources.iter().find(|s| s.name == source);
         let flags = flags(candidate.subject, candidate.table);
         let hint = match (state, flags) {
@@ -110,6 +115,16 @@ impl Planner<'_> {
         let same = |t: &&Table| t.source == table.source && t.detail == Detail::Histogram;
         let mut others = catalog::tables().map(|(_, t)| t).filter(same);
         table.detail == Detail::Event && others.any(|t| (self.has)(t.name))
+    }
+}
+
+/// Where rows come from that no source reads.
+fn imported_only(subject: &Subject) -> &'static str {
+    if subject.name == "workload" {
+        "it is what benchmarks say of their own work: the command printed nothing that is known as \
+         one's output (`sonde formats` lists them)"
+    } else {
+        "only imported runs have it (`sonde formats` says what a format yields)"
     }
 }
 

@@ -15,6 +15,7 @@ mod column;
 mod describe;
 mod field;
 mod group;
+mod put;
 mod table;
 mod unit;
 pub(crate) mod when;

@@ -4,20 +4,17 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use run::Word;
-
 use super::column::{Meant, Role, Value};
-use super::field::{is_missing, split_quoted, with_decimal_comma};
-use super::group::{Group, Source};
-use super::when::When;
+use super::field::{is_missing, split_quoted, ungrouped, with_decimal_comma};
+use super::when::{self, When, is_before};
 use super::{Begins, Separator, Table};
 use crate::counters::Counters;
 use crate::out::Out;
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, disk, net, number};
+use crate::{Line, Parser, number};
 
 /// What a column of the text is.
-enum Use {
+pub(super) enum Use {
     /// The described one of that place.
     Described(usize),
     /// Not described: kept under its name.
@@ -26,16 +23,26 @@ enum Use {
 
 /// Reads one file.
 pub(super) struct Reader {
-    table: Arc<Table>,
+    pub(super) table: Arc<Table>,
     /// The columns of the text; none before the header.
-    layout: Option<Vec<Use>>,
+    pub(super) layout: Option<Vec<Use>>,
     lines: u64,
     /// Instances of the present sample.
     seen: HashSet<Vec<u8>>,
     stamp: Option<Stamp>,
+    /// The last time of each instance.
+    reached: HashMap<Vec<u8>, Stamp>,
+    /// Samples so far.
+    begun: u64,
+    /// Its rows are sorted by instance.
+    by_instance: bool,
+    /// A cell that is no number was told.
+    told_number: bool,
+    /// The first cell that is no time.
+    no_time: Option<String>,
     /// The next line with numbers begins a sample.
     fresh: bool,
-    counters: Counters,
+    pub(super) counters: Counters,
     /// The header that came nearest.
     nearest: Option<Nearest>,
 }
@@ -50,16 +57,18 @@ struct Nearest {
 }
 
 /// A line of numbers, read and not yet put anywhere.
-struct Row<'a> {
-    fields: Vec<Cow<'a, [u8]>>,
+pub(super) struct Row<'a> {
+    pub(super) fields: Vec<Cow<'a, [u8]>>,
     /// By described column: its field.
     at: Vec<Option<usize>>,
     /// By described column: its number in base units; NaN: none.
-    numbers: Vec<f64>,
+    pub(super) numbers: Vec<f64>,
+    /// One of them is none: which field.
+    lost: Option<usize>,
 }
 
 impl Row<'_> {
-    fn text(&self, column: usize) -> &[u8] {
+    pub(super) fn text(&self, column: usize) -> &[u8] {
         let field = self.at.get(column).copied().flatten();
         field.map_or(&[][..], |f| self.fields[f].as_ref())
     }
@@ -74,6 +83,11 @@ impl Reader {
             lines: 0,
             seen: HashSet::new(),
             stamp: None,
+            reached: HashMap::new(),
+            begun: 0,
+            by_instance: false,
+            told_number: false,
+            no_time: None,
             fresh: true,
             counters: Counters::default(),
             nearest: None,
@@ -155,7 +169,8 @@ impl Reader {
         }
     }
 
-    fn number(&self, text: &[u8]) -> Option<f64> {
+    pub(super) fn number(&self, text: &[u8]) -> Option<f64> {
+        let text = &*ungrouped(text)?;
         if self.table.decimal_comma {
             return with_decimal_comma(text);
         }
@@ -184,6 +199,7 @@ impl Reader {
         }
         let mut at = vec![None; self.table.columns.len()];
         let mut numbers = vec![f64::NAN; self.table.columns.len()];
+        let mut lost = None;
         for (field, used) in layout.iter().enumerate() {
             let Use::Described(column) = used else {
                 continue;
@@ -192,8 +208,10 @@ impl Reader {
             if let Role::Value(value) = &self.table.columns[*column].role
                 && !is_missing(&fields[field])
             {
-                let number = self.number(&fields[field])?;
-                numbers[*column] = number * value.scale.factor;
+                match self.number(&fields[field]) {
+                    Some(number) => numbers[*column] = number * value.scale.factor,
+                    None => lost = lost.or(Some(field)),
+                }
             }
         }
         // Means become sums, when both are known.
@@ -208,10 +226,11 @@ impl Reader {
             fields,
             at,
             numbers,
+            lost,
         })
     }
 
-    fn values(&self) -> impl Iterator<Item = (usize, &Value)> {
+    pub(super) fn values(&self) -> impl Iterator<Item = (usize, &Value)> {
         let columns = self.table.columns.iter().enumerate();
         columns.filter_map(|(at, c)| match &c.role {
             Role::Value(value) => Some((at, value)),
@@ -227,8 +246,8 @@ impl Reader {
         names.join(&b' ')
     }
 
-    /// When the row was taken; `Err` if its times are none.
-    fn stamp_of(&self, row: &Row) -> Result<Option<Stamp>, ()> {
+    /// When the row was taken; what stands there if it is no time.
+    fn stamp_of(&self, row: &Row) -> Result<Option<Stamp>, String> {
         let columns = self.table.columns.iter().enumerate();
         let mut whens: Vec<(usize, &When)> = columns
             .filter_map(|(at, c)| match &c.role {
@@ -251,14 +270,29 @@ impl Reader {
                 When::Pattern(patterns.join(" ")).stamp(&texts.join(&b' '))
             }
         };
-        stamp.map(Some).ok_or(())
+        stamp.map(Some).ok_or_else(|| {
+            let texts = whens.iter().map(|(f, _)| &*row.fields[*f]);
+            let texts: Vec<&[u8]> = texts.collect();
+            String::from_utf8_lossy(&texts.join(&b' ')).into_owned()
+        })
     }
 
     /// Begins a sample if the row is of the next one; whether it may be put there.
     fn begin(&mut self, row: &Row, instance: &[u8], out: &mut Out) -> bool {
-        let Ok(stamp) = self.stamp_of(row) else {
-            return false;
+        let stamp = match self.stamp_of(row) {
+            Ok(stamp) => stamp,
+            Err(cell) => {
+                let line = out.line_number();
+                self.no_time.get_or_insert_with(|| {
+                    format!("line {line} has {cell:?} where the description has a time")
+                });
+                return false;
+            }
         };
+        let told = |reached: &Stamp| stamp.is_some_and(|stamp| !is_before(*reached, stamp));
+        if self.by_instance && self.reached.get(instance).is_some_and(told) {
+            return false;
+        }
         let again = self.seen.contains(instance);
         let next = match (stamp, self.table.begins) {
             (Some(stamp), _) => self.stamp != Some(stamp),
@@ -267,14 +301,20 @@ impl Reader {
             (None, Begins::Blank | Begins::Header) => self.fresh,
         };
         if next || !out.has_sample() {
+            let another = self.begins_another(stamp, instance, out);
             self.stamp = stamp;
+            self.begun += 1;
             self.seen.clear();
             if self.values().any(|(_, v)| v.meant == Meant::Counter) {
                 out.counts();
             }
-            out.sample_once(stamp);
+            if self.by_instance {
+                out.sample_told(stamp);
+            } else {
+                out.sample_once(stamp);
+            }
             let only_counters = self.values().all(|(_, v)| v.meant == Meant::Counter);
-            if out.samples() == 1 && (self.table.since_boot || only_counters) {
+            if (out.samples() == 1 || another) && (self.table.since_boot || only_counters) {
                 out.since_boot();
             }
         } else if again {
@@ -282,57 +322,69 @@ impl Reader {
             return false;
         }
         self.fresh = false;
-        self.seen.insert(instance.to_vec());
+        if row.lost.is_none() {
+            self.seen.insert(instance.to_vec());
+            if let Some(stamp) = stamp {
+                match self.reached.get_mut(instance) {
+                    Some(reached) => *reached = stamp,
+                    None => drop(self.reached.insert(instance.to_vec(), stamp)),
+                }
+            }
+        }
         true
     }
 
-    fn put(&mut self, row: &Row, instance: &[u8], out: &mut Out) {
-        let table = self.table.clone();
-        let counted: Vec<usize> = self
-            .values()
-            .filter(|(_, v)| v.meant == Meant::Counter && v.times.is_none())
-            .map(|(at, _)| at)
-            .collect();
-        let now: Vec<f64> = counted.iter().map(|at| row.numbers[*at]).collect();
-        let grown = self.counters.grown(instance, &now);
-        let is_first = grown.is_none();
-        let mut numbers = row.numbers.clone();
-        for (i, at) in counted.iter().enumerate() {
-            if let Some(grown) = &grown {
-                numbers[*at] = grown[i];
+    /// Whether the times of another instance begin, in a table that has all rows of one before
+    /// those of the next. (Rows of an instance whose times were told already are told twice.)
+    fn begins_another(&mut self, stamp: Option<Stamp>, instance: &[u8], out: &mut Out) -> bool {
+        let (Some(stamp), Some(before)) = (stamp, self.stamp) else {
+            return false;
+        };
+        // Times of day that go back may be those of the next day.
+        if let (Stamp::Clock(now), Stamp::Clock(then)) = (stamp, before)
+            && now < then
+            && self.begun > 1
+            && self.reached.len() == 1
+            && !self.reached.contains_key(instance)
+        {
+            out.refuse(Refused(
+                "its rows are sorted by the names in them, as it seems, and its times have no \
+                 date: those of the second name may be of the same day or of the next\n\
+                 hint: sort its rows by time"
+                    .into(),
+            ));
+        }
+        let goes_back = is_before(stamp, before);
+        let is_new = |reached: &Stamp| is_before(*reached, stamp);
+        let another = goes_back && self.reached.get(instance).is_none_or(is_new);
+        if another && !self.by_instance {
+            self.by_instance = true;
+            out.note("its rows are not sorted by time, but by the names in them: none is left out");
+        }
+        another
+    }
+
+    /// A row of which a number is not understood: its time is the end of an interval all the same,
+    /// so that the next one's does not begin before it. What counters grew by is of both.
+    fn lose(&mut self, row: &Row, field: usize, out: &mut Out) {
+        let is_counter = self.values().any(|(_, v)| v.meant == Meant::Counter);
+        if !is_counter && let Ok(Some(_)) = self.stamp_of(row) {
+            let instance = self.instance(row);
+            if self.begin(row, &instance, out) {
+                out.gap();
             }
         }
-        // A mean times what a counter grew by.
-        for (at, value) in self.values() {
-            if let Some(of) = value.times_at
-                && value.meant == Meant::Counter
-            {
-                let mean = row.numbers[at] / row.numbers[of];
-                numbers[at] = sum_of_mean(mean, numbers[of]);
-            }
-        }
-        for group in &table.groups {
-            put_group(&table, group, row, &numbers, is_first, out);
-        }
-        let word = out.word(instance);
-        for (at, value) in self.values().filter(|(_, v)| v.measure.is_none()) {
-            let (name, number) = (&table.columns[at].name, numbers[at]);
-            match value.meant {
-                Meant::Counter if is_first => out.other_total(name, &value.unit, word, number),
-                Meant::Counter => out.other_grown(name, &value.unit, word, number),
-                _ => out.other(name, &value.unit, word, number),
-            }
-        }
-        let layout = self.layout.iter().flatten().zip(&row.fields);
-        for (used, text) in layout {
-            let Use::Other(name) = used else { continue };
-            match self.number(text) {
-                Some(number) => out.other(name, "", word, number),
-                None if is_missing(text) => {}
-                None => out.note(&format!(
-                    "the column {name} has texts and is not described: it is left out"
-                )),
-            }
+        let cell = String::from_utf8_lossy(&row.fields[field]).into_owned();
+        let line = out.line_number();
+        let name = self.layout.as_ref().and_then(|l| match l.get(field)? {
+            Use::Described(at) => Some(&self.table.columns[*at].name),
+            Use::Other(name) => Some(name),
+        });
+        if let Some(name) = name.filter(|_| !std::mem::replace(&mut self.told_number, true)) {
+            out.note(&format!(
+                "line {line} has {cell:?} in the column {name}, which is no number: such rows are \
+                 not understood"
+            ));
         }
     }
 
@@ -341,55 +393,8 @@ impl Reader {
     }
 }
 
-fn put_group(
-    table: &Table,
-    group: &Group,
-    row: &Row,
-    numbers: &[f64],
-    is_first: bool,
-    out: &mut Out,
-) {
-    let word = |source: &Source, out: &mut Out| -> Word {
-        match source {
-            Source::Fixed(text) => out.word(text.as_bytes()),
-            Source::Column(at) => out.word(row.text(*at)),
-            Source::DiskLayer(at) => out.word(disk::layer_of_own(row.text(*at)).as_bytes()),
-            Source::NetLayer(at) => out.word(net::layer(row.text(*at)).as_bytes()),
-        }
-    };
-    let words: Vec<Word> = group.words.iter().map(|s| word(s, out)).collect();
-    let of = if group.of_all_processors {
-        out.processors()
-    } else {
-        1.0
-    };
-    let meant = |at: usize| match &table.columns[at].role {
-        Role::Value(value) => value.meant,
-        _ => Meant::Level,
-    };
-    let mut values = Vec::new();
-    let mut totals = Vec::new();
-    for at in &group.values {
-        let is_total = is_first && meant(*at) == Meant::Counter;
-        let value = numbers[*at] * of;
-        values.push(if is_total { f64::NAN } else { value });
-        totals.push(if is_total { value } else { f64::NAN });
-    }
-    if totals.iter().any(|v| !v.is_nan()) {
-        out.put_since_boot(&group.shape, &words, &totals);
-    }
-    if values.iter().all(|v| v.is_nan()) {
-        return;
-    }
-    if group.amounts {
-        out.put_amounts(&group.shape, &words, &values);
-    } else {
-        out.put(&group.shape, &words, &values);
-    }
-}
-
 /// Nothing took no time, whatever is printed for the mean of nothing.
-fn sum_of_mean(mean: f64, count: f64) -> f64 {
+pub(super) fn sum_of_mean(mean: f64, count: f64) -> f64 {
     if count == 0.0 { 0.0 } else { mean * count }
 }
 
@@ -446,6 +451,10 @@ impl Parser for Reader {
         let Some(row) = self.row(fields) else {
             return Line::Unknown;
         };
+        if let Some(field) = row.lost {
+            self.lose(&row, field, out);
+            return Line::Unknown;
+        }
         let instance = self.instance(&row);
         if !self.begin(&row, &instance, out) {
             return Line::Unknown;
@@ -455,6 +464,19 @@ impl Parser for Reader {
     }
 
     fn end(&mut self, out: &mut Out) {
+        if let Some(why) = self.no_time.take() {
+            if out.samples() == 0 {
+                out.refuse(Refused(format!(
+                    "none of its times can be read: {why}\nhint: the column's `time` says how they \
+                     are written: {}",
+                    when::ALLOWED
+                )));
+            } else {
+                out.note(&format!(
+                    "{why}, which is none: such rows are not understood"
+                ));
+            }
+        }
         if self.layout.is_some() {
             return;
         }

@@ -104,8 +104,29 @@ fn nanos(at: jiff::Timestamp) -> Option<Nanos> {
     Nanos::try_from(at.as_nanosecond()).ok()
 }
 
-/// A date and a time, with or without its distance from UTC.
+/// Whether a time is before another that was written the same way. Times of day are not compared:
+/// after midnight they begin anew.
+pub(super) fn is_before(a: Stamp, b: Stamp) -> bool {
+    match (a, b) {
+        (Stamp::Epoch(a), Stamp::Epoch(b)) => a < b,
+        (Stamp::Civil(a), Stamp::Civil(b)) => a < b,
+        (Stamp::Elapsed(a), Stamp::Elapsed(b)) => a < b,
+        _ => false,
+    }
+}
+
+/// A date and a time, with or without its distance from UTC, perhaps behind a blank.
 pub(crate) fn iso(text: &str) -> Option<Stamp> {
+    if let Some((at, zone)) = text.trim().rsplit_once(' ')
+        && at.contains(':')
+    {
+        let zone = match zone {
+            "UTC" | "GMT" | "Z" => "Z",
+            zone if zone.starts_with(['+', '-']) => zone,
+            _ => return None,
+        };
+        return nanos(format!("{}{zone}", at.trim_end()).parse().ok()?).map(Stamp::Epoch);
+    }
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return nanos(at).map(Stamp::Epoch);
     }
@@ -147,6 +168,14 @@ mod tests {
         );
         assert_eq!(at("iso", "1970-01-01T00:00:01Z"), epoch(1_000_000_000));
         assert_eq!(at("iso", "1970-01-01T01:00:01+01:00"), epoch(1_000_000_000));
+        for text in [
+            "1970-01-01 01:00:01 +01:00",
+            "1970-01-01 01:00:01 +0100",
+            "1970-01-01 00:00:01 UTC",
+        ] {
+            assert_eq!(at("iso", text), epoch(1_000_000_000), "{text}");
+        }
+        assert_eq!(at("iso", "1970-01-01 01:00:01 CET"), None);
         let noon = civil::date(2024, 3, 9).at(12, 0, 0, 0);
         assert_eq!(at("iso", "2024-03-09 12:00:00"), Some(Stamp::Civil(noon)));
         let german = at("%d.%m.%Y %H:%M:%S", "09.03.2024 12:00:00");

@@ -40,6 +40,12 @@ fn with_blanks(line: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let text = std::str::from_utf8(line).ok()?;
+    // Chinese since coreutils 9 has the direction first.
+    for (before, records) in [("输入了", "records in"), ("输出了", "records out")] {
+        if let Some(count) = text.trim_start().strip_prefix(before) {
+            return Some(count.replace("块记录", records).into_bytes());
+        }
+    }
     // Japanese, then Chinese.
     let words = [
         ("レコード入力", "records in"),

@@ -1,11 +1,11 @@
-//! iperf 2's comma-separated reports (`-y C`), without a header.
+//! iperf 2's comma-separated reports (`-y C`).
 //!
 //! `time,local,port,other,port,id,from-to,bytes,bits a second`, and of UDP at who receives also
-//! `jitter,lost,all,share lost,out of order`. Times are local; a stream's last row is of all of it.
+//! `jitter,lost,all,share lost,out of order`. With `-e` newer ones have a header, which names what
+//! follows the rate, and from and to are fields of their own. Times are those of the interval's
+//! end, and local but for a zone before them; a stream's last row is of all of it.
 
 use std::collections::HashMap;
-
-use jiff::civil::DateTime;
 
 use crate::list::Format;
 use crate::number::{number, whole};
@@ -30,7 +30,8 @@ pub(crate) const FORMAT: Format = Format {
         let mut lines = head
             .lines()
             .filter(|l| !l.is_empty() && !prompt::is_chatter(l));
-        if lines.next().is_some_and(|l| row(l).is_some()) {
+        let is_first = |l| header(l).is_some() || row(l, None).is_some();
+        if lines.next().is_some_and(is_first) {
             90
         } else {
             0
@@ -39,48 +40,123 @@ pub(crate) const FORMAT: Format = Format {
     parser: || Box::new(Csv::new()),
 };
 
+/// What a header begins with; what follows depends on the kind of test.
+const HEADER: &str = "time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed";
+
+/// What `-e` of 2.1.9 prints behind the rate of TCP that is written, without a header.
+const WRITES: [&str; 6] = [
+    "writecnt",
+    "writeerr",
+    "tcpretry",
+    "tcpcwnd",
+    "tcprtt",
+    "tcprttvar",
+];
+
+/// What is printed behind the rate of UDP that is received.
+const DATAGRAMS: [&str; 5] = ["jitter", "errors", "datagrams", "errpercent", "outoforder"];
+
+/// The names of what follows the rate.
+fn header(line: &[u8]) -> Option<Vec<String>> {
+    let rest = std::str::from_utf8(line)
+        .ok()?
+        .trim()
+        .strip_prefix(HEADER)?;
+    let names = rest.split(',').skip(1);
+    Some(names.map(str::to_owned).collect())
+}
+
 #[derive(Debug)]
 struct Row<'a> {
-    at: DateTime,
+    at: Stamp,
     id: &'a str,
-    /// Who listens receives: its port is the lesser one.
     receives: bool,
     from: f64,
     to: f64,
     bytes: f64,
-    /// Of UDP: milliseconds; lost, all, out of order.
-    jitter: Option<f64>,
-    datagrams: Option<[f64; 3]>,
+    /// What follows the rate, by name.
+    beside: Vec<(&'a str, f64)>,
 }
 
-fn row(line: &[u8]) -> Option<Row<'_>> {
-    let all: Vec<&str> = std::str::from_utf8(line).ok()?.trim().split(',').collect();
-    let [time, _, port, _, other, id, interval, bytes, _, rest @ ..] = &all[..] else {
-        return None;
+impl Row<'_> {
+    /// The number of that name; -1, also of 32 bits, stands for none.
+    fn told(&self, name: &str) -> Option<f64> {
+        let (_, value) = self.beside.iter().find(|(n, _)| *n == name)?;
+        (*value >= 0.0 && *value != f64::from(u32::MAX)).then_some(*value)
+    }
+}
+
+/// `20240301120001`, newer ones have decimals behind a point, with `-e` also the zone:
+/// `+0100:20240301120001.128`.
+fn time(text: &str) -> Option<Stamp> {
+    let (zone, text) = match text.split_once(':') {
+        Some((zone, text)) => (Some(zone), text),
+        None => (None, text),
     };
-    // Newer ones have milliseconds behind a point.
-    let at = time.split('.').next().filter(|t| t.len() == 14)?;
+    let at = text.split('.').next().filter(|t| t.len() == 14)?;
     let part = |from: usize, to: usize| at.get(from..to)?.parse::<i16>().ok();
     let two = |from: usize| i8::try_from(part(from, from + 2)?).ok();
     let date = jiff::civil::Date::new(part(0, 4)?, two(4)?, two(6)?).ok()?;
     let clock = jiff::civil::Time::new(two(8)?, two(10)?, two(12)?, 0).ok()?;
-    let (from, to) = interval.split_once('-')?;
-    let (port, other) = (whole(port.as_bytes())?, whole(other.as_bytes())?);
-    let numbers: Option<Vec<f64>> = rest.iter().map(|n| number(n.as_bytes())).collect();
-    let (jitter, datagrams) = match numbers?[..] {
-        [] => (None, None),
-        [jitter, lost, all, _, astray, ..] => (Some(jitter), Some([lost, all, astray])),
+    let at = date.to_datetime(clock);
+    let Some(zone) = zone else {
+        return Some(Stamp::Civil(at));
+    };
+    let (sign, digits) = zone.split_at_checked(1)?;
+    let east = match sign {
+        "+" => 60,
+        "-" => -60,
         _ => return None,
     };
+    let digits = whole(digits.as_bytes()).filter(|_| digits.len() == 4)?;
+    let minutes = i32::try_from(digits / 100 * 60 + digits % 100).ok()?;
+    Some(Stamp::Zoned(at, east * minutes))
+}
+
+/// A row, below a header with those names behind the rate or below none.
+fn row<'a>(line: &'a [u8], names: Option<&'a [String]>) -> Option<Row<'a>> {
+    let all: Vec<&str> = std::str::from_utf8(line).ok()?.trim().split(',').collect();
+    let [at, _, port, _, other, id, rest @ ..] = &all[..] else {
+        return None;
+    };
+    let (from, to, rest) = match rest {
+        [interval, rest @ ..] if interval.contains('-') => {
+            let (from, to) = interval.split_once('-')?;
+            (from, to, rest)
+        }
+        [from, to, rest @ ..] => (*from, *to, rest),
+        _ => return None,
+    };
+    let [bytes, _, rest @ ..] = rest else {
+        return None;
+    };
+    let names: Vec<&str> = match names {
+        Some(names) => names.iter().map(String::as_str).collect(),
+        None if rest.is_empty() => Vec::new(),
+        None if rest.len() == DATAGRAMS.len() => DATAGRAMS.to_vec(),
+        None => WRITES.to_vec(),
+    };
+    if names.len() != rest.len() {
+        return None;
+    }
+    let numbers: Option<Vec<f64>> = rest.iter().map(|n| number(n.as_bytes())).collect();
+    let (port, other) = (whole(port.as_bytes())?, whole(other.as_bytes())?);
+    let receives = if names.contains(&"readcnt") {
+        true
+    } else if names.contains(&"writecnt") {
+        false
+    } else {
+        // Who listens receives: its port is the lesser one.
+        port < other
+    };
     Some(Row {
-        at: date.to_datetime(clock),
+        at: time(at)?,
         id,
-        receives: port < other,
+        receives,
         from: number(from.as_bytes())?,
         to: number(to.as_bytes())?,
         bytes: number(bytes.as_bytes())?,
-        jitter,
-        datagrams,
+        beside: names.into_iter().zip(numbers?).collect(),
     })
 }
 
@@ -88,6 +164,8 @@ struct Csv {
     work: Work,
     /// Where the rows of each stream reach to.
     streams: HashMap<String, f64>,
+    /// What follows the rate, if a header told.
+    names: Option<Vec<String>>,
 }
 
 impl Csv {
@@ -95,13 +173,18 @@ impl Csv {
         Csv {
             work: Work::new("iperf"),
             streams: HashMap::new(),
+            names: None,
         }
     }
 }
 
 impl Parser for Csv {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let Some(row) = row(line) else {
+        if let Some(names) = header(line) {
+            self.names = Some(names);
+            return Line::Noise;
+        }
+        let Some(row) = row(line, self.names.as_deref()) else {
             let is_noise = line.is_empty() || prompt::is_chatter(line);
             return if is_noise { Line::Noise } else { Line::Unknown };
         };
@@ -118,22 +201,29 @@ impl Parser for Csv {
             return Line::Noise;
         }
         self.streams.insert(row.id.to_owned(), row.to);
-        out.sample_once_or_same(Stamp::Civil(row.at));
+        out.sample_once_or_same(row.at);
         out.spans(row.to - row.from);
         let op: &[u8] = if row.receives { b"receive" } else { b"send" };
         let mut done = Done {
             bytes: row.bytes,
             ..UNKNOWN
         };
-        if let Some([lost, all, _]) = row.datagrams {
+        if let Some(writes) = row.told("writecnt") {
+            (done.ops, done.errors) = (writes, row.told("writeerr").unwrap_or(f64::NAN));
+        } else if let (Some(lost), Some(all)) = (row.told("errors"), row.told("datagrams")) {
             (done.ops, done.errors) = (all - lost, lost);
         }
         let of = [row.id.as_bytes(), op, b""];
         self.work.amounts(out, of, done);
         let instance = instance(out, of);
-        if let (Some(jitter), Some([.., astray])) = (row.jitter, row.datagrams) {
-            out.other("jitter", "ms", instance, jitter);
-            out.other("out_of_order", "", instance, astray);
+        for (column, unit, name) in [
+            ("jitter", "ms", "jitter"),
+            ("out_of_order", "", "outoforder"),
+            ("retransmits", "", "tcpretry"),
+        ] {
+            if let Some(value) = row.told(name) {
+                out.other(column, unit, instance, value);
+            }
         }
         Line::Data
     }

@@ -72,8 +72,13 @@ TCP window size: 3.76 MByte (default)
 fn is_iperf(head: &Head) -> bool {
     head.lines().any(|l| {
         let l = String::from_utf8_lossy(l);
-        l.contains("ID]") && l.contains("Interval") && l.contains("Transfer")
+        is_header(&l) && l.contains("Transfer")
     })
+}
+
+/// `[ ID] Interval …`, or with --sum-only of iperf 2 `[SUM-cnt] Interval …`.
+fn is_header(text: &str) -> bool {
+    (text.contains("ID]") || text.contains("[SUM-cnt]")) && text.contains("Interval")
 }
 
 fn is_newer(head: &Head) -> bool {
@@ -139,10 +144,34 @@ fn id_of(text: &str) -> Option<&str> {
     Some(id.trim())
 }
 
+/// What a row is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    Stream,
+    /// All streams: `SUM`, of iperf 2 also `SUM-4`.
+    Sum,
+    /// Both directions of iperf 2's full duplex: `FD1`.
+    Both,
+}
+
+impl Whose {
+    fn of(id: &str) -> Whose {
+        let is_both = id
+            .strip_prefix("FD")
+            .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        match id {
+            _ if is_both => Whose::Both,
+            _ if id.trim_start_matches('*').starts_with("SUM") => Whose::Sum,
+            _ => Whose::Stream,
+        }
+    }
+}
+
 /// A stream of iperf 2, when it was connected.
 #[derive(Clone, Copy, Debug)]
 struct Connected {
     began: f64,
+    /// Its rows without a star are of what is received.
     receives: bool,
 }
 
@@ -219,10 +248,11 @@ impl Iperf {
             return Line::Noise;
         }
         let key = format!("{}{}", row.id, row.role);
-        let is_sum = row.id == "SUM";
-        let parts = self.streams.keys().any(|k| k.starts_with("SUM") != is_sum);
+        let of = Whose::of(row.id);
+        // What is told of the parts is not told again of their sum.
+        let parts = self.streams.keys().any(|k| Whose::of(k) < of);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
-        let stream = self.connected.get(row.id);
+        let stream = self.stream(row.id);
         let receives = match (row.role, stream) {
             ("", Some(stream)) => stream.receives,
             ("", None) => self.receives,
@@ -235,7 +265,7 @@ impl Iperf {
             _ => false,
         };
         let is_report = self.is_report || self.reported.remove(row.id);
-        if (is_sum && parts) || whole || other_side || is_report || row.to < row.from {
+        if parts || whole || other_side || is_report || row.to < row.from {
             return Line::Noise;
         }
         let mut length = row.to - row.from;
@@ -257,8 +287,16 @@ impl Iperf {
         out.note("iperf's text has three digits; its JSON has all");
         out.sample_at(Stamp::Elapsed(self.base + self.omitted + to));
         out.spans(length);
-        let op: &[u8] = if receives { b"receive" } else { b"send" };
-        let of = [if is_sum { b"" } else { row.id.as_bytes() }, op, b""];
+        let op: &[u8] = match of {
+            Whose::Both => b"(all)",
+            _ if receives => b"receive",
+            _ => b"send",
+        };
+        let job = match of {
+            Whose::Stream => row.id.replace('*', ""),
+            Whose::Sum | Whose::Both => String::new(),
+        };
+        let of = [job.as_bytes(), op, b""];
         let mut done = Done {
             bytes: row.bytes,
             ..UNKNOWN
@@ -272,12 +310,37 @@ impl Iperf {
         Line::Data
     }
 
+    /// The connection of a row of iperf 2. A star marks what goes the other way than without
+    /// `--reverse` or `--full-duplex`: a client receives it, and who listens sends it.
+    fn stream(&self, id: &str) -> Option<Connected> {
+        let exact = self.connected.get(id).copied();
+        if Whose::of(id) == Whose::Sum {
+            // All go the same way, or nobody knows.
+            let mut all = self.connected.values().map(|stream| stream.receives);
+            let first = all.next()?;
+            return all.all(|receives| receives == first).then_some(Connected {
+                began: 0.0,
+                receives: first,
+            });
+        }
+        if exact.is_some() || !id.contains('*') {
+            return exact;
+        }
+        let same = self.connected.get(&id.replace('*', ""));
+        Some(Connected {
+            began: same.map_or(0.0, |stream| stream.began),
+            receives: !self.receives,
+        })
+    }
+
     /// What stands behind the rate, as the header says.
     fn beside(&self, row: &Row, done: &mut Done) -> Vec<(&'static str, &'static str, f64)> {
         let plain = |place: usize| row.rest.get(place).and_then(|f| number(f.as_bytes()));
-        let pair = |text: &str| {
-            let (a, b) = text.split_once('/')?;
-            Some((number(a.as_bytes())?, number(b.as_bytes())?))
+        // `893/0`, newer `893/0/0`, which has those that waited too long.
+        let writes = |text: &str| {
+            let (count, errors) = text.split_once('/')?;
+            let errors = errors.split('/').next()?;
+            Some((number(count.as_bytes())?, number(errors.as_bytes())?))
         };
         let mut found = Vec::new();
         if self.header.contains("Jitter") {
@@ -287,9 +350,11 @@ impl Iperf {
                 (Some(datagrams), None) => done.ops = datagrams,
                 _ => {}
             }
-            // `0/763`, of old versions `3/   89`.
+            // `0/763 (0%)`, of old versions `3/   89 (3.4%)`. What is sent at the same time has
+            // its writes here.
             let rest = row.rest.join(" ");
-            let lost_of = rest.split_once('/').and_then(|(lost, all)| {
+            let lost_of = rest.split_once('/').filter(|_| rest.contains("%)"));
+            let lost_of = lost_of.and_then(|(lost, all)| {
                 let lost = lost.split(' ').next_back()?;
                 let all = all.split_whitespace().next()?;
                 Some((number(lost.as_bytes())?, number(all.as_bytes())?))
@@ -300,10 +365,13 @@ impl Iperf {
         } else if self.header.contains("Total Datagrams") {
             done.ops = plain(0).unwrap_or(f64::NAN);
         } else if self.header.contains("Write/Err") {
-            if let Some((writes, errors)) = row.rest.first().and_then(|f| pair(f)) {
+            if let Some((writes, errors)) = row.rest.first().and_then(|f| writes(f)) {
                 (done.ops, done.errors) = (writes, errors);
+                // Of UDP packets per second stand there.
+                if self.header.contains("Rtry") {
+                    found.extend(plain(1).map(|n| ("retransmits", "", n)));
+                }
             }
-            found.extend(plain(1).map(|n| ("retransmits", "", n)));
         } else if self.header.contains("Retr") {
             found.extend(plain(0).map(|n| ("retransmits", "", n)));
             if let Some(letters) = row.rest.get(2).and_then(|u| u.strip_suffix("Bytes")) {
@@ -344,6 +412,9 @@ const CHATTER: &[&str] = &[
     "rcv_tcp",
     "WARNING",
     "warning",
+    "Bounceback test",
+    "Event based writes",
+    "Enabled ",
     "[ CT]",
 ];
 
@@ -354,7 +425,7 @@ impl Parser for Iperf {
         };
         // With --timestamps a date stands before.
         let text = text.find('[').map_or(text, |at| &text[at..]).trim();
-        if text.contains("ID]") && text.contains("Interval") {
+        if is_header(text) {
             text.clone_into(&mut self.header);
             // Columns that only who sends can fill: a server does in reverse mode. A summary's
             // header has no window.
@@ -408,6 +479,8 @@ impl Parser for Iperf {
                 "connected",
                 "Remote ",
                 "received out-of-order",
+                // A histogram, in bins that only its end tells.
+                "-PDF: bin(",
             ]
             .iter()
             .any(|s| text.contains(s));

@@ -16,6 +16,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
+use crate::time::Refused;
 use crate::workload::{Done, Of, UNKNOWN, Work, instance};
 use crate::{Line, Parser};
 use interim::{Keywords, Ran};
@@ -41,6 +42,11 @@ bytes  bytes   bytes    secs.    10^6bits/sec
     recognise,
     parser: || Box::new(Netperf::new()),
 };
+
+/// Names over several lines, cut at blanks, tell no column from another.
+const OMNI: &str = "the columns that netperf's -O prints cannot be told apart\n\
+                    hint: let it print the same as keywords, with -k instead of -O, or as CSV, \
+                    with -o";
 
 fn recognise(head: &Head) -> u8 {
     let banner = head.contains(" TEST from ") && head.contains("AF_INET");
@@ -305,7 +311,15 @@ impl Netperf {
             }
             Next::Table => {
                 self.next = Next::Table;
-                self.table(text).unwrap_or(Line::Unknown)
+                let seen = self.table(text);
+                let is_omni = self
+                    .test
+                    .as_ref()
+                    .is_some_and(|t| t.name.starts_with("OMNI"));
+                if seen.is_none() && is_omni && text.starts_with(|c: char| c.is_ascii_digit()) {
+                    out.refuse(Refused(OMNI.into()));
+                }
+                seen.unwrap_or(Line::Unknown)
             }
             Next::TableRow(columns) => {
                 if self.table_row(&columns, text).is_some() {

@@ -4,9 +4,10 @@
 //! one. Of several scripts each has its own block below the summary, whose values are kept by
 //! script.
 
-use std::collections::HashMap;
+mod log;
+mod progress;
 
-use run::rows::TableId;
+use std::collections::HashMap;
 
 use crate::lines::ends_in_number;
 use crate::list::Format;
@@ -15,7 +16,9 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
-use crate::{Line, Parser, fields};
+use crate::{Line, Parser};
+pub(crate) use log::LOG;
+use progress::{First, Report, progress};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pgbench",
@@ -43,14 +46,6 @@ fn recognise(head: &Head) -> u8 {
     let progress = head.lines().any(|l| progress(l).is_some());
     let summary = head.any_starts("number of transactions actually processed");
     if progress || summary { 92 } else { 0 }
-}
-
-/// Seconds and what follows of `progress: 5.0 s, 1234.5 tps, lat 0.8 ms stddev 0.1, 0 failed`.
-fn progress(line: &[u8]) -> Option<(f64, Vec<Vec<&str>>)> {
-    let text = std::str::from_utf8(line).ok()?.trim();
-    let mut parts = text.strip_prefix("progress: ")?.split(", ");
-    let seconds = decimal(parts.next()?.strip_suffix(" s")?.as_bytes())?;
-    Some((seconds, parts.map(|p| p.split(' ').collect()).collect()))
 }
 
 #[derive(Debug, Default)]
@@ -110,6 +105,9 @@ struct Pgbench {
     reports: u64,
     /// Where the present run began.
     began: f64,
+    /// Its beginning is in the text.
+    is_whole: bool,
+    first: Option<First>,
     /// The rows of statements that are being read.
     statements: Option<Counts>,
 }
@@ -148,47 +146,73 @@ impl Pgbench {
             reported: 0.0,
             reports: 0,
             began: 0.0,
+            is_whole: false,
+            first: None,
             statements: None,
         }
     }
 
-    fn report(&mut self, seconds: f64, parts: &[Vec<&str>], out: &mut Out) -> Option<()> {
-        let value = |text: &&str| decimal(text.as_bytes());
-        let mut done = UNKNOWN;
-        let mut others = Vec::new();
-        for part in parts {
-            match &part[..] {
-                [tps, "tps"] => done.ops = value(tps)?,
-                ["lat", mean, "ms", rest @ ..] => {
-                    done.time = value(mean)? / 1000.0;
-                    if let ["stddev", stdev] = rest {
-                        others.push(("latency.stddev", "ms", value(stdev)?));
-                    }
-                }
-                [failed, "failed"] => done.errors = value(failed)?,
-                ["lag", lag, "ms"] => others.push(("lag", "ms", value(lag)?)),
-                [skipped, "skipped"] => others.push(("skipped", "", value(skipped)?)),
-                [retried, "retried"] => others.push(("retried", "", value(retried)?)),
-                [retries, "retries"] => others.push(("retries", "", value(retries)?)),
-                _ => return None,
-            }
-        }
-        if self.reports > 0 && seconds <= self.reported && seconds < EPOCH {
+    /// A line of progress; one that is not understood is the end of an interval, too.
+    fn report(&mut self, seconds: f64, report: Option<Report>, out: &mut Out) -> Option<()> {
+        if self.reported > 0.0 && seconds <= self.reported && seconds < EPOCH {
             self.run_is_over(out);
         }
-        let passed = seconds - self.reported;
+        let understood = report.as_ref().map(|_| ());
+        if self.is_whole || seconds >= EPOCH {
+            self.put(seconds, report, out);
+        } else if let Some(first) = self.first.take() {
+            self.is_whole = true;
+            // As long as the next one.
+            self.reported = (2.0 * first.seconds - seconds).max(0.0);
+            self.put(first.seconds, first.report, out);
+            self.put(seconds, report, out);
+        } else {
+            self.reported = seconds;
+            let line = out.line_number();
+            self.first = Some(First {
+                seconds,
+                report,
+                line,
+            });
+        }
+        understood
+    }
+
+    /// The first report was the only one: what nobody tells of its length is not guessed.
+    fn put_first(&mut self, out: &mut Out) {
+        let Some(first) = self.first.take() else {
+            return;
+        };
+        match (out.options().every, &first.report) {
+            (Some(every), _) => {
+                self.reported = (first.seconds - every).max(0.0);
+                self.put(first.seconds, first.report, out);
+            }
+            (None, Some(_)) => out.not_understood(
+                first.line,
+                "a report that is neither the run's first nor has another behind it: where its \
+                 interval began is not told (--every says it)",
+            ),
+            (None, None) => {}
+        }
+    }
+
+    fn put(&mut self, seconds: f64, report: Option<Report>, out: &mut Out) {
+        let before = std::mem::replace(&mut self.reported, seconds);
+        let Some(Report { mut done, others }) = report else {
+            return;
+        };
+        let passed = seconds - before;
         if seconds >= EPOCH {
             out.sample_at(Stamp::epoch(seconds * 1000.0, 1_000_000));
         } else {
             out.sample_at(Stamp::Elapsed(self.began + seconds));
         }
         // The first of those with the clock's time is as long as the next.
-        if seconds < EPOCH || self.reported >= EPOCH {
+        if seconds < EPOCH || before >= EPOCH {
             out.spans(passed);
         }
-        self.reported = seconds;
         self.reports += 1;
-        done.time *= done.ops;
         // Failures are counts, not rates: without their time they go beside.
         let failed = done.errors;
         done.errors = if seconds < EPOCH {
@@ -204,7 +228,6 @@ impl Pgbench {
         if seconds >= EPOCH {
             out.other("failed", "", empty, failed);
         }
-        Some(())
     }
 
     /// A line of the summary.
@@ -272,17 +295,26 @@ impl Pgbench {
             Some(())
         };
         if let Some((count, rest)) = text.split_once(" transactions (") {
-            let (_, rate) = rest.trim_end_matches(')').split_once("tps = ")?;
             put("transactions", "", count)?;
-            return put("tps", "1/s", rate);
+            // Since version 18 the rate stands at those that were processed.
+            return match rest.trim_end_matches(')').split_once("tps = ") {
+                Some((_, rate)) => put("tps", "1/s", rate),
+                None => Some(()),
+            };
         }
-        let (name, value) = text.split_once(" = ").or_else(|| text.split_once(": "))?;
+        let (name, value) = text.split_once(": ").or_else(|| text.split_once(" = "))?;
         let first = value.split_whitespace().next()?;
         let first = first.split('/').next()?;
         match name {
             "latency average" | "latency stddev" => put(name, "ms", first),
             "weight" => put(name, "", first),
-            _ if is_count(name) => put(name, "", first),
+            _ if is_count(name) => {
+                put(name, "", first)?;
+                match value.trim_end_matches(')').split_once("(tps = ") {
+                    Some((_, rate)) => put("tps", "1/s", rate),
+                    None => Some(()),
+                }
+            }
             _ => None,
         }
     }
@@ -320,6 +352,9 @@ impl Pgbench {
     }
 
     fn run_is_over(&mut self, out: &mut Out) {
+        self.put_first(out);
+        // What follows in the same text is whole.
+        self.is_whole = true;
         let summary = std::mem::take(&mut self.summary);
         let reports = std::mem::take(&mut self.reports);
         let reported = std::mem::take(&mut self.reported);
@@ -380,7 +415,7 @@ impl Parser for Pgbench {
             return Line::Unknown;
         }
         if let Some((seconds, parts)) = progress(line) {
-            let seen = self.report(seconds, &parts, out);
+            let seen = self.report(seconds, Report::of(&parts), out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }
         let Ok(text) = std::str::from_utf8(line) else {
@@ -410,7 +445,14 @@ impl Parser for Pgbench {
             let seen = self.of_block(of_block);
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }
-        let starts = ["pgbench", "starting vacuum", "end.", "script statistics:"];
+        self.is_whole |= text.starts_with("pgbench") || text.starts_with("starting vacuum");
+        let starts = [
+            "pgbench",
+            "pghost: ",
+            "starting vacuum",
+            "end.",
+            "script statistics:",
+        ];
         if text.is_empty() || starts.iter().any(|s| text.starts_with(s)) {
             return Line::Noise;
         }
@@ -419,73 +461,5 @@ impl Parser for Pgbench {
 
     fn end(&mut self, out: &mut Out) {
         self.run_is_over(out);
-    }
-}
-
-pub(crate) const LOG: Format = Format {
-    name: "pgbench-log",
-    tool: "pgbench",
-    systems: "all that PostgreSQL runs on",
-    help: "pgbench's log of transactions: when each ended and how long it took",
-    recognised: "rows of client, transaction, microseconds, script, and a time since 1970",
-    yields: &["workload_event"],
-    example: "\
-0 199 2241 0 1175850568 995598
-0 200 2465 0 1175850568 998079
-",
-    recognise: |head| {
-        let mut lines = head.lines().filter(|l| !l.is_empty()).peekable();
-        let any = lines.peek().is_some();
-        if any && lines.take(20).all(|l| transaction(l).is_some()) {
-            80
-        } else {
-            0
-        }
-    },
-    parser: || Box::new(Log::new()),
-};
-
-/// When it ended, in nanoseconds, and microseconds that it took, if it did.
-fn transaction(line: &[u8]) -> Option<(i64, Option<u64>)> {
-    let all: Vec<&[u8]> = fields(line).collect();
-    let [client, number, time, script, seconds, micros, rest @ ..] = &all[..] else {
-        return None;
-    };
-    whole(client).and(whole(number)).and(whole(script))?;
-    let micros = whole(micros).filter(|m| *m < 1_000_000)?;
-    let seconds = whole(seconds).filter(|s| (1_000_000_000..10_000_000_000).contains(s))?;
-    let time = match *time {
-        b"skipped" | b"failed" | b"serialization" | b"deadlock" => None,
-        time => Some(whole(time)?),
-    };
-    let at = i64::try_from(seconds * 1_000_000 + micros).ok()?;
-    (rest.len() <= 2).then_some((at.checked_mul(1000)?, time))
-}
-
-struct Log {
-    event: TableId,
-}
-
-impl Log {
-    fn new() -> Log {
-        Log {
-            event: TableId::of("workload_event"),
-        }
-    }
-}
-
-impl Parser for Log {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let Some((at, time)) = transaction(line) else {
-            return Line::Unknown;
-        };
-        let Some(time) = time else {
-            out.note("transactions that pgbench skipped or that failed are not among its events");
-            return Line::Noise;
-        };
-        let words = [&b"pgbench"[..], b"", b"transaction", b""].map(|w| out.word(w));
-        let values = [time as f64 / 1e6, f64::NAN, f64::NAN, 1.0];
-        out.event(self.event, Stamp::Epoch(at), &words, &values);
-        Line::Data
     }
 }

@@ -197,7 +197,14 @@ impl Redis {
         let (before, after) = text.split_once(" requests per second")?;
         let mut words = before.rsplitn(2, ": ");
         let rate = number(words.next()?.trim().as_bytes())?;
-        let name = words.next()?.rsplit([')', '\r']).next()?.trim();
+        let name = words.next()?;
+        // Progress that a terminal wrote over: `SET: rps=… (overall: 0.4)SET: 47619.05 requests`.
+        // Names of tests have brackets, too: `MSET (10 keys)`.
+        let name = match name.rsplit_once("(overall: ") {
+            Some((_, rest)) => rest.split_once(')')?.1,
+            None => name,
+        };
+        let name = name.trim();
         self.test_is_over(out);
         let mut test = Test {
             name: name.to_owned(),

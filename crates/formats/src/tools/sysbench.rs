@@ -3,6 +3,8 @@
 //! With intermediate reports these are the intervals; the totals at the end are kept beside
 //! them, as printed. Sizes are in MiB, also where old versions print Mb.
 
+mod totals;
+
 use crate::lines::ends_in_number;
 use crate::list::Format;
 use crate::number::{number, seconds};
@@ -11,6 +13,7 @@ use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
 use crate::{Line, Parser, fields};
+use totals::Totals;
 
 pub(crate) const FORMAT: Format = Format {
     name: "sysbench",
@@ -53,73 +56,26 @@ fn recognise(head: &Head) -> u8 {
 
 const MIB: f64 = 1_048_576.0;
 
-/// What the totals say.
-#[derive(Debug, Default)]
-struct Totals {
-    seconds: Option<f64>,
-    events: Option<f64>,
-    /// Of all events, seconds.
-    sum: Option<f64>,
-    transactions: Option<f64>,
-    errors: Option<f64>,
-    /// Of fileio, per second: read, written, synced.
-    ops: [Option<f64>; 3],
-    /// Bytes per second: read, written.
-    bytes: [Option<f64>; 2],
-    /// Of fileio of 0.4 and 0.5, in the whole run: read, written, others, which are syncs.
-    performed: Option<[f64; 3]>,
-    /// Bytes of those: read, written.
-    transferred: Option<[f64; 2]>,
-    /// Of the memory test: operations and bytes.
-    memory: Option<f64>,
-    moved: Option<f64>,
-    operation: String,
-    /// Middle of a bucket in seconds, and its count.
-    buckets: Vec<(f64, f64)>,
-    others: Vec<(String, &'static str, f64)>,
-}
-
-impl Totals {
-    /// Puts them beside the rows of intermediate reports.
-    fn beside(&self, out: &mut Out) {
-        let empty = out.word(b"");
-        let [reads, writes, syncs] = self.ops;
-        let [read, written] = self.bytes.map(|bytes| bytes.map(|b| b / MIB));
-        for (column, unit, value) in [
-            ("events", "", self.events),
-            ("transactions", "", self.transactions),
-            ("errors", "", self.errors),
-            ("time", "s", self.sum),
-            ("file operations.reads", "1/s", reads),
-            ("file operations.writes", "1/s", writes),
-            ("file operations.fsyncs", "1/s", syncs),
-            ("throughput.read", "MiB/s", read),
-            ("throughput.written", "MiB/s", written),
-            ("operations", "", self.memory),
-            ("transferred", "MiB", self.moved.map(|b| b / MIB)),
-        ] {
-            out.other(column, unit, empty, value.unwrap_or(f64::NAN));
-        }
-        let performed = self.performed.unwrap_or([f64::NAN; 3]);
-        for (op, count) in ["read", "write", "other"].into_iter().zip(performed) {
-            out.other(&format!("operations performed.{op}"), "", empty, count);
-        }
-        let transferred = self.transferred.unwrap_or([f64::NAN; 2]);
-        for (op, bytes) in ["read", "written"].into_iter().zip(transferred) {
-            out.other(&format!("transferred.{op}"), "MiB", empty, bytes / MIB);
-        }
-    }
-}
-
 struct Sysbench {
     work: Work,
     totals: Totals,
     /// End of the report before, in seconds since the run began.
     reported: f64,
     reports: u64,
-    /// Where this run began.
+    /// Where this run began, and after how much of it the totals that come.
     began: f64,
-    section: String,
+    part_began: f64,
+    /// The run's beginning is in the text.
+    is_whole: bool,
+    first: Option<First>,
+}
+
+/// A report at the top of a text, where nothing says that the run began there: of what `tail` left,
+/// the first interval did not begin at zero. It waits for the next one.
+struct First {
+    time: f64,
+    text: String,
+    line: u64,
 }
 
 const OF: [&[u8]; 3] = [b"", b"", b""];
@@ -136,141 +92,113 @@ impl Sysbench {
             reported: 0.0,
             reports: 0,
             began: 0.0,
-            section: String::new(),
+            part_began: 0.0,
+            is_whole: false,
+            first: None,
         }
     }
 
-    /// `[ 10s ] thds: 4 tps: 12.3 qps: … lat (ms,95%): 12.3 err/s: 0.0`, or of 0.5
-    /// `[  10s] threads: 4, tps: 12.3, reads: 17.2, …, response time: 12.30ms (95%)`, or of the
-    /// memory test `[ 1s ] 5248.45 MiB/sec`.
-    fn report(&mut self, text: &str, out: &mut Out) -> Option<()> {
+    /// `[ 10s ] …`. One that is not understood is the end of an interval, too.
+    fn report(&mut self, text: &str, out: &mut Out) -> Option<Line> {
         let (time, rest) = text.strip_prefix('[')?.split_once(']')?;
         let time = number(time.trim().strip_suffix('s')?.trim().as_bytes())?;
-        let passed = time - self.reported;
-        if passed <= 0.0 {
-            return None;
+        if self.totals.seconds.is_some() {
+            self.part_is_over(out);
         }
-        let rest = rest.replace(',', " ");
-        let words: Vec<&str> = rest.split_whitespace().collect();
-        let after = |name: &str| {
-            let place = words.iter().position(|w| *w == name)?;
-            let value = words.get(place + 1)?;
-            let (value, unit) = match value.strip_suffix("/s") {
-                Some(value) => (value, ""),
-                None => (*value, words.get(place + 2).copied().unwrap_or_default()),
-            };
-            let step = match unit {
-                "MiB/s" | "Mb/s" | "MB/s" => MIB,
-                _ => 1.0,
-            };
-            Some(number(value.as_bytes())? * step)
-        };
-        let bytes = |bytes| Done { bytes, ..UNKNOWN };
-        let errors = after("err/s:").or(after("errors:")).unwrap_or(f64::NAN);
-        let rows: Vec<(&str, Done)> = if let [rate, "MiB/sec"] = words[..] {
-            let rate = number(rate.as_bytes())?;
-            vec![(&self.totals.operation, bytes(rate * MIB))]
-        } else if let Some(ops) = after("tps:") {
-            vec![(
-                "transaction",
-                Done {
-                    ops,
-                    errors,
-                    ..UNKNOWN
-                },
-            )]
-        } else if let Some(ops) = after("eps:") {
-            vec![("event", Done { ops, ..UNKNOWN })]
+        if rest.trim() == "Checkpoint report:" {
+            return Some(Line::Noise);
+        }
+        let words = rest.replace(',', " ");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        // The second line of a report, with --rate.
+        if let ["queue", "length:", queue, "concurrency:", threads] = words[..] {
+            let values = [
+                ("queue_length", number(queue.as_bytes())?),
+                ("concurrency", number(threads.as_bytes())?),
+            ];
+            // Where the report itself still waits, nothing is beside it.
+            if !out.has_sample() {
+                return Some(Line::Noise);
+            }
+            let empty = out.word(b"");
+            for (column, value) in values {
+                out.other(column, "", empty, value);
+            }
+            return Some(Line::Data);
+        }
+        if self.reported > 0.0 && time <= self.reported {
+            self.run_is_over(out);
+        }
+        let understood = rates(rest, &self.totals.operation).map(|_| Line::Data);
+        if self.is_whole {
+            self.put(time, rest, out);
+        } else if let Some(first) = self.first.take() {
+            self.is_whole = true;
+            // As long as the next one.
+            self.reported = (2.0 * first.time - time).max(0.0);
+            self.put(first.time, &first.text, out);
+            self.put(time, rest, out);
         } else {
-            let ops = after("fsyncs:")?;
-            vec![
-                ("read", bytes(after("reads:")?)),
-                ("write", bytes(after("writes:")?)),
-                ("fsync", Done { ops, ..UNKNOWN }),
-            ]
+            self.reported = time;
+            self.first = Some(First {
+                time,
+                text: rest.to_owned(),
+                line: out.line_number(),
+            });
+        }
+        understood
+    }
+
+    /// The first report was the only one: what nobody tells of its length is not guessed.
+    fn put_first(&mut self, out: &mut Out) {
+        let Some(first) = self.first.take() else {
+            return;
         };
-        self.reported = time;
+        if let Some(every) = out.options().every {
+            self.reported = (first.time - every).max(0.0);
+            self.put(first.time, &first.text, out);
+        } else if rates(&first.text, &self.totals.operation).is_some() {
+            out.not_understood(
+                first.line,
+                "a report that is neither the run's first nor has another behind it: where its \
+                 interval began is not told (--every says it)",
+            );
+        }
+    }
+
+    fn put(&mut self, time: f64, text: &str, out: &mut Out) {
+        let before = std::mem::replace(&mut self.reported, time);
+        let Some(rows) = rates(text, &self.totals.operation) else {
+            return;
+        };
         self.reports += 1;
         out.sample_at(Stamp::Elapsed(self.began + time));
-        out.spans(passed);
+        out.spans(time - before);
         for (op, done) in rows {
             self.work.rates(out, of(op), done);
         }
-        beside(&words, out);
-        Some(())
+        beside(text, out);
     }
 
-    /// `0.214 |*****   69`.
-    fn bucket(&mut self, text: &str) -> Option<()> {
-        let (value, rest) = text.split_once('|')?;
-        let value = number(value.trim().as_bytes())? / 1000.0;
-        let count = number(rest.trim_start_matches('*').trim().as_bytes())?;
-        self.totals.buckets.push((value, count));
-        Some(())
-    }
-
-    /// `name: value`, in the totals.
-    fn total(&mut self, name: &str, value: &str) -> Option<()> {
-        let first = value.split_whitespace().next()?;
-        let plain = || number(first.as_bytes());
-        let totals = &mut self.totals;
-        match name {
-            "total time" => totals.seconds = Some(seconds(first.as_bytes())?),
-            "total number of events" => totals.events = Some(plain()?),
-            "total time taken by event execution" => {
-                totals.sum = Some(number(first.trim_end_matches('s').as_bytes())?);
-            }
-            "sum" => totals.sum = Some(plain()? / 1000.0),
-            "transactions" => totals.transactions = Some(plain()?),
-            "ignored errors" => totals.errors = Some(plain()?),
-            "reads/s" => totals.ops[0] = Some(plain()?),
-            "writes/s" => totals.ops[1] = Some(plain()?),
-            "fsyncs/s" => totals.ops[2] = Some(plain()?),
-            "read, MiB/s" => totals.bytes[0] = Some(plain()? * MIB),
-            "written, MiB/s" => totals.bytes[1] = Some(plain()? * MIB),
-            "Total operations" => totals.memory = Some(plain()?),
-            "operation" => first.clone_into(&mut totals.operation),
-            _ => {
-                let (digits, unit) = match first.strip_suffix("ms") {
-                    Some(digits) => (digits, "ms"),
-                    None if self.section.starts_with("Latency") => (first, "ms"),
-                    None => (first, ""),
-                };
-                let section = self.section.split(['(', ':']).next().unwrap_or_default();
-                let column = format!("{}.{name}", section.trim().to_lowercase());
-                // `events (avg/stddev):  1803.5000/12.50`.
-                if let Some(column) = column.strip_suffix(" (avg/stddev)") {
-                    let (mean, stdev) = digits.split_once('/')?;
-                    let both = [("avg", mean), ("stddev", stdev)]
-                        .map(|(of, v)| Some((format!("{column}.{of}"), number(v.as_bytes())?)));
-                    let [Some(mean), Some(stdev)] = both else {
-                        return None;
-                    };
-                    for (column, value) in [mean, stdev] {
-                        totals.others.push((column, unit, value));
-                    }
-                    return Some(());
-                }
-                let value = number(digits.as_bytes())?;
-                totals.others.push((column, unit, value));
-            }
-        }
-        Some(())
-    }
-
-    /// A run is over.
-    fn run_is_over(&mut self, out: &mut Out) {
+    /// Totals are over; a run has several where they were printed at checkpoints.
+    fn part_is_over(&mut self, out: &mut Out) {
         let totals = std::mem::take(&mut self.totals);
-        let reports = std::mem::take(&mut self.reports);
-        self.reported = 0.0;
-        let Some(seconds) = totals.seconds.filter(|s| *s > 0.0) else {
+        // What the parts have in common.
+        totals.operation.clone_into(&mut self.totals.operation);
+        let Some(length) = totals.length(self.part_began) else {
+            if totals.is_rates() && self.reports == 0 {
+                // 1.1 does not tell how long fileio ran.
+                out.sample();
+                totals.put(&self.work, out);
+                totals.put_others(&self.work, out);
+            }
             return;
         };
-        out.sample_at(Stamp::Elapsed(self.began + seconds));
-        out.spans(seconds);
-        self.began += seconds;
-        if reports == 0 {
-            self.put(&totals, seconds, out);
+        self.part_began += length;
+        out.sample_at(Stamp::Elapsed(self.began + self.part_began));
+        out.spans(length);
+        if self.reports == 0 {
+            totals.put(&self.work, out);
         } else {
             out.note(
                 "intervals are those of sysbench's reports; what it did after the last one is in \
@@ -278,120 +206,71 @@ impl Sysbench {
             );
             totals.beside(out);
         }
-        // Buckets are 18.42 / 1023 wide in the logarithm; the middle is printed.
-        let half = (1e8_f64.ln() / 1023.0 / 2.0).exp();
-        let op = if totals.transactions.is_some() {
-            "transaction"
-        } else {
-            "event"
-        };
-        for (middle, count) in totals.buckets {
-            self.work
-                .latency(out, of(op), middle / half, middle * half, count);
-        }
-        let empty = out.word(b"");
-        for (column, unit, value) in totals.others {
-            out.other(&column, unit, empty, value);
-        }
+        totals.put_others(&self.work, out);
     }
 
-    fn put(&self, totals: &Totals, seconds: f64, out: &mut Out) {
-        let nan = f64::NAN;
-        let time = totals.sum.unwrap_or(nan);
-        if let Some(performed) = totals.performed {
-            let bytes = totals.transferred.unwrap_or([nan; 2]);
-            for (place, op) in ["read", "write", "other"].into_iter().enumerate() {
-                let done = Done {
-                    ops: performed[place],
-                    bytes: bytes.get(place).copied().unwrap_or(nan),
-                    ..UNKNOWN
-                };
-                self.work.amounts(out, of(op), done);
-            }
-            self.work
-                .amounts(out, of("(all)"), Done { time, ..UNKNOWN });
-            return;
-        }
-        let is_files = totals.ops.iter().any(Option::is_some);
-        if is_files {
-            for (place, op) in ["read", "write", "fsync"].into_iter().enumerate() {
-                let bytes = totals.bytes.get(place).copied().flatten().unwrap_or(nan);
-                let done = Done {
-                    ops: totals.ops[place].unwrap_or(nan) * seconds,
-                    bytes: bytes * seconds,
-                    ..UNKNOWN
-                };
-                self.work.amounts(out, of(op), done);
-            }
-            self.work
-                .amounts(out, of("(all)"), Done { time, ..UNKNOWN });
-            return;
-        }
-        let (op, ops) = match (totals.transactions, totals.memory) {
-            (Some(ops), _) => ("transaction", Some(ops)),
-            (_, Some(ops)) => (&*totals.operation, Some(ops)),
-            _ => ("event", totals.events),
-        };
-        let done = Done {
-            ops: ops.unwrap_or(nan),
-            bytes: totals.moved.unwrap_or(nan),
-            time,
-            errors: totals.errors.unwrap_or(nan),
-        };
-        self.work.amounts(out, of(op), done);
-    }
-
-    /// Lines of 0.4's and 0.5's fileio: `Operations performed:  6000 Read, 4000 Write, 128 Other
-    /// = 10128 Total`, `Read 93.75Mb  Written 62.5Mb  Total transferred …`; and
-    /// `11761.27 MiB transferred (5878.65 MiB/sec)` of the memory test.
-    fn moved(&mut self, text: &str) -> Option<()> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        if let [
-            "Operations",
-            "performed:",
-            read,
-            _,
-            write,
-            _,
-            other,
-            _,
-            "=",
-            ..,
-        ] = words[..]
-        {
-            let count = |text: &str| number(text.as_bytes());
-            self.totals.performed = Some([count(read)?, count(write)?, count(other)?]);
-            return Some(());
-        }
-        if let ["Read", read, "Written", written, "Total", "transferred", ..] = words[..] {
-            self.totals.transferred = Some([printed_size(read)?, printed_size(written)?]);
-            return Some(());
-        }
-        let [value, "MiB" | "MB", "transferred", ..] = words[..] else {
-            return None;
-        };
-        self.totals.moved = Some(number(value.as_bytes())? * MIB);
-        Some(())
+    fn run_is_over(&mut self, out: &mut Out) {
+        self.put_first(out);
+        self.part_is_over(out);
+        self.totals = Totals::default();
+        let reported = std::mem::take(&mut self.reported);
+        let told = std::mem::take(&mut self.part_began);
+        self.began += if told > 0.0 { told } else { reported };
+        self.reports = 0;
+        // What follows in the same text is whole.
+        self.is_whole = true;
     }
 }
 
-/// A size of 0.4 and 0.5: `93.75Mb`, `512b`; steps are of 1,024.
-fn printed_size(text: &str) -> Option<f64> {
-    let text = text.strip_suffix('b')?;
-    let digits = text.trim_end_matches(['K', 'M', 'G', 'T']);
-    let step = match &text[digits.len()..] {
-        "" => 1.0,
-        "K" => 1024.0,
-        "M" => MIB,
-        "G" => MIB * 1024.0,
-        "T" => MIB * MIB,
-        _ => return None,
+/// What a report says of the interval, by operation: `thds: 4 tps: 12.3 qps: … lat (ms,95%): 12.3
+/// err/s: 0.0`, or of 0.5 `threads: 4, tps: 12.3, reads: 17.2, …, response time: 12.30ms (95%)`, or
+/// of the memory test `5248.45 MiB/sec`.
+fn rates<'a>(text: &str, operation: &'a str) -> Option<Vec<(&'a str, Done)>> {
+    let rest = text.replace(',', " ");
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let after = |name: &str| {
+        let place = words.iter().position(|w| *w == name)?;
+        let value = words.get(place + 1)?;
+        let (value, unit) = match value.strip_suffix("/s") {
+            Some(value) => (value, ""),
+            None => (*value, words.get(place + 2).copied().unwrap_or_default()),
+        };
+        let step = match unit {
+            "MiB/s" | "Mb/s" | "MB/s" => MIB,
+            _ => 1.0,
+        };
+        Some(number(value.as_bytes())? * step)
     };
-    Some(number(digits.as_bytes())? * step)
+    let bytes = |bytes| Done { bytes, ..UNKNOWN };
+    let errors = after("err/s:").or(after("errors:")).unwrap_or(f64::NAN);
+    Some(if let [rate, "MiB/sec"] = words[..] {
+        let rate = number(rate.as_bytes())?;
+        vec![(operation, bytes(rate * MIB))]
+    } else if let Some(ops) = after("tps:") {
+        vec![(
+            "transaction",
+            Done {
+                ops,
+                errors,
+                ..UNKNOWN
+            },
+        )]
+    } else if let Some(ops) = after("eps:") {
+        vec![("event", Done { ops, ..UNKNOWN })]
+    } else {
+        let ops = after("fsyncs:")?;
+        vec![
+            ("read", bytes(after("reads:")?)),
+            ("write", bytes(after("writes:")?)),
+            ("fsync", Done { ops, ..UNKNOWN }),
+        ]
+    })
 }
 
 /// What a report says beside its rates.
-fn beside(words: &[&str], out: &mut Out) {
+fn beside(text: &str, out: &mut Out) {
+    let text = text.replace(',', " ");
+    let words: Vec<&str> = text.split_whitespace().collect();
     let empty = out.word(b"");
     for (place, word) in words.iter().enumerate() {
         let Some(value) = words.get(place + 1) else {
@@ -431,7 +310,7 @@ impl Parser for Sysbench {
             return Line::Unknown;
         };
         let trimmed = text.trim();
-        if trimmed.starts_with("sysbench ") {
+        if trimmed.starts_with("sysbench ") || trimmed.starts_with("Running the test ") {
             self.run_is_over(out);
             return Line::Noise;
         }
@@ -439,10 +318,11 @@ impl Parser for Sysbench {
             if ends_in_number(line, 2, out) {
                 return Line::Unknown;
             }
-            let seen = self.report(trimmed, out);
-            return seen.map_or(Line::Unknown, |()| Line::Data);
+            return self.report(trimmed, out).unwrap_or(Line::Unknown);
         }
-        if self.bucket(trimmed).is_some() || self.moved(trimmed).is_some() {
+        let begins = ["Number of threads", "Threads started!"];
+        self.is_whole |= begins.iter().any(|b| trimmed.starts_with(b));
+        if self.totals.bucket(trimmed).is_some() || self.totals.moved(trimmed).is_some() {
             return Line::Data;
         }
         let Some((name, value)) = trimmed.split_once(':') else {
@@ -450,7 +330,10 @@ impl Parser for Sysbench {
             return Line::Noise;
         };
         if value.trim().is_empty() {
-            name.clone_into(&mut self.section);
+            if self.totals.comes_again(name) {
+                self.part_is_over(out);
+            }
+            self.totals.section(name);
             return Line::Noise;
         }
         let settings = [
@@ -467,7 +350,7 @@ impl Parser for Sysbench {
         }
         // One in a section tells a number.
         let is_total = line.starts_with(b"  ") || line.starts_with(b"\t");
-        match self.total(name.trim(), value.trim()) {
+        match self.totals.total(name.trim(), value.trim()) {
             Some(()) => Line::Data,
             None if is_total && value.contains(|c: char| c.is_ascii_digit()) => Line::Unknown,
             None => Line::Noise,

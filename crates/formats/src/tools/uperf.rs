@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::list::Format;
-use crate::number::{number, scaled};
+use crate::number::{number, scaled, seconds};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
@@ -38,9 +38,13 @@ fn recognise(head: &Head) -> u8 {
 }
 
 /// What rows below the summary are of.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Transactions,
+    /// The same work again: of groups, of strands.
+    Details,
+    /// How long a transaction or an operation took.
+    Averages(&'static str),
     Interfaces,
     Hosts,
 }
@@ -117,7 +121,7 @@ impl Uperf {
             .find_map(|w| w.strip_suffix("op/s"))?;
         let rate = number(rate.as_bytes())?;
         // What -R told in parts, what sums the others up, and what did not run.
-        if self.raw || name == "Total" || seconds <= 0.0 {
+        if self.raw || self.section != Section::Transactions || name == "Total" || seconds <= 0.0 {
             return Some(Line::Noise);
         }
         out.sample();
@@ -134,6 +138,9 @@ impl Uperf {
     fn statistics(&mut self, text: &str, out: &mut Out) -> Option<Line> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
+            ["Group" | "Strand", "Details"] => self.section = Section::Details,
+            ["Txn", "Count", ..] => self.section = Section::Averages("transaction"),
+            ["Flowop", "Count", ..] => self.section = Section::Averages("operation"),
             ["Netstat", "statistics", ..] => self.section = Section::Interfaces,
             ["Run", "Statistics"] => self.section = Section::Hosts,
             ["Nic", "opkts/s", ..] | ["Hostname", "Time", ..] | ["Difference(%)", ..] => {}
@@ -157,15 +164,40 @@ impl Uperf {
                 }
                 return Some(Line::Data);
             }
-            [host, time, _, _, _, errors] if self.section == Section::Hosts && out.has_sample() => {
-                number(time.strip_suffix('s')?.as_bytes())?;
-                let instance = out.word(host.as_bytes());
-                out.other("errors", "", instance, number(errors.as_bytes())?);
-                return Some(Line::Data);
+            [name, count, mean, cpu, most, least] if out.has_sample() => {
+                if let Section::Averages(of) = self.section {
+                    let instance = out.word(name.as_bytes());
+                    let values = [
+                        ("count", "", number(count.as_bytes())?),
+                        ("mean", "s", seconds(mean.as_bytes())?),
+                        ("cpu", "s", seconds(cpu.as_bytes())?),
+                        ("max", "s", seconds(most.as_bytes())?),
+                        ("min", "s", seconds(least.as_bytes())?),
+                    ];
+                    for (column, unit, value) in values {
+                        out.other(&format!("{of}.{column}"), unit, instance, value);
+                    }
+                    return Some(Line::Data);
+                }
+                return self.of_host(&words, out);
             }
             _ => return None,
         }
         Some(Line::Noise)
+    }
+
+    /// `master  12.10s  1.26GB  892.19Mb/s  165243  0.00`: the last is the share that failed.
+    fn of_host(&self, words: &[&str], out: &mut Out) -> Option<Line> {
+        let [host, time, _, _, _, errors] = words else {
+            return None;
+        };
+        if self.section != Section::Hosts {
+            return None;
+        }
+        number(time.strip_suffix('s')?.as_bytes())?;
+        let instance = out.word(host.as_bytes());
+        out.other("errors", "%", instance, number(errors.as_bytes())?);
+        Some(Line::Data)
     }
 }
 
@@ -187,7 +219,23 @@ impl Parser for Uperf {
         if let Some(seen) = self.statistics(text, out) {
             return seen;
         }
-        let starts = ["Starting", "Completed", "---", "===", "Error", "uperf"];
+        if text.starts_with("Starting") {
+            // Another run.
+            self.section = Section::Transactions;
+            self.raw = false;
+        }
+        let starts = [
+            "Starting",
+            "Completed",
+            "---",
+            "===",
+            "Error",
+            "uperf",
+            "Allocating shared memory",
+            "TX command",
+            "Sending signal",
+            "called out",
+        ];
         let known = text.is_empty() || starts.iter().any(|s| text.starts_with(s));
         if known { Line::Noise } else { Line::Unknown }
     }

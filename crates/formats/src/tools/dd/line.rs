@@ -23,7 +23,8 @@ pub(super) fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
     let direction = line.get(place + 2).copied()?;
     // In another language the line begins with it.
     let known = name == b"records" && matches!(direction, b"in" | b"out");
-    let plain = place == 0 && name.iter().any(u8::is_ascii_alphabetic);
+    let letter = |b: &u8| b.is_ascii_alphabetic() || !b.is_ascii();
+    let plain = place == 0 && name.iter().any(letter);
     (known || plain).then_some(Records {
         full: full as f64,
         partial: partial as f64,
@@ -37,7 +38,9 @@ pub(super) fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
 pub(super) fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
     let is_unit = |f: &&[u8]| f.starts_with(b"byte") || f.starts_with(b"Byte");
     let named = line.iter().position(is_unit).and_then(|p| p.checked_sub(1));
-    let place = named.unwrap_or(0);
+    // In Czech, Polish and Ukrainian a word stands before them.
+    let place =
+        named.unwrap_or_else(|| usize::from(line.first().is_some_and(|f| whole(f).is_none())));
     let bytes = whole(line.get(place)?)? as f64;
     let rest = &line[place + 1..];
     let bsd = rest
@@ -231,6 +234,22 @@ mod tests {
             (
                 "209715200 バイト (210 MB, 200 MiB) コピーされました、 0.5 s、 419 MB/秒",
                 (209715200.0, 0.5),
+            ),
+            (
+                "104857600 字节 (105 MB, 100 MiB) 已复制，0.25 s，419 MB/s",
+                (104857600.0, 0.25),
+            ),
+            (
+                "104857600 바이트 (105 MB, 100 MiB) 복사함, 0.25 s, 419 MB/s",
+                (104857600.0, 0.25),
+            ),
+            (
+                "скопійовано 104857600 байтів (105 MB, 100 MiB), 0,25 s, 419 MB/s",
+                (104857600.0, 0.25),
+            ),
+            (
+                "skopiowane 104857600 bajtów (105 MB, 100 MiB), 0,25 s, 419 MB/s",
+                (104857600.0, 0.25),
             ),
             ("x[1].stdout 5 bytes copied, 2 s, 0.0 kB/s", (5.0, 2.0)),
             (

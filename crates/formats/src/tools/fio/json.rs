@@ -13,7 +13,7 @@ use crate::documents::{Documents, Piece, leaves, number, text};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
 use crate::{Line, Parser};
 
@@ -60,8 +60,25 @@ fn recognise(head: &Head) -> u8 {
     let json = head.lines().any(|l| l.trim_ascii_start().starts_with(b"{"));
     if json && head.contains("\"fio version\"") {
         95
+    } else if head.contains(IN_TEXT) || head.contains(IN_PAGE) {
+        // For the reason why it is not read.
+        60
     } else {
         0
+    }
+}
+
+/// fio's JSON as a text of another document's, as Ansible keeps a command's output, and in a page.
+const IN_TEXT: &str = "\\\"fio version\\\"";
+const IN_PAGE: &str = "&quot;fio version&quot;";
+
+/// Whether any text in it is fio's JSON.
+fn keeps_output(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("\"fio version\""),
+        Value::Array(values) => values.iter().any(keeps_output),
+        Value::Object(fields) => fields.values().any(keeps_output),
+        _ => false,
     }
 }
 
@@ -104,6 +121,13 @@ impl FioJson {
     fn document(&mut self, document: &Value, out: &mut Out) {
         let entries = entries(document, out);
         if entries.is_empty() {
+            if keeps_output(document) {
+                out.refuse(Refused(
+                    "fio's JSON is a text inside of another document here, as Ansible keeps what a \
+                     command printed\nhint: take it out, as with jq -r .stdout"
+                        .into(),
+                ));
+            }
             let why = "a JSON document without `jobs`: nothing of fio's";
             out.not_understood(self.documents.began(), why);
             return;
@@ -211,7 +235,9 @@ impl FioJson {
         out.spans(spans.max(0.001));
         let job = entry.name.as_bytes();
         let client = entry.client.as_bytes();
+        let mut current = spans.max(0.001);
         for (op, part) in &parts {
+            super::ran_for(part.runtime, &mut current, end, out);
             let of = [job, op.as_bytes(), client];
             let done = Done {
                 ops: part.ops,
@@ -366,6 +392,14 @@ fn disks(document: &Value, out: &mut Out) {
 impl Parser for FioJson {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         match self.documents.line(line, out) {
+            Piece::Outside if memchr::memmem::find(line, IN_PAGE.as_bytes()).is_some() => {
+                out.refuse(Refused(
+                    "fio's JSON is in a web page here, with `&quot;` for its quotes\n\
+                     hint: save what fio printed, or the page as text"
+                        .into(),
+                ));
+                Line::Unknown
+            }
             Piece::Outside if super::is_chatter(line) => Line::Noise,
             Piece::Outside => Line::Unknown,
             Piece::Inside => Line::Data,

@@ -11,7 +11,9 @@ mod text_fields;
 mod totals;
 
 use crate::number::whole;
+use crate::out::Out;
 use crate::recognise::Head;
+use crate::time::Stamp;
 
 /// Major and minor version in `fio-3.36` and `fio-2.21-88-gabc`.
 fn version_in(text: &[u8]) -> Option<[u32; 2]> {
@@ -40,6 +42,24 @@ pub fn fio_version(head: &Head) -> Option<[u32; 2]> {
 /// The version in what a user says: `2.21` or `fio-2.21`.
 pub fn fio_version_of(text: &str) -> Option<[u32; 2]> {
     version_in(format!("fio-{}", text.trim_start_matches("fio-")).as_bytes())
+}
+
+/// The present sample ends at `end` and is of `current` seconds; another begins for a direction that
+/// ran for another time, as reads do that verify what was written: its rates are those of its own.
+fn ran_for(seconds: f64, current: &mut f64, end: Stamp, out: &mut Out) {
+    // Both ends of a run differ by some milliseconds.
+    const SAME: f64 = 0.01;
+    let differs = (seconds - *current).abs() > SAME * *current;
+    if seconds.is_nan() || seconds <= 0.0 || !differs {
+        return;
+    }
+    *current = seconds;
+    out.sample_at(end);
+    out.spans(seconds);
+    out.note(
+        "a job's directions ran for different times: each has its own interval, laid up to the \
+         job's end, though fio does not tell when they ran",
+    );
 }
 
 /// A caveat.

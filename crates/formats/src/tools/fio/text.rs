@@ -402,6 +402,7 @@ impl FioText {
             .directions
             .iter()
             .any(|d| matches!(d.op, "read" | "write" | "trim"));
+        let mut current = spans;
         out.note("fio's text has three or four digits of the bytes; its JSON has all");
         for direction in &job.directions {
             if direction.op == "mixed" && parts {
@@ -415,6 +416,7 @@ impl FioText {
                 "sync" => job.issued[3],
                 _ => job.issued[..3].iter().sum(),
             };
+            super::ran_for(direction.runtime, &mut current, end, out);
             if direction.lat.is_none() && direction.clat.is_some() {
                 out.note(super::COMPLETION);
             }

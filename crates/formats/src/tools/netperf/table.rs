@@ -88,10 +88,22 @@ impl Netperf {
     pub(super) fn rest(&mut self, text: &str) -> Line {
         let values = text.split_whitespace().map(|f| number(f.as_bytes()));
         let Some(values) = values.collect::<Option<Vec<f64>>>() else {
-            return Line::Unknown;
+            // Headings of what -v 2 adds: alignment, and sizes of single sends.
+            let headings = [
+                "Alignment",
+                "Local ",
+                "Send ",
+                "Maximum",
+                "Segment",
+                "Size (bytes)",
+            ];
+            let known = headings.iter().any(|h| text.starts_with(h));
+            return if known { Line::Noise } else { Line::Unknown };
         };
         match (&mut self.test, &values[..]) {
-            (Some(test), [_, _, messages, throughput, ..]) if test.sent.is_some() => {
+            (Some(test), [_, _, messages, throughput, ..])
+                if test.sent.is_some() && test.received.is_none() =>
+            {
                 test.received = Some((*messages, *throughput));
                 Line::Data
             }

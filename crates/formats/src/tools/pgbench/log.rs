@@ -1,0 +1,77 @@
+//! `pgbench -l`: a line for each transaction.
+
+use run::rows::TableId;
+
+use crate::list::Format;
+use crate::number::whole;
+use crate::out::Out;
+use crate::time::Stamp;
+use crate::{Line, Parser, fields};
+
+pub(crate) const LOG: Format = Format {
+    name: "pgbench-log",
+    tool: "pgbench",
+    systems: "all that PostgreSQL runs on",
+    help: "pgbench's log of transactions: when each ended and how long it took",
+    recognised: "rows of client, transaction, microseconds, script, and a time since 1970",
+    yields: &["workload_event"],
+    example: "\
+0 199 2241 0 1175850568 995598
+0 200 2465 0 1175850568 998079
+",
+    recognise: |head| {
+        let mut lines = head.lines().filter(|l| !l.is_empty()).peekable();
+        let any = lines.peek().is_some();
+        if any && lines.take(20).all(|l| transaction(l).is_some()) {
+            80
+        } else {
+            0
+        }
+    },
+    parser: || Box::new(Log::new()),
+};
+
+/// When it ended, in nanoseconds, and microseconds that it took, if it did.
+fn transaction(line: &[u8]) -> Option<(i64, Option<u64>)> {
+    let all: Vec<&[u8]> = fields(line).collect();
+    let [client, number, time, script, seconds, micros, rest @ ..] = &all[..] else {
+        return None;
+    };
+    whole(client).and(whole(number)).and(whole(script))?;
+    let micros = whole(micros).filter(|m| *m < 1_000_000)?;
+    let seconds = whole(seconds).filter(|s| (1_000_000_000..10_000_000_000).contains(s))?;
+    let time = match *time {
+        b"skipped" | b"failed" | b"serialization" | b"deadlock" => None,
+        time => Some(whole(time)?),
+    };
+    let at = i64::try_from(seconds * 1_000_000 + micros).ok()?;
+    (rest.len() <= 2).then_some((at.checked_mul(1000)?, time))
+}
+
+struct Log {
+    event: TableId,
+}
+
+impl Log {
+    fn new() -> Log {
+        Log {
+            event: TableId::of("workload_event"),
+        }
+    }
+}
+
+impl Parser for Log {
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let Some((at, time)) = transaction(line) else {
+            return Line::Unknown;
+        };
+        let Some(time) = time else {
+            out.note("transactions that pgbench skipped or that failed are not among its events");
+            return Line::Noise;
+        };
+        let words = [&b"pgbench"[..], b"", b"transaction", b""].map(|w| out.word(w));
+        let values = [time as f64 / 1e6, f64::NAN, f64::NAN, 1.0];
+        out.event(self.event, Stamp::Epoch(at), &words, &values);
+        Line::Data
+    }
+}
