@@ -12,7 +12,7 @@ use super::device::{Column, Disks};
 use super::mounts::mount;
 use super::outputs::Outputs;
 use super::shares::put_processors;
-use super::told::{By, LeftOut};
+use super::told::{By, LeftOut, told_twice};
 use super::when::{Day, stamp};
 use super::{banner, command};
 use crate::cpu::Cpu;
@@ -272,6 +272,7 @@ impl Iostat {
         let nothing = values.iter().all(|v| *v == 0.0);
         self.missing.idle_seen |= nothing && !out.is_since_boot();
         match self.places.get(name) {
+            Some(at) if self.devices[*at].1 => out.refuse(told_twice(name, out)),
             Some(at) => self.devices[*at].1 = true,
             None if self.devices.len() < REMEMBERED => {
                 self.places.insert(name.to_vec(), self.devices.len());
