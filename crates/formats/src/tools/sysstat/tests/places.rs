@@ -38,6 +38,34 @@ Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(4 CPU)
     assert_eq!(time_of(&TEXT[..end], "user"), [of("all", 2.0)]);
 }
 
+/// The end of a line is where a text may be cut, too.
+#[test]
+fn a_last_report_without_all_processors_was_cut() {
+    const TEXT: &str = "\
+Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(2 CPU)
+
+10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle
+10:00:01     all   50.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   40.00
+10:00:01       0   60.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   30.00
+10:00:01       1   40.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   50.00
+
+10:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle
+10:00:02     all   20.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   70.00
+10:00:02       0   30.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   60.00
+";
+    let of = |n: &str, value| (n.to_owned(), value);
+    assert_eq!(time_of(TEXT, "user"), [of("0", 0.6), of("1", 0.4)]);
+    let (report, _) = taken("mpstat-linux", TEXT);
+    assert!(notes(&report).contains("it was cut off"));
+    // Of what was told before nothing is missing.
+    let whole = format!(
+        "{TEXT}{}",
+        TEXT.lines().last().unwrap().replace(" 0   30", " 1   10")
+    );
+    let (report, _) = taken("mpstat-linux", &format!("{whole}\n"));
+    assert!(report.notes.is_empty(), "{:?}", report.notes);
+}
+
 #[test]
 fn one_process_is_not_the_machine() {
     const TEXT: &str = "\
