@@ -81,6 +81,9 @@ fn recognise(head: &Head) -> u8 {
     if found { 92 } else { 0 }
 }
 
+/// What the name of a thread begins with; it keeps it, for the first one has its process's number.
+pub(super) const THREAD: &[u8] = b"|__";
+
 #[derive(Default)]
 struct Pidstat {
     day: Day,
@@ -200,9 +203,10 @@ impl Pidstat {
         }
         // Threads stand below their process, which has their sum.
         let thread = of("TGID") == Some(b"-");
-        let command = command.strip_prefix(b"|__").unwrap_or(&command);
+        let command = command.strip_prefix(THREAD).unwrap_or(&command);
         let program = program(command);
-        let process = [program, b"[", id, b"]"].concat();
+        let mark = if thread { THREAD } else { b"" };
+        let process = [mark, program, b"[", id, b"]"].concat();
         // The name may have lost its end.
         let word = out.word(&process);
         if out.is_endless() && !self.sheet.is_known(word) {
