@@ -276,7 +276,7 @@ fn clock(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
     time_of_day(&text, half)
 }
 
-fn is_half(text: &[u8]) -> bool {
+pub(crate) fn is_half(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"am") || text.eq_ignore_ascii_case(b"pm")
 }
 
@@ -285,7 +285,7 @@ fn is_weekday(text: &[u8]) -> bool {
     names.iter().any(|n| text.starts_with(n)) && text.iter().all(u8::is_ascii_alphabetic)
 }
 
-fn is_zone_name(text: &[u8]) -> bool {
+pub(crate) fn is_zone_name(text: &[u8]) -> bool {
     // `CET`, `PST8PDT`.
     (2..=8).contains(&text.len())
         && text.first().is_some_and(u8::is_ascii_uppercase)

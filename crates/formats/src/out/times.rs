@@ -6,6 +6,9 @@ use run::rows::TableId;
 use super::{BACK, GAP, MOST_HELD, Out, Sample, catalog_tables};
 use crate::time::Refused;
 
+/// Reports that were written less apart, in nanoseconds, waited in a pipe.
+const TOGETHER: u64 = 1_000_000;
+
 impl Out {
     /// The present sample is whole.
     pub(super) fn finish_sample(&mut self) {
@@ -60,7 +63,8 @@ impl Out {
         if told && self.logged_at.is_some() {
             return;
         }
-        if self.logged_at == Some(moment) {
+        let apart = self.logged_at.map(|at| moment.abs_diff(at));
+        if apart.is_some_and(|apart| apart < TOGETHER) {
             self.refuse(Refused(
                 "several reports have the same time in the log: they were written together, so \
                  their times are not known\nhint: say how far apart they are, as --every 1s"
