@@ -78,9 +78,16 @@ fn starts(word: &[u8]) -> bool {
     sets || known.iter().any(|k| word == k.as_bytes())
 }
 
-/// Whether the line is a prompt with another command or none, or an interrupt's echo.
+/// Whether the line is a prompt with another command or none, an interrupt's echo, or what `script`,
+/// `more` and `watch` put among an output.
 pub(crate) fn is_chatter(line: &[u8]) -> bool {
-    line.trim_ascii() == b"^C" || behind(line).is_some_and(|rest| !is_data(rest))
+    let line = line.trim_ascii();
+    let starts = |start: &[u8]| line.starts_with(start);
+    matches!(line, b"^C" | b"exit" | b"logout" | b"--More--")
+        || starts(b"Script started")
+        || starts(b"Script done")
+        || starts(b"Every ") && line.contains(&b':')
+        || behind(line).is_some_and(|rest| !is_data(rest))
 }
 
 /// What a tool printed behind a prompt: of one in the background the shell's prompt came first.
@@ -177,5 +184,14 @@ mod tests {
             assert_eq!(of(runs), words(&["5"]), "{runs}");
         }
         assert!(!is_chatter(b"tank  1 2"));
+        for line in [
+            "Script started on 2026-11-22 02:44:43+00:00 [TERM=\"xterm\"]",
+            "Script done on 2026-11-22 02:45:43+00:00 [COMMAND_EXIT_CODE=\"0\"]",
+            "--More--",
+            "Every 2.0s: vmstat        box: Sun Nov 22 02:44:43 2026",
+            "exit",
+        ] {
+            assert!(is_chatter(line.as_bytes()), "{line}");
+        }
     }
 }
