@@ -1,5 +1,5 @@
 //! `iostat` of Linux as text: sysstat 7 to 12 with `-c -d -x -k -m -t -y -z -p -N -h -s -n` and
-//! `--human`, `--pretty`, `--dec`.
+//! `--human`, `--pretty`, `--dec`; and `cifsiostat`, which prints such a table of mounts.
 //!
 //! The first report is a mean since boot, unless the command line in the text has `-y`. A device
 //! that is missing in a report did nothing, where `-z` leaves such out: the command line tells,
@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::cut::{self, Cut};
 use super::device::{Column, Disks};
+use super::missing::Missing;
 use super::mounts::mount;
 use super::outputs::Outputs;
 use super::shares::put_processors;
@@ -22,6 +23,8 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
+use crate::stamp_line::told;
+use crate::time::{Refused, Stamp};
 use crate::together::Columns;
 use crate::{Line, Parser, fields};
 
@@ -88,17 +91,26 @@ fn recognise(head: &Head) -> u8 {
     let processors = head
         .lines()
         .any(|l| l.starts_with(b"avg-cpu:") && memchr::memmem::find(l, b"%user").is_some());
-    let nfs = head.any_fields(&["rBlk_nor/s", "wBlk_nor/s"]) || head.any_fields(&["rkB_nor/s"]);
-    if devices || processors || nfs { 90 } else { 0 }
+    let mounts = [
+        &["rBlk_nor/s", "wBlk_nor/s"][..],
+        &["rkB_nor/s"],
+        &["fo/s", "fc/s", "fd/s"],
+    ];
+    let mounts = mounts.iter().any(|columns| head.any_fields(columns));
+    if devices || processors || mounts {
+        90
+    } else {
+        0
+    }
 }
 
 enum Table {
     None,
     Processors(Vec<String>),
     Devices(Vec<Column>, Place),
-    /// Mounted directories of NFS servers (`-n`, sysstat 7 to 10), which have no place in the
-    /// catalog.
-    Nfs(Vec<String>),
+    /// Mounted directories of servers of NFS (`-n`, sysstat 7 to 10) or CIFS, which have no place in
+    /// the catalog.
+    Mounts(Vec<String>),
 }
 
 /// Where the name of the device is.
@@ -117,6 +129,8 @@ struct Iostat {
     since_boot: bool,
     /// The present sample is begun by its time line, and nothing of it came.
     stamped: bool,
+    /// The time that a script printed before the next report.
+    told: Option<Stamp>,
     /// First columns of the tables that the present sample has.
     has: Vec<String>,
     /// Devices in the order that they came, and whether they are in the present table.
@@ -144,24 +158,6 @@ struct Iostat {
     left_out: LeftOut,
 }
 
-/// Whether a device without a row did nothing.
-#[derive(Default)]
-struct Missing {
-    /// `-z`, where a command line tells.
-    leaves_out: Option<bool>,
-    /// An idle device was printed: `-z` leaves it out.
-    idle_seen: bool,
-    /// A row of the present table is not understood: it may be of any device.
-    garbled: bool,
-}
-
-impl Missing {
-    /// Whether it did, in the table that is over.
-    fn is_idle(&mut self) -> bool {
-        !std::mem::take(&mut self.garbled) && self.leaves_out.unwrap_or(!self.idle_seen)
-    }
-}
-
 impl Iostat {
     fn new() -> Iostat {
         Iostat {
@@ -171,6 +167,7 @@ impl Iostat {
             disks: Disks::new(),
             since_boot: true,
             stamped: false,
+            told: None,
             has: Vec::new(),
             devices: Vec::new(),
             places: HashMap::new(),
@@ -201,8 +198,17 @@ impl Iostat {
         self.end_devices(out);
         let again = self.has.iter().any(|h| h == first);
         let after = first == "avg-cpu:" && !self.has.is_empty();
-        if !self.stamped && (again || after || !out.has_sample() || self.fresh) {
-            out.sample();
+        let told = self.told.take();
+        if !self.stamped && (again || after || !out.has_sample() || self.fresh || told.is_some()) {
+            if told.is_some() && !self.fresh {
+                out.refuse(Refused(
+                    "times stand before its reports which iostat did not print, and no banner: \
+                     whether each was printed by a run of its own, and is since boot, is not known\n\
+                     hint: if one iostat printed all, remove the times and say --every"
+                        .into(),
+                ));
+            }
+            out.sample_told(told);
             self.begins(out);
         }
         self.stamped = false;
@@ -383,7 +389,7 @@ impl Parser for Iostat {
         }
         if first == b"Filesystem:" || first == b"Filesystem" {
             self.header("Filesystem:", out);
-            self.table = Table::Nfs(owned(&names[1..]));
+            self.table = Table::Mounts(owned(&names[1..]));
             return Line::Noise;
         }
         let seen = match std::mem::replace(&mut self.table, Table::None) {
@@ -402,9 +408,9 @@ impl Parser for Iostat {
                 self.table = Table::Devices(columns, place);
                 seen
             }
-            Table::Nfs(columns) => {
+            Table::Mounts(columns) => {
                 let seen = mount(&names, &columns, out);
-                self.table = Table::Nfs(columns);
+                self.table = Table::Mounts(columns);
                 seen
             }
             Table::None => self.between(line, out),
@@ -458,7 +464,8 @@ impl Iostat {
         if at == 0 { Line::Noise } else { seen }
     }
 
-    /// A line of no table: the banner, a time, a command line.
+    /// A line of no table: the banner, a time, a command line. A time of a script is of the first
+    /// report below it.
     fn between(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(banner) = banner(line, out) {
             self.day = Day::new(&banner.date);
@@ -469,7 +476,8 @@ impl Iostat {
             self.places.clear();
             return Line::Noise;
         }
-        if let Some(arguments) = command(line, "iostat") {
+        let arguments = command(line, "iostat").or_else(|| command(line, "cifsiostat"));
+        if let Some(arguments) = arguments {
             self.command(&arguments, out);
             return Line::Noise;
         }
@@ -482,6 +490,11 @@ impl Iostat {
             out.sample_at(stamp);
             self.begins(out);
             self.stamped = true;
+            self.told = None;
+            return Line::Noise;
+        }
+        if let Some(stamp) = told(line, out) {
+            self.told = Some(stamp);
             return Line::Noise;
         }
         Line::Unknown

@@ -8,6 +8,7 @@ mod device;
 pub(crate) mod iostat;
 pub(crate) mod iostat_json;
 mod json;
+mod missing;
 mod moments;
 mod mounts;
 pub(crate) mod mpstat;

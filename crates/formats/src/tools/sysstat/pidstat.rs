@@ -11,7 +11,7 @@ use jiff::civil::Time;
 use super::outputs::Outputs;
 use super::sheet::Sheet;
 use super::told::{By, LeftOut};
-use super::when::{Day, clock, is_average, with_colons};
+use super::when::{Day, clock, is_average, time_of_script, with_colons};
 use super::{KIB, banner, command};
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
@@ -352,11 +352,12 @@ impl Parser for Pidstat {
             self.names.clear();
         }
         if self.names.is_empty() {
-            return Line::Unknown;
+            return time_of_script(line, out);
         }
         let Some((stamp, taken)) = self.time(&all, out) else {
-            self.sheet.lacks_row = true;
-            return Line::Unknown;
+            let seen = time_of_script(line, out);
+            self.sheet.lacks_row |= seen == Line::Unknown;
+            return seen;
         };
         self.begin(stamp, out);
         if self.outputs.told {
