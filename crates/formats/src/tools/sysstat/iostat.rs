@@ -5,6 +5,8 @@
 //! that is missing in a report did nothing, where `-z` leaves such out: the command line tells,
 //! or else that no row of zeros is among the text.
 
+mod between;
+
 use std::collections::HashMap;
 
 use super::cut::{self, Cut};
@@ -13,9 +15,8 @@ use super::missing::Missing;
 use super::mounts::mount;
 use super::outputs::Outputs;
 use super::shares::put_processors;
-use super::told::{By, LeftOut, told_twice};
-use super::when::{Day, stamp};
-use super::{banner, command};
+use super::told::{LeftOut, told_twice};
+use super::when::Day;
 use crate::cpu::Cpu;
 use crate::echo;
 use crate::lines::{is_cut, rows_in};
@@ -23,7 +24,6 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::stamp_line::told;
 use crate::time::{Refused, Stamp};
 use crate::together::Columns;
 use crate::{Line, Parser, fields};
@@ -131,6 +131,8 @@ struct Iostat {
     stamped: bool,
     /// The time that a script printed before the next report.
     told: Option<Stamp>,
+    /// A time came before the first report.
+    times_lead: bool,
     /// First columns of the tables that the present sample has.
     has: Vec<String>,
     /// Devices in the order that they came, and whether they are in the present table.
@@ -168,6 +170,7 @@ impl Iostat {
             since_boot: true,
             stamped: false,
             told: None,
+            times_lead: false,
             has: Vec::new(),
             devices: Vec::new(),
             places: HashMap::new(),
@@ -404,6 +407,9 @@ impl Parser for Iostat {
                 {
                     seen = self.device(&apart, &columns, place, out);
                 }
+                if seen == Line::Unknown && self.ends_table(line, out) {
+                    return Line::Noise;
+                }
                 self.missing.garbled |= seen == Line::Unknown;
                 self.table = Table::Devices(columns, place);
                 seen
@@ -435,68 +441,5 @@ impl Parser for Iostat {
     fn end(&mut self, out: &mut Out) {
         self.end_devices(out);
         self.left_out.note(out);
-    }
-}
-
-impl Iostat {
-    /// A line of a report of which an output above told.
-    fn left_out(&mut self, line: &[u8], names: &[&[u8]], out: &mut Out) -> Line {
-        let starts: [&[u8]; 3] = [b"avg-cpu:", b"Filesystem:", b"Filesystem"];
-        let header = names.first().is_some_and(|f| starts.contains(f)) || is_header(names);
-        if header || self.between(line, out) == Line::Noise {
-            return Line::Noise;
-        }
-        self.left_out.row(By::Output, out);
-        self.appended(line, Line::Unknown, out)
-    }
-
-    /// The banner of an output that was appended to one which was interrupted, perhaps behind a
-    /// row that was cut off.
-    fn appended(&mut self, line: &[u8], seen: Line, out: &mut Out) -> Line {
-        let Some(at) = memchr::memmem::find(line, b"Linux ") else {
-            return seen;
-        };
-        if self.between(&line[at..], out) != Line::Noise {
-            return seen;
-        }
-        self.end_devices(out);
-        self.table = Table::None;
-        if at == 0 { Line::Noise } else { seen }
-    }
-
-    /// A line of no table: the banner, a time, a command line. A time of a script is of the first
-    /// report below it.
-    fn between(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if let Some(banner) = banner(line, out) {
-            self.day = Day::new(&banner.date);
-            out.broken();
-            self.outputs.next();
-            self.fresh = true;
-            self.devices.clear();
-            self.places.clear();
-            return Line::Noise;
-        }
-        let arguments = command(line, "iostat").or_else(|| command(line, "cifsiostat"));
-        if let Some(arguments) = arguments {
-            self.command(&arguments, out);
-            return Line::Noise;
-        }
-        if let Some(stamp) = stamp(line, &mut self.day, out) {
-            if self.outputs.is_told(stamp, &mut self.day, out) {
-                self.end_devices(out);
-                self.fresh = false;
-                return Line::Noise;
-            }
-            out.sample_at(stamp);
-            self.begins(out);
-            self.stamped = true;
-            self.told = None;
-            return Line::Noise;
-        }
-        if let Some(stamp) = told(line, out) {
-            self.told = Some(stamp);
-            return Line::Noise;
-        }
-        Line::Unknown
     }
 }
