@@ -90,25 +90,6 @@ fn reports_since_boot_that_follow_one_another_do_not_add_up() {
 }
 
 #[test]
-fn what_follows_a_time_is_tied_to_it() {
-    for (stamp, relative) in [(Some(Stamp::Epoch(50_000_000_000)), false), (None, true)] {
-        let mut out = out(Options {
-            every: Some(5.0),
-            ..Options::default()
-        });
-        out.sample_told(stamp);
-        out.since_boot();
-        disk(&mut out, 9.0);
-        out.sample();
-        disk(&mut out, 1.0);
-        out.end();
-        assert_eq!(out.is_relative(), relative);
-        let at = if relative { 5 } else { 55 };
-        assert_eq!(rows(&mut out, "disk")[0].0, at);
-    }
-}
-
-#[test]
 fn without_stamps_the_interval_must_be_told() {
     let mut untold = out(Options::default());
     untold.sample();

@@ -202,9 +202,7 @@ impl Out {
         let length = (interval * 1e9).round() as Nanos;
         let end = self.end_of(sample, interval);
         match sample.stamp {
-            // What follows a time is tied to it.
-            None if self.before.or(self.ended_at).is_none() => self.clock.starts(&self.options),
-            None => {}
+            None => self.clock.starts(&self.options),
             Some(_) if !sample.since_boot && sample.spans.is_none() => self.look_at(interval),
             Some(_) => {}
         }
