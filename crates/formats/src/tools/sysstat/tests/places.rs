@@ -83,6 +83,17 @@ Linux 2.4.21 (box) \t2005-03-15
 }
 
 #[test]
+fn a_banner_may_have_no_host() {
+    let text = OF_ONE.replace(" (box)", "");
+    let (report, sink) = taken("mpstat-linux", &text);
+    assert_eq!((report.data, report.unknown), (2, 0));
+    assert_eq!((report.host, report.processors), (None, Some(2)));
+    let (_, expected) = taken("mpstat-linux", OF_ONE);
+    let times = |sink: &run::Sink| sink.rows(run::rows::TableId::of("cpu")).times.clone();
+    assert_eq!(times(&sink), times(&expected));
+}
+
+#[test]
 fn the_devices_of_sysstat_4_have_sectors_both_ways() {
     const TEXT: &str = "\
 Linux 2.4.9 (box) \t2002-10-15
