@@ -53,14 +53,14 @@ impl Head {
             }
             prefix = prefix.and(next);
             let without = with(prefix.clone());
-            let is_better = match (&found, recognise(&without)) {
+            let found_without = recognise(&without);
+            let is_better = match (&found, &found_without) {
                 (Ok(a), Ok(b)) => a.name == b.name,
                 (Err(Unrecognised::Unknown), Ok(_)) => true,
                 _ => false,
             };
             if is_better {
-                found = recognise(&without);
-                head = without;
+                (head, found) = (without, found_without);
             }
             next = Prefix::perhaps(&rest);
         }

@@ -34,6 +34,11 @@ pub(super) fn time(line: &[u8], count: usize) -> Option<(&[u8], usize)> {
 /// The first words of the line, if they are a time.
 fn time_of(line: &[u8], count: usize) -> Option<&[u8]> {
     let (text, _) = time(line, count)?;
+    // The first column of a table, as of fio's logs.
+    let listed = matches!(line.get(text.len()), Some(b',' | b';'));
+    if listed && !text.contains(&b':') {
+        return None;
+    }
     // A date that can be read in two ways is one.
     let found = stamp_line(text, &Options::default());
     if !matches!(found, Ok(Some(_)) | Err(_)) {
@@ -82,6 +87,7 @@ mod tests {
         for rows in [
             ["cpu 1 2", "cpu 2 3"],
             ["1 2 3", "2 3 4"],
+            ["1475708693291, 4096, 0", "1475708694291, 4096, 0"],
             ["Nov 2 12", "Nov 3 12"],
         ] {
             assert_eq!(count(&rows.map(str::as_bytes)), None);

@@ -4,6 +4,9 @@
 use super::inventory::Refusing;
 use crate::fields;
 use crate::list::Format;
+use crate::prompt::is_chatter;
+use crate::stamp_line::stamp_line;
+use crate::time::Options;
 
 pub(crate) const ATOP: Format = Format {
     name: "atop-text",
@@ -173,7 +176,7 @@ Swap:              0           0           0
 pub(crate) const UPTIME: Format = Format {
     name: "uptime",
     tool: "uptime",
-    systems: "Linux, BSD, Solaris",
+    systems: "Linux",
     help: "load; refused: /proc/loadavg, which it tells, is imported",
     recognised: "a line ` 09:28:15 up 11:38,  1 user,  load average: …`",
     yields: &[],
@@ -198,7 +201,15 @@ pub(crate) const AVERAGES: Format = Format {
 Average:     CPU    %usr   %nice    %sys   %idle
 Average:     all    1.00    0.00    0.50   98.50
 ",
-    recognise: |head| if head.lines().any(is_average) { 40 } else { 0 },
+    recognise: |head| {
+        let means = head.lines().any(is_average);
+        let beside = |l: &[u8]| l.is_empty() || l.starts_with(b"Average:") || is_beside_means(l);
+        if means && head.lines().all(beside) {
+            40
+        } else {
+            0
+        }
+    },
     parser: || {
         Box::new(Refusing(
             "it has means alone, and does not tell over which time they are\nhint: the reports that \
@@ -215,6 +226,12 @@ fn is_uptime(line: &[u8]) -> bool {
         .is_some_and(|w| w[0].is_ascii_digit() && w.contains(&b':'));
     let up = words.next() == Some(b"up");
     timed && up && memchr::memmem::find(line, b"load average").is_some()
+}
+
+/// What a script leaves or puts beside means.
+fn is_beside_means(line: &[u8]) -> bool {
+    let is_time = || matches!(stamp_line(line, &Options::default()), Ok(Some(_)) | Err(_));
+    line.starts_with(b"Linux ") || is_chatter(line) || is_time()
 }
 
 fn is_average(line: &[u8]) -> bool {

@@ -211,7 +211,7 @@ impl Iostat {
                         .into(),
                 ));
             }
-            out.sample_told(told);
+            out.sample_once(told);
             self.begins(out);
         }
         self.stamped = false;

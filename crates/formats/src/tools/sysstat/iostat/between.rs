@@ -58,7 +58,7 @@ impl Iostat {
                 return Line::Noise;
             }
             self.times_lead |= out.samples() == 0;
-            out.sample_at(stamp);
+            out.sample_once(Some(stamp));
             self.begins(out);
             self.stamped = true;
             self.told = None;
