@@ -74,9 +74,10 @@ impl Prefix {
         }
         if stamped {
             let times: Vec<Stamp> = full.iter().filter_map(|l| Some(bare_stamp(l)?.0)).collect();
-            return match are_passed(&times) {
-                true => Prefix::Passed,
-                false => Prefix::Stamped,
+            return if are_passed(&times) {
+                Prefix::Passed
+            } else {
+                Prefix::Stamped
             };
         }
         match name_of(first).map(|word| Prefix::Named(word.to_vec())) {

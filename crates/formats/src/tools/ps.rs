@@ -114,7 +114,7 @@ fn unit(name: &str) -> (&'static str, f64) {
     }
 }
 
-/// Bytes of a size in KiB; that of BusyBox is shown to five characters, as `204m`.
+/// Bytes of a size in KiB; that of `BusyBox` has five characters, as `204m`.
 fn bytes(text: &[u8]) -> Option<f64> {
     match text.last() {
         Some(b'0'..=b'9') => number(text).map(|kib| kib * KIB),

@@ -129,10 +129,7 @@ struct Iostat {
     since_boot: bool,
     /// The present sample is begun by its time line, and nothing of it came.
     stamped: bool,
-    /// The time that a script printed before the next report.
-    told: Option<Stamp>,
-    /// A time came before the first report.
-    times_lead: bool,
+    times: Times,
     /// First columns of the tables that the present sample has.
     has: Vec<String>,
     /// Devices in the order that they came, and whether they are in the present table.
@@ -160,6 +157,15 @@ struct Iostat {
     left_out: LeftOut,
 }
 
+/// Times that stand before reports.
+#[derive(Default)]
+struct Times {
+    /// That of the next report, which a script printed.
+    told: Option<Stamp>,
+    /// One came before the first report.
+    lead: bool,
+}
+
 impl Iostat {
     fn new() -> Iostat {
         Iostat {
@@ -169,8 +175,7 @@ impl Iostat {
             disks: Disks::new(),
             since_boot: true,
             stamped: false,
-            told: None,
-            times_lead: false,
+            times: Times::default(),
             has: Vec::new(),
             devices: Vec::new(),
             places: HashMap::new(),
@@ -201,7 +206,7 @@ impl Iostat {
         self.end_devices(out);
         let again = self.has.iter().any(|h| h == first);
         let after = first == "avg-cpu:" && !self.has.is_empty();
-        let told = self.told.take();
+        let told = self.times.told.take();
         if !self.stamped && (again || after || !out.has_sample() || self.fresh || told.is_some()) {
             if told.is_some() && !self.fresh {
                 out.refuse(Refused(

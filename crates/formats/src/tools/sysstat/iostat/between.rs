@@ -57,18 +57,18 @@ impl Iostat {
                 self.fresh = false;
                 return Line::Noise;
             }
-            self.times_lead |= out.samples() == 0;
+            self.times.lead |= out.samples() == 0;
             out.sample_once(Some(stamp));
             self.begins(out);
             self.stamped = true;
-            self.told = None;
+            self.times.told = None;
             return Line::Noise;
         }
         if let Some(stamp) = told(line, out) {
-            self.times_lead |= out.samples() == 0;
+            self.times.lead |= out.samples() == 0;
             // One that came after the first report is none of the next.
-            if self.times_lead {
-                self.told = Some(stamp);
+            if self.times.lead {
+                self.times.told = Some(stamp);
                 return Line::Noise;
             }
         }
@@ -78,7 +78,7 @@ impl Iostat {
     /// A time right below a row, where blank lines were taken out: the table is over. Where none
     /// came before the first report it may be that of the report above.
     pub(super) fn ends_table(&mut self, line: &[u8], out: &mut Out) -> bool {
-        let is_time = self.times_lead
+        let is_time = self.times.lead
             && (stamp(line, &mut self.day, out).is_some()
                 || matches!(stamp_line(line, out.options()), Ok(Some(_))));
         if is_time {
