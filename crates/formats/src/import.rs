@@ -8,6 +8,7 @@ use crate::own::Own;
 use crate::prefix::Prefix;
 use crate::prompt::{data_behind, is_chatter};
 use crate::recognise::Head;
+use crate::sources::Sources;
 use crate::time::{Options, Refused};
 use crate::{Format, Line, Parser};
 
@@ -93,6 +94,7 @@ pub struct Import {
     /// The line is too long; what comes up to its end is dropped.
     overlong: bool,
     buffer: Vec<u8>,
+    sources: Sources,
     report: Report,
 }
 
@@ -106,7 +108,7 @@ impl Import {
         };
         // What a tool or a table of one's own has in front is its own.
         let prefix = match head.prefix() {
-            Prefix::Stamped | Prefix::Named(_) if !is_read => Prefix::None,
+            prefix if prefix.is_perhaps() && !is_read => Prefix::None,
             prefix => prefix.clone(),
         };
         let (name, parser, out) = match format {
@@ -130,6 +132,7 @@ impl Import {
             rest: Vec::new(),
             overlong: false,
             buffer: Vec::new(),
+            sources: Sources::default(),
             report: Report::default(),
         }
     }
@@ -190,9 +193,12 @@ impl Import {
             line
         };
         if self.stamped {
-            self.out.logged = self.prefix.stamp(line);
+            self.out.logged = self.prefix.stamp(line, &mut self.out);
         }
         let line = self.prefix.strip(line);
+        if let Err(why) = self.sources.below(line) {
+            self.out.refuse(why);
+        }
         let mut seen = Line::Unknown;
         if !self.overlong {
             seen = self.parser.line(line, &mut self.out);
@@ -200,6 +206,13 @@ impl Import {
                 && let Some(rest) = data_behind(line)
             {
                 seen = self.parser.line(rest, &mut self.out);
+            }
+        }
+        if seen == Line::Unknown {
+            match self.sources.is_one(line, self.out.line) {
+                Ok(false) => {}
+                Ok(true) => seen = Line::Noise,
+                Err(why) => self.out.refuse(why),
             }
         }
         match seen {

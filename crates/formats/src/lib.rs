@@ -24,6 +24,7 @@ mod prompt;
 mod recognise;
 mod repeated;
 mod scan;
+mod sources;
 mod stamp_line;
 mod time;
 mod together;

@@ -82,14 +82,24 @@ pub(crate) fn rows_in(line: &[u8], width: usize) -> usize {
     ((found + width / 4) / width).max(1)
 }
 
-/// What follows an escape sequence of a terminal: `ESC [ parameters letter`, or one character.
+/// What follows an escape sequence of a terminal: `ESC [ parameters letter`; `ESC ] text` and its
+/// like, which a bell or `ESC \` ends; `ESC ( letter`, a set of characters; or one character.
 fn after_escape(rest: &[u8]) -> &[u8] {
-    match rest.split_first() {
-        Some((b'[', parameters)) => {
-            let end = parameters.iter().position(|b| (0x40..=0x7e).contains(b));
-            end.map_or(&[], |end| &parameters[end + 1..])
+    let behind = |end: Option<usize>, more: usize| end.map_or(&b""[..], |end| &rest[end + more..]);
+    match rest.first() {
+        Some(b'[') => {
+            let last = |b: &u8| (0x40..=0x7e).contains(b);
+            behind(rest[1..].iter().position(last), 2)
         }
-        Some((_, rest)) => rest,
+        Some(b']' | b'P' | b'^' | b'_') => match rest.iter().position(|b| matches!(b, 7 | 0x1b)) {
+            Some(end) if rest[end] == 7 => &rest[end + 1..],
+            end => behind(end, 2.min(rest.len() - end.unwrap_or(0))),
+        },
+        Some(b' '..=b'/') => {
+            let last = |b: &u8| !(b' '..=b'/').contains(b);
+            behind(rest.iter().position(last), 1)
+        }
+        Some(_) => &rest[1..],
         None => rest,
     }
 }
@@ -115,6 +125,12 @@ mod tests {
             (b"\x1b[1;31mred\x1b[0m", b"red"),
             (b"\x1b", b""),
             (b"\x1b[", b""),
+            (b"\x1b(B1 2\x1b)0 3", b"1 2 3"),
+            (b"\x1b]0;me@box: ~\x07$ ls", b"$ ls"),
+            (b"\x1b]0;me@box: ~\x1b\\$ ls", b"$ ls"),
+            (b"1 2\x1b]0;me", b"1 2"),
+            (b"1 2\x1b]0;me\x1b", b"1 2"),
+            (b"1 2\x1b(", b"1 2"),
             (b"a\xc2\xa0 b\xc2\xb5", b"a  b\xc2\xb5"),
             (b"plain", b"plain"),
         ] {

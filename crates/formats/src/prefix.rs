@@ -1,9 +1,17 @@
 //! What stands before each line, put there by who kept the text: times, names, marks of a mail.
 
+mod loggers;
+mod passed;
+mod words;
+
 use jiff::civil::Date;
 
 use crate::number::whole;
+use crate::out::Out;
+use crate::stamp_line::told;
 use crate::time::{Stamp, time_of_day};
+use loggers::logged;
+use passed::are_passed;
 
 /// What every line of a file has in front, put there by who kept it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,10 +22,16 @@ pub(crate) enum Prefix {
     Logged,
     /// A time stamp alone, as `ts` of moreutils puts it, perhaps in brackets.
     Stamped,
+    /// The time since the line before, as `ts -i` puts it, which is no time of day.
+    Passed,
+    /// A time of so many words, as `date` prints it.
+    Words(usize),
     /// The same word and what ends it, as `pdsh`, `dsh` and `docker compose` put a name.
     Named(Vec<u8>),
     /// So many `> `, as answers to a mail put them.
     Quoted(usize),
+    /// One before the other, as `docker compose logs -t` has it.
+    Both(Box<[Prefix; 2]>),
 }
 
 impl Prefix {
@@ -26,7 +40,7 @@ impl Prefix {
     pub(crate) fn find(lines: &[&[u8]]) -> Prefix {
         let full: Vec<&&[u8]> = lines.iter().filter(|l| !l.is_empty()).collect();
         let nearly_all = |with: usize| with > 1 && with * 10 >= full.len() * 9;
-        if nearly_all(full.iter().filter(|l| log_prefix(l).is_some()).count()) {
+        if nearly_all(full.iter().filter(|l| logged(l).is_some()).count()) {
             return Prefix::Logged;
         }
         let quoted: Vec<usize> = full
@@ -50,8 +64,21 @@ impl Prefix {
         };
         let length = |l: &[u8]| bare_stamp(l).map(|(_, length)| length - blank(l, length));
         let usual = length(first);
-        if usual.is_some() && full.iter().all(|l| length(l) == usual) {
-            return Prefix::Stamped;
+        let stamped = usual.is_some() && full.iter().all(|l| length(l) == usual);
+        // Words tell more: half of the day, a zone.
+        if let Some(count) = words::count(&full)
+            && let Some((time, _)) = words::time(first, count)
+            && usual.is_none_or(|usual| !stamped || time.len() > usual)
+        {
+            return Prefix::Words(count);
+        }
+        if stamped {
+            let times: Vec<Stamp> = full.iter().filter_map(|l| Some(bare_stamp(l)?.0)).collect();
+            return if are_passed(&times) {
+                Prefix::Passed
+            } else {
+                Prefix::Stamped
+            };
         }
         match name_of(first).map(|word| Prefix::Named(word.to_vec())) {
             Some(prefix) if full.iter().all(|l| prefix.length(l).is_some()) => prefix,
@@ -62,8 +89,13 @@ impl Prefix {
     fn length(&self, line: &[u8]) -> Option<usize> {
         match self {
             Prefix::None => None,
-            Prefix::Logged => log_prefix(line),
-            Prefix::Stamped => bare_stamp(line).map(|(_, length)| length),
+            Prefix::Logged => logged(line).map(|(_, length)| length),
+            Prefix::Stamped | Prefix::Passed => bare_stamp(line).map(|(_, length)| length),
+            Prefix::Words(count) => words::time(line, *count).map(|(_, length)| length),
+            Prefix::Both(both) => {
+                let first = both[0].length(line)?;
+                Some(first + both[1].length(&line[first..]).unwrap_or(0))
+            }
             Prefix::Quoted(depth) => Some(marks(line, *depth).1),
             Prefix::Named(word) => {
                 let rest = line.strip_prefix(&word[..])?;
@@ -84,16 +116,34 @@ impl Prefix {
     }
 
     /// The time in the line's prefix. A logger of syslog's old form tells no year: then only the
-    /// time of day.
-    pub(crate) fn stamp(&self, line: &[u8]) -> Option<Stamp> {
+    /// time of day. A date that can be read in two ways makes `out` refuse the file.
+    pub(crate) fn stamp(&self, line: &[u8], out: &mut Out) -> Option<Stamp> {
         match self {
-            Prefix::None | Prefix::Named(_) | Prefix::Quoted(_) => None,
+            Prefix::None | Prefix::Passed | Prefix::Named(_) | Prefix::Quoted(_) => None,
             Prefix::Logged => {
-                self.length(line)?;
-                moment(line).map(|(stamp, _)| stamp)
+                let (at, _) = logged(line)?;
+                moment(&line[at..]).map(|(stamp, _)| stamp)
             }
             Prefix::Stamped => bare_stamp(line).map(|(stamp, _)| stamp),
+            Prefix::Words(count) => told(words::time(line, *count)?.0, out),
+            Prefix::Both(both) => {
+                let first = both[0].stamp(line, out);
+                first.or_else(|| both[1].stamp(both[0].strip(line), out))
+            }
         }
+    }
+
+    /// What stands before a line that has `next` behind this one.
+    pub(crate) fn and(self, next: Prefix) -> Prefix {
+        match self {
+            Prefix::None => next,
+            first => Prefix::Both(Box::new([first, next])),
+        }
+    }
+
+    /// Whether a tool may have printed it itself.
+    pub(crate) fn is_perhaps(&self) -> bool {
+        !matches!(self, Prefix::None | Prefix::Logged | Prefix::Quoted(_))
     }
 }
 
@@ -237,8 +287,12 @@ fn time_alone(line: &[u8]) -> Option<(Stamp, usize)> {
 }
 
 /// The name that a line begins with, and what ends it: `host:`, `[host]`, `web_1  |`, `host` and a
-/// tab.
+/// tab or a time; or the stream of a container's line that is whole, `stdout F`.
 fn name_of(line: &[u8]) -> Option<&[u8]> {
+    let streams: [&[u8]; 2] = [b"stdout F", b"stderr F"];
+    if let Some(stream) = streams.iter().find(|s| line.starts_with(s)) {
+        return Some(&line[..stream.len()]);
+    }
     let open = usize::from(line.first() == Some(&b'['));
     // `[pod/web-1/app]` of `kubectl logs --prefix`.
     let plain =
@@ -252,30 +306,12 @@ fn name_of(line: &[u8]) -> Option<&[u8]> {
         _ if open > 0 => return None,
         [b':', b' ' | b'\t', ..] | [b':'] | [b'\t', ..] => 1,
         _ if blanks > 0 && rest.get(blanks) == Some(&b'|') => blanks + 1,
+        _ if blanks == 1 && bare_stamp(&rest[1..]).is_some() => 0,
         _ => return None,
     };
     // A number is a tool's own.
     let named = first.is_ascii_alphanumeric() && line[..long].iter().any(u8::is_ascii_alphabetic);
     named.then(|| &line[..open + long + ends])
-}
-
-/// Length of a logger's prefix: a date, a time, and words in brackets or before a colon, as
-/// `2025-06-03 18:02:03.123[1234][DEBUG] name[0] stdout: ` or
-/// `Nov 22 02:12:13 host tool[123]: `.
-fn log_prefix(line: &[u8]) -> Option<usize> {
-    let text = beginning(line)?;
-    let (after_date, _) = date(text)?;
-    let rest = text.get(after_date..)?;
-    let time = rest.get(..8)?;
-    time_of_day(time.as_bytes(), None)?;
-    let rest = &rest[8..];
-    // A fraction, a zone, tags; up to the `: ` that ends it.
-    let end = rest.find(": ").map(|at| at + 2)?;
-    let between = &rest[..end];
-    let tagged = between.contains(['[', ']']) || between.split_whitespace().count() <= 3;
-    // A tool's own line with a time has numbers next; a logger's names who logged.
-    let named = between.chars().any(char::is_alphabetic);
-    (tagged && named).then_some(after_date + 8 + end)
 }
 
 #[cfg(test)]
@@ -295,8 +331,6 @@ mod tests {
             b"Nov  2 02:12:13 box iostat[12]: sdb 1 2",
         ];
         assert_eq!(Prefix::find(&syslog).strip(syslog[1]), b"sdb 1 2");
-        // Three bytes, then a letter of two.
-        assert_eq!(log_prefix("$UY\u{15f} abcdefgh".as_bytes()), None);
         let tool: [&[u8]; 2] = [
             b"2018-03-08 12:00:01 all 1.00 2.00",
             b"2018-03-08 12:00:02 all 1.00 2.00",
@@ -343,7 +377,8 @@ mod tests {
         assert_eq!(prefix, Prefix::Named(b"h1:".to_vec()));
         assert_eq!(prefix.strip(named[0]), b" r b");
         assert_eq!(prefix.strip(b"h1:1"), b"h1:1");
-        assert_eq!(prefix.stamp(named[0]), None);
+        let mut out = Out::new("test", crate::Options::default());
+        assert_eq!(prefix.stamp(named[0], &mut out), None);
         for (start, name) in [
             ("[h1] ", "[h1]"),
             ("[pod/web-1/app] ", "[pod/web-1/app]"),
@@ -362,6 +397,24 @@ mod tests {
         let mut other = named;
         other[1] = b"h2: 1";
         assert_eq!(Prefix::perhaps(&other), Prefix::None);
+    }
+
+    #[test]
+    fn a_logger_of_rfc_5424() {
+        let time = "2026-11-22T02:12:13.5+00:00";
+        for before in [
+            format!("<13>1 {time} box vmstat 12 - - "),
+            format!("<165>1 {time} box vmstat - ID7 [a@1 b=\"c\"] "),
+        ] {
+            let line = format!("{before} 1  0");
+            let lines = [line.as_bytes(), line.as_bytes()];
+            assert_eq!(Prefix::find(&lines), Prefix::Logged, "{before}");
+            assert_eq!(Prefix::Logged.strip(line.as_bytes()), b" 1  0", "{before}");
+            let mut out = Out::new("test", crate::Options::default());
+            let stamp = Prefix::Logged.stamp(line.as_bytes(), &mut out);
+            let at = jiff::civil::datetime(2026, 11, 22, 2, 12, 13, 500_000_000);
+            assert_eq!(stamp, Some(Stamp::Zoned(at, 0)));
+        }
     }
 
     #[test]

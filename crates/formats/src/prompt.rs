@@ -85,9 +85,12 @@ pub(crate) fn is_chatter(line: &[u8]) -> bool {
     text == b"^C" || is_frame(text) || behind(line).is_some_and(|rest| !is_data(rest))
 }
 
-/// Whether a page (HTML, Markdown), `script`, `telnet` or `ansible` puts such a line around text.
+/// Whether a page (HTML, Markdown), `script`, `watch`, `more`, `telnet` or `ansible` puts such a line around text.
 fn is_frame(text: &[u8]) -> bool {
-    const LINES: [&[u8]; 5] = [
+    const LINES: [&[u8]; 8] = [
+        b"exit",
+        b"logout",
+        b"--More--",
         b"<pre>",
         b"</pre>",
         b"<pre><code>",
@@ -107,6 +110,7 @@ fn is_frame(text: &[u8]) -> bool {
     };
     LINES.contains(&text)
         || BEGINNINGS.iter().any(begins)
+        || text.starts_with(b"Every ") && text.contains(&b':')
         || ends(b"Trying ", b"...")
         || ends(b"Connected to ", b".")
         // `host1 | CHANGED | rc=0 >>`
@@ -228,6 +232,10 @@ mod tests {
             "</pre>",
             "Script started on Thu Jan  1 10:00:00 2026",
             "script done on Thu Jan  1 11:00:00 2026",
+            "--More--",
+            "exit",
+            "Every 2.0s: vmstat        box: Sun Nov 22 02:44:43 2026",
+            "Connected to box.",
             "host1 | CHANGED | rc=0 >>",
         ] {
             assert!(is_chatter(frame.as_bytes()), "{frame}");

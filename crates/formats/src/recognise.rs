@@ -35,21 +35,36 @@ impl Head {
             prefix,
             name: String::new(),
         };
-        let head = with(Prefix::find(&borrowed));
-        let perhaps = match head.prefix {
-            Prefix::None => Prefix::perhaps(&borrowed),
-            _ => Prefix::None,
-        };
-        if perhaps == Prefix::None {
+        let mut head = with(Prefix::find(&borrowed));
+        let mut next = Prefix::perhaps(&borrowed);
+        if next == Prefix::None {
             return head;
         }
-        // A tool may print such itself: it is none where that makes another format of it.
-        let without = with(perhaps);
-        match (recognise(&head), recognise(&without)) {
-            (Ok(a), Ok(b)) if a.name == b.name => without,
-            (Err(Unrecognised::Unknown), Ok(_)) => without,
-            _ => head,
+        let mut found = recognise(&head);
+        if found.is_ok() && head.prefix != Prefix::None {
+            return head;
         }
+        // Behind a name may be a time. A tool may print such itself: it is none where that makes
+        // another format of it.
+        let (mut prefix, mut rest) = (Prefix::None, borrowed.clone());
+        while next != Prefix::None && !matches!(prefix, Prefix::Both(_)) {
+            for line in &mut rest {
+                *line = next.strip(line);
+            }
+            prefix = prefix.and(next);
+            let without = with(prefix.clone());
+            let found_without = recognise(&without);
+            let is_better = match (&found, &found_without) {
+                (Ok(a), Ok(b)) => a.name == b.name,
+                (Err(Unrecognised::Unknown), Ok(_)) => true,
+                _ => false,
+            };
+            if is_better {
+                (head, found) = (without, found_without);
+            }
+            next = Prefix::perhaps(&rest);
+        }
+        head
     }
 
     /// Says the file's name, of which a few formats need a part: the logs of fio do not tell

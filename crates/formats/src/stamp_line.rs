@@ -309,11 +309,11 @@ fn clock(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
     time_of_day(&text, half)
 }
 
-fn is_half(text: &[u8]) -> bool {
+pub(crate) fn is_half(text: &[u8]) -> bool {
     text.eq_ignore_ascii_case(b"am") || text.eq_ignore_ascii_case(b"pm")
 }
 
-fn is_zone_name(text: &[u8]) -> bool {
+pub(crate) fn is_zone_name(text: &[u8]) -> bool {
     // `CET`, `PST8PDT`.
     (2..=8).contains(&text.len())
         && text.first().is_some_and(u8::is_ascii_uppercase)

@@ -127,6 +127,8 @@ pub struct Out {
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     since_boot_samples: u64,
+    /// When the last of those was.
+    since_boot_at: Option<Nanos>,
     only_levels: bool,
     /// Amounts are what counters grew by.
     counts: bool,
@@ -178,6 +180,7 @@ impl Out {
             endless: false,
             span: None,
             since_boot_samples: 0,
+            since_boot_at: None,
             only_levels: false,
             counts: false,
             handed: HandingOut::Rows,

@@ -65,6 +65,31 @@ fn rates_become_amounts_of_the_interval_between_stamps() {
 }
 
 #[test]
+fn reports_since_boot_that_follow_one_another_do_not_add_up() {
+    for (every, times) in [(None, [50, 51, 52]), (Some(5.0), [50, 55, 60])] {
+        let mut out = out(Options {
+            every,
+            start: Some(50_000_000_000),
+            ..Options::default()
+        });
+        for ios in [1.0, 2.0, 3.0] {
+            out.broken();
+            out.sample();
+            out.since_boot();
+            disk(&mut out, ios);
+        }
+        out.end();
+        let found = rows(&mut out, "since_boot");
+        let of_ios: Vec<_> = found
+            .iter()
+            .step_by(2)
+            .map(|(t, _, v)| (*t, v[0]))
+            .collect();
+        assert_eq!(of_ios, [(times[0], 1.0), (times[1], 2.0), (times[2], 3.0)]);
+    }
+}
+
+#[test]
 fn without_stamps_the_interval_must_be_told() {
     let mut untold = out(Options::default());
     untold.sample();

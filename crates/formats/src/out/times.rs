@@ -6,6 +6,9 @@ use run::rows::TableId;
 use super::{BACK, GAP, MOST_HELD, Out, Sample, catalog_tables};
 use crate::time::Refused;
 
+/// Reports that were written less apart, in nanoseconds, waited in a pipe.
+const TOGETHER: u64 = 1_000_000;
+
 impl Out {
     /// The present sample is whole.
     pub(super) fn finish_sample(&mut self) {
@@ -60,7 +63,8 @@ impl Out {
         if told && self.logged_at.is_some() {
             return;
         }
-        if self.logged_at == Some(moment) {
+        let apart = self.logged_at.map(|at| moment.abs_diff(at));
+        if apart.is_some_and(|apart| apart < TOGETHER) {
             self.refuse(Refused(
                 "several reports have the same time in the log: they were written together, so \
                  their times are not known\nhint: say how far apart they are, as --every 1s"
@@ -176,9 +180,21 @@ impl Out {
         };
         // What was started anew comes after what was before it.
         let before = self.before.or(self.ended_at).or(self.options.start);
-        before
-            .unwrap_or(0)
-            .saturating_add((passed * 1e9).round() as Nanos)
+        let before = before.unwrap_or(0);
+        // Two reports since boot in one place would be added up.
+        let passed = match passed {
+            0.0 if sample.since_boot && self.since_boot_at == Some(before) => self.length_kept(0.0),
+            _ => passed,
+        };
+        before.saturating_add((passed * 1e9).round() as Nanos)
+    }
+
+    /// The length of rows of such an interval: a report since boot has none, and a row has to.
+    fn length_kept(&self, interval: f64) -> f64 {
+        match interval {
+            0.0 => self.stated.or(self.options.every).unwrap_or(1.0),
+            _ => interval,
+        }
     }
 
     /// Hands out the rows of a sample: the first `rows` of each table, or all.
@@ -195,11 +211,10 @@ impl Out {
         if !sample.since_boot && !sample.lost {
             self.ended += 1;
         }
-        // A report since boot has no length of its own; a row has to have one.
-        let kept = match interval {
-            0.0 => self.stated.or(self.options.every).unwrap_or(1.0),
-            _ => interval,
-        };
+        if sample.since_boot {
+            self.since_boot_at = Some(end);
+        }
+        let kept = self.length_kept(interval);
         for table in std::mem::take(&mut self.filled) {
             let all = self.now.rows(table).len();
             if all > rows.get(usize::from(table.0)).copied().unwrap_or(all) {

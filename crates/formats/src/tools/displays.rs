@@ -4,6 +4,9 @@
 use super::inventory::Refusing;
 use crate::fields;
 use crate::list::Format;
+use crate::prompt::is_chatter;
+use crate::stamp_line::stamp_line;
+use crate::time::Options;
 
 pub(crate) const ATOP: Format = Format {
     name: "atop-text",
@@ -89,6 +92,153 @@ pub(crate) const MOUNTSTATS: Format = Format {
         ))
     },
 };
+
+pub(crate) const TOP_BUSYBOX: Format = Format {
+    name: "top-busybox",
+    tool: "top",
+    systems: "Linux",
+    help: "BusyBox' top; refused: /proc/stat and /proc/meminfo, which it tells, are imported",
+    recognised: "a line `CPU:  5% usr …`, and the header `PID PPID USER STAT VSZ %VSZ …`",
+    yields: &[],
+    example: "\
+Mem: 120000K used, 80000K free, 800K shrd, 5000K buff, 60000K cached
+CPU:   5% usr   2% sys   0% nic  93% idle   0% io   0% irq   0% sirq
+Load average: 0.10 0.20 0.15 2/96 3774
+  PID  PPID USER     STAT   VSZ %VSZ %CPU COMMAND
+  124     1 root     S     2040   1%   5% work
+",
+    recognise: |head| {
+        let shares = head
+            .lines()
+            .any(|l| l.starts_with(b"CPU:") && memchr::memmem::find(l, b"% usr").is_some());
+        let tasks = head.any_fields(&["VSZ", "%VSZ"]);
+        if shares && tasks { 70 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what the top of BusyBox shows, whose shares are whole percents and whose lines \
+             are cut\nhint: /proc/stat and /proc/meminfo, read again and again, can be imported",
+        ))
+    },
+};
+
+pub(crate) const TOP_TOYBOX: Format = Format {
+    name: "top-toybox",
+    tool: "top",
+    systems: "Android",
+    help: "toybox' top; refused: /proc/stat and /proc/meminfo, which it tells, are imported",
+    recognised: "a line `800%cpu  40%user …`, or the header `PID USER … S[%CPU] %MEM TIME+ ARGS`",
+    yields: &[],
+    example: "\
+Tasks: 600 total,   1 running, 598 sleeping,   0 stopped,   1 zombie
+800%cpu  40%user   0%nice  30%sys 720%idle   0%iow   5%irq   5%sirq   0%host
+  PID USER         PR  NI VIRT  RES  SHR S[%CPU] %MEM     TIME+ ARGS
+ 1234 system       18  -2  14G 301M 190M S 25.0   5.4  12:34.56 work
+",
+    recognise: |head| {
+        let shares = |l: &[u8]| fields(l).next().is_some_and(|w| w.ends_with(b"%cpu"));
+        let header = |l: &[u8]| fields(l).any(|w| w == b"S[%CPU]");
+        let shown = head.lines().any(|l| shares(l) || header(l));
+        if shown { 70 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what the top of toybox (Android) shows\nhint: /proc/stat and /proc/meminfo, read \
+             again and again, can be imported",
+        ))
+    },
+};
+
+pub(crate) const FREE: Format = Format {
+    name: "free",
+    tool: "free",
+    systems: "Linux",
+    help: "memory; refused: /proc/meminfo, which it tells, is imported",
+    recognised: "a header `total used free …`, and a line `Mem: …`",
+    yields: &[],
+    example: "\
+               total        used        free      shared  buff/cache   available
+Mem:         8000000     1000000     5000000        8000     2000000     6900000
+Swap:              0           0           0
+",
+    recognise: |head| {
+        let shown = head.any_fields(&["total", "used", "free"]) && head.any_starts("Mem:");
+        if shown { 60 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what free makes of /proc/meminfo\nhint: that file, read again and again, can be \
+             imported: while :; do date; cat /proc/meminfo; sleep 5; done",
+        ))
+    },
+};
+
+pub(crate) const UPTIME: Format = Format {
+    name: "uptime",
+    tool: "uptime",
+    systems: "Linux",
+    help: "load; refused: /proc/loadavg, which it tells, is imported",
+    recognised: "a line ` 09:28:15 up 11:38,  1 user,  load average: …`",
+    yields: &[],
+    example: " 09:28:15 up 11:38,  1 user,  load average: 1.86, 2.67, 2.15\n",
+    recognise: |head| if head.lines().any(is_uptime) { 50 } else { 0 },
+    parser: || {
+        Box::new(Refusing(
+            "it is what uptime makes of /proc/loadavg\nhint: that file, read again and again, can be \
+             imported: while :; do date; cat /proc/loadavg; sleep 5; done",
+        ))
+    },
+};
+
+pub(crate) const AVERAGES: Format = Format {
+    name: "sysstat-averages",
+    tool: "sar",
+    systems: "Linux",
+    help: "means alone of mpstat, pidstat or sar; refused: the reports above them are imported",
+    recognised: "lines `Average: CPU %usr …` or `Average: all 1.00 …`, and none with a time",
+    yields: &[],
+    example: "\
+Average:     CPU    %usr   %nice    %sys   %idle
+Average:     all    1.00    0.00    0.50   98.50
+",
+    recognise: |head| {
+        let means = head.lines().any(is_average);
+        let beside = |l: &[u8]| l.is_empty() || l.starts_with(b"Average:") || is_beside_means(l);
+        if means && head.lines().all(beside) {
+            40
+        } else {
+            0
+        }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it has means alone, and does not tell over which time they are\nhint: the reports that \
+             mpstat, pidstat and sar print above their means have times, and can be imported",
+        ))
+    },
+};
+
+/// A time, how long it is up, and the load; `top` has a name before that.
+fn is_uptime(line: &[u8]) -> bool {
+    let mut words = fields(line);
+    let timed = words
+        .next()
+        .is_some_and(|w| w[0].is_ascii_digit() && w.contains(&b':'));
+    let up = words.next() == Some(b"up");
+    timed && up && memchr::memmem::find(line, b"load average").is_some()
+}
+
+/// What a script leaves or puts beside means.
+fn is_beside_means(line: &[u8]) -> bool {
+    let is_time = || matches!(stamp_line(line, &Options::default()), Ok(Some(_)) | Err(_));
+    line.starts_with(b"Linux ") || is_chatter(line) || is_time()
+}
+
+fn is_average(line: &[u8]) -> bool {
+    let mut words = fields(line);
+    let known: [&[u8]; 6] = [b"CPU", b"all", b"UID", b"PID", b"DEV", b"IFACE"];
+    words.next() == Some(b"Average:") && words.next().is_some_and(|w| known.contains(&w))
+}
 
 /// Names of groups stand between dashes, one at least that no other tool has.
 fn is_dstat(line: &[u8]) -> bool {

@@ -12,7 +12,8 @@
 //!
 //! kB are 1,024 bytes, MB (`-m`) as many kB, both ways added. Retransmissions and errors are
 //! counts of the interval, the times means of its operations. The first report is a mean since
-//! the file system was mounted.
+//! the file system was mounted. Since the tool prints no time, one before a report is of a script that
+//! started it anew, as is a command line: the report below is such a mean again.
 
 use crate::list::Format;
 use crate::number::{number, whole};
@@ -114,6 +115,8 @@ enum Table {
 
 struct Nfsiostat {
     reports: Repeated,
+    /// The command line has no interval: the tool prints one report.
+    one_each: bool,
     mount: Vec<u8>,
     table: Table,
     nfs: Shape,
@@ -146,6 +149,7 @@ impl Nfsiostat {
     fn new() -> Nfsiostat {
         Nfsiostat {
             reports: Repeated::new(),
+            one_each: false,
             mount: Vec::new(),
             table: Table::None,
             nfs: Shape::of(
@@ -243,18 +247,27 @@ impl Parser for Nfsiostat {
         if let Some(arguments) = prompt::arguments(line, &["nfsiostat"]) {
             // Mounts follow the interval and the count.
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
-            if let Some(seconds) = echo::interval(&words, &["-l", "--list"]) {
+            let every = echo::interval(&words, &["-l", "--list"]);
+            if let Some(seconds) = every {
                 out.every(seconds);
             }
+            self.one_each = every.is_none();
+            self.reports.ends();
             return Line::Noise;
         }
         if self.reports.between(line, &["nfsiostat"], out) {
             return Line::Noise;
         }
         if let Some(mount) = mount(line) {
-            self.reports.counted(mount, out);
-            if self.reports.is_first() {
-                out.note("the first report is a mean since each file system was mounted");
+            let anew = self.reports.is_over() || self.one_each;
+            if self.reports.of(mount, out) && anew {
+                out.since_boot();
+                out.note(if self.reports.is_first() {
+                    "the first report is a mean since each file system was mounted"
+                } else {
+                    "a report below a time or a command line is the first that nfsiostat printed: \
+                     a mean since each file system was mounted"
+                });
             }
             self.mount = mount.to_vec();
             self.table = Table::None;

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use crate::list::Format;
-use crate::number::{number, whole};
+use crate::number::{number, scaled, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
@@ -114,6 +114,14 @@ fn unit(name: &str) -> (&'static str, f64) {
     }
 }
 
+/// Bytes of a size in KiB; that of `BusyBox` has five characters, as `204m`.
+fn bytes(text: &[u8]) -> Option<f64> {
+    match text.last() {
+        Some(b'0'..=b'9') => number(text).map(|kib| kib * KIB),
+        _ => scaled(text, KIB),
+    }
+}
+
 struct Ps {
     names: Vec<String>,
     reports: Repeated,
@@ -210,7 +218,7 @@ impl Ps {
         if let Some(state) = of("STAT").or(of("S")).and_then(<[u8]>::first) {
             *self.states.entry(*state).or_default() += 1;
         }
-        let size = |name: &str| of(name).and_then(number).map_or(f64::NAN, |v| v * KIB);
+        let size = |name: &str| of(name).and_then(bytes).unwrap_or(f64::NAN);
         let resident = if size("RSS").is_nan() {
             size("RSZ")
         } else {
@@ -252,6 +260,7 @@ impl Ps {
             let (unit, factor) = unit(column);
             let value = match column.as_str() {
                 "ELAPSED" => seconds(text),
+                _ if unit == "bytes" => bytes(text),
                 _ => number(text).map(|v| v * factor),
             };
             out.other(column, unit, process, value.unwrap_or(f64::NAN));
@@ -329,6 +338,14 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(seconds(text.as_bytes()), wanted, "{text}");
+        }
+        for (text, wanted) in [
+            ("1500", Some(1_536_000.0)),
+            ("204m", Some(213_909_504.0)),
+            ("1.5g", Some(1_610_612_736.0)),
+            ("-", None),
+        ] {
+            assert_eq!(bytes(text.as_bytes()), wanted, "{text}");
         }
         assert_eq!(program(b"/usr/sbin/cron -f"), b"cron");
         assert_eq!(program(b"[kworker/0:1]"), b"[kworker/0:1]");

@@ -62,14 +62,15 @@ pub(super) fn is_stat(first: &[u8]) -> bool {
         )
 }
 
-/// `0.23 0.22 0.09 1/112 1935`: loads, tasks.
-pub(super) fn loads(all: &[&[u8]]) -> Option<[f64; 4]> {
+/// `0.23 0.22 0.09 1/112 1935`: loads, tasks; and how many of these run.
+pub(super) fn loads(all: &[&[u8]]) -> Option<([f64; 4], f64)> {
     let &[a, b, c, tasks, last] = all else {
         return None;
     };
     whole(last)?;
-    let tasks = tasks.split(|b| *b == b'/').nth(1)?;
-    Some([number(a)?, number(b)?, number(c)?, number(tasks)?])
+    let slash = tasks.iter().position(|b| *b == b'/')?;
+    let (running, tasks) = (number(&tasks[..slash])?, number(&tasks[slash + 1..])?);
+    Some(([number(a)?, number(b)?, number(c)?, tasks], running))
 }
 
 impl Counted {
@@ -237,8 +238,12 @@ impl Counted {
         put_grown(out, &self.idle, &[cpu], &idle, first);
     }
 
-    pub(super) fn load(&mut self, loads: &[f64; 4]) {
+    pub(super) fn load(&mut self, loads: &[f64; 4], running: f64) {
         self.machine[4..].copy_from_slice(loads);
+        // `procs_running` of `stat` is the same.
+        if self.machine[2].is_nan() {
+            self.machine[2] = running;
+        }
     }
 
     pub(super) fn finish_reading(&mut self, out: &mut Out) {

@@ -31,6 +31,31 @@ const VM: [(&str, usize, f64); 7] = [
     ("allocstall", 4, 1.0),
 ];
 
+/// Lines of `vmstat` that count though they begin with `nr_`, which levels do (`vmstat_text` in the
+/// kernel's `mm/vmstat.c`).
+const COUNTED: [&str; 6] = [
+    "nr_dirtied",
+    "nr_foll_pin_",
+    "nr_throttled_written",
+    "nr_tlb_",
+    "nr_vmscan_",
+    "nr_written",
+];
+
+/// Whether the line of that name tells how many there are, and not how many came.
+fn is_level(name: &str) -> bool {
+    name == "workingset_nodes"
+        || name.starts_with("nr_") && !COUNTED.iter().any(|c| name.starts_with(c))
+}
+
+/// Lines of a control group's `memory.stat`, of which some others are called as in `vmstat`.
+pub(super) fn is_of_group(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"rss" | b"total_rss" | b"hierarchical_memory_limit" | b"anon" | b"file_mapped" | b"sock"
+    )
+}
+
 pub(super) struct Keyed {
     memory: Shape,
     state: Shape,
@@ -112,7 +137,7 @@ impl Keyed {
             return;
         }
         let none = out.word(b"");
-        if text.starts_with("nr_") {
+        if is_level(&text) {
             out.other(&text, "count", none, value);
         } else if let Some(grown) = self.counters.grown(name, &[value]) {
             let grown = grown.first().copied().unwrap_or(f64::NAN);

@@ -74,7 +74,7 @@ fn recognise(head: &Head) -> u8 {
             }
             _ if counted::is_disk(&all) => 75,
             _ if counted::loads(&all).is_some() => 70,
-            _ if pressure::Stalls::of(line).is_some() => 70,
+            _ if pressure::Stalls::of(line).is_some() || pressure::is_nameless(line) => 70,
             [b"==>", file, b"<=="] if file.starts_with(b"/proc/pressure/") => 70,
             // Of `grep eth0 /proc/net/dev`.
             _ if all.len() >= 16 && counted::interface(line).is_some() => 70,
@@ -124,7 +124,7 @@ enum Kind<'a> {
     Rpc,
     Size(&'a [u8], f64),
     Counter(&'a [u8], f64),
-    Loads([f64; 4]),
+    Loads([f64; 4], f64),
     Pressure(pressure::Stalls<'a>),
 }
 
@@ -152,7 +152,7 @@ impl<'a> Kind<'a> {
         if let Some((name, value)) = keyed::counter(all) {
             return Some(Kind::Counter(name, value));
         }
-        counted::loads(all).map(Kind::Loads)
+        counted::loads(all).map(|(loads, running)| Kind::Loads(loads, running))
     }
 
     /// What comes once a reading, and whether it is a counter.
@@ -164,7 +164,7 @@ impl<'a> Kind<'a> {
             Kind::Rpc => ([all[0], b" rpc"].concat(), true),
             Kind::Size(name, _) => ([name, &b":"[..]].concat(), false),
             Kind::Counter(name, _) => (name.to_vec(), true),
-            Kind::Loads(_) => (b"loadavg".to_vec(), false),
+            Kind::Loads(..) => (b"loadavg".to_vec(), false),
             // Beside what it counts there are means.
             Kind::Pressure(stalls) => (stalls.key(), false),
         }
@@ -221,7 +221,7 @@ impl Proc {
             Kind::Interface(name, n) => self.counted.interface(name, &n, out),
             Kind::Size(name, bytes) => self.keyed.size(name, bytes),
             Kind::Counter(name, value) => self.keyed.counter(name, value, out),
-            Kind::Loads(loads) => self.counted.load(&loads),
+            Kind::Loads(loads, running) => self.counted.load(&loads, running),
             Kind::Pressure(stalls) => self.pressure.line(&stalls, out),
         }
         Line::Data
@@ -290,6 +290,27 @@ impl Proc {
     }
 }
 
+/// Why the file is none of those that are read, though some of its lines look alike.
+fn of_another_file(line: &[u8], all: &[&[u8]]) -> Option<&'static str> {
+    match *all {
+        [b"Node", _, b"zone", _] => Some(
+            "it is /proc/zoneinfo, which tells of each zone of memory by itself\n\
+             hint: /proc/vmstat, which tells of all, can be imported",
+        ),
+        [name, _] if keyed::is_of_group(name) => Some(
+            "it has memory.stat of a control group, of which some lines are called as those of \
+             /proc/vmstat are\n\
+             hint: put those of /proc into a file of its own",
+        ),
+        _ if pressure::is_nameless(line) => Some(
+            "it has lines of a file of /proc/pressure, and does not tell of which\n\
+             hint: `grep . /proc/pressure/*` prints the name before each; a line \
+             `==> /proc/pressure/io <==` above them does",
+        ),
+        _ => None,
+    }
+}
+
 impl Parser for Proc {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let named = pressure::with_name(&self.file, line);
@@ -305,6 +326,10 @@ impl Parser for Proc {
         if matches!(first, b"Inter-|" | b"face") {
             return Line::Noise;
         }
+        if let Some(why) = of_another_file(line, &all) {
+            out.refuse(Refused(why.to_owned()));
+            return Line::Noise;
+        }
         if let Some(kind) = Kind::of(line, &all) {
             if self.holds(line, &kind, &all, out) {
                 return Line::Data;
@@ -316,8 +341,13 @@ impl Parser for Proc {
                 self.told(stamp, out);
                 Line::Noise
             }
-            Ok(None) if matches!(first, b"$" | b"#") || first.ends_with(b"$") => Line::Noise,
-            Ok(None) => Line::Unknown,
+            Ok(None) => {
+                let prompt = matches!(first, b"$" | b"#") || first.ends_with(b"$");
+                if let Some(file) = pressure::read_by(line) {
+                    self.file = file.to_vec();
+                }
+                if prompt { Line::Noise } else { Line::Unknown }
+            }
             Err(why) => {
                 out.refuse(why);
                 Line::Noise

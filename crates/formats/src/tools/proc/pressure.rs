@@ -5,8 +5,8 @@
 //! some avg10=1.01 avg60=0.56 avg300=0.90 total=621765285
 //! ```
 //!
-//! The lines do not name the file: what `head` and `tail` print above them does, or `grep`
-//! before each. The total is microseconds.
+//! The lines do not name the file: what `head` and `tail` print above them does, `grep` before each,
+//! or the command line that was kept. The total is microseconds.
 
 use crate::counters::Counters;
 use crate::fields;
@@ -23,9 +23,26 @@ pub(super) fn named(line: &[u8]) -> &[u8] {
     path.strip_prefix(PLACE).unwrap_or_default()
 }
 
+/// The file that a command line reads, `$ cat /proc/pressure/io`; empty where it reads several.
+pub(super) fn read_by(line: &[u8]) -> Option<&[u8]> {
+    let mut places = memchr::memmem::find_iter(line, PLACE);
+    let rest = &line[places.next()? + PLACE.len()..];
+    let letters = rest.iter().take_while(|b| b.is_ascii_lowercase()).count();
+    let one = places.next().is_none() && !matches!(rest.get(letters), Some(b'*' | b'{' | b'['));
+    Some(if one { &rest[..letters] } else { b"" })
+}
+
+/// Whether the line is one of a file that does not name it.
+pub(super) fn is_nameless(line: &[u8]) -> bool {
+    let rest = line
+        .strip_prefix(b"some ")
+        .or_else(|| line.strip_prefix(b"full "));
+    rest.is_some_and(|rest| rest.starts_with(b"avg10="))
+}
+
 /// The line with its file in front, as `grep` has it.
 pub(super) fn with_name(file: &[u8], line: &[u8]) -> Option<Vec<u8>> {
-    let told = !file.is_empty() && (line.starts_with(b"some ") || line.starts_with(b"full "));
+    let told = !file.is_empty() && is_nameless(line);
     told.then(|| [PLACE, file, b":", line].concat())
 }
 

@@ -275,7 +275,8 @@ pub(super) fn of_times(names: &[&[u8]], length: usize) -> Option<Cut> {
     let of_lines = before.first() == Some(&&b"CPU"[..]) && rates(&before[1..]);
     let pressure = has(&[last], &["%scpu", "%sio", "%fio", "%smem", "%fmem"]);
     // Sysstat 4 and 5 end so.
-    let of_old = *names == [&b"DEV"[..], b"tps", b"rd_sec/s", b"wr_sec/s"];
+    let of_old = *names == [&b"DEV"[..], b"tps", b"sect/s"]
+        || *names == [&b"DEV"[..], b"tps", b"rd_sec/s", b"wr_sec/s"];
     let ends_early = is_laid_out(names)
         && (is_shares(names) && !has(names, &["%idle", "PID", "PPID"])
             || before.first() == Some(&&b"DEV"[..]) && *last != b"%util" && !of_old);

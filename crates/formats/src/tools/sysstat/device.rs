@@ -50,6 +50,7 @@ const COLUMNS: &[(&str, What, f64)] = &[
     ("Blk_wrtn/s", Bytes(WRITE), SECTOR),
     ("Blk_dscd/s", Bytes(DISCARD), SECTOR),
     ("blks/s", Bytes(ALL), SECTOR),
+    ("sect/s", Bytes(ALL), SECTOR),
     ("rkB/s", Bytes(READ), KIB),
     ("wkB/s", Bytes(WRITE), KIB),
     ("dkB/s", Bytes(DISCARD), KIB),

@@ -1,20 +1,22 @@
 //! `iostat` of Linux as text: sysstat 7 to 12 with `-c -d -x -k -m -t -y -z -p -N -h -s -n` and
-//! `--human`, `--pretty`, `--dec`.
+//! `--human`, `--pretty`, `--dec`; and `cifsiostat`, which prints such a table of mounts.
 //!
 //! The first report is a mean since boot, unless the command line in the text has `-y`. A device
 //! that is missing in a report did nothing, where `-z` leaves such out: the command line tells,
 //! or else that no row of zeros is among the text.
 
+mod between;
+
 use std::collections::HashMap;
 
 use super::cut::{self, Cut};
 use super::device::{Column, Disks};
+use super::missing::Missing;
 use super::mounts::mount;
 use super::outputs::Outputs;
 use super::shares::put_processors;
-use super::told::{By, LeftOut};
-use super::when::{Day, stamp};
-use super::{banner, command};
+use super::told::{LeftOut, told_twice};
+use super::when::Day;
 use crate::cpu::Cpu;
 use crate::echo;
 use crate::lines::{is_cut, rows_in};
@@ -22,6 +24,7 @@ use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
+use crate::time::{Refused, Stamp};
 use crate::together::Columns;
 use crate::{Line, Parser, fields};
 
@@ -88,17 +91,26 @@ fn recognise(head: &Head) -> u8 {
     let processors = head
         .lines()
         .any(|l| l.starts_with(b"avg-cpu:") && memchr::memmem::find(l, b"%user").is_some());
-    let nfs = head.any_fields(&["rBlk_nor/s", "wBlk_nor/s"]) || head.any_fields(&["rkB_nor/s"]);
-    if devices || processors || nfs { 90 } else { 0 }
+    let mounts = [
+        &["rBlk_nor/s", "wBlk_nor/s"][..],
+        &["rkB_nor/s"],
+        &["fo/s", "fc/s", "fd/s"],
+    ];
+    let mounts = mounts.iter().any(|columns| head.any_fields(columns));
+    if devices || processors || mounts {
+        90
+    } else {
+        0
+    }
 }
 
 enum Table {
     None,
     Processors(Vec<String>),
     Devices(Vec<Column>, Place),
-    /// Mounted directories of NFS servers (`-n`, sysstat 7 to 10), which have no place in the
-    /// catalog.
-    Nfs(Vec<String>),
+    /// Mounted directories of servers of NFS (`-n`, sysstat 7 to 10) or CIFS, which have no place in
+    /// the catalog.
+    Mounts(Vec<String>),
 }
 
 /// Where the name of the device is.
@@ -117,6 +129,7 @@ struct Iostat {
     since_boot: bool,
     /// The present sample is begun by its time line, and nothing of it came.
     stamped: bool,
+    times: Times,
     /// First columns of the tables that the present sample has.
     has: Vec<String>,
     /// Devices in the order that they came, and whether they are in the present table.
@@ -144,22 +157,13 @@ struct Iostat {
     left_out: LeftOut,
 }
 
-/// Whether a device without a row did nothing.
+/// Times that stand before reports.
 #[derive(Default)]
-struct Missing {
-    /// `-z`, where a command line tells.
-    leaves_out: Option<bool>,
-    /// An idle device was printed: `-z` leaves it out.
-    idle_seen: bool,
-    /// A row of the present table is not understood: it may be of any device.
-    garbled: bool,
-}
-
-impl Missing {
-    /// Whether it did, in the table that is over.
-    fn is_idle(&mut self) -> bool {
-        !std::mem::take(&mut self.garbled) && self.leaves_out.unwrap_or(!self.idle_seen)
-    }
+struct Times {
+    /// That of the next report, which a script printed.
+    told: Option<Stamp>,
+    /// One came before the first report.
+    lead: bool,
 }
 
 impl Iostat {
@@ -171,6 +175,7 @@ impl Iostat {
             disks: Disks::new(),
             since_boot: true,
             stamped: false,
+            times: Times::default(),
             has: Vec::new(),
             devices: Vec::new(),
             places: HashMap::new(),
@@ -201,8 +206,17 @@ impl Iostat {
         self.end_devices(out);
         let again = self.has.iter().any(|h| h == first);
         let after = first == "avg-cpu:" && !self.has.is_empty();
-        if !self.stamped && (again || after || !out.has_sample() || self.fresh) {
-            out.sample();
+        let told = self.times.told.take();
+        if !self.stamped && (again || after || !out.has_sample() || self.fresh || told.is_some()) {
+            if told.is_some() && !self.fresh {
+                out.refuse(Refused(
+                    "times stand before its reports which iostat did not print, and no banner: \
+                     whether each was printed by a run of its own, and is since boot, is not known\n\
+                     hint: if one iostat printed all, remove the times and say --every"
+                        .into(),
+                ));
+            }
+            out.sample_once(told);
             self.begins(out);
         }
         self.stamped = false;
@@ -272,6 +286,7 @@ impl Iostat {
         let nothing = values.iter().all(|v| *v == 0.0);
         self.missing.idle_seen |= nothing && !out.is_since_boot();
         match self.places.get(name) {
+            Some(at) if self.devices[*at].1 => out.refuse(told_twice(name, out)),
             Some(at) => self.devices[*at].1 = true,
             None if self.devices.len() < REMEMBERED => {
                 self.places.insert(name.to_vec(), self.devices.len());
@@ -382,7 +397,7 @@ impl Parser for Iostat {
         }
         if first == b"Filesystem:" || first == b"Filesystem" {
             self.header("Filesystem:", out);
-            self.table = Table::Nfs(owned(&names[1..]));
+            self.table = Table::Mounts(owned(&names[1..]));
             return Line::Noise;
         }
         let seen = match std::mem::replace(&mut self.table, Table::None) {
@@ -397,13 +412,16 @@ impl Parser for Iostat {
                 {
                     seen = self.device(&apart, &columns, place, out);
                 }
+                if seen == Line::Unknown && self.ends_table(line, out) {
+                    return Line::Noise;
+                }
                 self.missing.garbled |= seen == Line::Unknown;
                 self.table = Table::Devices(columns, place);
                 seen
             }
-            Table::Nfs(columns) => {
+            Table::Mounts(columns) => {
                 let seen = mount(&names, &columns, out);
-                self.table = Table::Nfs(columns);
+                self.table = Table::Mounts(columns);
                 seen
             }
             Table::None => self.between(line, out),
@@ -428,61 +446,5 @@ impl Parser for Iostat {
     fn end(&mut self, out: &mut Out) {
         self.end_devices(out);
         self.left_out.note(out);
-    }
-}
-
-impl Iostat {
-    /// A line of a report of which an output above told.
-    fn left_out(&mut self, line: &[u8], names: &[&[u8]], out: &mut Out) -> Line {
-        let starts: [&[u8]; 3] = [b"avg-cpu:", b"Filesystem:", b"Filesystem"];
-        let header = names.first().is_some_and(|f| starts.contains(f)) || is_header(names);
-        if header || self.between(line, out) == Line::Noise {
-            return Line::Noise;
-        }
-        self.left_out.row(By::Output, out);
-        self.appended(line, Line::Unknown, out)
-    }
-
-    /// The banner of an output that was appended to one which was interrupted, perhaps behind a
-    /// row that was cut off.
-    fn appended(&mut self, line: &[u8], seen: Line, out: &mut Out) -> Line {
-        let Some(at) = memchr::memmem::find(line, b"Linux ") else {
-            return seen;
-        };
-        if self.between(&line[at..], out) != Line::Noise {
-            return seen;
-        }
-        self.end_devices(out);
-        self.table = Table::None;
-        if at == 0 { Line::Noise } else { seen }
-    }
-
-    /// A line of no table: the banner, a time, a command line.
-    fn between(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if let Some(banner) = banner(line, out) {
-            self.day = Day::new(&banner.date);
-            out.broken();
-            self.outputs.next();
-            self.fresh = true;
-            self.devices.clear();
-            self.places.clear();
-            return Line::Noise;
-        }
-        if let Some(arguments) = command(line, "iostat") {
-            self.command(&arguments, out);
-            return Line::Noise;
-        }
-        if let Some(stamp) = stamp(line, &mut self.day, out) {
-            if self.outputs.is_told(stamp, &mut self.day, out) {
-                self.end_devices(out);
-                self.fresh = false;
-                return Line::Noise;
-            }
-            out.sample_at(stamp);
-            self.begins(out);
-            self.stamped = true;
-            return Line::Noise;
-        }
-        Line::Unknown
     }
 }

@@ -8,6 +8,7 @@ mod device;
 pub(crate) mod iostat;
 pub(crate) mod iostat_json;
 mod json;
+mod missing;
 mod moments;
 mod mounts;
 pub(crate) mod mpstat;
@@ -69,12 +70,15 @@ pub(crate) fn page_of(machine: &[u8]) -> Option<f64> {
 /// Reads a banner of Linux, and tells `out` the host and the processors.
 pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
     let rest = line.trim_ascii_start().strip_prefix(b"Linux ")?;
-    let open = memchr::memmem::find(rest, b" (")?;
+    let open = memchr::memchr(b'(', rest).filter(|at| *at > 0)?;
     let close = open + memchr::memchr(b')', &rest[open..])?;
-    let host = &rest[open + 2..close];
+    // Who made the host unknown may have taken its brackets, too.
+    let host = Some(&rest[open + 1..close]).filter(|host| !host.ends_with(b" CPU"));
+    let release = rest.iter().position(u8::is_ascii_whitespace)?;
+    let told = &rest[host.map_or(release, |_| close + 1)..];
     let mut banner = Banner::default();
     let mut before: &[u8] = b"";
-    for field in crate::fields(&rest[close + 1..]) {
+    for field in crate::fields(told) {
         if let Some(machine) = field.strip_prefix(b"_").and_then(|f| f.strip_suffix(b"_")) {
             banner.machine = machine.to_vec();
         } else if field.starts_with(b"CPU")
@@ -92,7 +96,9 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
     if banner.date.is_empty() {
         return None;
     }
-    of_host(host, out);
+    if let Some(host) = host {
+        of_host(host, out);
+    }
     Some(banner)
 }
 

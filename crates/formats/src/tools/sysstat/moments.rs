@@ -178,6 +178,7 @@ impl Moments {
         let now = (self.place.processors, self.place.entitled);
         for (at, mut moment) in all {
             // Of the last, rows may have been cut off.
+            let ends = end.is_none() && Some(at) == last;
             let is_cut = out.is_endless() && Some(at) == last;
             if self.leaves_out && !moment.since_boot && !is_cut {
                 self.add_idle(&mut moment);
@@ -202,7 +203,7 @@ impl Moments {
                 out.sample_at(moment.stamp);
             }
             self.has((moment.processors, moment.entitled), out);
-            self.fill(&moment, out);
+            self.fill(&moment, ends, out);
         }
         self.has(now, out);
     }
@@ -245,7 +246,8 @@ impl Moments {
         }
     }
 
-    fn fill(&mut self, moment: &Moment, out: &mut Out) {
+    /// Puts the rows of a moment where they belong; the text may end within those of the last.
+    fn fill(&mut self, moment: &Moment, ends: bool, out: &mut Out) {
         let rows: Vec<Told> = moment
             .rows
             .iter()
@@ -260,6 +262,6 @@ impl Moments {
                 })
             })
             .collect();
-        self.place.fill(&rows, out);
+        self.place.fill(&rows, ends, out);
     }
 }

@@ -1,4 +1,4 @@
-//! Mounted directories of NFS servers, as `iostat -n` of sysstat 7 to 10 printed them.
+//! Mounted directories of servers, as `iostat -n` of sysstat 7 to 10 printed them, and `cifsiostat`.
 
 use super::unit_of;
 use crate::Line;

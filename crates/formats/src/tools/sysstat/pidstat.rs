@@ -11,7 +11,7 @@ use jiff::civil::Time;
 use super::outputs::Outputs;
 use super::sheet::Sheet;
 use super::told::{By, LeftOut};
-use super::when::{Day, clock, is_average, with_colons};
+use super::when::{Day, clock, is_average, time_of_script, with_colons};
 use super::{KIB, banner, command};
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
@@ -80,6 +80,9 @@ fn recognise(head: &Head) -> u8 {
     });
     if found { 92 } else { 0 }
 }
+
+/// What the name of a thread begins with; it keeps it, for the first one has its process's number.
+pub(super) const THREAD: &[u8] = b"|__";
 
 #[derive(Default)]
 struct Pidstat {
@@ -200,9 +203,10 @@ impl Pidstat {
         }
         // Threads stand below their process, which has their sum.
         let thread = of("TGID") == Some(b"-");
-        let command = command.strip_prefix(b"|__").unwrap_or(&command);
+        let command = command.strip_prefix(THREAD).unwrap_or(&command);
         let program = program(command);
-        let process = [program, b"[", id, b"]"].concat();
+        let mark = if thread { THREAD } else { b"" };
+        let process = [mark, program, b"[", id, b"]"].concat();
         // The name may have lost its end.
         let word = out.word(&process);
         if out.is_endless() && !self.sheet.is_known(word) {
@@ -348,11 +352,12 @@ impl Parser for Pidstat {
             self.names.clear();
         }
         if self.names.is_empty() {
-            return Line::Unknown;
+            return time_of_script(line, out);
         }
         let Some((stamp, taken)) = self.time(&all, out) else {
-            self.sheet.lacks_row = true;
-            return Line::Unknown;
+            let seen = time_of_script(line, out);
+            self.sheet.lacks_row |= seen == Line::Unknown;
+            return seen;
         };
         self.begin(stamp, out);
         if self.outputs.told {

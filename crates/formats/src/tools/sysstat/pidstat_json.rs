@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use serde_json::Value;
 
 use super::json::{self, Document};
-use super::pidstat::{program, put};
+use super::pidstat::{THREAD, program, put};
 use super::sadf::time_of_report;
 use super::sheet::Sheet;
 use super::when::Day;
@@ -76,10 +76,11 @@ impl Pidstat {
             return false;
         };
         let command = member(task, &["cmd", "command"]).and_then(Value::as_str);
-        let command = command.unwrap_or_default();
-        let command = command.strip_prefix("|__").unwrap_or(command);
-        let program = program(command.as_bytes());
-        let process = [program, format!("[{number}]").as_bytes()].concat();
+        let command = command.unwrap_or_default().as_bytes();
+        let command = command.strip_prefix(THREAD).unwrap_or(command);
+        let program = program(command);
+        let mark = if thread.is_some() { THREAD } else { b"" };
+        let process = [mark, program, format!("[{number}]").as_bytes()].concat();
         for (name, value) in task.as_object().into_iter().flatten() {
             let setting = SETTINGS.iter().any(|s| s.eq_ignore_ascii_case(name));
             let Some(value) = json::number(value).filter(|_| !setting) else {

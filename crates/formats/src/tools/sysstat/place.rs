@@ -57,8 +57,15 @@ fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
 }
 
 impl Place {
-    /// All rows of one moment.
-    pub(crate) fn fill(&mut self, rows: &[Told], out: &mut Out) {
+    /// All rows of one moment, which is the last where the text `ends`.
+    pub(crate) fn fill(&mut self, rows: &[Told], ends: bool, out: &mut Out) {
+        let cut = ends && self.lacks_processors(rows);
+        if cut {
+            out.note(
+                "the last report has not all processors that those above it have: it was cut off, \
+                 and its shares are left out",
+            );
+        }
         let present = self.are_all(rows, out);
         let enough =
             |count: usize| count > 0 && self.processors.is_none_or(|n| count >= n as usize);
@@ -72,6 +79,7 @@ impl Place {
         let (lines, soft) = (complete(Kind::Lines), complete(Kind::SoftLines));
         for row in rows {
             match row.header.kind {
+                Kind::Processors if cut => {}
                 Kind::Processors => self.processor(row, cpus, out),
                 Kind::Softnet => self.softnet(row, softnet, out),
                 Kind::Devices => self.device(row, out),
@@ -100,6 +108,16 @@ impl Place {
             }
         }
         self.sheet.hand_out(out);
+    }
+
+    /// Whether rows are missing of processors that the moment before had.
+    fn lacks_processors(&self, rows: &[Told]) -> bool {
+        let of_kind = |r: &&Told| r.header.kind == Kind::Processors;
+        let names = || rows.iter().filter(of_kind).map(|r| &r.name);
+        let missing = |name: &Vec<u8>| names().all(|n| n != name);
+        // Rows of all processors alone may be of another table.
+        let some = names().any(|n| self.present.0.contains(n));
+        some && self.present.0.iter().any(missing)
     }
 
     /// Whether the rows of processors are of all that are online: the banner counts those that are

@@ -16,7 +16,7 @@ use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
 use super::table::{Clock, Rows, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
-use super::when::{Day, clock, is_average, with_colons};
+use super::when::{Day, clock, is_average, time_of_script, with_colons};
 use super::{banner, command, of_host, page_of};
 use crate::echo;
 use crate::number::{number, whole};
@@ -149,7 +149,7 @@ impl Timed {
             return Line::Noise;
         }
         if !line.first().is_some_and(u8::is_ascii_whitespace) || self.current.is_empty() {
-            return Line::Unknown;
+            return time_of_script(line, out);
         }
         if self.average {
             return Line::Noise;

@@ -8,7 +8,7 @@ use run::{Nanos, Word};
 
 use super::moments::When;
 use crate::out::Out;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 
 /// From when to when each instance of a table was told of.
 type Spans = HashMap<Word, (Nanos, Nanos)>;
@@ -114,4 +114,15 @@ impl LeftOut {
             }
         }
     }
+}
+
+/// Why rows of a device below one header are not taken: added up they would look true.
+pub(super) fn told_twice(name: &[u8], out: &Out) -> Refused {
+    Refused(format!(
+        "line {}: below the same header {} has a row already: the reports run together, or two \
+         devices have that name\n\
+         hint: leave each report the header above it",
+        out.line_number(),
+        String::from_utf8_lossy(name)
+    ))
 }

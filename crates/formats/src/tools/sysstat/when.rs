@@ -2,8 +2,10 @@
 
 use jiff::civil::Date;
 
+use crate::Line;
 use crate::number::whole;
 use crate::out::Out;
+use crate::stamp_line::stamp_line;
 use crate::time::{Stamp, date, time_of_day};
 
 /// The day that a banner told, read when a time of day needs it.
@@ -120,6 +122,15 @@ pub(crate) fn is_average(all: &[&[u8]]) -> bool {
         [first, ..] if ends(first) => label(first),
         [first, second, ..] => ends(second) && label(first) && label(second),
         _ => false,
+    }
+}
+
+/// What a line is that is not understood, of a tool that prints times itself: that of a script is told
+/// twice.
+pub(crate) fn time_of_script(line: &[u8], out: &Out) -> Line {
+    match stamp_line(line, out.options()) {
+        Ok(Some(_)) => Line::Noise,
+        _ => Line::Unknown,
     }
 }
 

@@ -54,9 +54,15 @@ enum Follows {
 }
 
 impl Iteration {
-    /// A task of that share has used so many seconds, as told by `text`.
-    pub(super) fn task(&mut self, pid: &[u8], is_top: bool, share: f64, time: f64, text: &[u8]) {
-        let within = if text.contains(&b'.') { 0.03 } else { 1.0 };
+    /// A task of that share has used so many seconds, and perhaps as many more as the second
+    /// number says.
+    pub(super) fn task(
+        &mut self,
+        pid: &[u8],
+        is_top: bool,
+        share: f64,
+        (time, within): (f64, f64),
+    ) {
         let task = Task {
             share,
             time,
@@ -146,9 +152,8 @@ mod tests {
             ..Iteration::default()
         };
         for (pid, share, time) in tasks {
-            let seconds = super::super::text::clock_seconds(time.as_bytes()).expect("a time");
-            let is_top = pid.starts_with('9');
-            iteration.task(pid.as_bytes(), is_top, *share, seconds, time.as_bytes());
+            let time = super::super::text::clock_seconds(time.as_bytes()).expect("a time");
+            iteration.task(pid.as_bytes(), pid.starts_with('9'), *share, time);
         }
         iteration
     }
@@ -180,6 +185,10 @@ mod tests {
             next.follows(&iteration(3.0, &[("1", 0.1, "1:00")])),
             Follows::Perhaps
         );
+        // Hours and minutes tell little of five seconds.
+        let above = iteration(86398.0, &[("1", 0.5, "27,13"), ("2", 0.9, "6d+5h")]);
+        let next = iteration(3.0, &[("1", 0.5, "27,14"), ("2", 0.9, "6d+6h")]);
+        assert_eq!(next.follows(&above), Follows::Perhaps);
         let untimed = Iteration::default();
         assert_eq!(untimed.follows(&first), Follows::Perhaps);
     }

@@ -93,9 +93,9 @@ fn is_old_header(line: &[u8]) -> bool {
 }
 
 /// Columns that are no numbers over time.
-const SETTINGS: [&str; 19] = [
+const SETTINGS: [&str; 20] = [
     "PID", "PPID", "PGRP", "TGID", "SID", "UID", "RUID", "SUID", "GID", "PR", "NI", "P", "S",
-    "USER", "RUSER", "SUSER", "GROUP", "TTY", "Flags",
+    "USER", "RUSER", "SUSER", "GROUP", "TTY", "Flags", "STARTED",
 ];
 
 /// Whether a column of that name is the command, in English, German, French, Spanish or Polish.
@@ -372,10 +372,11 @@ impl Top {
                     let time = clock_seconds(text);
                     if let Some(time) = time {
                         let is_top = command == b"top";
-                        self.now.task(pid, is_top, share / 100.0, time, text);
+                        self.now.task(pid, is_top, share / 100.0, time);
                     }
-                    (time, "s")
+                    (time.map(|(seconds, _)| seconds), "s")
                 }
+                "ELAPSED" => (clock_seconds(text).map(|(seconds, _)| seconds), "s"),
                 "%MEM" => (decimal(text), "%"),
                 "VIRT" | "SHR" | "SWAP" | "CODE" | "DATA" | "USED" => (size(text), "bytes"),
                 _ => (decimal(text), ""),

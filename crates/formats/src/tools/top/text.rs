@@ -1,7 +1,7 @@
 //! How top puts numbers beside their names. It separates no thousands: `1,234g` of some locales
 //! is a little more than one.
 
-use crate::number::{decimal, scaled_decimal};
+use crate::number::{decimal, scaled_decimal, whole};
 
 const KIB: f64 = 1024.0;
 
@@ -130,13 +130,35 @@ pub(super) fn of(pairs: &[(String, f64)], name: &str) -> f64 {
     found.map_or(f64::NAN, |(_, v)| *v)
 }
 
-/// Seconds of `1:02.50` or `123:45` (minutes first), `2:03:04`.
-pub(super) fn clock_seconds(text: &[u8]) -> Option<f64> {
-    let mut seconds = 0.0;
-    for part in text.split(|b| *b == b':') {
-        seconds = seconds * 60.0 + decimal(part)?;
+/// Seconds of a time, and how much more it may be, since its end is cut: `1:02.50` and `123:45`
+/// (minutes first), `2:03:04`; where that is too wide, hours `27h`, and from procps 4 on hours and
+/// minutes `27,13`, `5d+3h`, `2w+1d` (`scale_tics` in its source).
+pub(super) fn clock_seconds(text: &[u8]) -> Option<(f64, f64)> {
+    if text.contains(&b':') {
+        let mut seconds = 0.0;
+        for part in text.split(|b| *b == b':') {
+            seconds = seconds * 60.0 + decimal(part)?;
+        }
+        let within = if text.contains(&b'.') { 0.03 } else { 1.0 };
+        return Some((seconds, within));
     }
-    Some(seconds)
+    let count = |text: &[u8]| whole(text).map(|count| count as f64);
+    if let Some(comma) = text.iter().position(|b| *b == b',') {
+        let (hours, minutes) = (count(&text[..comma])?, count(&text[comma + 1..])?);
+        return (minutes < 60.0).then_some((hours * 3600.0 + minutes * 60.0, 60.0));
+    }
+    let (mut seconds, mut step) = (0.0, 0.0);
+    for part in text.split(|b| *b == b'+') {
+        let (letter, digits) = part.split_last()?;
+        step = match letter.to_ascii_lowercase() {
+            b'h' => 3600.0,
+            b'd' => 86400.0,
+            b'w' => 7.0 * 86400.0,
+            _ => return None,
+        };
+        seconds += count(digits)? * step;
+    }
+    Some((seconds, step))
 }
 
 #[cfg(test)]
@@ -176,7 +198,29 @@ mod tests {
         assert_eq!(read(" 13191+total"), None);
         assert_eq!(read(" 13x1+total"), None);
         assert_eq!(read(""), None);
-        assert_eq!(clock_seconds(b"2:03.50"), Some(123.5));
-        assert_eq!(clock_seconds(b"1234:05"), Some(74045.0));
+    }
+
+    #[test]
+    fn times_are_scaled_where_they_are_too_wide() {
+        const HOUR: f64 = 3600.0;
+        const DAY: f64 = 24.0 * HOUR;
+        for (text, wanted) in [
+            ("2:03.50", Some((123.5, 0.03))),
+            ("1234:05", Some((74045.0, 1.0))),
+            ("27,13", Some((27.0 * HOUR + 780.0, 60.0))),
+            ("0,05", Some((300.0, 60.0))),
+            ("5d+3h", Some((5.0 * DAY + 3.0 * HOUR, HOUR))),
+            ("5D+3H", Some((5.0 * DAY + 3.0 * HOUR, HOUR))),
+            ("14d", Some((14.0 * DAY, DAY))),
+            ("2w+1d", Some((15.0 * DAY, DAY))),
+            ("120w", Some((840.0 * DAY, 7.0 * DAY))),
+            ("300h", Some((300.0 * HOUR, HOUR))),
+            ("27,93", None),
+            ("5d+", None),
+            ("?", None),
+            ("", None),
+        ] {
+            assert_eq!(clock_seconds(text.as_bytes()), wanted, "{text}");
+        }
     }
 }

@@ -38,6 +38,34 @@ Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(4 CPU)
     assert_eq!(time_of(&TEXT[..end], "user"), [of("all", 2.0)]);
 }
 
+/// The end of a line is where a text may be cut, too.
+#[test]
+fn a_last_report_without_all_processors_was_cut() {
+    const TEXT: &str = "\
+Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(2 CPU)
+
+10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle
+10:00:01     all   50.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   40.00
+10:00:01       0   60.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   30.00
+10:00:01       1   40.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   50.00
+
+10:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle
+10:00:02     all   20.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   70.00
+10:00:02       0   30.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   60.00
+";
+    let of = |n: &str, value| (n.to_owned(), value);
+    assert_eq!(time_of(TEXT, "user"), [of("0", 0.6), of("1", 0.4)]);
+    let (report, _) = taken("mpstat-linux", TEXT);
+    assert!(notes(&report).contains("it was cut off"));
+    // Of what was told before nothing is missing.
+    let whole = format!(
+        "{TEXT}{}",
+        TEXT.lines().last().unwrap().replace(" 0   30", " 1   10")
+    );
+    let (report, _) = taken("mpstat-linux", &format!("{whole}\n"));
+    assert!(report.notes.is_empty(), "{:?}", report.notes);
+}
+
 #[test]
 fn one_process_is_not_the_machine() {
     const TEXT: &str = "\
@@ -52,6 +80,34 @@ Linux 2.4.21 (box) \t2005-03-15
     assert!(!notes(&report).contains("lost its end"));
     assert!(rows(&sink, "vm").is_empty());
     assert!(words(&sink, "other").contains(&"majflt/s".to_owned()));
+}
+
+#[test]
+fn a_banner_may_have_no_host() {
+    let text = OF_ONE.replace(" (box)", "");
+    let (report, sink) = taken("mpstat-linux", &text);
+    assert_eq!((report.data, report.unknown), (2, 0));
+    assert_eq!((report.host, report.processors), (None, Some(2)));
+    let (_, expected) = taken("mpstat-linux", OF_ONE);
+    let times = |sink: &run::Sink| sink.rows(run::rows::TableId::of("cpu")).times.clone();
+    assert_eq!(times(&sink), times(&expected));
+}
+
+#[test]
+fn the_devices_of_sysstat_4_have_sectors_both_ways() {
+    const TEXT: &str = "\
+Linux 2.4.9 (box) \t2002-10-15
+
+00:00:00          DEV       tps    sect/s
+00:10:00       dev8-0      5.00    100.00
+00:20:00       dev8-0      6.00    110.00
+";
+    let (report, sink) = taken("sar", TEXT);
+    assert!(!notes(&report).contains("lost its end"));
+    let all = rows(&sink, "disk");
+    let of: Vec<_> = all.iter().map(|(w, v)| (&*w[2], v[0], v[1])).collect();
+    let wanted = |tps: f64, sectors: f64| ("(all)", tps * 600.0, sectors * 512.0 * 600.0);
+    assert_eq!(of, [wanted(5.0, 100.0), wanted(6.0, 110.0)]);
 }
 
 #[test]
@@ -72,6 +128,26 @@ Linux 2.4.21 (box) \t2005-03-15
         .collect();
     assert_eq!(written, [200.0 * 512.0 * 600.0; 2]);
 }
+
+/// A script that starts the tool again and again may print the time, which the tool does, too.
+#[test]
+fn the_time_that_a_script_prints_is_told_twice() {
+    let again = |text: &str| format!("Sun Nov 22 10:00:00 UTC 2026\n{text}");
+    let (report, sink) = taken("pidstat", &again(PIDSTAT));
+    assert_eq!((report.data, report.unknown), (4, 0));
+    let (_, expected) = taken("pidstat", PIDSTAT);
+    assert_eq!(rows(&sink, "process"), rows(&expected, "process"));
+    let (report, _) = taken("mpstat-linux", &again(OF_ONE));
+    assert_eq!((report.data, report.unknown), (2, 0));
+}
+
+const OF_ONE: &str = "\
+Linux 5.10.0 (box) \t2022-12-31 \t_x86_64_\t(2 CPU)
+
+10:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle
+10:00:01     all   50.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   40.00
+10:00:02     all   40.00    0.00   10.00    0.00    0.00    0.00    0.00    0.00   50.00
+";
 
 /// Other tools print lines with times, too.
 #[test]
