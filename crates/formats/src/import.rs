@@ -196,7 +196,7 @@ impl Import {
             self.out.logged = self.prefix.stamp(line, &mut self.out);
         }
         let line = self.prefix.strip(line);
-        if let Err(why) = self.sources.below(line) {
+        if let Err(why) = self.sources.look(line, self.out.line) {
             self.out.refuse(why);
         }
         let mut seen = Line::Unknown;

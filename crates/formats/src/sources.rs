@@ -25,11 +25,14 @@ impl Sources {
         }
     }
 
-    /// Looks at the line below.
+    /// Looks at each line: it may be the one below, or one that a parser takes for noise.
     ///
     /// # Errors
     /// As [`Sources::is_one`].
-    pub(crate) fn below(&mut self, line: &[u8]) -> Result<(), Refused> {
+    pub(crate) fn look(&mut self, line: &[u8], number: u64) -> Result<(), Refused> {
+        if let Some(name) = of_ansible(line) {
+            self.of(name, number)?;
+        }
         match self.perhaps.take() {
             Some((name, number)) if line.starts_with(b"    ") => self.of(&name, number),
             _ => Ok(()),
@@ -54,6 +57,15 @@ impl Sources {
 fn named(line: &[u8]) -> Option<&[u8]> {
     if let Some(rest) = line.strip_prefix(b"==> ") {
         return rest.trim_ascii_end().strip_suffix(b" <==");
+    }
+    of_ansible(line)
+}
+
+/// `host | CHANGED | rc=0 >>`.
+fn of_ansible(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii_end();
+    if !line.ends_with(b">>") {
+        return None;
     }
     let all: Vec<&[u8]> = fields(line).take(7).collect();
     match all[..] {
