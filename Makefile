@@ -41,8 +41,8 @@ check-generated: ## fail where a generated file is not what the code makes
 	scripts/generate.sh $(TARGET)/debug/sonde $(TARGET)/generated
 	for f in $(TARGET)/generated/*; do diff -u docs/reference/$$(basename $$f) $$f || exit 1; done
 
-bench: build ## cost of a sample, speed of a query; results in bench/runs
-	bench/run.sh
+bench: build ## cost of a sample, speed of a query, a clean build; results in bench/runs
+	bench/run.sh --build
 
 install: build
 	install -D $(TARGET)/release/sonde $(DESTDIR)/usr/local/bin/sonde

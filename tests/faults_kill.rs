@@ -14,10 +14,14 @@ use support::{LoopDevice, Need, can_run, scratch, sonde, succeed, total};
 
 #[test]
 fn a_killed_recorder_loses_at_most_the_last_second() {
-    for (every, seconds) in [("1s", 1.0), ("10ms", 0.01)] {
-        let run = scratch(&format!("kill-{every}")).join("run");
+    // Just before a whole second the sample of the one before is as old as it gets; several
+    // times, since what is written may depend on how far a recording is.
+    let whole = [2.9, 3.9, 4.9].map(|after| ("1s", 1.0, after));
+    for (every, seconds, after) in whole.into_iter().chain([("10ms", 0.01, 2.4)]) {
+        let run = scratch(&format!("kill-{every}-{after}")).join("run");
+        let begun = now().ceil();
         let recorder = Recorder::start(&run, &["-q", "--every", every, "--for", "1m"]);
-        sleep(2.4);
+        sleep((begun + after - now()).max(0.0));
         let killed = now();
         recorder.kill();
 
@@ -33,9 +37,10 @@ fn a_killed_recorder_loses_at_most_the_last_second() {
         let started = started.as_nanosecond() as f64 / 1e9;
         let last = points.last().expect("samples").at + started;
         assert!(last <= killed, "{every}: ended after the kill");
+        // What is sampled is written a moment later, on a busy machine some more.
         assert!(
-            killed - last < 1.0 + seconds + 0.3,
-            "{every}: lost {}",
+            killed - last < 1.0 + 0.3,
+            "{every}: lost {} of {after} s",
             killed - last
         );
         // Each sample once, none between them lost: ticks are whole multiples of the interval.

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -24,10 +24,6 @@ pub use making::Making;
 
 /// How long what was sampled may be not yet durable.
 const DURABLE_EVERY: Duration = Duration::from_secs(1);
-
-/// Rows that come so shortly before that are made durable at once: each waking of the thread
-/// costs as much as compressing a sample, and rows come once a second, give or take a little.
-const EARLY: Duration = Duration::from_millis(100);
 
 /// Rows of so many bytes are handed over though more could still be gathered.
 const LARGEST_GATHERED: usize = 64 << 10;
@@ -74,6 +70,8 @@ struct Chunk {
     samples: Vec<(Nanos, u64)>,
     /// Lost rows of which these rows tell.
     told: u64,
+    /// Some of them have waited for a second, or the next would.
+    at_once: bool,
 }
 
 /// Counts that the recorder reads while its writer works.
@@ -207,14 +205,29 @@ impl Writer {
     }
 
     /// The same, of who comes again at `next` at the latest: rows of many samples a second are
-    /// gathered, so that the thread wakes once a second and not for each of them.
+    /// gathered, so that the thread wakes once a second and not for each of them. After a second
+    /// they are made durable at once, and what came with them.
     pub fn gather(&mut self, sink: &mut Sink, time: Nanos, next: Nanos) {
         self.encode(sink, time);
-        let first = self.gathered.samples.first().map_or(time, |s| s.0);
-        let due = u128::from(next.abs_diff(first)) >= DURABLE_EVERY.as_nanos();
-        if due || self.gathered.rows.len() >= LARGEST_GATHERED {
+        self.gathered.at_once = self.is_due(time, next);
+        if self.gathered.at_once || self.gathered.rows.len() >= LARGEST_GATHERED {
             self.hand_over();
         }
+    }
+
+    /// Takes what came before the sample at `next`, with which it is handed over if that is soon.
+    /// By itself it would have the sample wait for a turn of its own.
+    pub fn gather_before(&mut self, sink: &mut Sink, time: Nanos, next: Nanos) {
+        self.encode(sink, time);
+        if self.is_due(time, next) || self.gathered.rows.len() >= LARGEST_GATHERED {
+            self.hand_over();
+        }
+    }
+
+    /// Whether what was gathered would wait for too long, had it to wait for `next`.
+    fn is_due(&self, time: Nanos, next: Nanos) -> bool {
+        let first = self.gathered.samples.first().map_or(time, |s| s.0);
+        u128::from(next.abs_diff(first)) >= DURABLE_EVERY.as_nanos()
     }
 
     /// Moves the rows of `sink` to those that were gathered.
@@ -424,7 +437,8 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
-/// The writer thread: appends what comes, commits once a second and at the end.
+/// The writer thread: appends what comes; commits what says that it is due, the rest within a
+/// second, and all at the end.
 fn write_all(
     mut journal: Journal,
     home: &Home,
@@ -440,43 +454,41 @@ fn write_all(
     )]
     let now = Instant::now;
     let mut due = now();
-    let mut came = due;
     let mut manifest: Option<String> = None;
     loop {
-        let wait = if pending.is_empty() && manifest.is_none() {
+        let mut come = if pending.is_empty() && manifest.is_none() {
             receive.recv().map_err(|_| RecvTimeoutError::Disconnected)
         } else {
             receive.recv_timeout(due.saturating_duration_since(now()))
         };
-        if wait.is_ok() {
-            came = now();
-        }
-        let ended = match wait {
-            Ok(Message::Manifest(text)) => {
-                manifest = Some(text);
-                false
-            }
-            Ok(Message::Rows(chunk)) => {
-                shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
-                pending.extend(chunk.samples);
-                stated += chunk.told;
-                if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
-                    let lost = losses.add(&std::mem::take(&mut pending), &e.to_string());
-                    shared.lose(lost, std::mem::take(&mut stated));
+        let mut at_once = false;
+        let ended = loop {
+            match come {
+                Ok(Message::Manifest(text)) => manifest = Some(text),
+                Ok(Message::Rows(chunk)) => {
+                    at_once |= chunk.at_once;
+                    shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
+                    pending.extend(chunk.samples);
+                    stated += chunk.told;
+                    if let Err(e) = journal.append(&chunk.words, &chunk.rows) {
+                        let lost = losses.add(&std::mem::take(&mut pending), &e.to_string());
+                        shared.lose(lost, std::mem::take(&mut stated));
+                    }
                 }
-                false
+                Err(RecvTimeoutError::Timeout) => break false,
+                Err(RecvTimeoutError::Disconnected) => break true,
             }
-            Err(RecvTimeoutError::Timeout) => false,
-            Err(RecvTimeoutError::Disconnected) => true,
+            // What came while a slow disk was waited for is one commit.
+            come = receive.try_recv().map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            });
         };
-        // What is late by a moment is not put off by a whole turn.
         let at = now();
-        if !ended && at + EARLY < due {
+        if !ended && !at_once && at < due {
             continue;
         }
-        // Counted from when rows came, not from now: rows that come once a second then find
-        // their turn there and wake the thread once, whenever the first write was.
-        due = (came + DURABLE_EVERY).max(at + DURABLE_EVERY / 2);
+        due = at + DURABLE_EVERY;
         let rows = std::mem::take(&mut pending);
         match journal.commit() {
             Err(e) => {

@@ -91,3 +91,36 @@ fn what_is_due_does_not_wait() {
         writer.abandon();
     }
 }
+
+/// What came just before a sample does not have it wait for a turn of its own.
+#[test]
+fn a_sample_does_not_wait_for_what_came_before_it() {
+    const SECOND: i64 = 1_000_000_000;
+    let dir = scratch("before");
+    let manifest = Manifest::new("host", 0, 1.0);
+    let mut writer = Writer::create(&dir, &manifest).unwrap();
+    let mut sink = Sink::new();
+    let mut row = |writer: &mut Writer, time: i64, next: i64, is_sample: bool| {
+        sink.at(time, 1.0);
+        let words = [sink.word("sda"), sink.word("disk"), sink.word("read")];
+        sink.row(TableId::of("disk"), &words, &[1.0, 2.0, 0.0, 0.0, 0.0]);
+        if is_sample {
+            writer.gather(&mut sink, time, next);
+        } else {
+            writer.gather_before(&mut sink, time, next);
+        }
+    };
+    for second in 1..=3 {
+        let (tick, before) = (second * SECOND, writer.written());
+        row(&mut writer, tick - STEP / 10, tick, false);
+        row(&mut writer, tick, tick + SECOND, true);
+        std::thread::sleep(Duration::from_millis(400));
+        let (journal, after) = (std::fs::metadata(dir.join("journal")), writer.written());
+        assert!(after > before, "second {second}: {after} bytes");
+        assert_eq!(journal.unwrap().len(), after);
+        // All of it: what is left over for later would be written now.
+        std::thread::sleep(Duration::from_millis(800));
+        assert_eq!(writer.written(), after, "second {second}");
+    }
+    writer.abandon();
+}

@@ -233,7 +233,7 @@ impl Recording {
                 self.new_phases();
             }
             if woken || self.clock.now() >= due {
-                self.take_events();
+                self.take_events(next);
             }
             let now = self.clock.now();
             if end.is_some_and(|e| now >= e) {
@@ -302,20 +302,17 @@ impl Recording {
             lost: self.writer.lost(),
         };
         self.progress.show(&self.screen, &self.sampler.sink, &told);
-        self.keep(now);
-    }
-
-    /// Hands the rows on; there will be more when the interval is over, if not before.
-    fn keep(&mut self, now: Nanos) {
+        // There will be more when the interval is over, if not before.
         let next = now + (self.wanted.every * 1e9) as Nanos;
         self.writer.gather(&mut self.sampler.sink, now, next);
     }
 
-    /// Takes events that wait, so that there is room for more.
-    fn take_events(&mut self) {
+    /// Takes events that wait, so that there is room for more; the next sample is due at `next`.
+    fn take_events(&mut self, next: Nanos) {
         self.sampler.between(&self.clock);
         if self.sampler.sink.filled().next().is_some() {
-            self.keep(self.clock.now());
+            let now = self.clock.now();
+            self.writer.gather_before(&mut self.sampler.sink, now, next);
         }
     }
 
