@@ -8,6 +8,7 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 mod support;
+mod truth;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use std::process::{Child, Command, Stdio};
 use recorder::{Recorder, diskstats, series, sleep, write_blocks};
 use rustix::process::Signal;
 use support::{AtEnd, LoopDevice, Need, can_run, get, scratch, succeed, total};
+use truth::group::Own;
 
 /// Records at 100 ms while `meanwhile` happens.
 fn recorded(name: &str, sources: &str, meanwhile: impl FnOnce()) -> PathBuf {
@@ -116,32 +118,28 @@ fn an_interface_that_comes_and_goes() {
 
 #[test]
 fn a_group_that_dies() {
-    let root = Path::new("/sys/fs/cgroup/cpuacct");
-    let needs = [Need::Root, Need::Path("/sys/fs/cgroup/cpuacct")];
-    if !can_run("a control group", &needs) {
+    let Some(first) = Own::needed("dies") else {
         return;
-    }
-    let name = format!("sonde-dies-{}", std::process::id());
-    let path = root.join(&name);
-    let _gone = AtEnd(|| drop(fs::remove_dir(&path)));
+    };
+    let name = first.name();
+    drop(first);
     let mut used = 0.0;
     let run = recorded("group", "cgroup", || {
         for _ in 0..2 {
             // Once more under the same name: another group, its counters from zero.
-            fs::create_dir(&path).unwrap();
-            let script =
-                "echo $$ > \"$0/tasks\"; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-            succeed(Command::new("sh").args(["-c", script]).arg(&path));
+            let group = Own::new("dies").unwrap();
+            assert_eq!(group.name(), name);
+            let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+            let script = format!("{}; {burn}", group.enter());
+            succeed(Command::new("sh").args(["-c", &script]));
             sleep(0.25);
-            let usage = fs::read_to_string(path.join("cpuacct.usage")).unwrap();
-            used += usage.trim().parse::<f64>().unwrap() / 1e9;
-            fs::remove_dir(&path).unwrap();
+            used += group.seconds();
         }
     });
-    let time = total(&run, &format!("cgroup.time where cgroup = /{name}"));
+    let time = total(&run, &format!("cgroup.time where cgroup = {name}"));
     assert!(used > 0.05, "the burner did nothing: {used} s");
     assert!((time - used).abs() <= 0.01 * used, "{time} s of {used} s");
-    no_rate_above(&run, &format!("cgroup.time where cgroup = /{name}"), used);
+    no_rate_above(&run, &format!("cgroup.time where cgroup = {name}"), used);
 }
 
 #[test]

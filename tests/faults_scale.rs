@@ -8,15 +8,17 @@
 #[path = "support/recorder.rs"]
 mod recorder;
 mod support;
+mod truth;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use recorder::{manifest, sleep, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
-use support::{AtEnd, Need, can_run, scratch, sonde, succeed, total};
+use support::{AtEnd, scratch, sonde, succeed, total};
+use truth::group::Own;
 
 /// The most that recording may cost, in processors.
 const MOST: f64 = 0.05;
@@ -25,10 +27,10 @@ const MOST: f64 = 0.05;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Records at 1 s for 18 s (the whole readings at the start and at the end weigh on shorter
-/// runs) while a burner works in `group`, which exists; seconds that the
+/// runs) while a burner works in `group`, which is `own` or below it; seconds that the
 /// group used, by its own counter.
-fn recorded(run: &Path, group: &Path) -> f64 {
-    let script = "echo $$ > \"$G/tasks\"; sleep 1.5; \
+fn recorded(run: &Path, own: &Own, group: &Path) -> f64 {
+    let script = "echo $$ > \"$G/cgroup.procs\"; sleep 1.5; \
                   i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; sleep 16";
     let mut record = sonde();
     record
@@ -36,8 +38,7 @@ fn recorded(run: &Path, group: &Path) -> f64 {
         .arg(run);
     record.args(["--", "sh", "-c", script]).env("G", group);
     succeed(&mut record);
-    let usage = fs::read_to_string(group.join("cpuacct.usage")).unwrap();
-    usage.trim().parse::<f64>().unwrap() / 1e9
+    own.seconds_of(group)
 }
 
 /// The cost is small, and a source that was left out is named.
@@ -66,54 +67,26 @@ fn check(run: &Path, source: &str, group: &str, used: f64) {
     assert!((time - used).abs() <= 0.01 * used, "{time} s of {used} s");
 }
 
-const CPUACCT: &str = "/sys/fs/cgroup/cpuacct";
-
-/// A group of this test, removed at the end with `below` of its own.
-fn groups(name: &str, below: usize) -> (PathBuf, AtEnd<impl FnMut()>) {
-    let top = Path::new(CPUACCT).join(format!("sonde-{name}-{}", std::process::id()));
-    let all = top.clone();
-    let end = AtEnd(move || {
-        for i in 0..below {
-            let _ = fs::remove_dir(all.join(format!("g{i}")));
-        }
-        // Processes leave a moment after they were killed.
-        for _ in 0..100 {
-            if fs::remove_dir(&all).is_ok() || !all.exists() {
-                break;
-            }
-            sleep(0.02);
-        }
-    });
-    fs::create_dir(&top).unwrap();
-    for i in 0..below {
-        fs::create_dir(top.join(format!("g{i}"))).unwrap();
-    }
-    (top, end)
-}
-
-fn below_root(group: &Path) -> String {
-    format!("/{}", group.strip_prefix(CPUACCT).unwrap().display())
-}
-
 #[test]
 fn five_thousand_groups() {
-    if !can_run("5,000 groups", &[Need::Root, Need::Path(CPUACCT)]) {
-        return;
-    }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (top, _end) = groups("groups", 5000);
+    let Some(own) = Own::needed("groups") else {
+        return;
+    };
+    for i in 0..5000 {
+        fs::create_dir(own.dir.join(format!("g{i}"))).unwrap();
+    }
     let run = scratch("groups").join("run");
-    let group = top.join("g2500");
-    let used = recorded(&run, &group);
-    check(&run, "cgroup", &below_root(&group), used);
+    let used = recorded(&run, &own, &own.dir.join("g2500"));
+    check(&run, "cgroup", &format!("{}/g2500", own.name()), used);
 }
 
 #[test]
 fn ten_thousand_processes() {
-    if !can_run("10,000 processes", &[Need::Root, Need::Path(CPUACCT)]) {
-        return;
-    }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(own) = Own::needed("processes") else {
+        return;
+    };
     let dir = scratch("processes");
     // Small ones: shells that wait to open a pipe.
     let script = "mkfifo p; i=0; while [ $i -lt 10000 ]; do (: <p) & i=$((i+1)); done; \
@@ -137,10 +110,9 @@ fn ten_thousand_processes() {
         .filter(|e| e.file_name().to_string_lossy().parse::<u32>().is_ok())
         .count();
     assert!(alive > 10_000, "{alive} processes");
-    let (group, _gone) = groups("processes", 0);
     let run = dir.join("run");
-    let used = recorded(&run, &group);
-    check(&run, "process", &below_root(&group), used);
+    let used = recorded(&run, &own, &own.dir);
+    check(&run, "process", &own.name(), used);
     // The burner was among ten thousand others, and is named.
     let burner = support::get(&run, "process.time by process where process ~ '^sh\\['");
     let most = burner["groups"][0]["total"].as_f64().unwrap_or(0.0);

@@ -9,18 +9,17 @@
 mod support;
 mod truth;
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use analysis::scan::KeyValue;
-use analysis::{Answer, evaluate};
+use analysis::evaluate;
 use run::catalog::{self, Under};
 use run::read::Values;
-use run::{CATALOG, Kind, Nanos, Run, Subject, Table};
+use run::{CATALOG, Kind, Run, Table};
 use support::scratch;
+use truth::parts::Asked;
 use truth::record_script_with;
 
 /// A few seconds with work for processors, a disk and loopback, in three phases.
@@ -63,94 +62,6 @@ fn recorded() -> &'static PathBuf {
     })
 }
 
-/// Amounts by interval, groups added up.
-fn cells(answer: &Answer) -> BTreeMap<Nanos, f64> {
-    let mut cells = BTreeMap::new();
-    for group in &answer.groups {
-        for (place, value) in &group.series {
-            let slot = answer.slots[*place as usize];
-            let amount = if answer.is_rate() {
-                value * slot.interval
-            } else {
-                *value
-            };
-            *cells.entry(slot.time).or_insert(0.0) += amount;
-        }
-    }
-    cells
-}
-
-/// One statistic of one run.
-struct Asked<'r> {
-    run: &'r Run,
-    subject: &'static Subject,
-    measure: &'static str,
-}
-
-impl Asked<'_> {
-    fn answer(&self, rest: &str) -> Answer {
-        let text = format!("{}.{} {rest}", self.subject.name, self.measure);
-        evaluate(self.run, &text).unwrap_or_else(|e| panic!("{text}: {e}"))
-    }
-
-    /// The sum over all intervals and, for each interval, over all groups of `parts` is that
-    /// of `whole`.
-    fn sums(&self, parts: &[&str], whole: &str) {
-        let answers: Vec<Answer> = parts.iter().map(|p| self.answer(p)).collect();
-        let whole_answer = self.answer(whole);
-        let what = format!(
-            "{}.{} {parts:?} and {whole:?}",
-            self.subject.name, self.measure
-        );
-        let mut added = BTreeMap::new();
-        for (time, amount) in answers.iter().flat_map(cells) {
-            *added.entry(time).or_insert(0.0) += amount;
-        }
-        let expected = cells(&whole_answer);
-        let size = |m: &BTreeMap<Nanos, f64>| m.values().fold(0.0_f64, |a, b| a.max(b.abs()));
-        let grain = 1e-9 * size(&expected).max(1e-9);
-        assert_eq!(
-            added.keys().collect::<Vec<_>>(),
-            expected.keys().collect::<Vec<_>>(),
-            "{what}: intervals"
-        );
-        for (time, amount) in &expected {
-            let sum = added[time];
-            assert!(
-                (sum - amount).abs() <= grain,
-                "{what}: {sum} and {amount} at {time}"
-            );
-        }
-        if !whole_answer.is_rate() {
-            return;
-        }
-        let total = |a: &Answer| a.groups.iter().filter_map(|g| g.total).sum::<f64>();
-        let (sum, expected) = (answers.iter().map(total).sum::<f64>(), total(&whole_answer));
-        let grain = 1e-9 * expected.abs().max(1e-9);
-        assert!(
-            (sum - expected).abs() <= grain,
-            "{what}: {sum} and {expected}"
-        );
-    }
-
-    /// The whole with which a breakdown by these dimensions is to be compared. A breakdown by
-    /// a dimension that is restricted unless named lifts the restriction; so does a
-    /// predicate that every word passes.
-    fn whole(&self, by: &[&str]) -> String {
-        let lifted = |d: &&&str| self.subject.unless_named.iter().any(|u| u.dimension == **d);
-        let tests: Vec<String> = by
-            .iter()
-            .filter(lifted)
-            .map(|d| format!("{d} ~ \"\""))
-            .collect();
-        if tests.is_empty() {
-            String::new()
-        } else {
-            format!("where {}", tests.join(" and "))
-        }
-    }
-}
-
 /// Every table of the catalog that `run` has, with each of its measures.
 fn asked(run: &Run) -> Vec<(Asked<'_>, &'static Table)> {
     let present = run.tables();
@@ -180,19 +91,7 @@ fn asked(run: &Run) -> Vec<(Asked<'_>, &'static Table)> {
 fn every_breakdown_sums_to_the_whole() {
     let run = Run::open(recorded()).expect("a run");
     for (asked, table) in asked(&run) {
-        for (i, first) in table.dimensions.iter().enumerate() {
-            asked.sums(&[&format!("by {first}")], &asked.whole(&[first]));
-            for second in &table.dimensions[i + 1..] {
-                let by = format!("by {second}, {first}");
-                asked.sums(&[&by], &asked.whole(&[first, second]));
-            }
-        }
-        let all = table.dimensions.join(", ");
-        if !all.is_empty() {
-            asked.sums(&[&format!("by {all}")], &asked.whole(table.dimensions));
-        }
-        asked.sums(&["by phase"], "");
-        asked.sums(&["by host"], "");
+        asked.breakdowns_sum(table);
     }
 }
 
@@ -200,35 +99,7 @@ fn every_breakdown_sums_to_the_whole() {
 fn what_passes_a_predicate_and_what_does_not_sum_to_the_whole() {
     let run = Run::open(recorded()).expect("a run");
     for (asked, table) in asked(&run) {
-        for dimension in table.dimensions {
-            // Named in the whole as well, so that the same restrictions are lifted in both.
-            let whole = format!("where {dimension} ~ \"\"");
-            let groups = asked.answer(&format!("by {dimension} {whole}")).groups;
-            let words = groups.iter().filter_map(|g| match &g.key[0] {
-                KeyValue::Word(word) if !word.contains('"') => Some(word.clone()),
-                _ => None,
-            });
-            let words: Vec<String> = words.collect();
-            for word in words.first().into_iter().chain(words.last()) {
-                let is = format!("where {dimension} = \"{word}\"");
-                let is_not = format!("where {dimension} != \"{word}\"");
-                asked.sums(&[&is, &is_not], &whole);
-            }
-            let half = format!("where {dimension} ~ \"^[a-m0/]\"");
-            let other = format!("where {dimension} !~ \"^[a-m0/]\"");
-            asked.sums(&[&half, &other], &whole);
-        }
-        asked.sums(&["where phase = steady", "where phase != steady"], "");
-        asked.sums(
-            &["where phase = steady", "where phase in (none), warm-up"],
-            "",
-        );
-        let times = [
-            "where time < 800ms",
-            "where time in 800ms..2.1s",
-            "where time > 2.1s",
-        ];
-        asked.sums(&times, "");
+        asked.what_passes_and_what_does_not_sum(table);
     }
 }
 

@@ -7,6 +7,7 @@
 )]
 
 pub(crate) mod group;
+pub(crate) mod parts;
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -107,6 +107,8 @@ pub(super) struct Device {
     pub(super) number: (u32, u32),
     pub(super) sums: Sums<6>,
     now: Option<Io>,
+    /// Version 1: what the children did is not among it.
+    alone: bool,
 }
 
 /// Counters that are a group's own already, and what grew.
@@ -236,12 +238,12 @@ impl Group {
         self.slots.iter_mut().for_each(|s| s.close(budget));
     }
 
-    /// A child's amounts are in this group's counters as well.
+    /// A child's amounts are in this group's counters as well, but for version 1's I/O.
     pub(super) fn add_child(&mut self, child: &Group) {
         self.time.child(child.time.growth());
         self.memory.children += child.memory.now.unwrap_or(0);
         self.tasks.children += child.tasks.now.unwrap_or(0);
-        for device in &child.devices {
+        for device in child.devices.iter().filter(|d| !d.alone) {
             self.device(device.number).sums.child(device.sums.growth());
         }
     }
@@ -261,6 +263,7 @@ impl Group {
                 number,
                 sums: Sums::default(),
                 now: None,
+                alone: false,
             });
             self.devices.len() - 1
         });
@@ -387,7 +390,9 @@ impl Group {
     fn take_io(&mut self, item: Item, bytes: &[u8], first: bool) {
         let from = if item == Item::IoCount { 0 } else { 3 };
         for (number, op, value) in files::io_v1(bytes) {
-            self.device(number).now.get_or_insert_default()[from + op] = value;
+            let device = self.device(number);
+            device.alone = true;
+            device.now.get_or_insert_default()[from + op] = value;
         }
         if item == Item::IoBytes {
             for device in &mut self.devices {

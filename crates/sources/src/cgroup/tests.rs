@@ -1,4 +1,4 @@
-//! A small version 2 hierarchy, and this host's version 1.
+//! Small hierarchies made of ordinary files, and this host's own.
 
 #![allow(
     clippy::disallowed_methods,
@@ -14,6 +14,9 @@ use std::process::Command;
 use run::rows::TableId;
 
 use super::*;
+
+mod columns;
+mod limits;
 
 /// Folders that go away, whatever happens; the last made first.
 struct Made(Vec<PathBuf>);
@@ -60,7 +63,7 @@ fn sum(rows: &[(String, f64)]) -> f64 {
     rows.iter().map(|(_, v)| v).sum()
 }
 
-/// A tree of ordinary files that looks like a version 2 mount.
+/// A tree of ordinary files that looks like a version 2 mount, `cg`.
 struct Unified(PathBuf);
 
 impl Unified {
@@ -79,6 +82,15 @@ impl Unified {
         );
         write(&root.join("cg/cgroup.controllers"), "cpu io memory pids\n");
         Unified(root)
+    }
+
+    /// Writes files of a group, which is made if it is new.
+    fn put(&self, group: &str, files: &[(&str, String)]) {
+        let dir = self.0.join(group);
+        std::fs::create_dir_all(&dir).unwrap();
+        for (name, text) in files {
+            write(&dir.join(name), text);
+        }
     }
 
     /// Microseconds of user time, bytes read, bytes of memory.
@@ -198,22 +210,51 @@ fn each_resource_is_read_where_it_is() {
     assert_eq!(places("memory\n"), [(path("/v1"), 6), (path("/cg"), 6)]);
 }
 
-/// Where version 1 counts time, if a test may make groups there.
-fn cpuacct() -> Option<PathBuf> {
-    let root = rustix::process::geteuid().is_root();
+/// A hierarchy of this host.
+#[derive(Clone)]
+struct Hierarchy {
+    root: PathBuf,
+    /// Whether it is of version 2.
+    unified: bool,
+}
+
+/// Where a test may make groups that have what `controller` does: version 1 if it is there, else
+/// version 2, which counts time even in groups without a controller.
+fn hierarchy(controller: &str) -> Option<Hierarchy> {
     let text = std::fs::read("/proc/self/mountinfo").unwrap();
-    let has = |m: &Mount| m.controllers.iter().flatten().any(|c| c == "cpuacct");
-    let mount = mounts::parse(&text).into_iter().find(has);
-    match mount {
-        Some(mount) if root => Some(mount.point),
-        None if root && std::env::var_os("CI").is_some() => {
-            panic!("no version 1 cpuacct hierarchy to test on")
-        }
-        _ => {
-            eprintln!("skipped: needs root and a version 1 cpuacct hierarchy");
-            None
-        }
+    let given = |m: &Mount| {
+        let given = std::fs::read_to_string(m.point.join("cgroup.subtree_control"));
+        given.is_ok_and(|all| all.split_whitespace().any(|c| c == controller))
+    };
+    let has = |m: &&Mount| match &m.controllers {
+        Some(all) => all.iter().any(|c| c == controller),
+        None => controller == "cpuacct" || given(m),
+    };
+    let mounts = mounts::parse(&text);
+    let found = || mounts.iter().filter(has);
+    let first = found().find(|m| m.controllers.is_some());
+    let mount = first.or_else(|| found().next())?;
+    Some(Hierarchy {
+        root: mount.point.clone(),
+        unified: mount.controllers.is_none(),
+    })
+}
+
+/// The hierarchies of these controllers, if a test may make groups there. In CI they must be there
+/// for root.
+fn hierarchies<const N: usize>(controllers: [&str; N]) -> Option<[Hierarchy; N]> {
+    let root = rustix::process::geteuid().is_root();
+    let found = controllers.map(hierarchy);
+    if root && found.iter().all(Option::is_some) {
+        return Some(found.map(Option::unwrap));
     }
+    let needs = format!("groups with {}", controllers.join(", "));
+    assert!(
+        !root || std::env::var_os("CI").is_none(),
+        "no {needs} to test on"
+    );
+    eprintln!("skipped: needs root and {needs}");
+    None
 }
 
 /// Runs a shell script in a group, whose name is an argument, whatever it holds.
@@ -228,18 +269,37 @@ fn run_in(group: &Path, script: &str) {
     assert!(status.success());
 }
 
-fn usage(group: &Path) -> f64 {
-    let text = std::fs::read(group.join("cpuacct.usage")).unwrap();
-    files::single(&text).unwrap() as f64 / 1e9
+impl Hierarchy {
+    /// Seconds that the kernel charged a group.
+    fn usage(&self, group: &Path) -> f64 {
+        if !self.unified {
+            return number(group, "cpuacct.usage", "") / 1e9;
+        }
+        if group == self.root {
+            // Its `usage_usec` has stolen time, too.
+            let parts = ["user_usec", "system_usec"].map(|key| number(group, "cpu.stat", key));
+            return (parts[0] + parts[1]) / 1e6;
+        }
+        number(group, "cpu.stat", "usage_usec") / 1e6
+    }
+}
+
+/// What stands in a file of a group, after `key` if there is one.
+fn number(group: &Path, file: &str, key: &str) -> f64 {
+    let text = std::fs::read_to_string(group.join(file)).unwrap();
+    let found = text.lines().find_map(|line| line.strip_prefix(key));
+    let found = found.unwrap_or_else(|| panic!("no {key} in {file}: {text}"));
+    found.trim().parse().unwrap()
 }
 
 const BURN: &str = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done";
 
 #[test]
 fn time_is_what_the_kernel_charged() {
-    let Some(root) = cpuacct() else {
+    let Some([tree]) = hierarchies(["cpuacct"]) else {
         return;
     };
+    let root = &tree.root;
     let mut made = Made(Vec::new());
     let id = std::process::id();
     // The kernel refuses only line ends.
@@ -250,7 +310,7 @@ fn time_is_what_the_kernel_charged() {
     let mut source = open(&Host::default()).unwrap();
     let mut out = Sink::new();
     source.sample(None, &mut out).unwrap();
-    let (before, root_before) = (usage(&group), usage(&root));
+    let (before, root_before) = (tree.usage(&group), tree.usage(root));
     let mut counted = 0.0;
     let short = "i=0; while [ $i -lt 2000 ]; do (:); i=$((i+1)); done";
     for script in [BURN, BURN, short] {
@@ -260,27 +320,28 @@ fn time_is_what_the_kernel_charged() {
         counted += value(&time, &format!("{shown} user")).unwrap_or(0.0);
         counted += value(&time, &format!("{shown} system")).unwrap_or(0.0);
     }
-    let charged = usage(&group) - before;
+    let charged = tree.usage(&group) - before;
     assert!(charged > 0.05, "{charged}");
     assert!(
         (counted - charged).abs() <= charged * 0.01,
         "{counted} of {charged}"
     );
-    assert!(usage(&root) - root_before >= counted);
+    assert!(tree.usage(root) - root_before >= counted);
 }
 
 #[test]
 fn a_group_that_ends_is_not_lost() {
-    let Some(root) = cpuacct() else {
+    let Some([tree]) = hierarchies(["cpuacct"]) else {
         return;
     };
+    let root = &tree.root;
     let mut made = Made(Vec::new());
     let parent = made.dir(root.join(format!("sonde-parent-{}", std::process::id())));
     let shown = format!("/sonde-parent-{}", std::process::id());
     let mut source = open(&Host::default()).unwrap();
     let mut out = Sink::new();
     source.sample(None, &mut out).unwrap();
-    let root_before = usage(&root);
+    let root_before = tree.usage(root);
     let (mut counted, mut all) = (0.0, 0.0);
     for round in 0..4 {
         let child = made.dir(parent.join(format!("child{}", round % 2)));
@@ -302,8 +363,8 @@ fn a_group_that_ends_is_not_lost() {
     sample(&mut *source, &mut out);
     counted += below(&out, &shown);
     all += sum(&rows(&out, "cgroup_cpu", 0));
-    let root_after = usage(&root);
-    let charged = usage(&parent);
+    let root_after = tree.usage(root);
+    let charged = tree.usage(&parent);
     assert!(charged > 0.2, "{charged}");
     assert!((counted - charged).abs() < 1e-6, "{counted} of {charged}");
     // The root goes on while it is read: other processes run.
