@@ -3,7 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use surfaces::table::wrapped;
+
 use crate::failure::Failure;
+
+/// Columns of what a person reads on stderr.
+const WIDTH: usize = 80;
 
 /// Writes data to stdout. A reader that has gone (`sonde get … | head`) ends the program as
 /// it ends any filter.
@@ -33,13 +38,41 @@ pub(crate) fn counted(number: u64, thing: &str) -> String {
 /// (a path, an argument) cannot draw on the terminal.
 pub(crate) fn message(text: &str) {
     let safe = text.replace(|c: char| c != '\n' && is_unsafe(c), "\u{fffd}");
+    let mut text = format!("sonde: {safe}");
+    // A file or pipe keeps each sentence on its line, for who searches it.
+    if io::stderr().is_terminal() {
+        text = fitted(&text);
+    }
     // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(io::stderr().lock(), "sonde: {safe}");
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A message with its long lines broken. Not those that are indented, as an expression above its
+/// marker, nor a command to copy.
+fn fitted(text: &str) -> String {
+    let is_whole = |line: &str| {
+        let starts = |head: &&str| line.starts_with(head);
+        line.chars().count() <= WIDTH
+            || [" ", "hint: sonde ", "sonde: next: "]
+                .iter()
+                .any(|head| starts(head))
+    };
+    let broken = |line: &str| {
+        if is_whole(line) {
+            return line.to_owned();
+        }
+        let mut heads = ["sonde: ", "hint: ", "note: "].into_iter();
+        let head = heads.find(|head| line.starts_with(head)).unwrap_or("");
+        wrapped(head, &line[head.len()..], WIDTH)
+            .trim_end()
+            .to_owned()
+    };
+    text.split('\n').map(broken).collect::<Vec<_>>().join("\n")
 }
 
 /// The same of a longer text, in lines that fit a terminal of 80 columns.
 pub(crate) fn paragraph(text: &str) {
-    let lines = surfaces::table::wrapped("", text, 73);
+    let lines = wrapped("", text, WIDTH - "sonde: ".len());
     message(&lines.trim_end().replace('\n', "\n       "));
 }
 
@@ -67,7 +100,19 @@ pub(crate) fn shell_word(text: &str) -> String {
 /// Writes a picture or a report where the user asked for it: whole, or not at all. A file that
 /// is there is replaced; a device or pipe is written to.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    whole(path, bytes).map_err(|e| Failure::input(format!("cannot write {}: {e}", path.display())))
+    whole(path, bytes).map_err(|e| {
+        let hint = match (e.kind(), path.parent()) {
+            (io::ErrorKind::NotFound, Some(dir)) => {
+                let dir = shell_word(&dir.display().to_string());
+                format!("\nhint: make the directory first: mkdir -p {dir}")
+            }
+            (io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem, _) => {
+                "\nhint: write it where you may, for example below /tmp".to_owned()
+            }
+            _ => String::new(),
+        };
+        Failure::input(format!("cannot write {}: {e}{hint}", path.display()))
+    })
 }
 
 #[expect(
@@ -117,4 +162,32 @@ pub(crate) fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if is_unsafe(c) { '\u{fffd}' } else { c })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_fit_80_columns_and_commands_stay_whole() {
+        let words = "word ".repeat(30);
+        let expression = format!("  disk.bytes by {words}\n  ^^^^");
+        let command = format!("hint: sonde get run '{words}'");
+        let text = format!("sonde: {words}\n{expression}\nhint: {words}\n{command}\nshort  one");
+        let fitted = fitted(&text);
+        assert!(
+            fitted.contains(&expression) && fitted.contains(&command),
+            "{fitted}"
+        );
+        assert!(fitted.ends_with("\nshort  one"), "{fitted}");
+        let long = fitted.lines().filter(|l| l.chars().count() > 80);
+        assert_eq!(long.count(), 2, "{fitted}");
+        // Further lines stand below the first's text.
+        assert!(fitted.contains("\n       word word"), "{fitted}");
+        assert!(fitted.contains("\n      word word"), "{fitted}");
+        assert_eq!(
+            fitted.split_whitespace().count(),
+            text.split_whitespace().count()
+        );
+    }
 }

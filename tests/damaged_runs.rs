@@ -170,6 +170,42 @@ fn a_damaged_journal_gives_what_came_before_and_says_so() {
         fs::write(&journal, &good).unwrap();
     }
     assert!(noticed * 10 >= places * 9, "{noticed} of {places} noticed");
+    // Garbage is damage, as that of a sealed table is: told once, with what to do, in the status
+    // and in the JSON.
+    let show = |arguments: &[&str]| {
+        let out = output(
+            sonde()
+                .args(["show", "run"])
+                .args(arguments)
+                .current_dir(&dir),
+        );
+        let texts = [out.stdout, out.stderr].map(|t| String::from_utf8(t).unwrap());
+        (out.status.code(), texts)
+    };
+    let mut garbled = good.clone();
+    let middle = good.len() / 2;
+    garbled[middle..middle + 512].fill(0xff);
+    fs::write(&journal, &garbled).unwrap();
+    let (status, [_, told]) = show(&[]);
+    assert_eq!(status, Some(1), "{told}");
+    assert_eq!(told.matches("is damaged after").count(), 1, "{told}");
+    assert!(told.contains("hint: what came before"), "{told}");
+    let (_, [json, _]) = show(&["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let problem = json["problems"][0].as_str().unwrap();
+    assert!(problem.contains("journal of run is damaged"), "{problem}");
+    // From its first block on: no rows are left, and that is not for want of any.
+    garbled[4..].fill(0xff);
+    fs::write(&journal, &garbled).unwrap();
+    let out = output(sonde().args(["get", "run", "cpu.time"]).current_dir(&dir));
+    let told = String::from_utf8_lossy(&out.stderr);
+    assert!(!told.contains("nothing to say"), "{told}");
+    assert!(told.contains("not all can be read"), "{told}");
+    // A block that is not yet whole is how a killed recorder ends.
+    fs::write(&journal, &good[..good.len() - 1]).unwrap();
+    let (status, [_, told]) = show(&[]);
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains("was killed"), "{told}");
     // Cut at any byte: what is before it, and no more.
     let mut last = 0.0;
     for length in (0..good.len()).step_by(good.len() / 40) {

@@ -107,6 +107,46 @@ fn folding_time_gives_the_distribution() {
     );
 }
 
+/// Ten seconds with ten reads and ten writes each, once thirty, then ten milliseconds with a tick's worth of
+/// reads: 1000 a second.
+#[test]
+fn a_short_interval_above_the_maximum_is_left_out_for_that_reason() {
+    let run = scratch("short").join("run");
+    let mut writer = Writer::create(&run, &manifest()).unwrap();
+    let mut sink = Sink::new();
+    let table = TableId::of("disk");
+    let words = ["read", "write"].map(|op| ["vda", "disk", op].map(|w| sink.word(w)));
+    let end = STARTED + 10 * SECOND + SECOND / 100;
+    for second in 1..=11_i64 {
+        let time = (STARTED + second * SECOND).min(end);
+        sink.at(time, if time == end { 0.01 } else { 1.0 });
+        let ios = if second == 5 { 30.0 } else { 10.0 };
+        for of in &words {
+            sink.row(table, of, &[ios, 0.0, 0.0, 0.0, 0.0]);
+        }
+        writer.append(&mut sink, time);
+    }
+    let ended = Some(end);
+    let phases = vec![];
+    writer
+        .finish(Manifest {
+            ended,
+            phases,
+            ..manifest()
+        })
+        .unwrap();
+    for more in [&["--stack"][..], &[]] {
+        let text = plot(&run, &[&["disk.ios by op"], more].concat());
+        let said = "1 interval under 500 ms left out: above the maximum, which longer ones set";
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("not known"), "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+    }
+    let smooth = plot(&run, &["disk.ios by op", "--smooth=3s"]);
+    assert!(!smooth.contains("left out"), "{smooth}");
+    std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
+}
+
 #[test]
 fn a_run_without_the_table_says_what_to_record() {
     let run = scratch("no-table").join("run");

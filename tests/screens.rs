@@ -115,6 +115,14 @@ fn screens_fit_80_columns() {
     ] {
         screens.push(succeed(sonde().args([name, "--help"]).env("COLUMNS", "80")));
     }
+    // As it is called without `-o`: it stays whole, being what other commands take.
+    let named = run.with_file_name("true-20261123-134856");
+    std::fs::rename(&run, &named).unwrap();
+    let dir = run.parent().unwrap();
+    let listed = succeed(sonde().arg("list").current_dir(dir));
+    assert!(listed.contains("true-20261123-134856 "), "{listed}");
+    let from_afar = succeed(sonde().arg("list").arg(dir));
+    screens.extend([listed, from_afar]);
     for screen in &screens {
         let long = screen.lines().find(|l| l.chars().count() > 80);
         assert_eq!(long, None, "{screen}");
@@ -133,6 +141,28 @@ fn nothing_found_says_how_to_see_what_there_is() {
     );
     assert!(text.contains("no rows"), "{text}");
     assert!(text.contains("'disk.bytes by device'"), "{text}");
+    std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
+}
+
+/// Two tests of one dimension that nothing passes, a directory that is not there, no time at all.
+#[test]
+fn what_to_do_is_told_and_told_once() {
+    let run = uneven("once");
+    let expression = "disk.bytes where device = sda and device != vda";
+    let text = succeed(sonde().arg("get").arg(&run).arg(expression));
+    assert_eq!(text.matches("'disk.bytes by device'").count(), 1, "{text}");
+    let picture = ["disk.bytes", "-o", "/nonexistent/picture.png"];
+    let out = support::output(sonde().arg("plot").arg(&run).args(picture));
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("mkdir -p /nonexistent\n"), "{said}");
+    let never = ["disk.bytes", "--from", "20s"];
+    let out = support::output(sonde().arg("plot").arg(&run).args(never));
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(
+        said.contains("hint: both count from the run's start"),
+        "{said}"
+    );
     std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
 }
 

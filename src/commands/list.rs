@@ -121,6 +121,7 @@ impl Found {
         if !self.runs.is_empty() {
             text += if text.is_empty() { "" } else { "\n" };
             let state = |run: &Run| self.experiments.first()?.state_of(run.path());
+            let width = usize::from(output::terminal_size().map_or(80, |s| s.0));
             text += &table_of(&self.runs, width, &state);
         }
         output::data(&text);
@@ -170,8 +171,8 @@ fn json_of(run: &Run) -> serde_json::Value {
 /// What a run is among the trials of an experiment, if it is one.
 type State<'s> = &'s dyn Fn(&Run) -> Option<&'static str>;
 
-/// As wide as the terminal; in a narrow one without the names. Trials of an experiment, which have
-/// one name, have their states instead.
+/// As wide as the terminal. What other commands take is the run: its name is left out before that
+/// is shortened. Trials of an experiment, which have one name, have their states instead.
 fn table_of(runs: &[Run], width: usize, state: State<'_>) -> String {
     let trials = runs.iter().any(|r| state(r).is_some());
     let second = |run: &Run| {
@@ -182,20 +183,34 @@ fn table_of(runs: &[Run], width: usize, state: State<'_>) -> String {
         }
     };
     let heading = if trials { "state" } else { "name" };
-    let full = table_with(runs, Some((heading, &second))).render(width);
-    if trials || full.lines().all(|line| line.chars().count() <= width) {
-        return full;
+    // Each row is answered from its run, once.
+    let rows: Vec<Vec<String>> = runs.iter().map(|run| row_of(run, second(run))).collect();
+    let ways: &[(Option<&str>, Align)] = if trials {
+        &[(Some(heading), Align::Words), (Some(heading), Align::Left)]
+    } else {
+        &[
+            (Some(heading), Align::Words),
+            (None, Align::Words),
+            (Some(heading), Align::Left),
+            (None, Align::Left),
+        ]
+    };
+    let mut text = String::new();
+    for (heading, run) in ways {
+        text = table_with(&rows, *heading, *run).render(width);
+        if text.lines().all(|line| line.chars().count() <= width) {
+            break;
+        }
     }
-    table_with(runs, None).render(width)
+    text
 }
 
-/// A column of texts beside the runs: its heading, and what it says of one.
-type Second<'s> = Option<(&'s str, &'s dyn Fn(&Run) -> String)>;
-
-fn table_with(runs: &[Run], second: Second<'_>) -> Table {
+/// `heading` is of the second column, which is left out without; `run` is how the runs stand:
+/// shortened or not.
+fn table_with(rows: &[Vec<String>], heading: Option<&str>, run: Align) -> Table {
     let mut table = Table::new();
-    table.column("run", Align::Left);
-    if let Some((heading, _)) = second {
+    table.column("run", run);
+    if let Some(heading) = heading {
         table.column(heading, Align::Left);
     }
     for name in ["started (UTC)", "length", "end"]
@@ -204,28 +219,35 @@ fn table_with(runs: &[Run], second: Second<'_>) -> Table {
     {
         table.column(name, Align::Right);
     }
-    for run in runs {
-        let mut row = vec![
-            output::one_line(&run.path().display().to_string()),
-            minute(&run::manifest::rfc3339(run.manifest.started)),
-            clock_text(length(run)),
-            run.ending(),
-        ];
-        if let Some((_, text)) = second {
-            row.insert(1, text(run));
-        }
-        for (_, expression) in HEADLINES {
-            let answer = evaluate(run, expression).ok();
-            let shown = answer.as_ref().and_then(|a| {
-                a.groups
-                    .first()
-                    .map(|g| amount(g.mean, a.unit, a.is_rate()))
-            });
-            row.push(shown.unwrap_or_else(|| "-".into()));
+    for row in rows {
+        let mut row = row.clone();
+        if heading.is_none() {
+            row.remove(1);
         }
         table.row(row);
     }
     table
+}
+
+/// The texts of a run, its second column among them.
+fn row_of(run: &Run, second: String) -> Vec<String> {
+    let mut row = vec![
+        output::one_line(&run.path().display().to_string()),
+        second,
+        minute(&run::manifest::rfc3339(run.manifest.started)),
+        clock_text(length(run)),
+        run.ending(),
+    ];
+    for (_, expression) in HEADLINES {
+        let answer = evaluate(run, expression).ok();
+        let shown = answer.as_ref().and_then(|a| {
+            a.groups
+                .first()
+                .map(|g| amount(g.mean, a.unit, a.is_rate()))
+        });
+        row.push(shown.unwrap_or_else(|| "-".into()));
+    }
+    row
 }
 
 /// A time to the minute.

@@ -84,17 +84,22 @@ pub(crate) fn run_argument() -> clap::Arg {
 
 /// Opens the run named by [`run_argument`].
 pub(crate) fn open_run(matches: &ArgMatches) -> Result<run::Run, Failure> {
+    let run = opened(matches)?;
+    if let Some(text) = run.damage() {
+        crate::output::message(&text);
+    }
+    Ok(run)
+}
+
+/// The same, for who tells himself what of it is damaged.
+pub(crate) fn opened(matches: &ArgMatches) -> Result<run::Run, Failure> {
     let path = matches
         .get_one::<std::path::PathBuf>("run")
         .expect("required");
     if let Some(failure) = experiment::an_experiment(path) {
         return Err(failure);
     }
-    let run = run::Run::open(path)?;
-    if let Some(text) = run.damage() {
-        crate::output::message(&text);
-    }
-    Ok(run)
+    Ok(run::Run::open(path)?)
 }
 
 /// The value of a length-of-time argument, in seconds.

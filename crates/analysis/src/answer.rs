@@ -23,7 +23,7 @@ use crate::bounds::Bounds;
 use crate::error::Error;
 use crate::fold::{Zeros, fill, fold};
 use crate::gather::{Rules, Totals, within};
-use crate::plan::{Key, Plan, ScanPlan, plan};
+use crate::plan::{Key, Plan, ScanPlan, of_damaged, plan};
 use crate::ratio::ratio;
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
 use crate::slots::observed;
@@ -148,7 +148,10 @@ pub(crate) fn planned(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Pla
             tables.iter().any(|x| x == t)
         })
     };
-    let mut chosen = of(&tables)?;
+    let mut chosen = of(&tables).map_err(|problem| match run.damage() {
+        Some(_) => of_damaged(problem),
+        None => problem,
+    })?;
     while knows_nothing(run, &chosen.over, bounds)? {
         tables.retain(|t| t != chosen.over.table.name);
         match of(&tables) {

@@ -3,9 +3,12 @@
 //! Operators: `=`, `!=`, `~` and `!~` (regular expression, found anywhere), `<`, `<=`, `>`,
 //! `>=`, `in a, b, c` (list), `in 10ms..1s` (range, both ends included). A value with
 //! spaces or commas stands in `"double"` or `'single'` quotes. `other.<tool>.<column>` is short
-//! for two predicates. But for that this module knows no names; the planner checks them.
+//! for two predicates. But for that this module checks no names, which is the planner's; it looks
+//! them up for what to say of a mistake.
 
 use regex::Regex;
+use run::Unit;
+use run::catalog::{self, Subject};
 use run::unit::{Amount, parse_amount};
 
 use crate::error::Problem;
@@ -87,8 +90,13 @@ impl Order {
 
 /// Reads an expression.
 pub fn parse(text: &str) -> Result<Expression, Problem> {
-    let mut p = Parser { text, at: 0 };
+    let mut p = Parser {
+        text,
+        at: 0,
+        subject: None,
+    };
     let (subject, measure) = p.statistic()?;
+    p.subject = catalog::subject(&subject.text);
     let column = p.column(&subject, &measure)?;
     let mut expression = Expression {
         text: text.to_owned(),
@@ -112,9 +120,10 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
         }
     }
     if p.keyword("by") {
-        expression.by.push(p.name("a dimension after `by`")?);
+        expression.by.push(p.dimension("a dimension after `by`")?);
         while p.symbol(",") {
-            expression.by.push(p.name("a dimension after the comma")?);
+            let next = p.dimension("a dimension after the comma")?;
+            expression.by.push(next);
         }
     }
     if p.keyword("where") {
@@ -131,8 +140,7 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
             (false, true) => "`,` or `where`",
             _ => "`and`",
         };
-        return Err(Problem::at(text, span, format!("expected {expected} here"))
-            .hint("an expression is: subject.measure [by dim, ...] [where dim op value and ...]"));
+        return Err(Problem::at(text, span, format!("expected {expected} here")).hint(FORM));
     }
     Ok(expression)
 }
@@ -140,6 +148,26 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
 struct Parser<'t> {
     text: &'t str,
     at: usize,
+    /// What is asked about, once that is read and if there is such a one.
+    subject: Option<&'static Subject>,
+}
+
+/// What an expression looks like.
+const FORM: &str = "an expression is: subject.measure [by dim, ...] [where dim op value and ...]";
+
+/// How a word is tested.
+pub(crate) const WORDS: &str = "words are tested with =  !=  ~  !~  in a, b";
+
+/// How amounts of a unit are written.
+pub(crate) fn amounts(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "times: ns us ms s m h d, for example 500us, 10ms, 2s",
+        Unit::Bytes => "sizes: B KiB MiB GiB TiB, or kB MB GB TB, for example 4KiB",
+        Unit::Count => "counts have no unit: for example 512, 10k, 1e6",
+        Unit::Ratio => "shares: for example 35%, or 0.35",
+        Unit::Joules => "energies: for example 5J",
+        Unit::Celsius => "temperatures: for example 60C",
+    }
 }
 
 const KEYWORDS: [&str; 4] = ["by", "where", "and", "in"];
@@ -245,10 +273,10 @@ impl<'t> Parser<'t> {
     }
 
     fn predicate(&mut self) -> Result<Predicate, Problem> {
-        let dimension = self.name("a dimension to test")?;
+        let dimension = self.dimension("a dimension to test")?;
         self.skip_space();
         let from = self.at;
-        let test = self.test()?;
+        let test = self.test(&dimension.text)?;
         Ok(Predicate {
             dimension,
             test,
@@ -256,7 +284,31 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn test(&mut self) -> Result<Test, Problem> {
+    /// The name of a dimension; without one, those that there are.
+    fn dimension(&mut self, expected: &str) -> Result<Spanned, Problem> {
+        let subject = self.subject;
+        self.name(expected).map_err(|problem| match subject {
+            Some(subject) => {
+                let names: Vec<&str> = subject.dimensions.iter().map(|d| d.name).collect();
+                let names = [names.as_slice(), &["phase", "host"]].concat();
+                problem.hint(format!("dimensions: {}", names.join(", ")))
+            }
+            None => problem.hint(FORM),
+        })
+    }
+
+    /// What amounts a dimension is compared with, if it is known.
+    fn amounts_of(&self, dimension: &str) -> Option<&'static str> {
+        match dimension {
+            "time" => return Some(amounts(Unit::Seconds)),
+            "phase" | "host" => return Some(WORDS),
+            _ => {}
+        }
+        let dimension = self.subject?.dimension(dimension)?;
+        Some(dimension.number.map_or(WORDS, amounts))
+    }
+
+    fn test(&mut self, dimension: &str) -> Result<Test, Problem> {
         if self.keyword("in") {
             return self.list_or_range();
         }
@@ -270,7 +322,8 @@ impl<'t> Parser<'t> {
             if self.symbol(symbol) {
                 let value = self.value()?;
                 let amount = self.amount(&value).map_err(|problem| {
-                    problem.hint("words are tested with =  !=  ~  !~  in a, b")
+                    let hint = self.amounts_of(dimension);
+                    hint.map_or(problem.clone(), |hint| problem.hint(hint))
                 })?;
                 return Ok(Test::Compare(order, amount));
             }
@@ -287,7 +340,9 @@ impl<'t> Parser<'t> {
                         .unwrap_or("")
                         .trim_start_matches("error: ");
                     let what = format!("not a regular expression: {why}");
-                    Problem::at(self.text, value.span, what)
+                    Problem::at(self.text, value.span, what).hint(
+                        r"\ before one of . * + ? ( ) [ ] { } | ^ $ \ takes it as it stands, as in a\.b; `=` tests for a whole text",
+                    )
                 })?;
                 return Ok(Test::Matches(regex, wanted));
             }
@@ -334,7 +389,10 @@ impl<'t> Parser<'t> {
                     })?;
                 }
                 if a.value > b.value {
-                    return Err(Problem::at(self.text, first.span, "this range is empty"));
+                    let hint = format!("the smaller comes first: in {}..{}", high.text, low.text);
+                    return Err(
+                        Problem::at(self.text, first.span, "this range is empty").hint(hint)
+                    );
                 }
                 return Ok(Test::Range(a, b));
             }

@@ -47,6 +47,11 @@ impl<'a> Frames<'a> {
         self.wants == 0 || self.wants == BLOCK_HEADER
     }
 
+    /// Whether all that the file has was taken: what is missing then was cut off.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.offset >= self.length && self.used == self.input.len()
+    }
+
     fn fill(&mut self) -> io::Result<()> {
         let left = self.length.saturating_sub(self.offset);
         self.input.resize(READ.min(left as usize), 0);

@@ -1,6 +1,8 @@
 //! An answer as a chart: the largest groups as lines, the rest summed; a number dimension as
 //! a heat map.
 
+use std::collections::BTreeSet;
+
 use analysis::scan::{KeyValue, Slot};
 use analysis::{Answer, Group, quantiles};
 use run::Run;
@@ -59,7 +61,10 @@ pub enum ChartError {
     #[error("a heat map has no second axis and no stacked areas")]
     HeatWithMore,
     /// The time range is empty.
-    #[error("nothing lies between --from and --to: the run is {0} s long")]
+    #[error(
+        "nothing lies between --from and --to: the run is {0} s long\nhint: both count from the \
+         run's start, --from below --to: for example --from 0s --to {0}s"
+    )]
     Empty(String),
 }
 
@@ -128,7 +133,14 @@ pub fn chart(
             shown: (from, to),
             shortest: run.manifest.every_seconds / 2.0,
         };
-        let (lines, left_out) = lines(answer, &place, &since, look);
+        let (mut lines, left_out) = lines(answer, &place, &since, look);
+        // What a level is does not depend on for how long it was.
+        let is_level = matches!(answer.kind, Some(Kind::Level | Kind::Peak));
+        if look.smooth.is_none() && !is_level {
+            let is_stack = look.stack && !is_right;
+            let short = leave_short_out(&mut lines, place.shortest, is_stack);
+            chart.notes.extend(short);
+        }
         chart.lines.extend(lines);
         if left_out > 0 {
             chart.notes.push(format!(
@@ -267,15 +279,6 @@ fn lines(
         let (mean, max) = group.map_or_else(|| legend(&points), |g| (g.mean, g.max));
         if let Some(window) = look.smooth {
             points = smoothed(&points, window);
-        } else {
-            // A few milliseconds at a mark or at the end may hold a tick's worth: such a rate is
-            // no maximum, and must not set the axis either.
-            // What a level is does not depend on for how long it was.
-            let is_level = matches!(answer.kind, Some(Kind::Level | Kind::Peak));
-            let is_short = |p: &Point| !is_level && p.to - p.from < place.shortest && p.value > max;
-            for (point, _) in points.iter_mut().filter(|(p, _)| is_short(p)) {
-                point.value = f64::NAN;
-            }
         }
         Line {
             name,
@@ -311,6 +314,35 @@ fn lines(
     let series: Vec<(u32, f64)> = known.map(|(i, v)| (i as u32, *v)).collect();
     lines.push(line("other".into(), &series, None));
     (lines, 0)
+}
+
+/// A few milliseconds at a mark or at the end may hold a tick's worth: such a rate is no maximum,
+/// and must not set the axis either. Takes those above their line's maximum away, and says so. A
+/// stack without one of its parts would be lower than the sum was: there the interval goes.
+fn leave_short_out(lines: &mut [Line], shortest: f64, is_stack: bool) -> Option<String> {
+    let above = |max: f64, p: &Point| p.to - p.from < shortest && p.value > max;
+    // All lines of an answer have their intervals in common.
+    let ends: BTreeSet<u64> = lines
+        .iter()
+        .flat_map(|line| line.points.iter().filter(|p| above(line.max, p)))
+        .map(|p| p.to.to_bits())
+        .collect();
+    for line in lines {
+        if is_stack {
+            line.points.retain(|p| !ends.contains(&p.to.to_bits()));
+            continue;
+        }
+        for point in line.points.iter_mut().filter(|p| above(line.max, p)) {
+            point.value = f64::NAN;
+        }
+    }
+    let (number, s) = (ends.len(), if ends.len() == 1 { "" } else { "s" });
+    let under = run::unit::amount(shortest, run::Unit::Seconds, false);
+    (number > 0).then(|| {
+        format!(
+            "{number} interval{s} under {under} left out: above the maximum, which longer ones set"
+        )
+    })
 }
 
 fn point(slot: &Slot, value: f64, since: &dyn Fn(i64) -> f64) -> Point {
@@ -386,6 +418,36 @@ mod tests {
         (two[0].1, two[1].1) = (100.0, 1.0);
         let smooth = smoothed(&two, 4.0);
         assert!((smooth[0].0.value - 0.301 / 101.0).abs() < 1e-12);
+    }
+
+    /// Ten milliseconds with a tick's worth, in one of two lines.
+    #[test]
+    fn short_intervals_above_the_maximum_are_left_out_for_that_reason() {
+        let line = |short: f64| {
+            let mut points: Vec<Point> = points(&[1.0, 2.0]).into_iter().map(|p| p.0).collect();
+            let (from, to, value) = (2.0, 2.01, short);
+            points.push(Point { from, to, value });
+            Line {
+                name: String::new(),
+                right: false,
+                points,
+                mean: 1.5,
+                max: 2.0,
+            }
+        };
+        let lines = [line(100.0), line(1.5)];
+        let mut apart = lines.clone();
+        let said = leave_short_out(&mut apart, 0.5, false).unwrap();
+        assert!(
+            said.starts_with("1 interval under 500 ms left out: "),
+            "{said}"
+        );
+        assert!(apart[0].points[2].value.is_nan());
+        assert_eq!(apart[1], lines[1]);
+        let mut stacked = lines.clone();
+        assert_eq!(leave_short_out(&mut stacked, 0.5, true), Some(said));
+        assert!(stacked.iter().all(|l| l.points.len() == 2));
+        assert_eq!(leave_short_out(&mut stacked, 0.5, true), None);
     }
 
     #[test]

@@ -28,12 +28,13 @@ pub(crate) fn no_rows(run: &Run, text: &str) -> String {
     let path = output::one_line(&run.path().display().to_string());
     let ask_by =
         |dimension: &str| format!("\nhint: sonde get {path} '{subject}.{measure} by {dimension}'");
+    let mut asked = vec!["time", "host"];
     for predicate in &expression.predicates {
         let dimension = predicate.dimension.text.as_str();
-        if ["time", "host"].contains(&dimension) {
-            continue;
+        if !asked.contains(&dimension) {
+            hints += &ask_by(dimension);
+            asked.push(dimension);
         }
-        hints += &ask_by(dimension);
     }
     // What was not asked for, and holds unless something is said of it.
     let subject = catalog::subject(subject);

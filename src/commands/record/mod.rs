@@ -100,8 +100,8 @@ fn arguments(command: Command) -> Command {
                 .help("Command to observe, with its arguments, after --"),
         )
         .after_help(
-            "The command keeps its terminal and its exit status. Its output is shown, and kept\n\
-             in the run. Inside it, `sonde mark NAME` starts a phase.\n\n\
+            "The command keeps its terminal and its exit status. Its output is shown, and\n\
+             kept in the run. Inside it, `sonde mark NAME` starts a phase.\n\n\
              Exit status: the command's; 128+N if signal N ended it; 127 if there is no such\n\
              command; 2 for wrong input; 1 if something was lost and there was no command.",
         )

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, Command};
 use lab::experiment::Logbook;
 
-use super::{Entry, experiment, flag, open_run, picture, run_argument};
+use super::{Entry, experiment, flag, opened, picture, run_argument};
 use crate::failure::Failure;
 use crate::output;
 
@@ -49,8 +49,13 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             "-o is for the picture of an experiment\nhint: a run is drawn by `sonde plot RUN EXPR -o FILE`",
         ));
     }
-    let run = open_run(matches)?;
-    let summary = gather::summary(&run);
+    let run = opened(matches)?;
+    let mut summary = gather::summary(&run);
+    match run.missing() {
+        Some(missing) if missing.is_damage => summary.problems.insert(0, missing.text),
+        Some(missing) => output::message(&missing.text),
+        None => {}
+    }
     if matches.get_flag("json") {
         output::data(&format!("{:#}\n", gather::json(&run, &summary)));
     } else {

@@ -7,7 +7,7 @@ use run::{Nanos, grid};
 
 use super::{Check, Planner, TimeCheck};
 use crate::error::Problem;
-use crate::syntax::{Order, Predicate, Test};
+use crate::syntax::{Order, Predicate, Test, WORDS, amounts};
 
 impl Planner<'_> {
     /// A test whose values are texts.
@@ -20,7 +20,7 @@ impl Planner<'_> {
                     p.span,
                     format!("`{}` is a word, not a number", p.dimension.text),
                 )
-                .hint("words are tested with =  !=  ~  !~  in a, b")),
+                .hint(WORDS)),
         }
     }
 
@@ -41,11 +41,13 @@ impl Planner<'_> {
             None if p.dimension.text == "time" => Ok(amount.value),
             None => Err(self
                 .problem(span, format!("`{}` needs a unit", p.dimension.text))
-                .hint("for example 500us, 10ms, 2s")),
-            Some(u) => Err(self.problem(
-                span,
-                format!("`{}` is in {unit}, this value in {u}", p.dimension.text),
-            )),
+                .hint(amounts(unit))),
+            Some(u) => Err(self
+                .problem(
+                    span,
+                    format!("`{}` is in {unit}, this value in {u}", p.dimension.text),
+                )
+                .hint(amounts(unit))),
         };
         let mut listed = Vec::new();
         let test = match &p.test {
@@ -67,7 +69,7 @@ impl Planner<'_> {
             Test::In(values) | Test::NotIn(values) => {
                 for v in values {
                     let amount = run::unit::parse_amount(&v.text)
-                        .map_err(|e| self.problem(v.span, e.to_string()))?;
+                        .map_err(|e| self.problem(v.span, e.to_string()).hint(amounts(unit)))?;
                     let value = in_unit(amount, v.span)?;
                     listed.push(if exact {
                         value

@@ -79,7 +79,7 @@ impl Planner<'_> {
                  it is recorded with `{flags}`"
             ),
             (Some(s), _) if s.state == "available" => {
-                format!("the source `{source}` was recorded and had nothing to say")
+                format!("the source `{source}` was recorded and {NOTHING_TO_SAY}")
             }
             (Some(s), _) => format!("the source `{source}` was {}: {}", s.state, s.detail),
             (None, Some(flags)) => format!(
@@ -116,6 +116,23 @@ impl Planner<'_> {
         let mut others = catalog::tables().map(|(_, t)| t).filter(same);
         table.detail == Detail::Event && others.any(|t| (self.has)(t.name))
     }
+}
+
+/// What is said of a source that was recorded, and left no rows.
+const NOTHING_TO_SAY: &str = "had nothing to say";
+
+/// The same problem, of a run whose journal cannot be read to its end: there the rows may be.
+pub(crate) fn of_damaged(mut problem: Problem) -> Problem {
+    if problem
+        .hint
+        .as_ref()
+        .is_some_and(|h| h.ends_with(NOTHING_TO_SAY))
+    {
+        problem.hint = Some(
+            "of this run's journal not all can be read: rows of it may be in what is lost".into(),
+        );
+    }
+    problem
 }
 
 /// Where rows come from that no source reads.

@@ -23,6 +23,7 @@ use candidates::{Candidate, candidates};
 use checks::cuts;
 pub use checks::{holds, holds_number};
 pub use events::plan_events;
+pub(crate) use messages::of_damaged;
 
 /// What is to be read, and what to make of it.
 #[derive(Clone, Debug)]
@@ -217,7 +218,7 @@ impl Planner<'_> {
     }
 
     fn check_dimensions(&self) -> Result<(), Problem> {
-        for d in self.named() {
+        for (place, d) in self.named().enumerate() {
             if EVERYWHERE.contains(&d.text.as_str()) || self.subject.dimension(&d.text).is_some() {
                 continue;
             }
@@ -227,7 +228,9 @@ impl Planner<'_> {
                 .dimensions
                 .iter()
                 .map(|d| d.name)
-                .chain(EVERYWHERE);
+                .chain(EVERYWHERE)
+                // A breakdown by it is refused below.
+                .filter(|name| *name != "time" || place >= self.expression.by.len());
             return Err(self.problem(d.span, what).hint(near_or_all(&d.text, names)));
         }
         let by = &self.expression.by;

@@ -58,8 +58,11 @@ pub enum Columns<'c> {
 pub enum End {
     /// The last block is whole.
     Whole,
-    /// The last block is cut or damaged; all before it is good.
+    /// The file ends within a block, as when its recorder was killed while it wrote; all before
+    /// it is good.
     Cut,
+    /// A block is not what was written, and the file goes on; all before it is good.
+    Damaged,
 }
 
 /// Reads all whole blocks of rows from `file` (from its start, whatever its cursor).
@@ -80,7 +83,9 @@ pub fn read<'c>(
         match read_block(&mut input, &mut head, &mut payload) {
             Block::Good => {}
             Block::End if input.ended_whole() => return Ok(End::Whole),
+            Block::Cut if !input.is_used_up() => return Ok(End::Damaged),
             Block::End | Block::Cut => return Ok(End::Cut),
+            Block::Damaged => return Ok(End::Damaged),
         }
         let good = match head[0] {
             SCHEMA => read_schema(&payload).map(|s| schema = s),
@@ -104,7 +109,7 @@ pub fn read<'c>(
             _ => Some(()),
         };
         if good.is_none() {
-            return Ok(End::Cut);
+            return Ok(End::Damaged);
         }
     }
 }
@@ -127,7 +132,7 @@ pub(crate) fn read_own<'c>(
         match read_block(&mut input, &mut head, &mut payload) {
             Block::Good => {}
             Block::End => return true,
-            Block::Cut => return false,
+            Block::Cut | Block::Damaged => return false,
         }
         let decode = if head[0] == ROWS {
             read_rows
@@ -146,6 +151,8 @@ enum Block {
     Good,
     End,
     Cut,
+    /// As long as it says, but another one.
+    Damaged,
 }
 
 fn read_block(input: &mut impl Read, head: &mut [u8; 9], payload: &mut Vec<u8>) -> Block {
@@ -160,12 +167,15 @@ fn read_block(input: &mut impl Read, head: &mut [u8; 9], payload: &mut Vec<u8>) 
     let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
     let crc = u32::from_le_bytes([head[5], head[6], head[7], head[8]]);
     if length > LARGEST_BLOCK {
-        return Block::Cut;
+        return Block::Damaged;
     }
     payload.clear();
     let read = input.take(u64::from(length)).read_to_end(payload);
-    if read.is_err() || payload.len() != length as usize || crc32fast::hash(payload) != crc {
+    if read.is_err() || payload.len() != length as usize {
         return Block::Cut;
+    }
+    if crc32fast::hash(payload) != crc {
+        return Block::Damaged;
     }
     Block::Good
 }

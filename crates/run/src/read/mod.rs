@@ -118,6 +118,15 @@ pub struct Run {
     tail: Option<Snapshot>,
 }
 
+/// What of a journal cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// It, for a person.
+    pub text: String,
+    /// Whether it is damage: a recorder that is killed may leave its last block cut, or none.
+    pub is_damage: bool,
+}
+
 impl Run {
     /// What an observation in memory has now.
     pub(crate) fn of_tail(manifest: Manifest, tail: Snapshot) -> Run {
@@ -289,29 +298,47 @@ impl Run {
 
     /// What of the journal cannot be read, if it is damaged, its last block was cut, or it is
     /// empty.
+    pub fn damage(&self) -> Option<String> {
+        self.missing().map(|missing| missing.text)
+    }
+
+    /// What of the journal cannot be read, and whether that is more than the end of a recorder
+    /// that was killed.
     ///
     /// Not asked of a run that still grows: its last block may be on its way.
-    pub fn damage(&self) -> Option<String> {
+    pub fn missing(&self) -> Option<Missing> {
         let file = self.journal.as_ref().filter(|_| self.life != Life::Live)?;
         let mut rows = 0;
         let columns = journal::Columns::Only(&[]);
         let count = |block: journal::RowsBlock<'_>, _: &[Arc<str>]| rows += block.times.len();
         let end = journal::read(file, |_| Some(columns), count);
-        match end {
-            Ok(journal::End::Whole) if rows == 0 => Some(format!(
-                "the journal of {} has no rows: the recorder ended before its first sample",
-                shown(&self.path)
-            )),
-            Ok(journal::End::Whole) => None,
-            Ok(journal::End::Cut) => Some(format!(
-                "the journal of {} is damaged after {rows} rows; what came later cannot be read",
-                shown(&self.path)
-            )),
-            Err(e) => Some(format!(
-                "the journal of {} cannot be read: {e}",
-                shown(&self.path)
-            )),
-        }
+        let path = shown(&self.path);
+        let (text, is_damage) = match end {
+            Ok(journal::End::Whole) if rows == 0 => (
+                format!(
+                    "the journal of {path} has no rows: the recorder ended before its first sample"
+                ),
+                false,
+            ),
+            Ok(journal::End::Whole) => return None,
+            // One that was ended was written to its end.
+            Ok(journal::End::Cut) if self.life == Life::Killed => (
+                format!(
+                    "the journal of {path} is damaged after {rows} rows, or was cut there when its \
+                     recorder was killed; what came later cannot be read"
+                ),
+                false,
+            ),
+            Ok(_) => (
+                format!(
+                    "the journal of {path} is damaged after {rows} rows; what came later cannot be \
+                     read\nhint: what came before is whole, and answers are of it alone"
+                ),
+                true,
+            ),
+            Err(e) => (format!("the journal of {path} cannot be read: {e}"), true),
+        };
+        Some(Missing { text, is_damage })
     }
 
     /// Names of the tables that have rows.

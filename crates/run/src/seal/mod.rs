@@ -454,7 +454,7 @@ pub fn seal(file: &File, dir: &Path, amounts: Amounts) -> Result<Sealed, SealErr
             }
         },
     )?;
-    if end == End::Cut && failed.is_none() {
+    if end != End::Whole && failed.is_none() {
         failed = Some(SealError::Damaged);
     }
     let parts: Vec<PathBuf> = open.values().map(|s| s.path.clone()).collect();
