@@ -51,9 +51,10 @@ impl Limited {
 
     /// What the kernel says: seconds throttled, periods, throttled periods.
     fn throttle(&self) -> [f64; 3] {
-        let (time, unit) = match self.unified[0] {
-            true => ("throttled_usec ", 1e6),
-            false => ("throttled_time ", 1e9),
+        let (time, unit) = if self.unified[0] {
+            ("throttled_usec ", 1e6)
+        } else {
+            ("throttled_time ", 1e9)
         };
         let of = |key| number(&self.cpu, "cpu.stat", key);
         [of(time) / unit, of("nr_periods "), of("nr_throttled ")]
