@@ -85,7 +85,7 @@ impl Burner {
     fn new(group: &Limited) -> Burner {
         let script = format!(
             "for g; do echo $$ > \"$g/cgroup.procs\"; done; \
-             while read -r line; do {BURN}; echo done; done"
+             while read -r line; do {BURN}; {BURN}; echo done; done"
         );
         let mut shell = Command::new("sh");
         shell.args(["-e", "-c", &script, "sh"]);
