@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use recorder::{manifest, sleep, wait};
+use recorder::{manifest, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
 use support::{AtEnd, scratch, sonde, succeed, total};
 use truth::group::Own;

@@ -10,8 +10,8 @@
 //!   proportion of those samples.
 //! - The root of version 2 has neither memory nor tasks: not known. The root of version 1
 //!   counts no kernel memory for itself, though its children do.
-//! - Version 1 counts I/O for each group alone; what a group did between the last sample and
-//!   its end is lost with it.
+//! - Version 1 counts I/O for each group alone: nothing is taken off a parent's, and what a group
+//!   did between the last sample and its end is lost with it.
 //! - Pressure, throttling and OOM kills are not split between parent and children by
 //!   subtraction: pressure is a group's with its children's (which does not add up), the
 //!   other two the kernel counts for each group alone.

@@ -250,8 +250,16 @@ fn every_column_of_version_2_is_what_the_files_say() {
             "/a memory full [1e-6]",
         ]
     );
+}
 
-    // Limits are looked at in turn: after eight samples, each has been.
+#[test]
+fn limits_that_change_are_seen() {
+    let tree = Unified::new("cgroup-limits");
+    unified_reading(&tree, 1);
+    let mut source = open(&Host::at(&tree.0)).unwrap();
+    let mut out = Sink::new();
+    source.sample(None, &mut out).unwrap();
+    // They are looked at in turn: after eight samples, each has been.
     tree.put(
         "cg/a",
         &[line("cpu.max", "max 100000"), line("memory.max", "max")],

@@ -51,9 +51,10 @@ impl Limited {
 
     /// What the kernel says: seconds throttled, periods, throttled periods.
     fn throttle(&self) -> [f64; 3] {
-        let (time, unit) = match self.unified[0] {
-            true => ("throttled_usec ", 1e6),
-            false => ("throttled_time ", 1e9),
+        let (time, unit) = if self.unified[0] {
+            ("throttled_usec ", 1e6)
+        } else {
+            ("throttled_time ", 1e9)
         };
         let of = |key| number(&self.cpu, "cpu.stat", key);
         [of(time) / unit, of("nr_periods "), of("nr_throttled ")]
@@ -84,7 +85,7 @@ impl Burner {
     fn new(group: &Limited) -> Burner {
         let script = format!(
             "for g; do echo $$ > \"$g/cgroup.procs\"; done; \
-             while read -r line; do {BURN}; echo done; done"
+             while read -r line; do {BURN}; {BURN}; echo done; done"
         );
         let mut shell = Command::new("sh");
         shell.args(["-e", "-c", &script, "sh"]);
