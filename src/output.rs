@@ -50,12 +50,9 @@ pub(crate) fn message(text: &str) {
 /// A message with its long lines broken. Not those that are indented, as an expression above its
 /// marker, nor a command to copy.
 fn fitted(text: &str) -> String {
+    let whole = [" ", "hint: sonde ", "sonde: next: "];
     let is_whole = |line: &str| {
-        let starts = |head: &&str| line.starts_with(head);
-        line.chars().count() <= WIDTH
-            || [" ", "hint: sonde ", "sonde: next: "]
-                .iter()
-                .any(|head| starts(head))
+        line.chars().count() <= WIDTH || whole.iter().any(|head| line.starts_with(head))
     };
     let broken = |line: &str| {
         if is_whole(line) {

@@ -170,8 +170,50 @@ fn a_damaged_journal_gives_what_came_before_and_says_so() {
         fs::write(&journal, &good).unwrap();
     }
     assert!(noticed * 10 >= places * 9, "{noticed} of {places} noticed");
-    // Garbage is damage, as that of a sealed table is: told once, with what to do, in the status
-    // and in the JSON.
+    // Cut at any byte: what is before it, and no more.
+    let mut last = 0.0;
+    for length in (0..good.len()).step_by(good.len() / 40) {
+        fs::write(&journal, &good[..length]).unwrap();
+        let out = output(
+            sonde()
+                .args(["get", "run", "self.samples"])
+                .current_dir(&dir),
+        );
+        let told = String::from_utf8_lossy(&out.stderr);
+        if out.status.code() == Some(2) {
+            let why = ["has no rows", "is damaged after"];
+            assert!(
+                why.iter().any(|w| told.contains(w)) && last == 0.0,
+                "{length} bytes: {told}"
+            );
+            continue;
+        }
+        let samples = total(&run, "self.samples");
+        assert!(
+            samples >= last && samples <= whole,
+            "{length} bytes: {samples} after {last}"
+        );
+        last = samples;
+    }
+    fs::remove_file(&journal).unwrap();
+    refuses(
+        &dir,
+        &["get", "run", "cpu.time"],
+        "run has no journal",
+        "not sealed",
+    );
+}
+
+/// As that of a sealed table: told once, with what to do, in the status and in the JSON.
+#[test]
+fn garbage_in_a_journal_is_damage_and_its_cut_end_is_none() {
+    let dir = scratch("garbage");
+    let run = dir.join("run");
+    let recorder = Recorder::start(&run, &["-q", "--every", "20ms", "--for", "1m"]);
+    sleep(1.5);
+    recorder.kill();
+    let journal = run.join("journal");
+    let good = fs::read(&journal).unwrap();
     let show = |arguments: &[&str]| {
         let out = output(
             sonde()
@@ -206,36 +248,4 @@ fn a_damaged_journal_gives_what_came_before_and_says_so() {
     let (status, [_, told]) = show(&[]);
     assert_eq!(status, Some(0), "{told}");
     assert!(told.contains("was killed"), "{told}");
-    // Cut at any byte: what is before it, and no more.
-    let mut last = 0.0;
-    for length in (0..good.len()).step_by(good.len() / 40) {
-        fs::write(&journal, &good[..length]).unwrap();
-        let out = output(
-            sonde()
-                .args(["get", "run", "self.samples"])
-                .current_dir(&dir),
-        );
-        let told = String::from_utf8_lossy(&out.stderr);
-        if out.status.code() == Some(2) {
-            let why = ["has no rows", "is damaged after"];
-            assert!(
-                why.iter().any(|w| told.contains(w)) && last == 0.0,
-                "{length} bytes: {told}"
-            );
-            continue;
-        }
-        let samples = total(&run, "self.samples");
-        assert!(
-            samples >= last && samples <= whole,
-            "{length} bytes: {samples} after {last}"
-        );
-        last = samples;
-    }
-    fs::remove_file(&journal).unwrap();
-    refuses(
-        &dir,
-        &["get", "run", "cpu.time"],
-        "run has no journal",
-        "not sealed",
-    );
 }

@@ -134,6 +134,12 @@ pub fn chart(
             shortest: run.manifest.every_seconds / 2.0,
         };
         let (mut lines, left_out) = lines(answer, &place, &since, look);
+        if left_out > 0 {
+            chart.notes.push(format!(
+                "{left_out} smaller groups of {} are not drawn",
+                answer.text
+            ));
+        }
         // What a level is does not depend on for how long it was.
         let is_level = matches!(answer.kind, Some(Kind::Level | Kind::Peak));
         if look.smooth.is_none() && !is_level {
@@ -142,12 +148,6 @@ pub fn chart(
             chart.notes.extend(short);
         }
         chart.lines.extend(lines);
-        if left_out > 0 {
-            chart.notes.push(format!(
-                "{left_out} smaller groups of {} are not drawn",
-                answer.text
-            ));
-        }
     }
     Ok(chart)
 }
