@@ -123,6 +123,13 @@ fn screens_fit_80_columns() {
     assert!(listed.contains("true-20261123-134856 "), "{listed}");
     let from_afar = succeed(sonde().arg("list").arg(dir));
     screens.extend([listed, from_afar]);
+    // A line that is broken at its end leaves a word alone.
+    for name in ["record", "report", "try"] {
+        let help = succeed(sonde().args([name, "--help"]).env("COLUMNS", "80"));
+        let mut lines = help.lines();
+        let alone = lines.find(|l| ["kept", "and", "if"].contains(l));
+        assert_eq!(alone, None, "{help}");
+    }
     for screen in &screens {
         let long = screen.lines().find(|l| l.chars().count() > 80);
         assert_eq!(long, None, "{screen}");

@@ -151,8 +151,8 @@ fn arguments(command: Command) -> Command {
         .after_help(format!(
             "Forms, by the ending of FILE:\n{}\n\n\
              Without --worksheet and --expr: what stands out, and how busy processors, disks\n\
-             and networks were. Of an experiment: what `sonde show` says, with its picture and\n\
-             its trials.\n\
+             and networks were. Of an experiment: what `sonde show` says, with its picture\n\
+             and its trials.\n\
              Examples:\n  sonde report RUN -o report.eml\n  \
              sonde report RUN -o disks.xlsx --expr 'disk.bytes by device, op' \\\n      \
              --expr 'disk.ios by latency'\n  \

@@ -95,8 +95,8 @@ fn arguments(command: Command) -> Command {
              sonde try --set disk:vda.scheduler=none,mq-deadline -- fio job.fio\n  \
              sonde try --param jobs=1,4 --blocks 8 -m workload.ops -- fio --numjobs={jobs} job.fio\n  \
              sonde try --scale jobs=1,2,4,8 -- fio --numjobs={jobs} job.fio\n\n\
-             Exit status: 0 whatever the verdict; 1 if a trial failed; 2 for wrong input; 3 if\n\
-             a setting could not be put back; 128+N if signal N ended it.",
+             Exit status: 0 whatever the verdict; 1 if a trial failed; 2 for wrong input; 3\n\
+             if a setting could not be put back; 128+N if signal N ended it.",
         )
 }
 
