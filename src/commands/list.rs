@@ -121,7 +121,6 @@ impl Found {
         if !self.runs.is_empty() {
             text += if text.is_empty() { "" } else { "\n" };
             let state = |run: &Run| self.experiments.first()?.state_of(run.path());
-            let width = usize::from(output::terminal_size().map_or(80, |s| s.0));
             text += &table_of(&self.runs, width, &state);
         }
         output::data(&text);
