@@ -402,6 +402,25 @@ fn recordings_of_sysstat_are_read_by_its_own_program() {
     assert_eq!(told["imported"][0]["format"], "sadf-json");
     let all = ["cpu.time", "cpu.idle", "cpu.iowait", "cpu.steal"].map(|e| total(&dir, "run", e));
     assert!(all.iter().sum::<f64>() > 0.9, "{all:?}");
+    // Compressed, in an archive, and both.
+    for (program, arguments) in [
+        ("gzip", &["-k", "day.sa"][..]),
+        ("tar", &["-czf", "plain.tgz", "day.sa"]),
+        ("tar", &["-cf", "packed.tar", "day.sa.gz"]),
+    ] {
+        let status = Command::new(program)
+            .args(arguments)
+            .current_dir(&dir)
+            .status();
+        assert!(status.unwrap().success());
+    }
+    for file in ["day.sa.gz", "plain.tgz", "packed.tar"] {
+        let run = format!("{file}.run");
+        let out = import(&dir, &[file, "-o", &run, "--tz", "UTC"]);
+        assert!(out.status.success(), "{file}: {}", said(&out));
+        let same = ["cpu.time", "cpu.idle"].map(|e| total(&dir, &run, e));
+        assert_eq!(same[..], all[..2], "{file}");
+    }
     fs::write(dir.join("bad.sa"), [0x96, 0xd5, 1, 2, 3]).unwrap();
     let out = import(&dir, &["bad.sa", "-o", "bad"]);
     assert_eq!(out.status.code(), Some(2));

@@ -9,6 +9,7 @@ mod support;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use importing::{VMSTAT, import, manifest, said, total};
 use support::{scratch, sonde};
@@ -267,32 +268,159 @@ fn a_compressed_pipe_grows_a_run() {
     drop(packed);
 }
 
-/// What came of a pipe is lost when it is refused: not after a night.
+/// As `ssh` starts it: nothing is said of times or intervals.
+fn alone(dir: &Path, arguments: &[&str]) -> Child {
+    let mut command = sonde();
+    command
+        .arg("import")
+        .args(arguments)
+        .arg("-")
+        .current_dir(dir);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+const IOSTAT: &str = "                    extended device statistics              \n    r/s    w/s   \
+    kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device\n   10.0   20.0   80.0  160.0  0.0  0.0    \
+    0.1    6.3   0   1 c0t0d0\n";
+
+/// The tool's name is enough, whichever system's it is.
 #[test]
-fn a_pipe_without_an_interval_is_refused_at_once() {
-    let dir = scratch("import-pipe-interval");
-    let mut child = sonde()
-        .args(["import", "--as", "vmstat", "-o", "run", "-"])
-        .current_dir(&dir)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(VMSTAT.as_bytes()).unwrap();
-    let row = VMSTAT.lines().last().unwrap();
-    let mut rows = 0;
-    while child.try_wait().unwrap().is_none() {
-        assert!(rows < 200, "it waits for more");
-        // It is gone perhaps.
-        let _gone = writeln!(pipe, "{row}");
-        rows += 1;
-        std::thread::sleep(std::time::Duration::from_millis(50));
+fn a_tools_name_is_taken_for_each_of_its_formats() {
+    let dir = scratch("import-tool");
+    let linux = "Linux 5.10.0 (box)\t2021-09-16\t_x86_64_\t(2 CPU)\n\n\
+        avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           \
+        1.00    0.00    2.00    0.00    0.00   97.00\n\n\
+        Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+        sda               5.00        20.00        10.00        200        100\n\n";
+    let bsd = "                        extended device statistics  \n\
+        device     r/s     w/s     kr/s     kw/s  ms/r  ms/w  ms/o  ms/t qlen  %b  \n\
+        ada0        10      20     80.0    160.0     1     1     0     1    0   1 \n";
+    for (format, text) in [
+        ("iostat-linux", linux),
+        ("iostat-bsd", bsd),
+        ("iostat-solaris", IOSTAT),
+    ] {
+        let mut child = alone(&dir, &["--as", "iostat", "--every", "1s", "-o", format]);
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(text.repeat(3).as_bytes()).unwrap();
+        drop(pipe);
+        let out = child.wait_with_output().unwrap();
+        assert!(out.status.success(), "{format}: {}", said(&out));
+        assert_eq!(manifest(&dir, format)["imported"][0]["format"], format);
     }
-    let out = child.wait_with_output().unwrap();
-    assert_eq!(out.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&out.stderr);
-    assert!(said.contains("--every 1s"), "{said}");
-    assert!(!dir.join("run").exists());
+}
+
+/// The files of an archive would be read as one text; as would a recording that only its tool reads.
+#[test]
+fn archives_are_not_read_from_a_pipe() {
+    let dir = scratch("import-pipe-tar");
+    std::fs::write(dir.join("vmstat"), VMSTAT).unwrap();
+    let packed = |arguments: &[&str]| {
+        let mut command = Command::new("tar");
+        let out = command.args(arguments).current_dir(&dir).output().unwrap();
+        assert!(
+            out.status.success() && !out.stdout.is_empty(),
+            "{}",
+            said(&out)
+        );
+        out.stdout
+    };
+    let mut zip = zip::ZipWriter::new_stream(Vec::new());
+    zip.start_file("vmstat", zip::write::SimpleFileOptions::default())
+        .unwrap();
+    zip.write_all(VMSTAT.as_bytes()).unwrap();
+    let zip = zip.finish().unwrap().into_inner();
+    for (name, bytes, hint) in [
+        (
+            "posix",
+            packed(&["-c", "--format=posix", "vmstat"]),
+            "NAME.tar",
+        ),
+        ("v7", packed(&["-c", "--format=v7", "vmstat"]), "NAME.tar"),
+        ("packed", packed(&["-cz", "vmstat"]), "NAME.tar"),
+        ("zip", zip, "NAME.zip"),
+        (
+            "sadc",
+            vec![0x96, 0xd5, 1, 2, 3, 4, 5, 6, 7],
+            "give the file",
+        ),
+    ] {
+        let mut child = alone(&dir, &["--as", "vmstat", "--every", "1s", "-o", "run"]);
+        let mut pipe = child.stdin.take().unwrap();
+        // It is gone before it has read all, perhaps.
+        let _gone = pipe.write_all(&bytes);
+        drop(pipe);
+        let out = child.wait_with_output().unwrap();
+        assert_eq!(out.status.code(), Some(2), "{name}: {}", said(&out));
+        assert!(said(&out).contains(hint), "{name}: {}", said(&out));
+        assert!(!dir.join("run").exists(), "{name}");
+    }
+    // A file of an old program is opened.
+    std::fs::write(
+        dir.join("old.tar"),
+        packed(&["-c", "--format=v7", "vmstat"]),
+    )
+    .unwrap();
+    let out = import(&dir, &["old.tar", "--every", "1s", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(
+        manifest(&dir, "run")["imported"][0]["file"],
+        "old.tar:vmstat"
+    );
+}
+
+/// What a logger or `ts` puts before each line is seen where lines come one by one, too: the first ones
+/// do not tell.
+#[test]
+fn what_stands_before_each_line_of_a_pipe_is_seen() {
+    let dir = scratch("import-pipe-prefix");
+    let linux = "Linux 5.10.0 (box)\t2021-09-16\t_x86_64_\t(2 CPU)\n\
+        Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+        sda               5.00        20.00        10.00        200        100\n\
+        Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+        sda               7.00        40.00        20.00        200        100\n";
+    // It is seen what this is by the first line, whatever stands before it.
+    let mpstat = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n  \
+        0   22   0    8   285  114  360    1    1    5    0   768    3   1   0  96\n"
+        .repeat(3);
+    for (name, text, expression) in [
+        ("vmstat", VMSTAT, "vm.paged_out"),
+        ("iostat", linux, "disk.bytes"),
+        ("mpstat", &mpstat[..], "cpu.time"),
+    ] {
+        let before = |i: usize| {
+            [
+                format!("2021-09-16T20:33:{:02}Z ", 10 + i),
+                format!("<13>1 2021-09-16T20:33:{:02}Z box tool 12 - - ", 10 + i),
+            ]
+        };
+        for kind in 0..2 {
+            let lines: Vec<String> = text
+                .lines()
+                .enumerate()
+                .map(|(i, line)| format!("{}{line}\n", before(i)[kind]))
+                .collect();
+            let of_file = format!("{name}-{kind}-file");
+            std::fs::write(dir.join(name), lines.concat()).unwrap();
+            let out = import(&dir, &[name, "-o", &of_file]);
+            assert!(out.status.success(), "{name}: {}", said(&out));
+            let of_pipe = format!("{name}-{kind}-pipe");
+            let mut child = alone(&dir, &["-o", &of_pipe]);
+            let mut pipe = child.stdin.take().unwrap();
+            for line in &lines {
+                pipe.write_all(line.as_bytes()).unwrap();
+                std::thread::sleep(Duration::from_millis(60));
+            }
+            drop(pipe);
+            let out = child.wait_with_output().unwrap();
+            assert!(out.status.success(), "{name} {kind}: {}", said(&out));
+            let told = manifest(&dir, &of_pipe);
+            assert_eq!(told["imported"][0]["times"], "text", "{told}");
+            assert_eq!(told["imported"][0]["not_understood"], 0, "{told}");
+            assert_eq!(told["started"], manifest(&dir, &of_file)["started"]);
+            let both = [&of_pipe, &of_file].map(|run| total(&dir, run, expression));
+            assert!(both[0] > 0.0 && both[0] == both[1], "{name}: {both:?}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod importing;
 mod support;
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
@@ -158,6 +159,66 @@ fn archives_of_pcp_are_read_by_their_own_program() {
     assert_eq!(answer["groups"][0]["total"], 50.0 * 1024.0 * 10.0);
 }
 
+/// Volumes that `pmlogger` compressed are of one archive, which its own tools unpack.
+#[test]
+fn compressed_archives_of_pcp_are_read_by_their_own_program() {
+    let dir = scratch("import-pcp-packed");
+    fs::create_dir(dir.join("log")).unwrap();
+    for part in ["a.0.gz", "a.1.gz", "a.meta.gz", "a.index"] {
+        fs::write(dir.join("log").join(part), gzip(ARCHIVE)).unwrap();
+    }
+    let bin = dir.join("bin");
+    fs::create_dir(&bin).unwrap();
+    // Nothing else is in the path: only what a shell has itself.
+    let stand_in = |name: &str, first: &str| {
+        let script = format!(
+            "#!/bin/sh\n[ \"$1 $2 $3\" = '-a log/a {first}' ] || exit 1\nprintf '%s\\n' \
+             'Time\tdisk.dev.read_bytes[\"sda\"]' 'none\tKbyte / sec' \
+             '2025-11-22T10:00:00+0000\t?' '2025-11-22T10:00:01+0000\t50.000000'\n"
+        );
+        fs::write(bin.join(name), script).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let import = |run: &str| {
+        let mut command = sonde();
+        command
+            .args(["import", "log", "-o", run, "--json"])
+            .current_dir(&dir);
+        command.env("PATH", &bin).output().unwrap()
+    };
+    let read = |run_name: &str| {
+        let out = run(&dir, &["get", run_name, "disk.bytes", "--json"]);
+        let answer: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        answer["groups"][0]["total"].as_f64()
+    };
+    // Without pmrep it is the other one, and what that does is told.
+    stand_in("pmdumptext", "-m");
+    let out = import("text");
+    assert!(out.status.success(), "{}", said(&out));
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(told["imported"].as_array().unwrap().len(), 1, "{told}");
+    let notes = told["imported"][0]["notes"].to_string();
+    assert!(
+        notes.contains("pmdumptext read it") && notes.contains("interpolates"),
+        "{notes}"
+    );
+    assert_eq!(read("text"), Some(50.0 * 1024.0));
+    stand_in("pmrep", "-u");
+    let out = import("rep");
+    assert!(out.status.success(), "{}", said(&out));
+    assert!(!said(&out).contains("pmdumptext"), "{}", said(&out));
+    assert_eq!(read("rep"), Some(50.0 * 1024.0));
+    // In an archive its tools do not see it.
+    let packed = std::process::Command::new("tar")
+        .args(["-cf", "log.tar", "log/a.0.gz"])
+        .current_dir(&dir)
+        .status();
+    assert!(packed.unwrap().success());
+    let out = run(&dir, &["import", "log.tar", "-o", "none"]);
+    assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+    assert!(said(&out).contains("hint: unpack it"), "{}", said(&out));
+}
+
 /// Noon of a summer's day in Berlin.
 #[test]
 fn zones_have_their_summer_time() {
@@ -214,4 +275,117 @@ fn a_file_that_is_not_what_was_said_is_told_what_it_looks_like() {
         "{}",
         said(&out)
     );
+}
+
+/// What cannot be read, and what can be of two formats, is missing in the run: that is told with its
+/// reason, and is no success. What is of no format is none of it.
+#[test]
+fn files_that_cannot_be_read_are_told_with_their_reasons() {
+    let dir = scratch("import-unread");
+    let bench = dir.join("bench");
+    fs::create_dir(&bench).unwrap();
+    fs::write(bench.join("vmstat"), VMSTAT).unwrap();
+    let mut corrupt = gzip(VMSTAT.repeat(50).as_bytes());
+    // Its checksum.
+    let at = corrupt.len() - 6;
+    corrupt[at] ^= 0xff;
+    fs::write(bench.join("corrupt.gz"), &corrupt).unwrap();
+    let iostat = "Linux 6.1.0 (box) \t2021-09-16 \t_x86_64_\t(4 CPU)\n\n\
+        Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n\
+        sda               5.00        20.00        10.00        200        100\n\n";
+    fs::write(bench.join("both"), format!("{VMSTAT}{iostat}")).unwrap();
+    fs::write(bench.join("empty"), "").unwrap();
+    for name in ["n1", "n2", "n3", "n4", "n5", "n6"] {
+        fs::write(bench.join(name), "Lorem ipsum dolor sit amet.\n").unwrap();
+    }
+    let out = run(&dir, &["import", "bench", "-o", "run", "--json"]);
+    assert_eq!(out.status.code(), Some(1), "{}", said(&out));
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(told["imported"].as_array().unwrap().len(), 1, "{told}");
+    let problem = told["problems"][0].as_str().unwrap();
+    assert!(
+        problem.starts_with("bench/corrupt.gz: not read: corrupt"),
+        "{told}"
+    );
+    assert_eq!(told["problems"].as_array().unwrap().len(), 1, "{told}");
+    assert_eq!(told["refused"][0]["file"], "bench/both");
+    assert_eq!(told["unknown"].as_array().unwrap().len(), 7, "{told}");
+    let text = said(&out);
+    assert!(text.contains(problem), "{text}");
+    assert!(
+        text.contains("bench/both: not imported: it can be"),
+        "{text}"
+    );
+    assert!(
+        text.contains("--as iostat-linux") || text.contains("--as vmstat-linux"),
+        "{text}"
+    );
+    assert!(
+        text.contains("1 file left out, as it is empty: bench/empty"),
+        "{text}"
+    );
+    assert!(
+        text.contains("6 files of no known format: bench/n1, ") && text.contains("(--json lists"),
+        "{text}"
+    );
+    // Alone it makes nothing.
+    let out = run(&dir, &["import", "bench/corrupt.gz", "-o", "alone"]);
+    assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+    assert!(
+        said(&out).contains("corrupt.gz: not read: corrupt"),
+        "{}",
+        said(&out)
+    );
+    assert!(!dir.join("alone").exists());
+    // Only what is of no format is not told by the status.
+    for name in ["corrupt.gz", "both"] {
+        fs::remove_file(bench.join(name)).unwrap();
+    }
+    let out = run(&dir, &["import", "bench", "-o", "rest"]);
+    assert!(out.status.success(), "{}", said(&out));
+    // What is said not to be there is told, too.
+    let out = run(&dir, &["import", "bench", "-o", "as", "--as", "iostat"]);
+    assert!(
+        said(&out).contains("it is not of iostat: it looks like vmstat-linux"),
+        "{}",
+        said(&out)
+    );
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::read::GzEncoder::new(text, flate2::Compression::default());
+    let mut bytes = Vec::new();
+    packed.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// The first five lines are shown; the run has more of them.
+#[test]
+fn all_lines_that_are_not_understood_have_their_numbers() {
+    let dir = scratch("import-all-lines");
+    let odd: String = (1..=120).map(|i| format!("odd words {i}\n")).collect();
+    fs::write(dir.join("vmstat"), format!("{VMSTAT}{odd}")).unwrap();
+    let out = run(&dir, &["import", "vmstat", "-o", "run", "--json"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let text = said(&out);
+    assert!(
+        text.contains("vmstat:10: not understood: odd words 5"),
+        "{text}"
+    );
+    assert!(!text.contains("odd words 6"), "{text}");
+    assert!(
+        text.contains("115 lines more not understood: run.json has the first 100"),
+        "{text}"
+    );
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    for imported in [
+        &told["imported"][0],
+        &importing::manifest(&dir, "run")["imported"][0],
+    ] {
+        assert_eq!(imported["not_understood"], 120);
+        let lines = imported["first_not_understood"].as_array().unwrap();
+        assert_eq!(lines.len(), 100);
+        assert_eq!(lines[99]["line"], 105);
+        assert_eq!(lines[99]["text"], "odd words 100");
+    }
 }

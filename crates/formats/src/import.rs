@@ -3,7 +3,7 @@
 use run::{Nanos, Sink};
 
 use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark};
-use crate::out::Out;
+use crate::out::{Came, Out};
 use crate::own::Own;
 use crate::prefix::Prefix;
 use crate::prompt::{data_behind, is_chatter};
@@ -28,6 +28,10 @@ pub struct NotUnderstood {
 
 /// What became of a file.
 #[derive(Clone, Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is asked by itself of its times"
+)]
 pub struct Report {
     /// Lines whose numbers were taken.
     pub data: u64,
@@ -43,6 +47,9 @@ pub struct Report {
     pub since_boot: u64,
     /// What the reader of the numbers should know.
     pub notes: Vec<String>,
+    /// Those of them that say that something of the text is missing, as the end of its last line,
+    /// or had to be mended.
+    pub faults: Vec<String>,
     /// The machine's name, if the text tells.
     pub host: Option<String>,
     /// How many processors it had, if the text tells.
@@ -53,6 +60,8 @@ pub struct Report {
     pub relative: bool,
     /// Its times are counted from the start that was told, or of its day.
     pub from_start: bool,
+    /// Its times are those when it came ([`Import::came`]).
+    pub by_arrival: bool,
     /// It has times of its own, perhaps without dates.
     pub stamped: bool,
     /// Seconds between samples, where they are told.
@@ -89,8 +98,11 @@ pub struct Import {
     prefix: Prefix,
     /// The times of the prefix are those of samples.
     stamped: bool,
-    /// A line whose end has not come.
+    /// A line whose end has not come, and when it began.
     rest: Vec<u8>,
+    rest_came: Option<Came>,
+    /// When what is fed now came.
+    came: Option<Came>,
     /// The line is too long; what comes up to its end is dropped.
     overlong: bool,
     buffer: Vec<u8>,
@@ -130,10 +142,21 @@ impl Import {
             out,
             prefix,
             rest: Vec::new(),
+            rest_came: None,
+            came: None,
             overlong: false,
             buffer: Vec::new(),
             sources: Sources::default(),
             report: Report::default(),
+        }
+    }
+
+    /// What is fed next came at that time, while it was made: reports that tell neither times nor
+    /// an interval are of the time when they came. The same time again says that it came
+    /// together with what was before it.
+    pub fn came(&mut self, at: Nanos) {
+        if self.stamped && self.came.is_none_or(|c| c.at != at) {
+            self.came = Some(Came { at, alone: true });
         }
     }
 
@@ -151,10 +174,19 @@ impl Import {
                 self.hold(bytes);
                 return Ok(());
             };
-            self.hold(&bytes[..end]);
+            let tail = &bytes[..end];
+            self.hold(tail);
             bytes = &bytes[end + 1..];
             let whole = std::mem::take(&mut self.rest);
+            // It came when its beginning did.
+            let now = std::mem::replace(&mut self.came, self.rest_came.take());
+            let data = self.report.data;
             self.take(&whole, false);
+            let ends_in_numbers = self.report.data > data && !tail.trim_ascii().is_empty();
+            self.came = now.map(|c| Came {
+                alone: c.alone && !ends_in_numbers,
+                ..c
+            });
             self.rest = whole;
             self.rest.clear();
             self.overlong = false;
@@ -174,6 +206,9 @@ impl Import {
 
     /// Keeps what may be the beginning of a line.
     fn hold(&mut self, bytes: &[u8]) {
+        if self.rest.is_empty() && !bytes.is_empty() {
+            self.rest_came = self.came;
+        }
         let room = LONGEST.saturating_sub(self.rest.len());
         self.overlong |= bytes.len() > room;
         self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -182,6 +217,7 @@ impl Import {
     /// Takes a line; one that is `text` has nothing to be cleaned but its end.
     fn take(&mut self, line: &[u8], text: bool) {
         self.out.line += 1;
+        self.out.came = self.came;
         let line = match self.out.line {
             1 => without_mark(line),
             _ => line,
@@ -200,7 +236,7 @@ impl Import {
             self.out.refuse(why);
         }
         let mut seen = Line::Unknown;
-        if !self.overlong {
+        if !self.overlong && (!self.out.endless || self.parser.sees_cut(line)) {
             seen = self.parser.line(line, &mut self.out);
             if seen == Line::Unknown
                 && let Some(rest) = data_behind(line)
@@ -216,7 +252,12 @@ impl Import {
             }
         }
         match seen {
-            Line::Data => self.report.data += 1,
+            Line::Data => {
+                self.report.data += 1;
+                if let Some(came) = &mut self.came {
+                    came.alone = false;
+                }
+            }
             Line::Noise => self.report.noise += 1,
             Line::Unknown if line.trim_ascii().is_empty() || is_chatter(line) => {
                 self.report.noise += 1;
@@ -263,6 +304,11 @@ impl Import {
         self.out.waiting()
     }
 
+    /// Whether reports so far have their times from when they came.
+    pub fn is_by_arrival(&self) -> bool {
+        self.out.is_by_arrival()
+    }
+
     /// When the first interval started and the last ended, so far.
     pub fn span(&self) -> Option<(Nanos, Nanos)> {
         self.out.span()
@@ -276,10 +322,11 @@ impl Import {
         if !self.rest.is_empty() {
             let whole = std::mem::take(&mut self.rest);
             let unknown = self.report.unknown;
+            self.came = self.rest_came.take();
             self.out.endless = true;
             self.take(&whole, false);
             if self.report.unknown > unknown {
-                self.out.note(CUT_OFF);
+                self.out.lacks(CUT_OFF);
                 self.report.unknown -= 1;
                 self.report.noise += 1;
                 self.report
@@ -290,7 +337,7 @@ impl Import {
         self.out.logged = None;
         self.parser.end(&mut self.out);
         self.out.end();
-        let cut_off = match self.out.notes().find(|n| *n == CUT_OFF) {
+        let cut_off = match self.out.lacking().find(|n| *n == CUT_OFF) {
             Some(note) => format!("\nhint: {note}"),
             None => String::new(),
         };
@@ -313,6 +360,7 @@ impl Import {
                 .note("it has reports since boot only: nothing of it is of an interval");
         }
         report.notes = self.out.notes().cloned().collect();
+        report.faults = self.out.lacking().cloned().collect();
         report.samples = self.out.ended();
         report.since_boot = self.out.since_boot_samples();
         report.host = self.out.host_name().map(str::to_owned);
@@ -320,6 +368,7 @@ impl Import {
         report.span = self.out.span();
         report.relative = self.out.is_relative();
         report.from_start = self.out.is_from_start();
+        report.by_arrival = self.out.is_by_arrival();
         report.stamped = self.out.is_stamped();
         report.every = self.out.interval();
         if report.span.is_none() || report.data == 0 {

@@ -36,7 +36,7 @@ pub use import::{Import, NotUnderstood, Reading, Report};
 pub use list::{FORMATS, Format};
 pub use out::{NO_PROCESSORS, Out, Shape};
 pub use own::{Own, own};
-pub use recognise::{Head, Unrecognised, named, recognise, recognise_among};
+pub use recognise::{Head, Unrecognised, may_have_prefix, named, recognise, recognise_among};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 pub use tools::fio::{fio_version, fio_version_of};
 
@@ -64,6 +64,13 @@ pub trait Parser {
     /// Whether the line that begins a sample was printed when the sample was taken, so that the
     /// time that a logger puts before it is the sample's.
     fn is_printed_at_once(&self) -> bool {
+        false
+    }
+
+    /// Whether it sees of a line, which is the file's last and has no end, that it was cut: by a
+    /// bracket that closes it, the length of its header, the decimals of its last number. Of other
+    /// lines nobody can tell that `520` was `520K`: they are left out.
+    fn sees_cut(&self, _line: &[u8]) -> bool {
         false
     }
 

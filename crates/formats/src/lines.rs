@@ -47,6 +47,30 @@ pub(crate) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
     out.is_endless() && line.trim_ascii_end().len() < header
 }
 
+/// Whether the last of a line's numbers, of which the line's end is missing, is whole, of a tool that
+/// prints all of them with as many decimals: it has those of the others. What has a letter or `%`
+/// behind it is whole; where one of the others has, a number without is not. How long the line is
+/// tells nothing: one wide number moves all behind it.
+pub(crate) fn last_is_whole(numbers: &[&[u8]]) -> bool {
+    let Some((last, before)) = numbers.split_last() else {
+        return false;
+    };
+    let is_plain = |n: &[u8]| n.last().is_some_and(u8::is_ascii_digit);
+    if !is_plain(last) {
+        let unit = last
+            .split_last()
+            .map(|(unit, number)| (unit, is_plain(number)));
+        return unit
+            .is_some_and(|(unit, behind)| behind && (unit.is_ascii_alphabetic() || *unit == b'%'));
+    }
+    let decimals = |n: &[u8]| {
+        let dot = n.iter().rposition(|b| matches!(b, b'.' | b','));
+        dot.map_or(0, |dot| n.len() - dot - 1)
+    };
+    let printed = before.iter().map(|n| decimals(n)).max();
+    before.iter().all(|n| is_plain(n)) && decimals(last) > 0 && printed == Some(decimals(last))
+}
+
 /// More decimals than any number has: a whole line ends in something else, or in a line feed.
 pub(crate) const ENDED: usize = usize::MAX;
 
@@ -58,13 +82,13 @@ pub(crate) fn ends_in_number(line: &[u8], decimals: usize, out: &Out) -> bool {
     }
     let start = line
         .iter()
-        .rposition(|b| !(b.is_ascii_digit() || *b == b'.'));
+        .rposition(|b| !(b.is_ascii_digit() || matches!(b, b'.' | b',')));
     let number = &line[start.map_or(0, |at| at + 1)..];
     let printed = number
         .iter()
-        .rposition(|b| *b == b'.')
+        .rposition(|b| matches!(b, b'.' | b','))
         .map(|dot| number.len() - dot - 1);
-    !number.is_empty() && printed.is_none_or(|printed| printed < decimals)
+    number.iter().any(u8::is_ascii_digit) && printed.is_none_or(|printed| printed < decimals)
 }
 
 /// How many rows of `width` numbers the line holds that is not understood, by the fields that
@@ -153,6 +177,31 @@ mod tests {
             (b"", false),
         ] {
             assert_eq!(ends_in_number(line, 2, &out), cut);
+        }
+    }
+
+    #[test]
+    fn last_numbers_that_are_whole() {
+        for (line, whole) in [
+            (&b"0.25 8.00 0.41"[..], true),
+            (b"0.25 8.00 0.4", false),
+            (b"0.25 8.00 0.", false),
+            (b"0.25 8.00 0", false),
+            (b"0,25 8,00 0,41", true),
+            (b"25.3M 8.0k 0.4%", true),
+            (b"25.3M 8.0k 0.4", false),
+            (b"1.25 25.3M 8.0k", true),
+            (b"1.25 25 8", false),
+            (b"1.25 25 8.75", true),
+            (b"1 25 8.7", false),
+            (b"0.41", false),
+            (b"0.25 0.", false),
+            (b"0.25 .%", false),
+            (b"", false),
+        ] {
+            let numbers: Vec<&[u8]> = crate::fields(line).collect();
+            let line = String::from_utf8_lossy(line);
+            assert_eq!(last_is_whole(&numbers), whole, "{line}");
         }
     }
 

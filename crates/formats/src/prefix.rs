@@ -86,6 +86,20 @@ impl Prefix {
         }
     }
 
+    /// Whether those lines are too few to tell if they have one, and each begins as if it had.
+    pub(crate) fn is_open(lines: &[&[u8]]) -> bool {
+        /// [`Prefix::perhaps`] wants three before the last.
+        const ENOUGH: usize = 4;
+        let full: Vec<&[u8]> = lines.iter().copied().filter(|l| !l.is_empty()).collect();
+        let begins = |line: &&[u8]| {
+            logged(line).is_some()
+                || bare_stamp(line).is_some()
+                || words::count(&[line]).is_some()
+                || name_of(line).is_some()
+        };
+        !full.is_empty() && full.len() < ENOUGH && full.iter().all(begins)
+    }
+
     fn length(&self, line: &[u8]) -> Option<usize> {
         match self {
             Prefix::None => None,
@@ -397,6 +411,28 @@ mod tests {
         let mut other = named;
         other[1] = b"h2: 1";
         assert_eq!(Prefix::perhaps(&other), Prefix::None);
+    }
+
+    #[test]
+    fn a_few_lines_do_not_tell() {
+        let stamped: [&[u8]; 5] = [
+            b"2024-05-01T10:00:00Z Linux 6.1.0 (box)",
+            b"2024-05-01T10:00:05Z",
+            b"",
+            b"2024-05-01T10:00:10Z  1 2",
+            b"2024-05-01T10:00:15Z  1 2",
+        ];
+        assert!(Prefix::is_open(&stamped[..1]) && Prefix::is_open(&stamped[..4]));
+        assert!(!Prefix::is_open(&stamped) && !Prefix::is_open(&[]));
+        for line in [
+            "Nov 22 02:12:13 box iostat[12]: sda 1 2",
+            "Sun Nov 22 14:44:43 UTC 2026  1 2",
+            "web_1  | 1 2",
+            "10:00:05 1 2",
+        ] {
+            assert!(Prefix::is_open(&[line.as_bytes()]), "{line}");
+        }
+        assert!(!Prefix::is_open(&[b" r b   swpd"]) && !Prefix::is_open(&[stamped[0], b"1 2"]));
     }
 
     #[test]

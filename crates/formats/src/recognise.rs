@@ -154,6 +154,18 @@ pub enum Unrecognised {
     Several(String, &'static str),
 }
 
+/// Whether a text that begins with these whole lines may have something before each of them that
+/// somebody put there, and more lines have to come until that is seen.
+pub fn may_have_prefix(bytes: &[u8]) -> bool {
+    let mut buffer = Vec::new();
+    let lines = without_mark(&bytes[..bytes.len().min(LOOKED_AT)]).split(|b| *b == b'\n');
+    let cleaned: Vec<Vec<u8>> = lines
+        .take(LINES)
+        .map(|line| clean(line, &mut buffer).line.to_vec())
+        .collect();
+    Prefix::is_open(&cleaned.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
 /// The format of that name.
 pub fn named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|f| f.name == name)

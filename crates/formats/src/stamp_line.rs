@@ -6,7 +6,7 @@ mod names;
 use jiff::civil::{Date, DateTime, Time};
 
 pub(crate) use self::names::month_named;
-use self::names::{counted, is_weekday, month_of_any};
+use self::names::{counted, is_weekday, month_of_any, with_colons};
 use crate::out::Out;
 use crate::time::{Options, Refused, Stamp, date, time_of_day};
 use crate::{fields, number};
@@ -71,6 +71,8 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
     if line.len() > 100 || !(first.is_ascii_alphanumeric() || b"#=-*+<>[@".contains(first)) {
         return Ok(None);
     }
+    let western = with_colons(line);
+    let line = western.as_deref().map_or(line, str::as_bytes);
     let decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);
     let start = line.iter().position(|b| !decoration(b));
     let end = line.iter().rposition(|b| !decoration(b));
@@ -414,6 +416,9 @@ mod tests {
             ("dom 22 nov 14:44:43 CET 2026", civil),
             ("2026年 11月 22日 日曜日 14:44:43 JST", civil),
             ("2026년 11월 22일 일요일 14:44:43 KST", civil),
+            ("2026年11月22日 (日) 14時44分43秒 JST", civil),
+            ("2026年11月22日 星期日 14时44分43秒 CST", civil),
+            ("2026년 11월 22일 (일) 오후 02시 44분 43초", civil),
             ("12", None),
             ("Started 22 Nov 2026 14:44:43", None),
             ("So 22. jui 14:44:43 MEZ 2026", None),

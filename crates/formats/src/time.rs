@@ -1,8 +1,13 @@
 //! When a sample was taken, as texts tell it.
 
+mod written;
+
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use run::Nanos;
+
+pub(crate) use written::order_of;
+pub use written::{date, time_of_day};
 
 /// What the text does not tell, or tells in more than one way.
 #[derive(Clone, Debug)]
@@ -11,6 +16,11 @@ pub struct Options {
     pub every: Option<f64>,
     /// When the first sample's interval started, where the text has no times.
     pub start: Option<Nanos>,
+    /// When the first time is, about, where it is one of the day without a date: when another
+    /// file of the same measurement starts.
+    pub near: Option<Nanos>,
+    /// Nothing was measured later: now. It leaves out readings of a date.
+    pub latest: Option<Nanos>,
     /// The zone of times without one.
     pub zone: TimeZone,
     /// The order of the parts of a date.
@@ -28,6 +38,8 @@ impl Default for Options {
         Options {
             every: None,
             start: None,
+            near: None,
+            latest: None,
             zone: TimeZone::UTC,
             dates: None,
             processors: None,
@@ -116,7 +128,7 @@ impl Clock {
     pub(crate) fn day(&mut self, options: &Options) -> Date {
         match self.date {
             Some(date) => date,
-            None => self.first_date(options),
+            None => self.first_date(None, options),
         }
     }
 
@@ -134,12 +146,12 @@ impl Clock {
             }
             Stamp::Clock(time) => {
                 if self.date.is_none() {
-                    self.date = Some(self.first_date(options));
+                    self.date = Some(self.first_date(Some(time), options));
                 }
                 // Past midnight. A few seconds back are a clock that was set.
                 let back = self
                     .before
-                    .is_some_and(|before| seconds_of(before) - seconds_of(time) > 12.0 * 3600.0);
+                    .is_some_and(|before| seconds_of(before) - seconds_of(time) > HALF_A_DAY);
                 if back {
                     self.date = self.date.and_then(|d| d.tomorrow().ok());
                 }
@@ -170,19 +182,32 @@ impl Clock {
         self.from_start |= options.start.is_some();
     }
 
-    /// The day of a time without one: that of `--start`, or else the first there is.
-    fn first_date(&mut self, options: &Options) -> Date {
-        let start = options
-            .start
-            .and_then(|s| jiff::Timestamp::from_nanosecond(i128::from(s)).ok());
-        if let Some(start) = start {
-            self.from_start = true;
-            return start.to_zoned(options.zone.clone()).date();
-        }
-        self.relative = true;
-        jiff::civil::date(1970, 1, 1)
+    /// The day of the first time of the day: the one on which it is nearest to when another file
+    /// starts. It is not before the start that the user told, but for some hours: the start may
+    /// tell the day alone. Without either it is the first day there is.
+    fn first_date(&mut self, time: Option<Time>, options: &Options) -> Date {
+        let Some(start) = options.near.or(options.start) else {
+            self.relative = true;
+            return jiff::civil::date(1970, 1, 1);
+        };
+        self.from_start = true;
+        let Ok(start) = jiff::Timestamp::from_nanosecond(i128::from(start)) else {
+            return jiff::civil::date(1970, 1, 1);
+        };
+        let start = start.to_zoned(options.zone.clone()).datetime();
+        let today = start.date();
+        let Some(time) = time else { return today };
+        let apart = seconds_of(time) - seconds_of(start.time());
+        let other = match () {
+            () if apart < -HALF_A_DAY => today.tomorrow(),
+            () if apart > HALF_A_DAY && options.near.is_some() => today.yesterday(),
+            () => Ok(today),
+        };
+        other.unwrap_or(today)
     }
 }
+
+const HALF_A_DAY: f64 = 12.0 * 3600.0;
 
 fn seconds_of(time: Time) -> f64 {
     f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())
@@ -225,144 +250,10 @@ fn never(at: impl std::fmt::Display) -> Refused {
     Refused(format!("{at} is a time that cannot be kept"))
 }
 
-/// A date of three numbers, as `04/08/17` or `2018-03-08`.
-///
-/// # Errors
-/// Where it can be read in two ways and the options do not decide. `None` if it is no date.
-pub fn date(text: &[u8], options: &Options) -> Result<Option<Date>, Refused> {
-    let Ok(text) = std::str::from_utf8(text) else {
-        return Ok(None);
-    };
-    let parts: Vec<&str> = text.split(['/', '-', '.']).collect();
-    let &[first, second, third] = &parts[..] else {
-        return Ok(None);
-    };
-    let digits = |t: &str| (1..=4).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_digit());
-    if !(digits(first) && digits(second) && digits(third)) {
-        return Ok(None);
-    }
-    let small = |text: &str| text.parse::<i8>().ok();
-    let year = |text: &str| {
-        let year = text.parse::<i16>().ok()?;
-        Some(match text.len() {
-            // Two digits: what POSIX's strptime makes of them.
-            2 if year < 69 => 2000 + year,
-            2 => 1900 + year,
-            _ => year,
-        })
-    };
-    let make = |order: DateOrder| {
-        let [year_text, month, day] = match order {
-            DateOrder::Ymd => [first, second, third],
-            DateOrder::Dmy => [third, second, first],
-            DateOrder::Mdy => [third, first, second],
-        };
-        Date::new(year(year_text)?, small(month)?, small(day)?).ok()
-    };
-    if first.len() == 4 {
-        return Ok(make(DateOrder::Ymd));
-    }
-    // One that can be read in one way only is read so.
-    if let Some(date) = options.dates.and_then(make) {
-        return Ok(Some(date));
-    }
-    let (day_first, month_first) = (make(DateOrder::Dmy), make(DateOrder::Mdy));
-    match (day_first, month_first) {
-        (Some(one), Some(other)) if one != other => Err(Refused(format!(
-            "the date {text} can be the {one} or the {other}\n\
-             hint: say --date-order dmy or --date-order mdy"
-        ))),
-        (one, other) => Ok(one.or(other)),
-    }
-}
-
-/// A time of day: `13:45:01`, `01:45:01` with `pm`, `13:45:01.250`. `half` is what follows it,
-/// `AM` or `PM` if the clock has twelve hours.
-pub fn time_of_day(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
-    let text = std::str::from_utf8(text).ok()?;
-    let (text, fraction) = match text.split_once('.') {
-        Some((whole, fraction))
-            if fraction.len() <= 9 && fraction.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            let digits: i32 = fraction.parse().ok()?;
-            (whole, digits * 10_i32.pow(9 - fraction.len() as u32))
-        }
-        Some(_) => return None,
-        None => (text, 0),
-    };
-    let mut parts = text.split(':');
-    let mut next = || -> Option<i8> {
-        let part = parts.next()?;
-        let two = (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
-        two.then(|| part.parse().ok())?
-    };
-    let (mut hour, minute) = (next()?, next()?);
-    let second = match text.split(':').count() {
-        2 => 0,
-        3 => next()?,
-        _ => return None,
-    };
-    match half.map(<[u8]>::to_ascii_uppercase).as_deref() {
-        Some(b"AM") if (1..=12).contains(&hour) => hour %= 12,
-        Some(b"PM") if (1..=12).contains(&hour) => hour = hour % 12 + 12,
-        Some(b"AM" | b"PM") => return None,
-        _ => {}
-    }
-    // A leap second is shown as the second before it.
-    Time::new(hour, minute, second.min(59), fraction).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use jiff::civil;
-
-    #[test]
-    fn dates_that_can_be_read_in_two_ways_are_refused() {
-        let open = Options::default();
-        let told = |order| Options {
-            dates: Some(order),
-            ..Options::default()
-        };
-        let at = |y, m, d| Ok(Some(civil::date(y, m, d)));
-        assert_eq!(date(b"2018-03-08", &open), at(2018, 3, 8));
-        assert_eq!(date(b"03/28/2018", &open), at(2018, 3, 28));
-        assert_eq!(date(b"28/03/18", &open), at(2018, 3, 28));
-        assert_eq!(date(b"05/05/17", &open), at(2017, 5, 5));
-        assert!(date(b"04/08/17", &open).is_err());
-        assert_eq!(date(b"04/08/17", &told(DateOrder::Dmy)), at(2017, 8, 4));
-        assert_eq!(date(b"04/08/17", &told(DateOrder::Mdy)), at(2017, 4, 8));
-        assert_eq!(date(b"04/08/17", &told(DateOrder::Ymd)), at(2004, 8, 17));
-        for no in ["", "1/2", "a/b/c", "99/99/99", "12345/1/1"] {
-            assert_eq!(date(no.as_bytes(), &open), Ok(None), "{no}");
-        }
-    }
-
-    #[test]
-    fn clocks_of_twelve_and_of_twenty_four_hours() {
-        let at = |h, m, s| Some(civil::time(h, m, s, 0));
-        assert_eq!(time_of_day(b"12:05:01", Some(b"AM")), at(0, 5, 1));
-        assert_eq!(time_of_day(b"12:05:01", Some(b"pm")), at(12, 5, 1));
-        assert_eq!(time_of_day(b"01:05:01", Some(b"PM")), at(13, 5, 1));
-        assert_eq!(time_of_day(b"23:59", None), at(23, 59, 0));
-        let fine = civil::time(1, 2, 3, 250_000_000);
-        assert_eq!(time_of_day(b"01:02:03.250", None), Some(fine));
-        for no in [
-            "",
-            "1",
-            "25:00:00",
-            "13:00:00:00",
-            "aa:bb",
-            "1:2:3.x",
-            "1:2:3.+5",
-            "10:00:-5",
-            "10:00:x",
-            "10:00:",
-        ] {
-            assert_eq!(time_of_day(no.as_bytes(), None), None, "{no}");
-        }
-        assert_eq!(time_of_day(b"13:00:00", Some(b"PM")), None);
-    }
 
     #[test]
     fn times_that_cannot_be_kept_are_refused() {
@@ -375,6 +266,35 @@ mod tests {
         }
         let stamp = Stamp::epoch(1_520_517_731.4, 1_000_000_000);
         assert_eq!(stamp, Stamp::Epoch(1_520_517_731_000_000_000));
+    }
+
+    #[test]
+    fn a_time_without_a_date_is_near_to_another_files_start() {
+        let day = |d| civil::date(2012, 3, d);
+        let (late, early) = (civil::time(23, 59, 58, 0), civil::time(0, 0, 2, 0));
+        let noon = civil::time(12, 0, 0, 0);
+        for (near, start, time, found) in [
+            (true, day(4).to_datetime(late), early, 5),
+            (true, day(5).to_datetime(early), late, 4),
+            (true, day(4).to_datetime(late), noon, 4),
+            (true, day(5).to_datetime(early), noon, 5),
+            (false, day(4).to_datetime(late), early, 5),
+            // The user says the day.
+            (false, day(4).to_datetime(Time::midnight()), late, 4),
+            (false, day(4).to_datetime(noon), civil::time(7, 0, 0, 0), 4),
+        ] {
+            let zone = TimeZone::fixed(jiff::tz::offset(-5));
+            let moment = in_zone(start, &zone, None).expect("a moment");
+            let options = Options {
+                near: near.then_some(moment),
+                start: Some(moment),
+                zone: zone.clone(),
+                ..Options::default()
+            };
+            let at = Clock::new().moment(Stamp::Clock(time), &options);
+            let wanted = in_zone(day(found).to_datetime(time), &zone, None);
+            assert_eq!(at, wanted, "{start} {time}");
+        }
     }
 
     #[test]

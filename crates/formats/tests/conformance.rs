@@ -20,15 +20,19 @@
 //! ```
 //!
 //! "span" is how many seconds the file tells of. "totals" are sums over rows of histograms ([`check_total`]).
+//! A "comment", of a case or a cell, says how a person came to the numbers.
 //!
 //! or `"refused": "part of the reason"`; `"as"` is what `--as` would say. A cell is the only
 //! row of its table with that time (if given) and those words; its other keys are `interval`
 //! and values in base units, sums as amounts in the interval, `null` where not known. All are
 //! compared to nine digits. Without `"unknown"` every line must be understood.
 
+mod cases;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use cases::{cases, here, parsed, read};
 use formats::{DateOrder, Head, Import, Options, Report, fio_version_of, named, recognise};
 use jiff::tz::TimeZone;
 use run::catalog::{self, Column, columns};
@@ -137,7 +141,7 @@ fn check_cell(sink: &Sink, cell: &Value) -> Result<(), String> {
         ));
     };
     for (name, wanted) in cell.as_object().expect("an object") {
-        if matches!(name.as_str(), "table" | "at" | "words") {
+        if matches!(name.as_str(), "table" | "at" | "words" | "comment") {
             continue;
         }
         let Some(found) = values.get(&**name) else {
@@ -179,7 +183,7 @@ fn check_total(sink: &Sink, total: &Value) -> Result<(), String> {
                 .for_each(|(n, v)| *sums.entry(n).or_default() += v);
         }
     }
-    let keys = ["table", "at", "words", "within"];
+    let keys = ["table", "at", "words", "within", "comment"];
     let wanted = total.as_object().expect("an object").iter();
     for (name, wanted) in wanted.filter(|(name, _)| !keys.contains(&name.as_str())) {
         let found = sums.get(&**name).copied().unwrap_or(0.0);
@@ -193,6 +197,30 @@ fn check_total(sink: &Sink, total: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// Each line is data, noise or not understood, once.
+fn check_lines(report: &Report, bytes: &[u8], case: &Value) -> Result<(), String> {
+    let name = [&case["as"], &case["format"]]
+        .into_iter()
+        .find_map(Value::as_str);
+    if name
+        .and_then(named)
+        .is_some_and(|f| f.example.starts_with("0x"))
+    {
+        // Of a binary format records are counted.
+        return Ok(());
+    }
+    let ends = memchr::memchr_iter(b'\n', bytes).count() as u64;
+    let lines = ends + u64::from(bytes.last().is_some_and(|b| *b != b'\n'));
+    let told = report.data + report.noise + report.unknown;
+    if told == lines {
+        Ok(())
+    } else {
+        Err(format!(
+            "{told} lines are accounted for, and there are {lines}"
+        ))
+    }
+}
+
 fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
     let imported = import(bytes, case, 4096, false);
     if let Some(reason) = case["refused"].as_str() {
@@ -203,6 +231,7 @@ fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
         };
     }
     let (report, sink) = imported?;
+    check_lines(&report, bytes, case)?;
     if report.unknown != case["unknown"].as_u64().unwrap_or(0) {
         return Err(format!(
             "{} lines not understood: {:?}",
@@ -274,29 +303,6 @@ fn same_rows(one: &Sink, other: &Sink) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// All cases below a folder.
-fn cases(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(cases(&path));
-        } else if path.extension().is_some_and(|e| e == "json") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
-fn read(path: &Path) -> Vec<u8> {
-    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-fn parsed(path: &Path) -> Value {
-    serde_json::from_slice(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
 fn check_all(cases: &[PathBuf], input: impl Fn(&Path, &Value) -> PathBuf) {
     assert!(!cases.is_empty());
     let mut failures = Vec::new();
@@ -310,10 +316,6 @@ fn check_all(cases: &[PathBuf], input: impl Fn(&Path, &Value) -> PathBuf) {
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
-}
-
-fn here() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 #[test]

@@ -59,10 +59,7 @@ fn texts() -> Vec<Vec<u8>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let told = std::env::var_os("SONDE_CAPTURES").map(PathBuf::from);
     let captures = told.unwrap_or_else(|| here.join("../../../shared/fixtures"));
-    let mut texts: Vec<Vec<u8>> = FORMATS
-        .iter()
-        .map(|f| f.example.as_bytes().to_vec())
-        .collect();
+    let mut texts: Vec<Vec<u8>> = FORMATS.iter().map(Format::example_bytes).collect();
     for path in files(&here.join("fixtures"))
         .into_iter()
         .chain(files(&captures))

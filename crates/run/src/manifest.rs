@@ -219,8 +219,8 @@ pub struct Imported {
     /// The machine it is of, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Where its times are from: `text`, `start` (told when importing), `first file` or
-    /// `relative` (to zero, 1970-01-01).
+    /// Where its times are from: `text`, `start` (told when importing), `first file`,
+    /// `arrival` (when it came through a pipe) or `relative` (to zero, 1970-01-01).
     pub times: String,
     /// Samples, without reports since boot.
     pub samples: u64,
@@ -230,9 +230,21 @@ pub struct Imported {
     pub noise: u64,
     /// Lines that were not understood.
     pub not_understood: u64,
+    /// The first of them, up to a hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first_not_understood: Vec<TextLine>,
     /// What a reader of the numbers should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// A line of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextLine {
+    /// Its number, from 1 on.
+    pub line: u64,
+    /// Its text, or the beginning of it.
+    pub text: String,
 }
 
 /// Rows that could not be kept.

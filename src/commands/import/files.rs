@@ -15,8 +15,9 @@ use rustix::process::Signal;
 
 use super::inputs::{self, Cut, Input};
 use super::overlap::{self, Better, Filled, choose};
-use super::report::{Told, conclude, cut_off};
-use super::{Known, Wanted};
+use super::packed::first_bytes;
+use super::report::{Told, conclude, cut_off, not_read};
+use super::{Known, NotKnown, Wanted};
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
 use crate::output;
@@ -114,7 +115,7 @@ fn version_beside(all: &[Input]) -> Option<[u32; 2]> {
     }
     let version = |input: &Input| {
         let mut text = input.open().ok()?;
-        let first = inputs::first_bytes(&mut text, HEAD).ok()?;
+        let first = first_bytes(&mut text, HEAD).ok()?;
         formats::fio_version(&Head::new(&first))
     };
     let mut versions: Vec<[u32; 2]> = all.iter().filter_map(version).collect();
@@ -143,14 +144,15 @@ fn one(
 ) -> Result<ExitCode, Failure> {
     let mut making = begin_run(wanted)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| not_written(wanted, &e));
-    let found = begin(wanted, input).and_then(|(text, first, head, format, cut)| {
+    let found = begin(wanted, input).and_then(|begun| {
         let options = options_of(&wanted.options, input);
-        let mut import = Import::new(format.reading(), &head, options);
+        let mut import = Import::new(begun.format.reading(), &begun.head, options);
         import.hand_out_alike();
-        let report = read(&mut import, &first, text, &mut write, signals)?;
+        let mut report = read(&mut import, &begun.first, begun.text, &mut write, signals)?;
+        report.notes.extend(begun.note.map(str::to_owned));
         let words = std::mem::take(&mut import.rows().words);
-        let mut looked = Looked::new(input, format, &wanted.options, report);
-        looked.cut = cut.is_cut();
+        let mut looked = Looked::new(input, begun.format, &wanted.options, report);
+        looked.cut = begun.cut.is_cut();
         Ok((looked, words))
     });
     let (looked, words) = match found {
@@ -190,10 +192,12 @@ fn not_written(wanted: &Wanted, error: &SealError) -> Failure {
 
 /// Why a file is not imported.
 pub(super) enum Why {
-    /// It is of no known format, or cannot be read.
+    /// It is of no known format.
     Unknown(String),
-    /// It is of a format, and something is missing.
+    /// It is of a format, or of several, and something is missing.
     Refused(String),
+    /// It cannot be read: the disk, the compression, the tool that reads it.
+    Unreadable(std::io::Error),
     /// What it was read for failed.
     Failed(Failure),
 }
@@ -210,23 +214,65 @@ impl Told {
         match why {
             Why::Unknown(why) => self.unknown.push((name, why)),
             Why::Refused(why) => self.refused.push((name, why)),
+            Why::Unreadable(e) => self.problems.push(not_read(&name, &e)),
             Why::Failed(failure) => return Err(failure),
         }
         Ok(())
     }
 }
 
-type Begun = (Box<dyn Read + Send>, Vec<u8>, Head, Known, Cut);
+/// A file whose format is known.
+struct Begun {
+    text: Box<dyn Read + Send>,
+    /// Its first bytes.
+    first: Vec<u8>,
+    head: Head,
+    format: Known,
+    cut: Cut,
+    /// What is to be known of its text.
+    note: Option<&'static str>,
+}
 
 /// Opens a file and recognises it by its first bytes.
 fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
-    let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
-    let mut text = input.open().map_err(unreadable)?;
-    let first = inputs::first_bytes(&mut text, HEAD).map_err(unreadable)?;
+    let mut text = input.open().map_err(Why::Unreadable)?;
+    let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
     let head = Head::new(&first).with_name(&input.name);
-    let format = wanted.recognise(&head).map_err(Why::Unknown)?;
-    let cut = text.cut();
-    Ok((Box::new(text), first, head, format, cut))
+    let format = wanted.recognise(&head).map_err(|not| match not {
+        NotKnown { why, looks_known } if looks_known => Why::Refused(why),
+        NotKnown { why, .. } if wanted.format.is_some() => Why::Unknown(why),
+        NotKnown { why, .. } => {
+            let behind = result_behind(&first, &mut text);
+            behind.map_or(Why::Unknown(why), Why::Refused)
+        }
+    })?;
+    Ok(Begun {
+        cut: text.cut(),
+        note: text.note,
+        text: Box::new(text),
+        first,
+        head,
+        format,
+    })
+}
+
+/// So much of a file of no known format is searched for the result of a benchmark.
+const SEARCHED: usize = 32 << 20;
+
+/// What is behind other text, as what a build printed: it is not taken without being asked for, for
+/// what is before it would be told line by line.
+fn result_behind(first: &[u8], rest: &mut dyn Read) -> Option<String> {
+    let mut all = first.to_vec();
+    all.extend(first_bytes(rest, SEARCHED).ok()?);
+    let found = formats::find_workload(&all);
+    let result = found.first()?;
+    let before = all.get(..result.bytes.start)?;
+    let line = before.split(|b| *b == b'\n').count();
+    let name = result.format.name;
+    Some(format!(
+        "from line {line} on it has what {name} is, behind other text\n\
+         hint: --as {name} takes it and tells the lines before"
+    ))
 }
 
 fn look<'i>(
@@ -235,10 +281,10 @@ fn look<'i>(
     options: &Options,
     signals: &mut Signals,
 ) -> Result<Looked<'i>, Why> {
-    let (text, first, head, format, cut) = begin(wanted, input)?;
+    let begun = begin(wanted, input)?;
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
     let options = &options_of(options, input);
-    let mut import = Import::new(format.reading(), &head, options.clone());
+    let mut import = Import::new(begun.format.reading(), &begun.head, options.clone());
     let mut count = |sink: &mut Sink| {
         for (table, found) in sink.filled() {
             rows.entry(table).or_default().add(found);
@@ -246,14 +292,15 @@ fn look<'i>(
         sink.clear();
         Ok(())
     };
-    let report = read(&mut import, &first, text, &mut count, signals)?;
+    let mut report = read(&mut import, &begun.first, begun.text, &mut count, signals)?;
+    report.notes.extend(begun.note.map(str::to_owned));
     let words = &import.rows().words;
     for filled in rows.values_mut() {
         filled.name(words);
     }
-    let mut looked = Looked::new(input, format, options, report);
+    let mut looked = Looked::new(input, begun.format, options, report);
     looked.rows = rows;
-    looked.cut = cut.is_cut();
+    looked.cut = begun.cut.is_cut();
     Ok(looked)
 }
 
@@ -290,7 +337,6 @@ fn read(
     signals: &mut Signals,
 ) -> Result<Report, Why> {
     let refused = |Refused(why): Refused| Why::Refused(why);
-    let unreadable = |e: std::io::Error| Why::Unknown(e.to_string());
     let mut piece = vec![0; PIECE];
     import.feed(first).map_err(refused)?;
     let mut fed = first.len();
@@ -312,7 +358,7 @@ fn read(
                 import.feed(&piece[..count]).map_err(refused)?;
             }
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(unreadable(e)),
+            Err(e) => return Err(Why::Unreadable(e)),
         }
     }
     let report = import.finish().map_err(refused)?;
@@ -381,6 +427,7 @@ fn line_up(
     for file in looked.iter_mut().filter(|f| f.times == "relative") {
         let options = Options {
             start: Some(start),
+            near: Some(start),
             ..file.options.clone()
         };
         let again = look(wanted, file.input, &options, signals);
@@ -388,7 +435,7 @@ fn line_up(
             .map_err(|_| Failure::work(format!("{}: it changed while it was read", file.name())))?;
         again.times = "first file";
         again.report.notes.push(if again.report.stamped {
-            format!("there is no date in it: its times are of the day when {name} starts")
+            format!("there is no date in it: its first time is taken for that nearest to the start of {name}")
         } else {
             format!("there are no times in it: its first sample is put where {name} starts")
         });
@@ -407,7 +454,7 @@ fn take(
 ) -> Result<(), Failure> {
     let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
     let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
-    let first = inputs::first_bytes(&mut text, HEAD).map_err(|e| failed(e.to_string()))?;
+    let first = first_bytes(&mut text, HEAD).map_err(|e| failed(e.to_string()))?;
     let head = Head::new(&first).with_name(&file.input.name);
     let mut import = Import::new(file.format.reading(), &head, file.options.clone());
     if file.without.is_empty() {
@@ -425,6 +472,7 @@ fn take(
     let text = Box::new(text);
     read(&mut import, &first, text, &mut write, signals).map_err(|e| match e {
         Why::Refused(why) | Why::Unknown(why) => failed(why),
+        Why::Unreadable(e) => failed(e.to_string()),
         Why::Failed(failure) => failure,
     })?;
     sink.words = std::mem::take(&mut import.rows().words);

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::converted::{converted, is_beside_archive};
+use super::converted::{self, Kind, converted, is_beside_archive};
+use super::packed::{TAR_HEADER, ZIP, decompressed, first_bytes, first_unpacked, is_tar};
 
 /// Members of archives wait in memory up to so many bytes in all, others in a temporary file.
 const IN_MEMORY: usize = 32 << 20;
@@ -53,18 +54,64 @@ impl Read for Part {
 }
 
 impl Input {
-    /// The file's text, from its beginning.
+    /// The file's text, from its beginning. What only its own tool reads is that tool's text.
     pub(super) fn open(&self) -> io::Result<Text> {
-        let from = decompressed(match &self.content {
-            Content::Path(path) => match converted(path)? {
-                Some(text) => text,
-                None => Box::new(File::open(path)?),
-            },
-            Content::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
-            Content::Part(part) => Box::new(part.clone()),
-        })?;
-        Ok(Text::new(from))
+        let (raw, length): (Box<dyn Read + Send>, u64) = match &self.content {
+            Content::Path(path) => {
+                let file = File::open(path)?;
+                let length = file.metadata()?.len();
+                (Box::new(file), length)
+            }
+            Content::Bytes(bytes) => {
+                let length = bytes.len() as u64;
+                (Box::new(Cursor::new(Arc::clone(bytes))), length)
+            }
+            Content::Part(part) => (Box::new(part.clone()), part.end - part.at),
+        };
+        let mut text = decompressed(raw)?;
+        let head = first_unpacked(&mut text.from, converted::MAGIC)?;
+        let kind = converted::kind(&head);
+        let whole: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(text.from));
+        match (kind, &self.content) {
+            (None, _) => Ok(Text::new(whole)),
+            (Some(Kind::Sadc), Content::Path(path)) if !text.was_packed => {
+                Ok(converted(Kind::Sadc, path, None)?.unwrap_or_else(|| Text::new(whole)))
+            }
+            (Some(Kind::Sadc), _) => {
+                let most = length.saturating_mul(GROWS).max(ANYWAY);
+                let file = temporary_of(whole, most)?;
+                let path = Path::new("/dev/stdin");
+                let found = converted(Kind::Sadc, path, Some(&file))?;
+                Ok(found.unwrap_or_else(|| Text::new(Box::new(file))))
+            }
+            // Its libraries unpack it themselves.
+            (Some(Kind::Pcp), Content::Path(path)) => {
+                let path = if text.was_packed {
+                    &converted::base(path)
+                } else {
+                    path
+                };
+                Ok(converted(Kind::Pcp, path, None)?.unwrap_or_else(|| Text::new(whole)))
+            }
+            (Some(Kind::Pcp), _) => Err(io::Error::other(
+                "its own tools need all files of an archive of Performance Co-Pilot in a \
+                 directory\nhint: unpack it and import that",
+            )),
+        }
     }
+}
+
+/// A temporary file that holds all of it, at its beginning.
+fn temporary_of(from: impl Read, most: u64) -> io::Result<File> {
+    let mut file = temporary()?;
+    let copied = io::copy(&mut from.take(most.saturating_add(1)), &mut file)?;
+    if copied > most {
+        return Err(io::Error::other(
+            "it unpacks to more than a hundred times its size",
+        ));
+    }
+    file.rewind()?;
+    Ok(file)
 }
 
 /// The text of a file or a pipe. One that was compressed and then cut off ends where no more can be
@@ -74,6 +121,8 @@ pub(super) struct Text {
     /// Something was unpacked.
     any: bool,
     cut: Arc<AtomicBool>,
+    /// What the reader should know of it.
+    pub(super) note: Option<&'static str>,
 }
 
 /// Whether a text turned out to be cut off.
@@ -92,6 +141,7 @@ impl Text {
             from,
             any: false,
             cut: Arc::default(),
+            note: None,
         }
     }
 
@@ -118,42 +168,6 @@ impl Read for Text {
         }
     }
 }
-
-/// The first bytes of a stream; fewer only if it is shorter.
-pub(super) fn first_bytes(from: &mut dyn Read, most: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    from.take(most as u64).read_to_end(&mut head)?;
-    Ok(head)
-}
-
-/// The same of a compressed stream that may be cut off there: what can be unpacked.
-fn first_unpacked(from: &mut dyn Read, most: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    match from.take(most as u64).read_to_end(&mut head) {
-        Err(e) if e.kind() != io::ErrorKind::UnexpectedEof || head.is_empty() => Err(e),
-        _ => Ok(head),
-    }
-}
-
-/// The stream without its compression, if it begins as a compressed one.
-pub(super) fn decompressed<'r>(
-    mut from: Box<dyn Read + Send + 'r>,
-) -> io::Result<Box<dyn Read + Send + 'r>> {
-    let head = first_bytes(&mut from, 6)?;
-    let whole = Box::new(Cursor::new(head.clone()).chain(from));
-    Ok(match head[..] {
-        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Box::new(bzip2::read::MultiBzDecoder::new(whole)),
-        [0xfd, b'7', b'z', b'X', b'Z', 0] => {
-            Box::new(liblzma::read::XzDecoder::new_multi_decoder(whole))
-        }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Box::new(zstd::Decoder::new(whole)?),
-        _ => whole,
-    })
-}
-
-/// How an archive of zip begins.
-const ZIP: &[u8] = b"PK\x03\x04";
 
 /// All files at and below `paths`, in order; and what could not be opened.
 pub(super) fn gather(paths: &[PathBuf]) -> (Vec<Input>, Vec<String>) {
@@ -183,8 +197,16 @@ impl Gathered {
             return self.directory(path);
         }
         let name = path.display().to_string();
-        if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-            self.problems.push(format!("{name}: no plain file"));
+        if let Some(kind) = path.metadata().ok().map(|m| m.file_type())
+            && !kind.is_file()
+        {
+            // As `<(zcat old.gz)` is one.
+            let hint = if kind.is_fifo() {
+                "\nhint: a pipe is read from stdin: zcat old.gz | sonde import -"
+            } else {
+                ""
+            };
+            self.problems.push(format!("{name}: no plain file{hint}"));
             return;
         }
         let opened = File::open(path).and_then(|mut file| {
@@ -218,13 +240,24 @@ impl Gathered {
         }
         let names = std::fs::read_dir(dir).map(|entries| {
             let paths = entries.flatten().map(|e| e.path());
-            // What a link to a directory leads to may lead back.
             // The parts of an archive of PCP are read with its first volume.
-            let left_out = |p: &PathBuf| (p.is_symlink() && p.is_dir()) || is_beside_archive(p);
-            paths.filter(|p| !left_out(p)).collect::<BTreeSet<_>>()
+            let paths = paths.filter(|p| !is_beside_archive(p));
+            paths.collect::<BTreeSet<_>>()
         });
         match names {
-            Ok(names) => names.iter().for_each(|path| self.path(path)),
+            Ok(names) => {
+                for path in &names {
+                    // What a link to a directory leads to may lead back.
+                    if path.is_symlink() && path.is_dir() {
+                        let name = path.display();
+                        self.problems.push(format!(
+                            "{name}: a link to a directory, which is not followed"
+                        ));
+                    } else {
+                        self.path(path);
+                    }
+                }
+            }
             Err(e) => self.problems.push(format!("{}: {e}", dir.display())),
         }
     }
@@ -268,9 +301,9 @@ impl Gathered {
         from: Box<dyn Read + Send + '_>,
         deep: u32,
     ) -> io::Result<bool> {
-        let mut from = decompressed(from)?;
-        let head = first_unpacked(&mut from, 512)?;
-        let is_tar = head.get(257..262) == Some(b"ustar");
+        let mut from = decompressed(from)?.from;
+        let head = first_unpacked(&mut from, TAR_HEADER)?;
+        let is_tar = is_tar(&head);
         let is_zip = head.starts_with(ZIP);
         if !(is_tar || is_zip) || deep >= DEEPEST {
             return Ok(false);

@@ -4,17 +4,21 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use formats::{Head, Import, Refused, Report};
-use run::Manifest;
+use formats::{Head, Import, Refused, Report, may_have_prefix};
 use run::write::Writer;
+use run::{Manifest, Nanos};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
 
-use super::inputs::{Text, decompressed};
+use super::converted::kind;
+use super::inputs::Text;
+use super::packed::{TAR_HEADER, ZIP, decompressed, is_tar};
 use super::report::{self, Told, imported, lines_and_notes, say};
 use super::{Known, Wanted};
+use crate::clock::RunClock;
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
 
@@ -27,25 +31,33 @@ const WAITING: usize = 16 << 20;
 pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     let signals = Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;
     let interrupted = Arc::new(AtomicBool::new(false));
+    let arrived = Arc::new(AtomicI64::new(NEVER));
     let pipe = Pipe {
         signals,
         interrupted: Arc::clone(&interrupted),
+        clock: RunClock::start(),
+        arrived: Arc::clone(&arrived),
     };
-    let mut from = Text::new(decompressed(Box::new(pipe)).map_err(Failure::input)?);
-    let cut = from.cut();
-    let (format, head) = recognised(wanted, &mut from)?;
+    let text = decompressed(Box::new(pipe)).map_err(Failure::input)?;
+    let text = Text::new(text.from);
+    let cut = text.cut();
+    let mut from = Coming {
+        text,
+        arrived,
+        // What was told of another time is no time of coming.
+        counts: is_live() && (wanted.options.start.is_none() || wanted.starts_now),
+    };
+    let (format, pieces) = recognised(wanted, &mut from)?;
+    let head: Vec<u8> = pieces.iter().flat_map(|p| &p.bytes).copied().collect();
     let mut import = Import::new(format.reading(), &Head::new(&head), wanted.options.clone());
     let refused = |Refused(why): Refused| Failure::input(format!("stdin: {why}"));
-    import.feed(&head).map_err(refused)?;
-    let times = if wanted.options.start.is_some() {
-        "start"
-    } else {
-        "text"
-    };
+    for piece in &pieces {
+        feed(&mut import, &piece.bytes, piece.came).map_err(refused)?;
+    }
     let empty = Report::default();
-    let first = manifest_of(wanted, &format, times, &empty, &mut import);
+    let first = manifest_of(wanted, &format, &empty, &mut import);
     let mut writer = Writer::create(&wanted.output, &first).map_err(Failure::input)?;
-    let result = grow(wanted, &mut import, &mut from, &mut writer, &format, times);
+    let result = grow(wanted, &mut import, &mut from, &mut writer, &format);
     let report = match result.and_then(|()| import.finish()) {
         Ok(report) => report,
         Err(why) => {
@@ -54,23 +66,17 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
         }
     };
     append(&mut import, &mut writer);
-    let times = match () {
-        () if report.relative => "relative",
-        () if report.from_start => "start",
-        () => "text",
-    };
-    let mut manifest = manifest_of(wanted, &format, times, &report, &mut import);
+    let mut manifest = manifest_of(wanted, &format, &report, &mut import);
     manifest.ended = report.span.map(|(_, to)| to);
     let mut told = Told::default();
     // Who interrupts it knows that it ends early.
     if cut.is_cut() && !interrupted.load(Ordering::Relaxed) {
         told.problems.push(report::cut_off("stdin"));
     }
-    if wanted.strict && (report.unknown > 0 || !told.problems.is_empty()) {
+    let faults = report::faults("stdin", &report);
+    if wanted.strict && !(faults.is_empty() && told.problems.is_empty()) {
         writer.abandon();
-        let lines = report.not_understood.iter();
-        let lines = lines.map(|n| report::not_understood("stdin", n));
-        let all: Vec<String> = told.problems.into_iter().chain(lines).collect();
+        let all: Vec<String> = told.problems.into_iter().chain(faults).collect();
         return Err(Failure::input(format!(
             "{}\nnothing was made: --strict",
             all.join("\n")
@@ -88,17 +94,69 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     Ok(told.exit_code())
 }
 
+/// Whether stdin is what somebody writes meanwhile, and no file.
+fn is_live() -> bool {
+    let kind = fstat(io::stdin()).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    matches!(
+        kind,
+        Ok(FileType::Fifo | FileType::Socket | FileType::CharacterDevice)
+    )
+}
+
+/// Nothing has come yet.
+const NEVER: Nanos = Nanos::MIN;
+
+/// Text, and when it came.
+struct Coming {
+    text: Text,
+    /// When what was read last was there.
+    arrived: Arc<AtomicI64>,
+    /// That tells when a report was made.
+    counts: bool,
+}
+
+impl Coming {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<(usize, Option<Nanos>)> {
+        let count = self.text.read(to)?;
+        let arrived = self.arrived.load(Ordering::Relaxed);
+        Ok((count, (self.counts && arrived != NEVER).then_some(arrived)))
+    }
+}
+
+/// Text that came together.
+struct Piece {
+    bytes: Vec<u8>,
+    came: Option<Nanos>,
+}
+
+fn feed(import: &mut Import, bytes: &[u8], came: Option<Nanos>) -> Result<(), Refused> {
+    if let Some(at) = came {
+        import.came(at);
+    }
+    import.feed(bytes)
+}
+
 /// Reads until the format is known, or enough to know that it is none.
-fn recognised(wanted: &Wanted, from: &mut dyn Read) -> Result<(Known, Vec<u8>), Failure> {
+fn recognised(wanted: &Wanted, from: &mut Coming) -> Result<(Known, Vec<Piece>), Failure> {
     let mut head = Vec::new();
+    let mut pieces = Vec::new();
     loop {
         let mut piece = [0; 4096];
-        let n = from.read(&mut piece).map_err(|e| match e.kind() {
+        let (n, came) = from.read(&mut piece).map_err(|e| match e.kind() {
             // So little of it came that nothing can be unpacked.
             io::ErrorKind::UnexpectedEof => Failure::input(format!("stdin: {e}")),
             _ => Failure::work(format!("stdin: {e}")),
         })?;
-        head.extend_from_slice(&piece[..n]);
+        let bytes = piece[..n].to_vec();
+        head.extend_from_slice(&bytes);
+        pieces.push(Piece { bytes, came });
+        if let Some(why) = not_of_a_pipe(&head) {
+            return Err(Failure::input(format!("stdin: {why}")));
+        }
+        // Perhaps it is one of those.
+        if n > 0 && head.len() < TAR_HEADER && head.contains(&0) {
+            continue;
+        }
         // What the last line is shows when it has ended.
         let whole = head
             .iter()
@@ -106,12 +164,37 @@ fn recognised(wanted: &Wanted, from: &mut dyn Read) -> Result<(Known, Vec<u8>), 
             .map_or(0, |end| end + 1);
         let known = wanted.recognise(&Head::new(if n == 0 { &head } else { &head[..whole] }));
         match known {
-            Ok(format) => return Ok((format, head)),
-            Err(why) if n == 0 || head.len() > PIECE => {
-                return Err(Failure::input(format!("stdin: {why}")));
+            // What a logger puts before each line shows when some have come.
+            Ok(_) if n > 0 && may_have_prefix(&head[..whole]) => {}
+            Ok(format) => return Ok((format, pieces)),
+            Err(not) if n == 0 || head.len() > PIECE => {
+                return Err(Failure::input(format!("stdin: {}", not.why)));
             }
             Err(_) => {}
         }
+    }
+}
+
+/// Why what begins so is not read from a pipe: its members would be one text, or its own tool has to
+/// read it.
+fn not_of_a_pipe(head: &[u8]) -> Option<&'static str> {
+    if is_tar(head) {
+        Some(
+            "it is an archive of tar, whose files would be taken for one\n\
+             hint: unpack it and import the directory, or give the file: sonde import NAME.tar",
+        )
+    } else if head.starts_with(ZIP) {
+        Some(
+            "it is an archive of zip, whose files would be taken for one\n\
+             hint: unpack it and import the directory, or give the file: sonde import NAME.zip",
+        )
+    } else if kind(head).is_some() {
+        Some(
+            "only its own tool reads it (sadf, pmrep), and not from a pipe\n\
+             hint: give the file: sonde import NAME",
+        )
+    } else {
+        None
     }
 }
 
@@ -122,10 +205,9 @@ const PATIENCE: usize = 4;
 fn grow(
     wanted: &Wanted,
     import: &mut Import,
-    from: &mut dyn Read,
+    from: &mut Coming,
     writer: &mut Writer,
     format: &Known,
-    times: &'static str,
 ) -> Result<(), Refused> {
     let mut piece = vec![0; PIECE];
     let mut started = None;
@@ -133,7 +215,7 @@ fn grow(
         let span = import.span();
         if span.map(|s| s.0) != started {
             started = span.map(|s| s.0);
-            let manifest = manifest_of(wanted, format, times, &Report::default(), import);
+            let manifest = manifest_of(wanted, format, &Report::default(), import);
             writer.update(&Manifest {
                 ended: None,
                 ..manifest
@@ -142,9 +224,9 @@ fn grow(
         // After it: who reads rows finds the start that they are counted from.
         append(import, writer);
         match from.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(n) => {
-                import.feed(&piece[..n])?;
+            Ok((0, _)) => return Ok(()),
+            Ok((n, came)) => {
+                feed(import, &piece[..n], came)?;
                 if import.waiting() > PATIENCE {
                     return Err(Refused(
                         "the text does not tell how long an interval is, and what comes of a pipe \
@@ -169,13 +251,16 @@ fn append(import: &mut Import, writer: &mut Writer) {
     }
 }
 
-fn manifest_of(
-    wanted: &Wanted,
-    format: &Known,
-    times: &str,
-    report: &Report,
-    import: &mut Import,
-) -> Manifest {
+fn manifest_of(wanted: &Wanted, format: &Known, report: &Report, import: &mut Import) -> Manifest {
+    let times = match () {
+        () if report.by_arrival || import.is_by_arrival() => "arrival",
+        () if report.relative => "relative",
+        // Before it is over it is not known.
+        () if report.from_start || report.span.is_none() && wanted.options.start.is_some() => {
+            "start"
+        }
+        () => "text",
+    };
     let (from, to) = import.span().unwrap_or((0, 0));
     let every = report::interval(import.every(), report.span, report.samples).unwrap_or(1.0);
     let host = wanted.host.as_deref().or(report.host.as_deref());
@@ -192,6 +277,9 @@ struct Pipe {
     signals: Signals,
     /// A signal came.
     interrupted: Arc<AtomicBool>,
+    clock: RunClock,
+    /// When what was read last was there.
+    arrived: Arc<AtomicI64>,
 }
 
 impl Read for Pipe {
@@ -227,6 +315,7 @@ impl Read for Pipe {
                 return Ok(0);
             }
             if ready {
+                self.arrived.store(self.clock.now(), Ordering::Relaxed);
                 return Ok(rustix::io::read(&stdin, buffer)?);
             }
         }

@@ -5,6 +5,7 @@ mod files;
 mod inputs;
 mod live;
 mod overlap;
+mod packed;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -65,14 +66,14 @@ fn arguments(command: Command) -> Command {
         )
         .arg(option("fio-version", "VERSION", "Version of fio that wrote logs of latencies, where nothing beside them tells it: 2.21"))
         .arg(option("name", "NAME", "Title of the run"))
-        .arg(flag("strict", "Any line or file that is not understood is an error, and nothing is made"))
+        .arg(flag("strict", "Any line or file that is not understood, or is cut off, is an error, and nothing is made"))
         .arg(flag("json", "What was imported as JSON on stdout"))
         .after_help(
             "A whole benchmark directory becomes one run. What is not understood is told by\n\
              file and line; nothing is dropped silently. Examples:\n  \
              sonde import bench/2012-03-04/ -o bench.run\n  \
              sonde import vmstat.out --every 5s --start '2012-03-04 10:00' --tz UTC\n  \
-             ssh host iostat -xn 1 | sonde import --as iostat --every 1s --start now -",
+             ssh host iostat -xn 1 | sonde import --as iostat -",
         )
 }
 
@@ -111,6 +112,13 @@ impl Known {
     }
 }
 
+/// Why there is nothing that a file is read as.
+struct NotKnown {
+    why: String,
+    /// It is of something that is known.
+    looks_known: bool,
+}
+
 /// What `--as` says.
 enum Asked {
     /// A format, or a tool.
@@ -139,6 +147,8 @@ struct Wanted {
     output: PathBuf,
     format: Option<Asked>,
     options: Options,
+    /// `--start now`.
+    starts_now: bool,
     host: Option<String>,
     name: Option<String>,
     strict: bool,
@@ -177,6 +187,9 @@ impl Wanted {
             options: Options {
                 every,
                 start,
+                near: None,
+                // A machine's clock may be ahead.
+                latest: Some(clock::wall().saturating_add(86_400_000_000_000)),
                 zone,
                 dates: text("date-order").map(|order| match order.as_str() {
                     "dmy" => DateOrder::Dmy,
@@ -187,6 +200,7 @@ impl Wanted {
                 file: String::new(),
                 fio: text("fio-version").map(fio).transpose()?,
             },
+            starts_now: text("start").is_some_and(|t| t == "now"),
             host: text("host"),
             name: text("name"),
             strict: matches.get_flag("strict"),
@@ -195,12 +209,13 @@ impl Wanted {
     }
 
     /// What a file that begins as `head` is read as, or why there is nothing.
-    fn recognise(&self, head: &Head) -> Result<Known, String> {
+    fn recognise(&self, head: &Head) -> Result<Known, NotKnown> {
+        let not_known = |why: Unrecognised| NotKnown {
+            why: why.to_string(),
+            looks_known: matches!(why, Unrecognised::Several(..)),
+        };
         let name = match &self.format {
-            None => {
-                let found = recognise(head).map_err(|e| e.to_string())?;
-                return Ok(Known::Listed(found));
-            }
+            None => return recognise(head).map(Known::Listed).map_err(not_known),
             Some(Asked::Described(own)) => return Ok(Known::Described(own.clone())),
             Some(Asked::Named(name)) => name,
         };
@@ -210,11 +225,16 @@ impl Wanted {
             // Said, not guessed.
             (Some(format), None) => format,
             _ => recognise_among(head, wanted).map_err(|why| match (why, recognise(head)) {
-                (Unrecognised::Unknown, Ok(other)) => {
-                    format!("it is not of {name}: it looks like {}", other.name)
-                }
-                (Unrecognised::Unknown, _) => format!("it is not of {name}"),
-                (why, _) => why.to_string(),
+                (Unrecognised::Unknown, other) => NotKnown {
+                    why: match other {
+                        Ok(other) => {
+                            format!("it is not of {name}: it looks like {}", other.name)
+                        }
+                        Err(_) => format!("it is not of {name}"),
+                    },
+                    looks_known: false,
+                },
+                (why, _) => not_known(why),
             })?,
         };
         Ok(Known::Listed(found))

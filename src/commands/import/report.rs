@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use formats::NotUnderstood;
-use run::manifest::{Imported, SourceState};
+use run::manifest::{Imported, SourceState, TextLine};
 use run::{Manifest, Nanos};
 use serde_json::{Value, json};
 use surfaces::table::{Align, Table};
@@ -25,7 +25,7 @@ const SHOWN: usize = 5;
 /// What became of files beside those that were imported.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Paths that could not be opened.
+    /// Paths that could not be opened or read, and what of others is missing.
     pub(super) problems: Vec<String>,
     /// Files of no known format, and why.
     pub(super) unknown: Vec<(String, String)>,
@@ -49,10 +49,7 @@ impl Told {
         if !wanted.strict {
             return Ok(());
         }
-        let lines = looked.iter().flat_map(|f| {
-            let lines = f.report.not_understood.iter();
-            lines.map(|n| not_understood(f.name(), n))
-        });
+        let lines = looked.iter().flat_map(|f| faults(f.name(), &f.report));
         let mut all = self.problems.clone();
         all.extend(reasons);
         all.extend(lines);
@@ -161,7 +158,24 @@ pub(super) fn imported(
         lines: report.data,
         noise: report.noise,
         not_understood: report.unknown,
+        first_not_understood: report.not_understood.iter().map(text_line).collect(),
         notes: report.notes.clone(),
+    }
+}
+
+/// All of a file that `--strict` does not let pass.
+pub(super) fn faults(file: &str, report: &formats::Report) -> Vec<String> {
+    let lines = report.not_understood.iter();
+    let lines = lines.map(|line| not_understood(file, line));
+    let faults = report.faults.iter();
+    let faults = faults.map(|fault| format!("{}: {fault}", one_line(file)));
+    lines.chain(faults).collect()
+}
+
+fn text_line(line: &NotUnderstood) -> TextLine {
+    TextLine {
+        line: line.line,
+        text: line.text.clone(),
     }
 }
 
@@ -192,26 +206,43 @@ pub(super) fn conclude(
     for (name, why) in &told.refused {
         output::message(&format!("{}: not imported: {why}", one_line(name)));
     }
-    let unknown = told.unknown.len();
-    if unknown > 0 {
-        let names: Vec<String> = told
-            .unknown
-            .iter()
-            .map(|(n, _)| one_line(n))
-            .take(SHOWN)
-            .collect();
-        let more = if unknown > SHOWN { ", ..." } else { "" };
-        output::message(&format!(
-            "{} of no known format: {}{more}",
-            counted(unknown as u64, "file"),
-            names.join(", ")
-        ));
-    }
+    tell_unknown(&told.unknown);
     for file in looked {
         lines_and_notes(file.name(), &file.report);
     }
     say(wanted, manifest, told);
     Ok(told.exit_code())
+}
+
+/// Tells the files that are of no known format, those for one reason together.
+fn tell_unknown(unknown: &[(String, String)]) {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, why) in unknown {
+        // The hint is for one file.
+        let why = why.lines().next().unwrap_or_default();
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(one_line(name)),
+            None => reasons.push((why, vec![one_line(name)])),
+        }
+    }
+    for (why, names) in reasons {
+        let count = counted(names.len() as u64, "file");
+        let more = if names.len() > SHOWN {
+            ", ... (--json lists them)"
+        } else {
+            ""
+        };
+        let shown = names[..names.len().min(SHOWN)].join(", ");
+        output::message(&match why.strip_prefix("it is of ") {
+            Some(of) => format!("{count} of {of}: {shown}{more}"),
+            None => format!("{count} left out, as {why}: {shown}{more}"),
+        });
+    }
+}
+
+/// What is told of a file that cannot be read.
+pub(super) fn not_read(name: &str, why: &std::io::Error) -> String {
+    format!("{}: not read: {why}", one_line(name))
 }
 
 /// What is told of a compressed file or pipe that ends too early.
@@ -227,7 +258,8 @@ pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
     let more = report.unknown.saturating_sub(SHOWN as u64);
     if more > 0 {
         output::message(&format!(
-            "{name}: {} more not understood",
+            "{}: {} more not understood: run.json has the first 100",
+            one_line(name),
             counted(more, "line")
         ));
     }

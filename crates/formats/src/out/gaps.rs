@@ -32,20 +32,19 @@ impl Out {
     /// The tool or the machine was started anew: the next sample has none before it.
     pub fn broken(&mut self) {
         self.finish_sample();
-        let [_] = &self.held[..] else {
+        let [(sample, _)] = &self.held[..] else {
             return self.start_anew();
         };
+        if sample.came.is_some() {
+            return self.start_anew();
+        }
         self.missing = 0;
         if self.stated.or(self.options.every).is_none() {
             self.note(
                 "a sample just before a restart is left out: the text does not tell how long its \
                  interval is",
             );
-            self.held.clear();
-            self.held_rows.fill(0);
-            self.now.clear();
-            self.filled.clear();
-            self.amounts.clear();
+            self.forget_rows();
         }
         self.start_anew();
     }
@@ -53,6 +52,7 @@ impl Out {
     fn start_anew(&mut self) {
         self.logged_at = None;
         self.settle(None);
+        self.arrivals.begin_anew();
         self.ended_at = self.before.take().or(self.ended_at);
         self.state_next();
     }

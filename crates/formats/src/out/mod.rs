@@ -1,7 +1,9 @@
 //! Where parsers put rows: finds the time and the true interval of each sample, and makes
 //! amounts of rates.
 
+mod arrival;
 mod gaps;
+mod notes;
 mod order;
 mod rows;
 mod shape;
@@ -9,7 +11,7 @@ mod spread;
 mod times;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use jiff::civil::{Date, DateTime};
 use run::catalog::{Column, Kind, columns};
@@ -18,6 +20,8 @@ use run::{Nanos, Sink, catalog};
 
 use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 
+use arrival::Arrivals;
+pub(crate) use arrival::Came;
 use order::Order;
 pub use shape::Shape;
 
@@ -50,6 +54,8 @@ struct Sample {
     lost: bool,
     /// When a logger wrote its first line.
     logged: Option<Nanos>,
+    /// When its first line came.
+    came: Option<Came>,
 }
 
 /// How rows are handed out.
@@ -81,8 +87,10 @@ pub struct Out {
     held_rows: Vec<usize>,
     /// The shortest interval between two stamps.
     shortest: Option<f64>,
-    /// Tables of which the present sample has rows that are amounts, with their places.
-    amounts: Vec<(TableId, usize)>,
+    /// Rows of each table there whose times are known already: they are handed out together.
+    placed: Vec<usize>,
+    /// By table: which of its other rows are amounts.
+    amounts: Vec<VecDeque<usize>>,
     sample: Option<Sample>,
     /// Rows of the present sample.
     own_rows: usize,
@@ -110,6 +118,8 @@ pub struct Out {
     other: TableId,
     since_boot: TableId,
     notes: BTreeSet<String>,
+    /// Those of them that say that something of the text is missing.
+    lacking: BTreeSet<String>,
     refused: Option<Refused>,
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
@@ -120,6 +130,9 @@ pub struct Out {
     pub(crate) logged: Option<Stamp>,
     /// That of the last sample which has its time from there.
     logged_at: Option<Nanos>,
+    /// When the present line came, if it came while it was made.
+    pub(crate) came: Option<Came>,
+    arrivals: Arrivals,
     /// Records of a binary format.
     pub(crate) record: u64,
     /// The present line is the file's last and has no end: it may have been cut.
@@ -154,7 +167,8 @@ impl Out {
             held: Vec::new(),
             held_rows: catalog_tables().map(|_| 0).collect(),
             shortest: None,
-            amounts: Vec::new(),
+            placed: catalog_tables().map(|_| 0).collect(),
+            amounts: catalog_tables().map(|_| VecDeque::new()).collect(),
             sample: None,
             own_rows: 0,
             order: Order::default(),
@@ -170,12 +184,15 @@ impl Out {
             other: TableId::of("other"),
             since_boot: TableId::of("since_boot"),
             notes: BTreeSet::new(),
+            lacking: BTreeSet::new(),
             refused: None,
             unknown: Vec::new(),
             line: 0,
             fault: None,
             logged: None,
             logged_at: None,
+            came: None,
+            arrivals: Arrivals::default(),
             record: 0,
             endless: false,
             span: None,
@@ -216,7 +233,15 @@ impl Out {
 
     /// Samples that wait for somebody to tell how long an interval is.
     pub(crate) fn waiting(&self) -> usize {
+        if self.awaits_arrivals() {
+            return 0;
+        }
         self.held.len()
+    }
+
+    /// Whether reports have their times from when they came.
+    pub(crate) fn is_by_arrival(&self) -> bool {
+        self.arrivals.used
     }
 
     /// The day to which the times of day that follow belong.
@@ -251,36 +276,9 @@ impl Out {
         }
     }
 
-    /// Something the reader of the numbers should know; told once.
-    pub fn note(&mut self, text: &str) {
-        if !self.notes.contains(text) {
-            self.notes.insert(text.to_owned());
-        }
-    }
-
     /// The file cannot be imported; the first reason is told.
     pub fn refuse(&mut self, why: Refused) {
         self.refused.get_or_insert(why);
-    }
-
-    /// A line that was thought to be data is not understood. `line` counts from 1; 0 is the
-    /// present one.
-    pub fn not_understood(&mut self, line: u64, why: &str) {
-        let line = if line == 0 { self.line } else { line };
-        self.unknown.push((line, why.to_owned()));
-    }
-
-    /// What of the present line cannot be read: told where nothing of the file could be.
-    pub(crate) fn fault(&mut self, what: &str, text: &[u8]) {
-        let line = self.line;
-        self.fault
-            .get_or_insert_with(|| (line, format!("{what} `{}`", String::from_utf8_lossy(text))));
-    }
-
-    /// What of that line cannot be read.
-    pub(crate) fn fault_of(&self, line: u64) -> Option<&str> {
-        let (found, what) = self.fault.as_ref()?;
-        (*found == line).then_some(what)
     }
 
     /// So many records of a binary format were read.
@@ -403,6 +401,7 @@ impl Out {
             missing: std::mem::take(&mut self.missing),
             lost: false,
             logged,
+            came: self.came.filter(|_| stamp.is_none()),
         });
         self.own_rows = 0;
     }
@@ -411,9 +410,11 @@ impl Out {
 
     /// The input is over.
     pub(crate) fn end(&mut self) {
+        self.came = None;
         self.finish_sample();
         self.settle(None);
         self.note_left_out();
+        self.note_arrivals();
     }
 
     /// Rows of samples that are alike are handed out as such.
@@ -428,10 +429,6 @@ impl Out {
 
     pub(crate) fn refused(&mut self) -> Option<Refused> {
         self.refused.take()
-    }
-
-    pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
-        self.notes.iter()
     }
 
     pub(crate) fn host_name(&self) -> Option<&str> {
@@ -464,7 +461,10 @@ impl Out {
 
     /// The last interval, in seconds.
     pub(crate) fn interval(&self) -> Option<f64> {
-        self.next_stated.or(self.stated).or(self.options.every)
+        // When reports came tells it to the millisecond.
+        let pace = self.arrivals.pace.map(|p| (p * 1e3).round() / 1e3);
+        let told = self.next_stated.or(self.stated);
+        told.or(self.options.every).or(pace)
     }
 }
 

@@ -62,7 +62,7 @@ impl Out {
             self.keep_since_boot(table, words, values);
         } else {
             self.fills(table);
-            self.amounts.push((table, self.now.rows(table).len()));
+            self.amounts[usize::from(table.0)].push_back(self.now.rows(table).len());
             self.now.row(table, words, values);
         }
     }

@@ -283,3 +283,32 @@ fn a_lost_sample_is_a_gap() {
         assert_eq!(out.ended(), 3);
     }
 }
+
+/// Samples that wait for their interval are handed out together: each by itself would move all that
+/// wait behind it, and 40,000 took most of a minute.
+#[test]
+fn samples_that_wait_take_no_longer_each_the_more_they_are() {
+    const SAMPLES: usize = 40_000;
+    let mut out = out(Options::default());
+    let words = [b"t", &b"j"[..], b"read", b""].map(|w| out.word(w));
+    let table = TableId::of("workload");
+    for _ in 0..SAMPLES {
+        out.sample();
+        out.amounts(table, &words, &[300.0, 1.0, 1.0, 0.0]);
+        out.row(table, &words, &[10.0, 1.0, 1.0, 0.0]);
+    }
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test measures how long it takes"
+    )]
+    let started = std::time::Instant::now();
+    out.every(30.0);
+    out.end();
+    let took = started.elapsed();
+    let found = rows(&mut out, "workload");
+    assert_eq!(found.len(), 2 * SAMPLES);
+    let ends = found.iter().map(|(end, ..)| *end);
+    assert!(ends.eq((0..2 * SAMPLES).map(|row| 30 * (row as i64 / 2 + 1))));
+    assert!(found.iter().all(|(.., values)| values[0] == 300.0));
+    assert!(took.as_secs() < 5, "{took:?}");
+}

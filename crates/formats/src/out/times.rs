@@ -1,7 +1,9 @@
 //! Times and true intervals of samples, and amounts of rates.
 
-use run::Nanos;
+use std::collections::VecDeque;
+
 use run::rows::TableId;
+use run::{Nanos, Sink};
 
 use super::{BACK, GAP, MOST_HELD, Out, Sample, catalog_tables};
 use crate::time::Refused;
@@ -24,6 +26,13 @@ impl Out {
         if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;
         }
+        if let Some(came) = sample.came.filter(|_| self.is_of_arrival(&sample)) {
+            self.arrive(sample, came);
+            return;
+        }
+        if self.awaits_arrivals() {
+            self.forget_arrivals();
+        }
         let interval = self.interval_of(&sample);
         // A report since boot tells nothing of the length of those that wait.
         match interval.filter(|_| !sample.since_boot || self.held.is_empty()) {
@@ -31,24 +40,30 @@ impl Out {
                 // Those before had to wait for it.
                 self.settle(Some(interval));
                 self.place(&sample, interval, &[]);
+                self.hand_out();
             }
             None => {
-                let waiting = catalog_tables().zip(&mut self.held_rows);
-                let own = |(table, before): (TableId, &mut usize)| {
-                    let all = self.now.rows(table).len();
-                    let own = all - *before;
-                    *before = all;
-                    own
-                };
-                let rows = waiting.map(own).collect();
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
                 }
-                self.held.push((sample, rows));
-                if self.held.len() >= MOST_HELD {
-                    self.settle(None);
-                }
+                self.hold_back(sample);
             }
+        }
+    }
+
+    /// The sample waits with its rows.
+    pub(super) fn hold_back(&mut self, sample: Sample) {
+        let waiting = catalog_tables().zip(&mut self.held_rows);
+        let own = |(table, before): (TableId, &mut usize)| {
+            let all = self.now.rows(table).len();
+            let own = all - *before;
+            *before = all;
+            own
+        };
+        let rows = waiting.map(own).collect();
+        self.held.push((sample, rows));
+        if self.held.len() >= MOST_HELD {
+            self.settle(None);
         }
     }
 
@@ -111,6 +126,9 @@ impl Out {
 
     /// Gives the samples that wait their interval: that of the one after them.
     pub(super) fn settle(&mut self, interval: Option<f64>) {
+        if self.awaits_arrivals() && self.settle_arrivals() {
+            return;
+        }
         if self.held.is_empty() {
             return;
         }
@@ -128,14 +146,14 @@ impl Out {
                 "{back}the text does not tell how long an interval is\n\
                  hint: say it, as --every 1s"
             )));
-            self.now.clear();
-            self.filled.clear();
+            self.forget_rows();
             return;
         };
         for (sample, rows) in held {
             let interval = if sample.since_boot { 0.0 } else { interval };
             self.place(&sample, interval, &rows);
         }
+        self.hand_out();
     }
 
     /// What the stamps say of the interval, beside what the user says.
@@ -197,7 +215,9 @@ impl Out {
         }
     }
 
-    /// Hands out the rows of a sample: the first `rows` of each table, or all.
+    /// Gives the rows of a sample their times and makes amounts of its rates: of the next `rows` of
+    /// each table, or of all. They are to be handed out then: those of many samples at once, for
+    /// each time all that wait behind them are moved.
     pub(super) fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
         let end = self.end_of(sample, interval);
@@ -214,48 +234,95 @@ impl Out {
         if sample.since_boot {
             self.since_boot_at = Some(end);
         }
+        for at in 0..self.filled.len() {
+            let table = self.filled[at];
+            let rows = rows.get(usize::from(table.0)).copied();
+            self.place_rows(table, rows, end, interval);
+        }
+    }
+
+    /// The same of one table, whose sample ended then.
+    fn place_rows(&mut self, table: TableId, rows: Option<usize>, end: Nanos, interval: f64) {
         let kept = self.length_kept(interval);
-        for table in std::mem::take(&mut self.filled) {
-            let all = self.now.rows(table).len();
-            if all > rows.get(usize::from(table.0)).copied().unwrap_or(all) {
-                self.filled.push(table);
-            }
-            let count = rows.get(usize::from(table.0)).copied().unwrap_or(all);
-            if count == 0 {
-                continue;
-            }
-            let amounts = self.amounts.iter().filter(|(t, _)| *t == table);
-            let amounts: Vec<usize> = amounts.map(|(_, row)| *row).collect();
-            let sums = &self.sums[usize::from(table.0)];
-            let from = self.now.rows_mut(table);
-            from.times[..count].fill(end);
-            from.intervals[..count].fill(kept);
-            if amounts.len() < count {
-                for (column, _) in from.values.iter_mut().zip(sums).filter(|(_, sum)| **sum) {
-                    let mut whole = amounts.iter().peekable();
-                    for (row, value) in column[..count].iter_mut().enumerate() {
-                        if whole.next_if(|w| **w == row).is_none() {
-                            *value *= interval;
-                        }
+        let at = usize::from(table.0);
+        let first = self.placed[at];
+        let from = self.now.rows_mut(table);
+        let last = rows.map_or(from.times.len(), |count| first + count);
+        if first == last {
+            return;
+        }
+        self.placed[at] = last;
+        from.times[first..last].fill(end);
+        from.intervals[first..last].fill(kept);
+        let amounts = &mut self.amounts[at];
+        let count = amounts.partition_point(|row| *row < last);
+        if count < last - first {
+            let columns = from.values.iter_mut().zip(&self.sums[at]);
+            for (column, _) in columns.filter(|(_, sum)| **sum) {
+                let mut whole = amounts.iter().take(count).peekable();
+                for (row, value) in column.iter_mut().enumerate().take(last).skip(first) {
+                    if whole.next_if(|w| **w == row).is_none() {
+                        *value *= interval;
                     }
                 }
             }
-            if table == self.other && interval > 0.0 {
-                // What a counter grew by is kept per second.
-                for row in amounts.iter().filter(|row| **row < count) {
-                    from.values[0][*row] /= interval;
-                }
-            }
-            self.done.take_rows(&mut self.now, table, count);
-            self.amounts.retain(|(t, row)| *t != table || *row >= count);
-            for (_, row) in self.amounts.iter_mut().filter(|(t, _)| *t == table) {
-                *row -= count;
+        }
+        if table == self.other && interval > 0.0 {
+            // What a counter grew by is kept per second.
+            for row in amounts.iter().take(count) {
+                from.values[0][*row] /= interval;
             }
         }
+        amounts.drain(..count);
+    }
+
+    /// Hands out the rows whose times are known.
+    pub(super) fn hand_out(&mut self) {
+        let (now, amounts, done) = (&mut self.now, &mut self.amounts, &mut self.done);
+        self.filled.retain(|table| {
+            let at = usize::from(table.0);
+            let count = std::mem::take(&mut self.placed[at]);
+            move_rows(*table, count, now, &mut amounts[at], done)
+        });
+    }
+
+    /// Drops the first rows of each table, so many, of those whose times are not known.
+    pub(super) fn drop_rows(&mut self, counts: &[usize]) {
+        self.hand_out();
+        let (now, amounts) = (&mut self.now, &mut self.amounts);
+        let mut gone = Sink::new();
+        self.filled.retain(|table| {
+            let at = usize::from(table.0);
+            move_rows(*table, counts[at], now, &mut amounts[at], &mut gone)
+        });
+    }
+
+    /// What waits is of no known time, and goes.
+    pub(super) fn forget_rows(&mut self) {
+        self.held.clear();
+        self.held_rows.fill(0);
+        self.now.clear();
+        self.filled.clear();
+        self.placed.fill(0);
+        self.amounts.iter_mut().for_each(VecDeque::clear);
     }
 
     pub(super) fn extend(&mut self, from: Nanos, to: Nanos) {
         let (a, b) = self.span.unwrap_or((from, to));
         self.span = Some((a.min(from), b.max(to)));
     }
+}
+
+/// Moves the first rows of a table, some of which are amounts. Whether others are left.
+fn move_rows(
+    table: TableId,
+    count: usize,
+    now: &mut Sink,
+    amounts: &mut VecDeque<usize>,
+    to: &mut Sink,
+) -> bool {
+    to.take_rows(now, table, count);
+    amounts.drain(..amounts.partition_point(|row| *row < count));
+    amounts.iter_mut().for_each(|row| *row -= count);
+    !now.rows(table).is_empty()
 }

@@ -4,6 +4,12 @@ use std::borrow::Cow;
 
 use crate::number;
 
+/// Whether a separator stands behind the last of so many columns. Without one, nothing tells that a
+/// line which has no end was not cut within it.
+pub(super) fn is_closed(fields: &[Cow<[u8]>], columns: usize) -> bool {
+    fields.len() == columns + 1 && fields.last().is_some_and(|f| f.is_empty())
+}
+
 /// What tables print for a number that is not known.
 pub(super) fn is_missing(text: &[u8]) -> bool {
     let text = text.trim_ascii().to_ascii_lowercase();

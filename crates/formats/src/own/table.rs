@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::column::{Meant, Role, Value};
-use super::field::{is_missing, split_quoted, ungrouped, with_decimal_comma};
+use super::field::{is_closed, is_missing, split_quoted, ungrouped, with_decimal_comma};
 use super::when::{self, When, is_before};
 use super::{Begins, Separator, Table};
 use crate::counters::Counters;
@@ -189,9 +189,7 @@ impl Reader {
 
     fn row<'a>(&self, mut fields: Vec<Cow<'a, [u8]>>) -> Option<Row<'a>> {
         let layout = self.layout.as_ref()?;
-        let separated = matches!(self.table.separator, Separator::Text(_));
-        // A separator at the end of the line.
-        if separated && fields.len() == layout.len() + 1 && fields.last()?.is_empty() {
+        if is_closed(&fields, layout.len()) {
             fields.pop();
         }
         if fields.len() != layout.len() {
@@ -448,6 +446,10 @@ impl Parser for Reader {
         if after.is_some() {
             return Line::Noise;
         }
+        let columns = self.layout.as_ref().map_or(0, Vec::len);
+        if out.is_endless() && !is_closed(&fields, columns) {
+            return Line::Unknown;
+        }
         let Some(row) = self.row(fields) else {
             return Line::Unknown;
         };
@@ -461,6 +463,10 @@ impl Parser for Reader {
         }
         self.put(&row, &instance, out);
         Line::Data
+    }
+
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
     }
 
     fn end(&mut self, out: &mut Out) {

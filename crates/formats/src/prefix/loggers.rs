@@ -48,7 +48,13 @@ fn log_prefix(line: &[u8]) -> Option<usize> {
     let tagged = between.contains(['[', ']']) || between.split_whitespace().count() <= 3;
     // A tool's own line with a time has numbers next; a logger's names who logged.
     let named = between.chars().any(char::is_alphabetic);
-    (tagged && named).then_some(after_date + 8 + end)
+    let length = after_date + 8 + end;
+    // Of Solaris: `[ID 702911 daemon.notice] `.
+    let id = text.get(length..).and_then(|rest| {
+        let inside = rest.strip_prefix("[ID ")?;
+        Some(rest.len() - inside.len() + inside.find("] ")? + 2)
+    });
+    (tagged && named).then_some(length + id.unwrap_or(0))
 }
 
 #[cfg(test)]

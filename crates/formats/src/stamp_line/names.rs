@@ -116,3 +116,45 @@ pub(super) fn counted(text: &str) -> Option<(&str, char)> {
     let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
     digits.then_some((number, what))
 }
+
+/// A date that Solaris' tools print in Chinese, Japanese or Korean, with the time as in English:
+/// `2014年03月04日 (火) 10時15分05秒 JST` is `2014年 03月 04日 10:15:05 JST`.
+pub(super) fn with_colons(line: &[u8]) -> Option<String> {
+    const HOURS: [char; 3] = ['時', '时', '시'];
+    const MINUTES: [char; 2] = ['分', '분'];
+    if line.is_ascii() {
+        return None;
+    }
+    let text = std::str::from_utf8(line).ok()?;
+    text.find(HOURS)?;
+    let mut found = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            _ if HOURS.contains(&c) || MINUTES.contains(&c) => {
+                found.push(':');
+                while chars.next_if_eq(&' ').is_some() {}
+            }
+            '秒' | '초' => {}
+            // A weekday.
+            '(' => while chars.next().is_some_and(|c| c != ')') {},
+            _ => {
+                found.push(c);
+                if "年月日년월일".contains(c) {
+                    found.push(' ');
+                }
+            }
+        }
+    }
+    for (half, english) in [
+        ("午前", "AM "),
+        ("午後", "PM "),
+        ("上午", "AM "),
+        ("下午", "PM "),
+        ("오전", "AM "),
+        ("오후", "PM "),
+    ] {
+        found = found.replace(half, english);
+    }
+    Some(found)
+}

@@ -9,12 +9,14 @@
 //! (the `cols` of `arcstat` in `OpenZFS` and in the scripts before it). The first row has all
 //! since boot.
 
+use jiff::civil::Date;
+
 use crate::list::Format;
 use crate::number::scaled;
 use crate::out::{Out, Shape};
-use crate::time::time_of_day;
+use crate::time::{DateOrder, Options, Stamp, date, time_of_day};
 use crate::tools::solaris::dated;
-use crate::{Line, Parser, prompt};
+use crate::{Line, Parser, prompt, stamp_line};
 
 pub(crate) const FORMAT: Format = Format {
     name: "arcstat",
@@ -58,6 +60,15 @@ fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';' | b'|'))
         .filter(|f| !f.is_empty())
         .map(|f| if f == b"Time" { &b"time"[..] } else { f })
+}
+
+/// `03/14/14`, as `%D` is of any language.
+fn month_first(text: &[u8], out: &Out) -> Option<Date> {
+    let options = Options {
+        dates: Some(DateOrder::Mdy),
+        ..out.options().clone()
+    };
+    date(text, &options).ok()?
 }
 
 fn is_header(line: &[u8]) -> bool {
@@ -107,7 +118,15 @@ impl Arcstat {
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let texts: Vec<&[u8]> = parts(line).collect();
+        let mut texts: Vec<&[u8]> = parts(line).collect();
+        // One version prints `%D` before the time, in the column of both.
+        let day = match texts[..] {
+            [day, ..] if texts.len() == self.columns.len() + 1 => month_first(day, out),
+            _ => None,
+        };
+        if day.is_some() && self.columns.first().is_some_and(|c| c == "time") {
+            texts.remove(0);
+        }
         if self.columns.is_empty() || texts.len() != self.columns.len() {
             return Line::Unknown;
         }
@@ -115,10 +134,15 @@ impl Arcstat {
         let mut stamp = None;
         for (column, text) in self.columns.iter().zip(&texts) {
             if column == "time" {
-                let Some(time) = time_of_day(text, None) else {
-                    return Line::Unknown;
+                stamp = match (time_of_day(text, None), day) {
+                    (Some(time), Some(day)) => Some(Stamp::Civil(day.to_datetime(time))),
+                    (Some(time), None) => Some(dated(time, out)),
+                    // Of illumos' -r.
+                    (None, _) => stamp_line::epoch(text),
                 };
-                stamp = Some(dated(time, out));
+                if stamp.is_none() {
+                    return Line::Unknown;
+                }
                 values.push(f64::NAN);
                 continue;
             }
@@ -253,6 +277,10 @@ impl Parser for Arcstat {
                 }
                 return Line::Noise;
             }
+        }
+        // Of the kernel's statistics some came or went.
+        if line.trim_ascii() == b"<State Changed>" {
+            return Line::Noise;
         }
         if is_header(line) {
             let names = parts(line).map(|f| String::from_utf8_lossy(f).into_owned());

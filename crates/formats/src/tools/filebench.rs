@@ -51,13 +51,17 @@ impl Filebench {
         }
     }
 
-    /// `readfile1  5543ops  554ops/s  69.2mb/s  0.1ms/op [0.00ms - 5.51ms]`.
+    /// `readfile1  5543ops  554ops/s  69.2mb/s  0.1ms/op [0.00ms - 5.51ms]`; before 1.4.9
+    /// without the first number.
     fn row(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let [name, ops, rest @ ..] = &words[..] else {
+        let [name, rest @ ..] = &words[..] else {
             return None;
         };
-        let ops = decimal(ops.strip_suffix("ops")?.as_bytes())?;
+        let counted = match rest.first()?.strip_suffix("ops") {
+            Some(ops) => Some(decimal(ops.as_bytes())?),
+            None => None,
+        };
         let with = |unit: &str| {
             rest.iter()
                 .find_map(|w| decimal(w.strip_suffix(unit)?.as_bytes()))
@@ -67,17 +71,21 @@ impl Filebench {
         let each = rest
             .iter()
             .find_map(|w| seconds_decimal(w.strip_suffix("/op")?.as_bytes()));
-        let took = match self.took {
-            Some(took) => took,
-            None if per_second > 0.0 => {
+        let took = match (self.took, counted) {
+            (Some(took), _) => took,
+            (None, Some(ops)) if per_second > 0.0 => {
                 out.note(
                     "how long filebench ran is told by its operations and their rate only, as \
                      precisely as that",
                 );
                 ops / per_second
             }
-            None => return None,
+            (None, _) => return None,
         };
+        let ops = counted.unwrap_or_else(|| {
+            out.note("this filebench counts no operations: they are as precise as their rate");
+            per_second * took
+        });
         if !self.begun {
             out.sample();
             out.spans(took);
@@ -224,8 +232,9 @@ impl Parser for Filebench {
         let logged = decimal(stamp.as_bytes()).is_some();
         let known = text.is_empty()
             || logged
-            || text.starts_with("Filebench")
-            || text.starts_with("filebench");
+            || ["Filebench", "FileBench", "filebench"]
+                .iter()
+                .any(|name| text.starts_with(name));
         if known { Line::Noise } else { Line::Unknown }
     }
 }

@@ -9,6 +9,15 @@
 //! Letters are steps of 1,024; a row counts what happened in the interval, the first all since
 //! the file system was mounted (`fsstat(8)`). What programs do through the cache is no disk
 //! I/O, so it is kept as it is.
+//!
+//! With -a, -n and -v there is one header line; with -f each file system has a list of its own:
+//!
+//! ```text
+//! zfs
+//!  operation  #ops  bytes
+//!       open   500
+//!       read 1.23K  1.5M
+//! ```
 
 use crate::list::Format;
 use crate::number::scaled;
@@ -21,7 +30,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "fsstat",
     systems: "Solaris, illumos",
     help: "operations on files by type of file system or mount",
-    recognised: "two header lines, `new name name attr …` and `file remov chng get …`",
+    recognised: "two header lines, `new name name attr …` and `file remov chng get …`, or one of \
+                 those of -a, -n, -v and -f",
     yields: &[],
     example: "\
  new  name   name  attr  attr lookup rddir  read read  write write
@@ -32,35 +42,54 @@ pub(crate) const FORMAT: Format = Format {
     recognise: |head| {
         let upper = head.any_fields(&["new", "name", "name", "attr"]);
         let lower = head.any_fields(&["file", "remov", "chng", "get"]);
-        let other = head.lines().any(|l| {
-            let words: Vec<&[u8]> = fields(l).collect();
-            words.len() >= 7
-                && words
-                    .iter()
-                    .all(|w| ALONE.iter().any(|a| a.as_bytes() == *w))
-        });
-        if (upper && lower) || other { 88 } else { 0 }
+        let io = head.any_fields(&["read", "read", "write", "write", "rddir", "rddir"])
+            && head.any_fields(&["ops", "bytes", "ops", "bytes", "ops", "bytes"]);
+        let other = head.lines().any(|l| alone(l).is_some() || is_list(l));
+        if (upper && lower) || io || other {
+            88
+        } else {
+            0
+        }
     },
     parser: || {
         Box::new(Fsstat {
             upper: Vec::new(),
             columns: Vec::new(),
+            list: None,
+            named: None,
             reports: Repeated::new(),
         })
     },
 };
 
-/// Columns of the flags that print one header line (-a, -f, -i, -n, -v).
-const ALONE: [&str; 34] = [
-    "getattr", "setattr", "getsec", "setsec", "lookup", "creat", "remov", "link", "renam", "mkdir",
-    "rmdir", "rddir", "symlnk", "rdlnk", "open", "close", "access", "rwlock", "rwulock", "read",
-    "write", "seek", "cmp", "frlock", "space", "realvp", "getpage", "putpage", "map", "addmap",
-    "delmap", "poll", "dump", "pathconf",
+/// Header lines that are the only one: of -a, -n, -v (`attr_display`, `naming_display` and
+/// `vm_display` of illumos' `fsstat.c`).
+const ALONE: [&[&str]; 3] = [
+    &["getattr", "setattr", "getsec", "setsec"],
+    &[
+        "lookup", "creat", "remov", "link", "renam", "mkdir", "rmdir", "rddir", "symlnk", "rdlnk",
+    ],
+    &["map", "addmap", "delmap", "getpag", "putpag", "pagio"],
 ];
+
+/// The columns that such a line names.
+fn alone(line: &[u8]) -> Option<&'static [&'static str]> {
+    let is = |header: &&&[&str]| fields(line).eq(header.iter().map(|name| name.as_bytes()));
+    ALONE.iter().find(is).copied()
+}
+
+/// The header of -f, below the name of a file system.
+fn is_list(line: &[u8]) -> bool {
+    fields(line).eq([&b"operation"[..], b"#ops", b"bytes"])
+}
 
 struct Fsstat {
     upper: Vec<String>,
     columns: Vec<String>,
+    /// The file system of which -f lists operations.
+    list: Option<Vec<u8>>,
+    /// A line with one word, which may be the name of one.
+    named: Option<(u64, Vec<u8>)>,
     reports: Repeated,
 }
 
@@ -92,11 +121,51 @@ impl Fsstat {
             }
             return true;
         }
-        let alone = words.len() >= 7 && words.iter().all(|w| ALONE.contains(&w.as_str()));
-        if alone {
-            self.columns = words;
+        match alone(line) {
+            Some(names) => {
+                self.columns = names.iter().map(|name| (*name).to_owned()).collect();
+                true
+            }
+            None => false,
         }
-        alone
+    }
+
+    /// A line of a list of -f; `None` if it is none.
+    fn listed(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
+        if is_list(line) {
+            let (_, name) = self.named.take()?;
+            self.reports.counted(&name, out);
+            self.list = Some(name);
+            return Some(Line::Noise);
+        }
+        self.no_name(out);
+        let words: Vec<&[u8]> = fields(line).collect();
+        if let [name] = words[..] {
+            self.list = None;
+            self.named = Some((out.line_number(), name.to_vec()));
+            return Some(Line::Data);
+        }
+        let name = self.list.as_ref()?;
+        let (operation, texts) = words.split_first()?;
+        let values: Option<Vec<f64>> = texts.iter().map(|t| scaled(t, 1024.0)).collect();
+        let operation = String::from_utf8_lossy(operation);
+        let instance = out.word(name);
+        match values?[..] {
+            [ops] => out.other(&operation, "", instance, ops),
+            [ops, bytes] => {
+                out.other(&format!("{operation}_ops"), "", instance, ops);
+                out.other(&format!("{operation}_bytes"), "B", instance, bytes);
+            }
+            _ => return None,
+        }
+        Some(Line::Data)
+    }
+
+    /// What may have been a name is none.
+    fn no_name(&mut self, out: &mut Out) {
+        if let Some((line, name)) = self.named.take() {
+            out.not_understood(line, &String::from_utf8_lossy(&name));
+        }
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -136,6 +205,13 @@ impl Parser for Fsstat {
         if self.header(line) {
             return Line::Noise;
         }
-        self.row(line, out)
+        match self.listed(line, out) {
+            Some(seen) => seen,
+            None => self.row(line, out),
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.no_name(out);
     }
 }

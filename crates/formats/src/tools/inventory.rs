@@ -14,6 +14,10 @@ impl Parser for Refusing {
         out.refuse(Refused(self.0.to_owned()));
         Line::Noise
     }
+
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
 }
 
 /// Whether the head has lines that begin with all of these.

@@ -273,6 +273,10 @@ impl Parser for Memtier {
         }
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.documents.end(out);
     }

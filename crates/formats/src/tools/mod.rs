@@ -15,6 +15,7 @@ pub(crate) mod fio;
 pub(crate) mod fsstat;
 pub(crate) mod ganglia;
 pub(crate) mod inventory;
+pub(crate) mod iostat_aix;
 pub(crate) mod iostat_solaris;
 pub(crate) mod ip_link;
 pub(crate) mod iperf2_csv;

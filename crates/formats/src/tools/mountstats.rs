@@ -88,6 +88,22 @@ const EVENTS: [&str; 27] = [
     "pNFS writes",
 ];
 
+/// What begins lines without numbers over time (`nfs_show_stats` in the kernel's `fs/nfs/super.c`,
+/// `rpc_clnt_show_stats` in `net/sunrpc/stats.c`): options, what the server can do, who made it.
+const SETTINGS: [&[u8]; 8] = [
+    b"opts:",
+    b"age:",
+    b"impl_id:",
+    b"caps:",
+    b"nfsv4:",
+    b"sec:",
+    b"fsc:",
+    b"RPC",
+];
+
+/// What ends the server's name for itself.
+const NAME_ENDS: &[u8] = b"date='";
+
 struct Mountstats {
     ops: Shape,
     bytes: Shape,
@@ -97,6 +113,8 @@ struct Mountstats {
     mount: Option<(Vec<u8>, Vec<u8>)>,
     /// Its operations come.
     in_ops: bool,
+    /// The server's name for itself comes, which may hold ends of lines.
+    in_name: bool,
     /// Mounts of this reading.
     seen: HashSet<Vec<u8>>,
     /// Connections of this reading, by server, kind and port: mounts share them.
@@ -130,6 +148,7 @@ impl Mountstats {
             counters: Counters::default(),
             mount: None,
             in_ops: false,
+            in_name: false,
             seen: HashSet::new(),
             transports: BTreeMap::new(),
             readings: 0,
@@ -178,7 +197,7 @@ impl Mountstats {
             return Line::Unknown;
         };
         let kind = all.get(with + 2).copied().unwrap_or_default();
-        self.in_ops = false;
+        (self.in_ops, self.in_name) = (false, false);
         // What has no numbers may come twice, as the first `rootfs`.
         let mount = all[4..with].join(&b' ');
         let key = [all[1], b" ", &mount].concat();
@@ -296,6 +315,15 @@ impl Mountstats {
             self.in_ops = true;
             return Line::Noise;
         }
+        let ends = || {
+            all.iter()
+                .any(|f| memchr::memmem::find(f, NAME_ENDS).is_some())
+        };
+        if self.in_name {
+            self.in_name = !ends();
+            return Line::Noise;
+        }
+        self.in_name = first == b"impl_id:" && !ends();
         let rest = numbers(all[1..].iter().copied());
         if self.in_ops {
             let (Some(op), Some(n)) = (first.strip_suffix(b":"), rest) else {
@@ -328,8 +356,8 @@ impl Mountstats {
                 }
             }
             (b"bytes:", _) | (b"events:", None) => return Line::Unknown,
-            // Options, what the server can do, who made it: settings, some on several lines.
-            _ => return Line::Noise,
+            (setting, _) if SETTINGS.contains(&setting) => return Line::Noise,
+            _ => return Line::Unknown,
         }
         Line::Data
     }
@@ -372,5 +400,33 @@ impl Parser for Mountstats {
 
     fn end(&mut self, out: &mut Out) {
         self.finish_reading(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Import, Options};
+
+    #[test]
+    fn only_lines_that_are_known_are_noise() {
+        for (line, unknown) in [
+            ("\tcaps:\tcaps=0xffbfff7,wtmult=512", 0),
+            ("\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)", 0),
+            ("\timpl_id:\tname='a',domain='b',date='0,0'", 0),
+            ("\timpl_id:\tname='a\nb 1.2\n',domain='b',date='0,0'", 0),
+            ("ssh: connection lost", 1),
+            ("\tbyte:\t1207640230 0 0 0 1210214218 0 295483 0", 1),
+        ] {
+            let text = FORMAT.example.replacen("\tage:\t13968", line, 1);
+            let head = Head::new(text.as_bytes());
+            let options = Options {
+                every: Some(1.0),
+                ..Options::default()
+            };
+            let mut import = Import::new(crate::named("mountstats").unwrap(), &head, options);
+            import.feed(text.as_bytes()).unwrap();
+            assert_eq!(import.finish().unwrap().unknown, unknown, "{line}");
+        }
     }
 }

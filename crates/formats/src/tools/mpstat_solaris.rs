@@ -12,7 +12,7 @@
 
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::lines::{is_cut, rows_in};
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -49,8 +49,6 @@ fn recognise(head: &Head) -> u8 {
 
 struct Mpstat {
     names: Vec<String>,
-    /// Length of the header.
-    length: usize,
     /// Its columns, for rows whose numbers run together.
     together: Columns,
     /// Processors of the present report.
@@ -66,7 +64,6 @@ impl Mpstat {
     fn new() -> Mpstat {
         Mpstat {
             names: Vec::new(),
-            length: 0,
             together: Columns::default(),
             seen: Vec::new(),
             garbled: false,
@@ -85,6 +82,19 @@ impl Mpstat {
             }
         }
         self.seen.clear();
+    }
+
+    /// Whether the shares of a line that has no end add up to all of the time: the last of them, which
+    /// stands at its end, has all of its digits then. How long the line is tells nothing: one wide
+    /// number moves all behind it.
+    fn is_whole(&self, values: &[f64]) -> bool {
+        // What four shares lack that were rounded.
+        const WITHIN: f64 = 3.0;
+        let shares = self.names.iter().zip(values);
+        let shares =
+            shares.filter(|(n, _)| matches!(n.as_str(), "usr" | "sys" | "wt" | "st" | "idl"));
+        let sum: f64 = shares.map(|(_, value)| value).sum();
+        self.names.last().is_some_and(|n| n == "idl") && (sum - 100.0).abs() <= WITHIN
     }
 
     fn row(&mut self, values: &[f64], id: &[u8], out: &mut Out) {
@@ -147,7 +157,6 @@ impl Parser for Mpstat {
         if all.get(1) == Some(&&b"minf"[..]) {
             let text = |f: &&[u8]| String::from_utf8_lossy(f).into_owned();
             self.names = all.iter().map(text).collect();
-            self.length = line.trim_ascii_end().len();
             self.close(out);
             let shares = ["usr", "sys", "wt", "st", "idl"];
             self.together = Columns::of(line).whole().with_shares(line, &shares);
@@ -158,11 +167,14 @@ impl Parser for Mpstat {
             && !Columns::is_together(all.iter().copied())
             && let Some(values) = numbers(all.iter().copied())
         {
-            if is_cut(line, self.length, out) {
+            if out.is_endless() && !self.is_whole(&values) {
                 return Line::Unknown;
             }
             self.row(&values, first, out);
             return Line::Data;
+        }
+        if out.is_endless() {
+            return blank_or_unknown(line);
         }
         if echo::command(line, "mpstat").is_some() {
             self.close(out);
@@ -186,7 +198,6 @@ impl Parser for Mpstat {
                 self.stamp = Some(stamp);
             }
             Some(Between::Chatter) => {}
-            None if out.is_endless() => return blank_or_unknown(line),
             None => {
                 return match self.together.apart(line) {
                     Some(apart) => self.line(&apart, out),
@@ -196,6 +207,10 @@ impl Parser for Mpstat {
         }
         self.seen.clear();
         Line::Noise
+    }
+
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
     }
 
     fn lost(&mut self, line: &[u8], _out: &mut Out) {

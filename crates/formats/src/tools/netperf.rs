@@ -439,9 +439,19 @@ fn unit(text: &str) -> Option<(bool, f64)> {
     Some((false, scale))
 }
 
+/// Whether a document may end in the line.
+fn closes(line: &[u8]) -> bool {
+    matches!(line.trim_ascii_end().last(), Some(b'}' | b']'))
+}
+
 impl Parser for Netperf {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        // Rows of CSV are counted.
+        let at = line
+            .iter()
+            .rposition(|b| *b == b',')
+            .filter(|_| out.is_endless() && !closes(line));
+        // The last value may be longer.
+        let line = at.map_or(line, |at| &line[..=at]);
         let is_value = matches!(self.next, Next::TableRow(_)) || line.contains(&b'=');
         if is_value && ends_in_number(line, 2, out) {
             return Line::Unknown;
@@ -458,6 +468,11 @@ impl Parser for Netperf {
             Ok(text) => self.text(text, out),
             Err(_) => Line::Unknown,
         }
+    }
+
+    /// Rows of CSV are counted, and documents closed.
+    fn sees_cut(&self, line: &[u8]) -> bool {
+        line.contains(&b',') || closes(line)
     }
 
     fn end(&mut self, out: &mut Out) {

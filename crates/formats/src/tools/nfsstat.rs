@@ -12,7 +12,8 @@
 //!
 //! Solaris has `Client nfs:` and `Version 3: (300 calls)`. Lines of names and of numbers follow
 //! each other. With `-l` each counter that is not zero has a line: `nfs v3 client getattr: 100`.
-//! Of the second and later reports the growth is taken.
+//! Of the second and later reports the growth is taken. With an interval Solaris prints it itself, and
+//! a line of asterisks behind each report (`nfsstat.c` of illumos).
 
 use crate::list::Format;
 use crate::number::whole;
@@ -100,6 +101,8 @@ struct Nfsstat {
     part: String,
     names: Vec<String>,
     reports: Repeated,
+    /// Reports but the first are of an interval each.
+    of_intervals: bool,
     client: Shape,
     server: Shape,
 }
@@ -111,6 +114,7 @@ impl Nfsstat {
             part: String::new(),
             names: Vec::new(),
             reports: Repeated::new(),
+            of_intervals: false,
             client: Shape::of("nfs", &["ops"]),
             server: Shape::of("nfsd_ops", &["ops"]),
         }
@@ -123,8 +127,12 @@ impl Nfsstat {
         for (name, count) in std::mem::take(&mut self.names).iter().zip(counts) {
             let key = format!("{} {} {name}", self.section, self.part);
             self.reports.counted(key.as_bytes(), out);
-            let grown = self.reports.grown(key.as_bytes(), &[*count as f64], out);
-            let value = grown.map_or(f64::NAN, |grown| grown[0]);
+            let count = *count as f64;
+            let grown = self.reports.grown(key.as_bytes(), &[count], out);
+            let value = match grown {
+                _ if self.of_intervals && !self.reports.is_first() => count,
+                grown => grown.map_or(f64::NAN, |grown| grown[0]),
+            };
             self.put(name, value, out);
         }
         Line::Data
@@ -146,7 +154,10 @@ impl Nfsstat {
     }
 
     fn put(&self, name: &str, value: f64, out: &mut Out) {
-        let nfs = self.section.starts_with("client nfs") || self.section.starts_with("server nfs");
+        // `Client nfs_acl:` has calls of the same names.
+        let nfs = ["client nfs", "server nfs"]
+            .iter()
+            .any(|of| self.section.starts_with(of) && !self.section.ends_with("_acl"));
         let of = version(&self.part).or(version(&self.section));
         match of {
             Some(version) if nfs && !value.is_nan() => {
@@ -177,6 +188,11 @@ impl Parser for Nfsstat {
             return self.listed(&section, name, count, out);
         }
         if line.trim_ascii().iter().all(|b| matches!(b, b'-' | b' ')) {
+            return Line::Noise;
+        }
+        if line.len() > 40 && line.trim_ascii().iter().all(|b| *b == b'*') {
+            self.of_intervals = true;
+            self.reports.ends();
             return Line::Noise;
         }
         if let Some(section) = section(line) {

@@ -12,6 +12,7 @@
 //! is a mean since boot; one after devices or processors came or went is, too.
 
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
+use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::Headers;
 use crate::lines::{is_cut, rows_in};
@@ -109,6 +110,7 @@ struct Vmstat {
     stamp: Option<Stamp>,
     /// `-s`.
     counts: bool,
+    counters: Counters,
     system: Shape,
     memory: Shape,
     vm: Shape,
@@ -135,6 +137,7 @@ impl Vmstat {
             since_boot: true,
             stamp: None,
             counts: false,
+            counters: Counters::default(),
             system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
             memory: Shape::of("memory", &["bytes"]),
             vm: Shape::of("vm", &vm),
@@ -261,16 +264,24 @@ impl Vmstat {
             return blank_or_unknown(line);
         };
         if name == "swap ins" {
-            self.counts = true;
             sample(&mut self.stamp, out);
-            out.since_boot();
+            out.counts();
+            if !std::mem::replace(&mut self.counts, true) {
+                out.since_boot();
+            }
         }
         if !self.counts {
             return Line::Unknown;
         }
         let name = name.split(" (cache").next().unwrap_or_default().to_owned();
         let empty = out.word(b"");
-        out.other(&name, "since boot", empty, value);
+        let grown = self.counters.grown(name.as_bytes(), &[value]);
+        if out.is_since_boot() {
+            out.other(&name, "since boot", empty, value);
+        } else if let Some([grown]) = grown.as_deref() {
+            // Of a second report what came to the first.
+            out.other_grown(&name, "", empty, *grown);
+        }
         Line::Data
     }
 

@@ -30,7 +30,7 @@
 
 use std::collections::HashSet;
 
-use super::zonestat_parseable::lost_point;
+use super::zonestat_parseable::{SUMMARIES, lost_point};
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
@@ -129,10 +129,12 @@ fn groups(line: &[u8]) -> Vec<(usize, usize, String)> {
     found
 }
 
-/// What a table of `-r` is of.
+/// What a table is of, as the lines above it say.
 #[derive(Default)]
 struct Resource {
-    /// Empty if it is of all.
+    /// It sums several intervals up.
+    in_summary: bool,
+    /// What `-r` asked for; empty if it is of all.
     name: String,
     /// The next line is its row.
     is_open: bool,
@@ -388,8 +390,10 @@ impl Parser for Zonestat {
         if text.is_empty() || text.starts_with(b"Collecting data") {
             return Line::Noise;
         }
-        if text.starts_with(b"SUMMARY") {
-            self.resource.name.clear();
+        // `Report: Average Usage`, with a start and an end: of -R, and at the end.
+        if !self.script && text.starts_with(b"Report: ") {
+            self.resource.in_summary = true;
+            out.note(SUMMARIES);
             return Line::Noise;
         }
         for tool in ["zonestat", "zonestat.pl"] {
@@ -399,12 +403,21 @@ impl Parser for Zonestat {
                 if let Some(seconds) = prompt::interval(&arguments) {
                     out.every(seconds);
                 }
+                self.resource.in_summary = false;
                 return Line::Noise;
             }
         }
         if let Some(seconds) = duration(line) {
+            self.resource.in_summary = false;
             self.elapsed = Some(seconds);
             self.fresh = true;
+            return Line::Noise;
+        }
+        if self.resource.in_summary {
+            return Line::Noise;
+        }
+        if text.starts_with(b"SUMMARY") {
+            self.resource.name.clear();
             return Line::Noise;
         }
         if !self.script && self.resource.line(line) {

@@ -123,6 +123,10 @@ fn parts(line: &[u8]) -> Option<Parts<'_>> {
     })
 }
 
+/// The note on reports of several intervals.
+pub(super) const SUMMARIES: &str =
+    "reports over several intervals (-R) are left out: they repeat them";
+
 struct Parseable {
     reports: Repeated,
     /// Seconds from the start to the report before.
@@ -264,7 +268,7 @@ impl Parser for Parseable {
         }
         if let Some(parts) = parts(line) {
             if parts.is_summary() {
-                out.note("reports over several intervals (-R) are left out: they repeat them");
+                out.note(SUMMARIES);
                 return Line::Noise;
             }
             return match parts.kind {

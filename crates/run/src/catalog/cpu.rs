@@ -139,6 +139,7 @@ pub(super) const CPU: Subject = Subject {
             column: "time",
             caveat: "cgroups are charged to the nanosecond; /proc/stat counts clock ticks, and \
                      interrupt time is charged to no cgroup",
+            without: None,
         },
         Also {
             measure: "time",
@@ -146,6 +147,7 @@ pub(super) const CPU: Subject = Subject {
             column: "time",
             caveat: "a process is charged in clock ticks; what ran and ended between two samples \
                      without its parent waiting for it is not seen",
+            without: None,
         },
     ],
     ..PLAIN

@@ -1,8 +1,9 @@
 //! Block devices.
 
-use super::{Also, Derived, Stored, Subject, Under, UnlessNamed};
+use super::{Also, Stored, Subject, UnlessNamed};
 use super::{
-    dense, events, histogram, level, number, peak, ratio, sectors, share_of_time, sparse, sum, word,
+    dense, events, histogram, level, mean_number, number, peak, ratio, sectors, share_of_time,
+    sparse, sum, word,
 };
 use crate::Unit::{Bytes, Count, Ratio, Seconds};
 
@@ -233,7 +234,8 @@ pub(super) const DISK: Subject = Subject {
             ],
             &[
                 ("ios", Stored::One),
-                ("bytes", Stored::Dimension("size")),
+                ("bytes", Stored::DimensionIfNot("size", "op", "discard")),
+                ("discarded", Stored::DimensionIf("size", "op", "discard")),
                 ("time", Stored::Dimension("latency")),
                 ("queue", Stored::Dimension("queue_time")),
                 ("service", Stored::Dimension("service_time")),
@@ -271,30 +273,26 @@ pub(super) const DISK: Subject = Subject {
             &["disk.ios"],
             "Share of the I/Os that did not start where one of the last 16 ended.",
         )
-        .without("op", "flush"),
+        .without("op", &["flush"]),
         ratio(
             "mean_size",
             Bytes,
             "disk.bytes",
             &["disk.ios"],
-            "Mean size of an I/O that has one: not of a flush.",
+            "Mean size of an I/O that moves bytes: not of a discard or a flush.",
         )
-        .without("op", "flush"),
+        .without("op", &["discard", "flush"]),
         share_of_time(
             "utilisation",
             "disk.busy",
             "Share of the time with an I/O under way, mean of the devices. Full is not 100 % on \
              a device that serves I/Os in parallel.",
         ),
-        Derived {
-            name: "mean_depth",
-            unit: Count,
-            over: "disk.depth_time",
-            under: Under::Elapsed,
-            times: 1.0,
-            without: None,
-            help: "Mean number of I/Os under way, mean of the devices.",
-        },
+        mean_number(
+            "mean_depth",
+            "disk.depth_time",
+            "Mean number of I/Os under way, mean of the devices.",
+        ),
         ratio(
             "busy_depth",
             Count,
@@ -309,12 +307,15 @@ pub(super) const DISK: Subject = Subject {
             table: "cgroup_io",
             column: "ios",
             caveat: "charged when submitted, and only by controllers that count I/O",
+            without: None,
         },
         Also {
             measure: "bytes",
             table: "cgroup_io",
             column: "bytes",
             caveat: "charged when submitted, and only by controllers that count I/O",
+            // It tells what was freed as bytes.
+            without: Some(("op", "discard")),
         },
         Also {
             measure: "bytes",
@@ -322,6 +323,7 @@ pub(super) const DISK: Subject = Subject {
             column: "bytes",
             caveat: "writes are charged to the process that dirtied the page, when it did, \
                      whatever device they go to",
+            without: None,
         },
     ],
     unless_named: &[UnlessNamed {

@@ -21,8 +21,8 @@ mod storage;
 
 use crate::Unit;
 use short::{
-    PLAIN, dense, events, histogram, level, number, peak, ratio, sectors, share_of_time, sparse,
-    sum, word,
+    PLAIN, dense, events, histogram, level, mean_number, number, peak, ratio, sectors,
+    share_of_time, sparse, sum, word,
 };
 
 /// Every subject, in the order in which people meet them.
@@ -48,6 +48,7 @@ pub const CATALOG: &[Subject] = &[
     storage::ARC,
     storage::L2ARC,
     storage::ZFS,
+    storage::ZPOOL,
     power::POWER,
     power::TEMPERATURE,
     own::SELF,
@@ -197,6 +198,35 @@ pub enum Stored {
     If(&'static str, &'static str),
     /// One, unless this word dimension has the value.
     IfNot(&'static str, &'static str),
+    /// The value of the first, a number dimension, if the second, a word dimension, has the value.
+    DimensionIf(&'static str, &'static str, &'static str),
+    /// The value of the first, a number dimension, unless the second, a word dimension, has the
+    /// value.
+    DimensionIfNot(&'static str, &'static str, &'static str),
+}
+
+impl Stored {
+    /// The number dimension that is added up; `None` where events are counted.
+    pub const fn number(self) -> Option<&'static str> {
+        match self {
+            Stored::Dimension(number)
+            | Stored::DimensionIf(number, ..)
+            | Stored::DimensionIfNot(number, ..) => Some(number),
+            Stored::One | Stored::If(..) | Stored::IfNot(..) => None,
+        }
+    }
+
+    /// Which events count: those of which the word dimension has the value, or with `false` those
+    /// of which it has another; `None`: all.
+    pub const fn choice(self) -> Option<(&'static str, &'static str, bool)> {
+        match self {
+            Stored::If(of, word) | Stored::DimensionIf(_, of, word) => Some((of, word, true)),
+            Stored::IfNot(of, word) | Stored::DimensionIfNot(_, of, word) => {
+                Some((of, word, false))
+            }
+            Stored::One | Stored::Dimension(_) => None,
+        }
+    }
 }
 
 /// The last column of a table of events: how many events a row stands for. It is 1 unless
@@ -219,8 +249,8 @@ pub struct Derived {
     pub under: Under,
     /// The ratio is multiplied by this.
     pub times: f64,
-    /// A dimension, and a word of it that counts neither above nor below the line.
-    pub without: Option<(&'static str, &'static str)>,
+    /// A dimension, and words of it that count neither above nor below the line.
+    pub without: Option<(&'static str, &'static [&'static str])>,
     /// One sentence.
     pub help: &'static str,
 }
@@ -246,6 +276,8 @@ pub struct Also {
     pub column: &'static str,
     /// Why its sum may differ from this subject's own tables.
     pub caveat: &'static str,
+    /// A dimension of that table, and a word of it of which rows do not count here.
+    pub without: Option<(&'static str, &'static str)>,
 }
 
 impl Subject {

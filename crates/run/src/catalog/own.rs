@@ -34,8 +34,8 @@ pub(super) const SELF: Subject = Subject {
         sum(
             "unseen",
             Count,
-            "I/Os, segments or time slices that a program in the kernel could not follow: they \
-             are in no histogram.",
+            "I/Os, segments, connects or time slices that a program in the kernel could not follow: \
+             they are in no histogram of their own.",
         ),
         peak(
             "one_in",

@@ -14,7 +14,13 @@ pub(super) const TCP: Subject = Subject {
             "Segments: sent ones without those sent again; received ones as joined on receipt \
              (GRO counts one), with those in error. Of a connection: as they came.",
         ),
-        sum("retransmits", Count, "Segments sent again."),
+        sum(
+            "retransmits",
+            Count,
+            "Segments sent again, as the kernel counts them (RetransSegs): a large one as the \
+             packets it becomes, steps of a handshake too. Of a connection: also those with which \
+             it was made.",
+        ),
         sum(
             "connects",
             Count,

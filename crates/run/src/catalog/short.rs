@@ -136,10 +136,14 @@ pub(super) const fn ratio(
 }
 
 impl Derived {
-    /// The same, of all but one word of a dimension.
-    pub(super) const fn without(self, dimension: &'static str, word: &'static str) -> Derived {
+    /// The same, of all but some words of a dimension.
+    pub(super) const fn without(
+        self,
+        dimension: &'static str,
+        words: &'static [&'static str],
+    ) -> Derived {
         Derived {
-            without: Some((dimension, word)),
+            without: Some((dimension, words)),
             ..self
         }
     }
@@ -153,6 +157,23 @@ pub(super) const fn share_of_time(
     Derived {
         name,
         unit: Unit::Ratio,
+        over,
+        under: Under::Elapsed,
+        times: 1.0,
+        without: None,
+        help,
+    }
+}
+
+/// How many things there were on average, by the time of all of them added up.
+pub(super) const fn mean_number(
+    name: &'static str,
+    over: &'static str,
+    help: &'static str,
+) -> Derived {
+    Derived {
+        name,
+        unit: Unit::Count,
         over,
         under: Under::Elapsed,
         times: 1.0,

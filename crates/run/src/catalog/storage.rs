@@ -1,7 +1,8 @@
 //! File systems, and ZFS.
 
-use super::{PLAIN, Subject, dense, level, ratio, sparse, sum, word};
-use crate::Unit::{Bytes, Count, Ratio};
+use super::{PLAIN, Subject};
+use super::{dense, level, mean_number, ratio, share_of_time, sparse, sum, word};
+use crate::Unit::{Bytes, Count, Ratio, Seconds};
 
 pub(super) const FILESYSTEM: Subject = Subject {
     name: "filesystem",
@@ -139,7 +140,7 @@ pub(super) const L2ARC: Subject = Subject {
 
 pub(super) const ZFS: Subject = Subject {
     name: "zfs",
-    help: "ZFS datasets and pools, as programs read and write them.",
+    help: "ZFS datasets, as programs read and write them.",
     measures: &[
         sum("ios", Count, "Reads and writes."),
         sum("bytes", Bytes, "Bytes read and written."),
@@ -162,5 +163,99 @@ pub(super) const ZFS: Subject = Subject {
         &["zfs.ios"],
         "Bytes per read or write.",
     )],
+    ..PLAIN
+};
+
+pub(super) const ZPOOL: Subject = Subject {
+    name: "zpool",
+    help: "ZFS pools, as they read and write their devices. OpenZFS before 2.1 tells it.",
+    measures: &[
+        sum(
+            "ios",
+            Count,
+            "I/Os that its devices completed, as issued: after aggregation.",
+        ),
+        sum(
+            "bytes",
+            Bytes,
+            "Bytes read from and written to its devices, with every copy and parity.",
+        ),
+        sum(
+            "queue",
+            Seconds,
+            "Time of the I/Os added up that they waited in the pool's queues, each before \
+             aggregation.",
+        ),
+        sum(
+            "service",
+            Seconds,
+            "Time of the I/Os added up that the devices had them.",
+        ),
+        sum(
+            "waiting",
+            Seconds,
+            "Time with at least one I/O in the pool's queues.",
+        ),
+        sum(
+            "busy",
+            Seconds,
+            "Time with at least one I/O at its devices.",
+        ),
+        level(
+            "queued",
+            Count,
+            "I/Os in the pool's queues at the end of the interval.",
+        ),
+        level(
+            "inflight",
+            Count,
+            "I/Os at its devices at the end of the interval.",
+        ),
+    ],
+    dimensions: &[
+        word("pool", "Name of the pool."),
+        word("op", "read or write."),
+    ],
+    tables: &[
+        dense("zpool", "zfs", &["pool", "op"], &["ios", "bytes"]),
+        dense(
+            "zpool_queue",
+            "zfs",
+            &["pool"],
+            &["queue", "service", "waiting", "busy", "queued", "inflight"],
+        ),
+    ],
+    derived: &[
+        ratio(
+            "mean_size",
+            Bytes,
+            "zpool.bytes",
+            &["zpool.ios"],
+            "Bytes per I/O, after aggregation.",
+        ),
+        ratio(
+            "mean_service_time",
+            Seconds,
+            "zpool.service",
+            &["zpool.ios"],
+            "Mean time of an I/O at its device.",
+        ),
+        share_of_time(
+            "utilisation",
+            "zpool.busy",
+            "Share of the time with an I/O at a device, mean of the pools. Full is not 100 % on \
+             devices that serve I/Os in parallel.",
+        ),
+        mean_number(
+            "mean_queued",
+            "zpool.queue",
+            "Mean number of I/Os in a pool's queues, mean of the pools.",
+        ),
+        mean_number(
+            "mean_depth",
+            "zpool.service",
+            "Mean number of I/Os at a pool's devices, mean of the pools.",
+        ),
+    ],
     ..PLAIN
 };

@@ -52,11 +52,15 @@ fn every_name_is_unique_and_resolves() {
             for (measure, stored) in t.made {
                 let kind = s.measure(measure).map(|m| m.kind);
                 assert_eq!(kind, Some(Kind::Sum), "{}: {measure}", t.name);
-                let from = match stored {
-                    Stored::One => continue,
-                    Stored::Dimension(d) | Stored::If(d, _) | Stored::IfNot(d, _) => d,
-                };
-                assert!(t.has_dimension(from), "{}: {from}", t.name);
+                let is_number = |d: &str| s.dimension(d).is_some_and(|d| d.number.is_some());
+                if let Some(number) = stored.number() {
+                    assert!(t.has_dimension(number), "{}: {number}", t.name);
+                    assert!(is_number(number), "{}: {number}", t.name);
+                }
+                if let Some((word, ..)) = stored.choice() {
+                    assert!(t.has_dimension(word), "{}: {word}", t.name);
+                    assert!(!is_number(word), "{}: {word}", t.name);
+                }
             }
             if t.detail == Detail::Event {
                 // They are stored as whole numbers.
@@ -128,6 +132,8 @@ fn derived_and_borrowed_statistics_resolve() {
             let mine = s.measure(a.measure).expect("a measure of this subject");
             let (other, t) = table(a.table).expect("a table");
             assert!(t.measures.contains(&a.column), "{}.{}", a.table, a.column);
+            let word = a.without.map(|(dimension, _)| dimension);
+            assert!(word.is_none_or(|w| t.has_dimension(w)), "{}", a.table);
             let theirs = other.measure(a.column).expect("a measure there");
             assert_eq!(
                 (mine.unit, mine.kind),

@@ -46,6 +46,7 @@ const PASSED: u32 = 1 << 9;
 const NOTE: u32 = 1 << 10;
 const META: u32 = 1 << 12;
 const DISCARD: u32 = 1 << 13;
+const THROUGH: u32 = 1 << 15;
 
 /// Actions from 1 on, as blkparse's letters; `.` has no I/O.
 const LETTERS: &[u8; 17] = b"QMFGSRDC...IXBA..";
@@ -180,7 +181,8 @@ impl Blktrace {
         }
         let kind = Kind {
             op,
-            sync: is(SYNC),
+            // Of a read that is not marked, nor of what flushes or is written through.
+            sync: op == Op::Read || is(SYNC | FLUSH | THROUGH),
             metadata: is(META),
             flushes: is(FLUSH),
         };
@@ -250,7 +252,7 @@ impl Parser for Blktrace {
 
     fn end(&mut self, out: &mut Out) {
         if !self.rest.is_empty() {
-            out.note("the last record has no end and was left out: the file was cut off");
+            out.lacks("the last record has no end and was left out: the file was cut off");
         }
         if self.records > 0 {
             out.note(

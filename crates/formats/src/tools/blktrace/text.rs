@@ -56,6 +56,8 @@ fn recognise(head: &Head) -> u8 {
 struct Blkparse {
     pairing: Pairing,
     commands: u64,
+    /// A line that names a process, if the next begins what it did.
+    process: Option<u64>,
 }
 
 impl Blkparse {
@@ -63,6 +65,7 @@ impl Blkparse {
         Blkparse {
             pairing: Pairing::new(),
             commands: 0,
+            process: None,
         }
     }
 }
@@ -132,7 +135,8 @@ fn kind(text: &[u8]) -> Option<Kind> {
     };
     Some(Kind {
         op,
-        sync: rest.contains(&b'S'),
+        // Of a read that is not marked, nor of what flushes or is written through (F at the end).
+        sync: flush || op == Op::Read || rest.iter().any(|l| matches!(l, b'S' | b'F')),
         metadata: rest.contains(&b'M'),
         flushes: flush,
     })
@@ -269,16 +273,35 @@ fn summary(line: &[u8]) -> bool {
         "blkparse",
         "=== ",
     ];
-    // A process, of which -s tells the same.
-    let process = || {
-        let open = text.iter().rposition(|b| *b == b'(')?;
-        whole(text.get(open + 1..)?.strip_suffix(b")")?)
+    starts.iter().any(|s| text.starts_with(s.as_bytes()))
+}
+
+/// Whether a line names a process of which -s tells what others are told of: `dd (697)`, or
+/// `dd (697, ...)` where several have the name, which is one of 15 bytes at most.
+fn names_process(line: &[u8]) -> bool {
+    let text = line.trim_ascii_end();
+    let Some(open) = text
+        .windows(2)
+        .rposition(|w| w == b" (")
+        .filter(|at| *at <= 15)
+    else {
+        return false;
     };
-    starts.iter().any(|s| text.starts_with(s.as_bytes())) || process().is_some()
+    let within = text[open + 2..].strip_suffix(b")");
+    let pid = within.map(|w| w.strip_suffix(b", ...").unwrap_or(w));
+    pid.and_then(whole).is_some()
 }
 
 impl Parser for Blkparse {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(number) = self.process.take()
+            && !line.trim_ascii_start().starts_with(b"Reads Queued:")
+        {
+            out.not_understood(
+                number,
+                "it looks as the name of a process, and nothing of one follows",
+            );
+        }
         match read(line) {
             Seen::Record(record) => {
                 self.pairing.push(record, out);
@@ -289,15 +312,71 @@ impl Parser for Blkparse {
                 Line::Noise
             }
             Seen::No if summary(line) || line.trim_ascii().is_empty() => Line::Noise,
+            Seen::No if names_process(line) => {
+                self.process = Some(out.line_number());
+                Line::Noise
+            }
             Seen::No => Line::Unknown,
         }
     }
 
+    /// What an action does ends in a bracket, but for a remap.
+    fn sees_cut(&self, line: &[u8]) -> bool {
+        line.trim_ascii_end().ends_with(b"]") || device(next(line).0).is_none()
+    }
+
     fn end(&mut self, out: &mut Out) {
+        if let Some(number) = self.process.take().filter(|_| !out.is_endless()) {
+            out.not_understood(number, "the name of a process, and nothing that it did");
+        }
         if self.commands > 0 {
             let text = "lines of commands without a sector were left out";
             out.note(&format!("{} {text}", self.commands));
         }
         self.pairing.end(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Head, Import, Options};
+
+    #[test]
+    fn somebody_waits_for_reads_and_for_what_flushes_or_is_written_through() {
+        for (letters, waits) in [
+            ("R", true),
+            ("RA", true),
+            ("W", false),
+            ("WS", true),
+            ("WM", false),
+            ("WFM", true),
+            ("FWM", true),
+            ("FF", true),
+            ("FN", true),
+            ("D", false),
+        ] {
+            let kind = super::kind(letters.as_bytes()).unwrap();
+            assert_eq!(kind.sync, waits, "{letters}");
+        }
+    }
+
+    #[test]
+    fn a_process_is_named_above_what_it_did() {
+        let queued =
+            " Reads Queued:           2,        8KiB\t Writes Queued:           0,        0KiB";
+        for (line, unknown) in [
+            (format!("dd (697)\n{queued}"), 0),
+            (format!("dd (697, ...)\n{queued}"), 0),
+            ("connection lost (255)".to_owned(), 1),
+            ("dd (697)\nmore".to_owned(), 2),
+            (format!("ssh to box: connection lost (255)\n{queued}"), 1),
+        ] {
+            let format = crate::named("blkparse").unwrap();
+            let text = format!("{}\n{line}\n", format.example);
+            let head = Head::new(text.as_bytes());
+            let mut import = Import::new(format, &head, Options::default());
+            import.feed(text.as_bytes()).unwrap();
+            assert_eq!(import.finish().unwrap().unknown, unknown, "{line}");
+        }
     }
 }

@@ -13,7 +13,7 @@
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::tools::proc::{Proc, TABLES};
+use crate::tools::proc::Proc;
 use crate::{Line, Parser, fields};
 
 pub(crate) const FORMAT: Format = Format {
@@ -22,7 +22,18 @@ pub(crate) const FORMAT: Format = Format {
     systems: "Linux",
     help: "processors, disks, networks and memory, as collectl -f records them",
     recognised: "lines `>>> 1795317962.001 <<<` and a heading `# Collectl:`",
-    yields: TABLES,
+    yields: &[
+        "disk",
+        "disk_device",
+        "net",
+        "cpu",
+        "cpu_idle",
+        "system",
+        "interrupt",
+        "memory",
+        "memory_state",
+        "vm",
+    ],
     example: "\
 # Collectl:   V4.3.1-1  HiRes: 1  Options: -i1 -sd
 # Host:       box  DaemonOpts:

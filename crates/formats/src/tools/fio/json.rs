@@ -412,6 +412,10 @@ impl Parser for FioJson {
         }
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.documents.end(out);
     }

@@ -477,6 +477,10 @@ impl Parser for FioText {
         seen.map_or(Line::Unknown, |()| Line::Data)
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.run_is_over(out);
     }

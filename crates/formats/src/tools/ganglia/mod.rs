@@ -289,9 +289,13 @@ impl Parser for Ganglia {
         seen
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         if self.cutter.is_open() {
-            out.note("it ends within an element: it was cut off");
+            out.lacks("it ends within an element: it was cut off");
         }
         self.flush(out);
         if self.reports == 1 && out.options().every.is_none() {

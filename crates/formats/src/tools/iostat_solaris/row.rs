@@ -10,6 +10,11 @@ pub(super) fn name_after(rest: &[u8]) -> Option<&[u8]> {
     let rest = rest.trim_ascii_end();
     let end = rest.iter().position(u8::is_ascii_whitespace);
     let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+    // A server's folder may have blanks in its name: `nas1:/vol/my files (/mnt)`.
+    if memchr::memmem::find(name, b":/").is_some() {
+        let mount = memchr::memmem::rfind(rest, b" (").filter(|_| rest.ends_with(b")"));
+        return Some(rest[..mount.unwrap_or(rest.len())].trim_ascii_end());
+    }
     let after = after.trim_ascii_start();
     (after.is_empty() || after.starts_with(b"(") && after.ends_with(b")")).then_some(name)
 }
@@ -117,7 +122,24 @@ pub(super) fn put_tail<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::joined_zeros;
+    use super::{joined_zeros, name_after};
+
+    #[test]
+    fn names_of_folders_may_have_blanks() {
+        for (rest, name) in [
+            ("c1t0d0 (/)", Some("c1t0d0")),
+            ("nas1:/vol/home (/home)", Some("nas1:/vol/home")),
+            ("nas1:/vol/my files", Some("nas1:/vol/my files")),
+            (
+                "nas1:/vol/my files (/my mount) ",
+                Some("nas1:/vol/my files"),
+            ),
+            ("c1t0d0 12", None),
+        ] {
+            let found = name_after(rest.as_bytes());
+            assert_eq!(found, name.map(str::as_bytes), "{rest}");
+        }
+    }
 
     #[test]
     fn a_zero_before_a_digit_is_a_column() {

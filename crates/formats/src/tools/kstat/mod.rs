@@ -16,7 +16,7 @@ mod tables;
 
 use std::collections::HashSet;
 
-use self::tables::Tables;
+use self::tables::{Tables, in_seconds};
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
@@ -127,21 +127,27 @@ impl Set {
         format!("{}:{}:{}", self.module, self.instance, self.name)
     }
 
-    /// Takes a statistic; whether it is a number.
-    fn take(&mut self, name: &str, value: &str) -> bool {
+    /// Takes a statistic; whether it is a number, `None` where one is none.
+    fn take(&mut self, name: &str, value: &str) -> Option<bool> {
         let read = || number(value.as_bytes()).filter(|_| !TEXTS.contains(&name));
         match name {
             "class" => value.clone_into(&mut self.class),
-            // Seconds since boot: decades at most.
-            "snaptime" => self.snaptime = read().filter(|s| (0.0..1e9).contains(s)),
-            "crtime" => {}
+            "snaptime" | "crtime" => {
+                let seconds = number(value.as_bytes())?;
+                // Since boot: decades at most.
+                let sound = (0.0..1e9).contains(&seconds) && name == "snaptime";
+                self.snaptime = Some(seconds).filter(|_| sound).or(self.snaptime);
+            }
             _ => {
-                let found = read();
+                let found = read().map(|v| in_seconds(name, value, v));
                 self.values.extend(found.map(|v| (name.to_owned(), v)));
-                return found.is_some();
+                if found.is_none() && NUMBERS.contains(&name) {
+                    return None;
+                }
+                return Some(found.is_some());
             }
         }
-        true
+        Some(true)
     }
 }
 
@@ -157,6 +163,46 @@ const TEXTS: [&str; 8] = [
     "state",
 ];
 
+/// Statistics that are numbers, of disks, links, processors and the ZFS cache.
+const NUMBERS: [&str; 30] = [
+    "nread",
+    "nwritten",
+    "reads",
+    "writes",
+    "rtime",
+    "wtime",
+    "rlentime",
+    "wlentime",
+    "rlastupdate",
+    "wlastupdate",
+    "rcnt",
+    "wcnt",
+    "rbytes",
+    "obytes",
+    "rbytes64",
+    "obytes64",
+    "ipackets",
+    "opackets",
+    "ipackets64",
+    "opackets64",
+    "ierrors",
+    "oerrors",
+    "cpu_nsec_idle",
+    "cpu_nsec_intr",
+    "cpu_nsec_kernel",
+    "cpu_nsec_user",
+    "pswitch",
+    "hits",
+    "misses",
+    "size",
+];
+
+/// Whether a text is numbers of several things, which one of them alone is a number: `1:2`, `null`.
+fn is_list(value: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    value == "null" || value.is_empty() || value.split(':').all(digits)
+}
+
 struct Kstat {
     /// A document of -j.
     json: json::Json,
@@ -165,6 +211,8 @@ struct Kstat {
     seen: HashSet<String>,
     /// Statistics of the last set.
     statistics: HashSet<String>,
+    /// Those that were a number, by module.
+    numbers: HashSet<String>,
     stamp: Option<Stamp>,
     /// `snaptime` of the first report.
     zero: Option<f64>,
@@ -179,6 +227,7 @@ impl Kstat {
             sets: Vec::new(),
             seen: HashSet::new(),
             statistics: HashSet::new(),
+            numbers: HashSet::new(),
             stamp: None,
             zero: None,
             reports: 0,
@@ -237,10 +286,12 @@ impl Kstat {
                 Line::Noise
             }
             json::Part::About(name, value) => {
-                if let Some(set) = self.sets.last_mut() {
-                    set.take(name, value);
+                let taken = self.sets.last_mut().map(|set| set.take(name, value));
+                if taken == Some(None) {
+                    Line::Unknown
+                } else {
+                    Line::Noise
                 }
-                Line::Noise
             }
             json::Part::Statistic(name, value) => self.statistic(name, value),
         })
@@ -262,11 +313,15 @@ impl Kstat {
         let Some(set) = self.sets.last_mut() else {
             return Line::Unknown;
         };
-        // A text is a setting.
-        if set.take(name, value) {
-            Line::Data
-        } else {
-            Line::Noise
+        let key = format!("{} {name}", set.module);
+        match set.take(name, value) {
+            Some(true) => {
+                self.numbers.insert(key);
+                Line::Data
+            }
+            // A text is a setting, where it is one always.
+            Some(false) if is_list(value) || !self.numbers.contains(&key) => Line::Noise,
+            _ => Line::Unknown,
         }
     }
 }
@@ -426,5 +481,33 @@ mod tests {
         );
         assert!(short_form(b"12:30:45 a\t1").is_none());
         assert!(short_form(b"http://x:8080/a\tb").is_none());
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_no_text() {
+        let report = |reads: &str, other: &str| {
+            format!(
+                "module: sd                              instance: 0     \n\
+                 name:   sd0                             class:    disk\n\
+                 \tcrtime                          36.863598884\n\
+                 \tnread                           {reads}\n\
+                 \tother                           {other}\n\
+                 \tsnaptime                        100.5\n\n"
+            )
+        };
+        for (reads, other, unknown) in [
+            ("1024", "7", 0),
+            ("10?24", "7", 1),
+            ("1024", "on-line", 1),
+            ("1024", "7:8", 0),
+            ("x1024", "7x", 2),
+        ] {
+            let text = report("1000", "5") + &report(reads, other).replace("100.5", "101.5");
+            let head = Head::new(text.as_bytes());
+            let format = crate::named("kstat").unwrap();
+            let mut import = crate::Import::new(format, &head, Options::default());
+            import.feed(text.as_bytes()).unwrap();
+            assert_eq!(import.finish().unwrap().unknown, unknown, "{reads} {other}");
+        }
     }
 }

@@ -378,3 +378,13 @@ fn links(sets: &[Set]) -> HashMap<usize, String> {
     }
     best.into_iter().map(|(name, (_, i))| (i, name)).collect()
 }
+/// A time of a disk in seconds: without a point it is one of nanoseconds, as programs print that
+/// read the kernel's structure themselves. (No whole second is so long.)
+pub(super) fn in_seconds(name: &str, text: &str, value: f64) -> f64 {
+    let times = ["rtime", "wtime", "rlentime", "wlentime"];
+    if times.contains(&name) && !text.contains(['.', ',']) && value >= 1e6 {
+        value / 1e9
+    } else {
+        value
+    }
+}

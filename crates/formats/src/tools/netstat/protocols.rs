@@ -11,7 +11,8 @@
 //! ```
 //!
 //! A sentence's name is what is left without its numbers, behind the sentence it stands below.
-//! Of the second and later reports the growth is taken.
+//! Of the second and later reports the growth is taken. `netstat -s 10` of Solaris prints it itself
+//! from the second report on (`mib_item_diff` of illumos): there most counters fall at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -170,6 +171,9 @@ fn sentence(line: &[u8]) -> Option<Sentence> {
     })
 }
 
+/// So many counters that all rose are not of an interval.
+const SURE: usize = 8;
+
 struct Protocols {
     section: String,
     /// Sections of the present report.
@@ -183,6 +187,12 @@ struct Protocols {
     stamp: Option<Stamp>,
     reports: u64,
     counters: Counters,
+    /// The last report, in pairs.
+    before: HashMap<String, f64>,
+    /// Reports but the first are of an interval each.
+    of_intervals: bool,
+    /// The command line has an interval.
+    told: bool,
     rows: Vec<(&'static Row, Shape)>,
 }
 
@@ -201,6 +211,9 @@ impl Protocols {
             stamp: None,
             reports: 0,
             counters: Counters::default(),
+            before: HashMap::new(),
+            of_intervals: false,
+            told: false,
             rows: names::ROWS.iter().map(shape).collect(),
         }
     }
@@ -231,10 +244,12 @@ impl Protocols {
         }
         self.reports += 1;
         let first = out.is_since_boot();
+        self.compare(&values, out);
         let mut grown: Vec<(String, f64, f64)> = Vec::with_capacity(values.len());
         for (name, value) in values {
             let came = self.counters.grown(name.as_bytes(), &[value]);
             let came = match came.as_deref() {
+                _ if self.of_intervals => value,
                 Some([came]) => *came,
                 // New in a later report: how much of it is of this interval nobody knows.
                 _ if first => value,
@@ -243,6 +258,30 @@ impl Protocols {
             grown.push((name, value, came));
         }
         self.put(&grown, out);
+    }
+
+    /// Whether the report is of an interval, as the tool prints it itself, or of all since boot: it
+    /// is compared with the one before.
+    fn compare(&mut self, values: &[(String, f64)], out: &mut Out) {
+        let (mut fell, mut rose) = (0, 0);
+        for (name, value) in values.iter().filter(|(name, _)| !names::is_level(name)) {
+            let before = self.before.get(name).copied().unwrap_or(*value);
+            fell += usize::from(*value < before);
+            rose += usize::from(*value > before);
+        }
+        if !self.before.is_empty() {
+            self.before = values.iter().cloned().collect();
+        }
+        if fell > rose && !self.of_intervals {
+            self.of_intervals = true;
+            out.note(
+                "most counters fell from the first report to the second: each but the first is of \
+                 its interval, as netstat -s prints them with one",
+            );
+        } else if fell == 0 && rose >= SURE && !self.told {
+            // The machine was started anew.
+            self.of_intervals = false;
+        }
     }
 
     fn put(&self, values: &[(String, f64, f64)], out: &mut Out) {
@@ -275,6 +314,12 @@ impl Protocols {
     fn pairs(&mut self, found: &[(&str, f64)], out: &mut Out) {
         if found.iter().any(|(name, _)| self.seen.contains_key(*name)) {
             self.report(out);
+        }
+        if self.reports == 0 {
+            let first = found
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), *value));
+            self.before.extend(first);
         }
         for (name, value) in found {
             self.add((*name).to_owned(), *value);
@@ -315,6 +360,7 @@ impl Parser for Protocols {
         }
         if let Some(arguments) = prompt::arguments(line, &["netstat"]) {
             if let Some(seconds) = prompt::interval(&arguments) {
+                self.told = true;
                 out.every(seconds);
             }
             return Line::Noise;

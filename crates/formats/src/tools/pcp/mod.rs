@@ -486,4 +486,9 @@ impl Parser for Pcp {
         }
         self.row(line, out)
     }
+
+    /// Above a header there are no numbers to take, and a file of an archive has no lines.
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        self.kind == Kind::Unknown && self.metric.is_none()
+    }
 }

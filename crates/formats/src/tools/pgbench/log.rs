@@ -31,8 +31,20 @@ pub(crate) const LOG: Format = Format {
     parser: || Box::new(Log::new()),
 };
 
-/// When it ended, in nanoseconds, and microseconds that it took, if it did.
-fn transaction(line: &[u8]) -> Option<(i64, Option<u64>)> {
+/// A line of the log: `client_id transaction_no time script_no time_epoch time_us`, with `--rate`
+/// how late it began, with `--max-tries` how often it was tried again.
+struct Transaction<'a> {
+    client: &'a [u8],
+    script: &'a [u8],
+    /// When it ended, in nanoseconds.
+    at: i64,
+    /// Microseconds that it took, if it did.
+    time: Option<u64>,
+    /// It has a lag or retries.
+    more: bool,
+}
+
+fn transaction(line: &[u8]) -> Option<Transaction<'_>> {
     let all: Vec<&[u8]> = fields(line).collect();
     let [client, number, time, script, seconds, micros, rest @ ..] = &all[..] else {
         return None;
@@ -44,8 +56,17 @@ fn transaction(line: &[u8]) -> Option<(i64, Option<u64>)> {
         b"skipped" | b"failed" | b"serialization" | b"deadlock" => None,
         time => Some(whole(time)?),
     };
+    if rest.len() > 2 || rest.iter().any(|n| crate::number::decimal(n).is_none()) {
+        return None;
+    }
     let at = i64::try_from(seconds * 1_000_000 + micros).ok()?;
-    (rest.len() <= 2).then_some((at.checked_mul(1000)?, time))
+    Some(Transaction {
+        client,
+        script,
+        at: at.checked_mul(1000)?,
+        time,
+        more: !rest.is_empty(),
+    })
 }
 
 struct Log {
@@ -62,16 +83,20 @@ impl Log {
 
 impl Parser for Log {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let Some((at, time)) = transaction(line) else {
+        let Some(found) = transaction(line) else {
             return Line::Unknown;
         };
-        let Some(time) = time else {
+        if found.more {
+            out.note("schedule lag and retries of each transaction are known and not imported");
+        }
+        let Some(time) = found.time else {
             out.note("transactions that pgbench skipped or that failed are not among its events");
             return Line::Noise;
         };
-        let words = [&b"pgbench"[..], b"", b"transaction", b""].map(|w| out.word(w));
+        let job = [b"script ", found.script].concat();
+        let words = [&b"pgbench"[..], &job, b"transaction", found.client].map(|w| out.word(w));
         let values = [time as f64 / 1e6, f64::NAN, f64::NAN, 1.0];
-        out.event(self.event, Stamp::Epoch(at), &words, &values);
+        out.event(self.event, Stamp::Epoch(found.at), &words, &values);
         Line::Data
     }
 }

@@ -311,6 +311,11 @@ impl Parser for Prometheus {
         }
     }
 
+    /// A comment, as the mark of the end.
+    fn sees_cut(&self, line: &[u8]) -> bool {
+        line.starts_with(b"#")
+    }
+
     fn end(&mut self, out: &mut Out) {
         for (at, samples) in self.by_series.take().unwrap_or_default() {
             self.put(&samples, Some(Stamp::Epoch(at)), out);

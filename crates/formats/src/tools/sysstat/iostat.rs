@@ -19,7 +19,7 @@ use super::told::{LeftOut, told_twice};
 use super::when::Day;
 use crate::cpu::Cpu;
 use crate::echo;
-use crate::lines::{is_cut, rows_in};
+use crate::lines::{last_is_whole, rows_in};
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
@@ -138,8 +138,6 @@ struct Iostat {
     places: HashMap<Vec<u8>, usize>,
     /// Columns of the present table of devices.
     columns: Vec<Column>,
-    /// Length of the present table's header.
-    length: usize,
     /// Where it lost its end.
     cut: Option<Cut>,
     /// Headers of which that was said.
@@ -180,7 +178,6 @@ impl Iostat {
             devices: Vec::new(),
             places: HashMap::new(),
             columns: Vec::new(),
-            length: 0,
             cut: None,
             cut_headers: Vec::new(),
             together: Columns::default(),
@@ -261,17 +258,6 @@ impl Iostat {
                 None => return Line::Unknown,
             }
         }
-        let cut = match place {
-            Place::First => pending.is_none() && is_cut(line, self.length, out),
-            // The name may have lost its end.
-            Place::Last => {
-                let known = all.last().is_some_and(|n| self.places.contains_key(*n));
-                out.is_endless() && !known && !self.places.is_empty()
-            }
-        };
-        if cut {
-            return Line::Unknown;
-        }
         let name = match (&pending, place) {
             (Some(name), _) if all.len() == columns.len() => name.as_slice(),
             (_, Place::Last) => all.pop().unwrap_or_default(),
@@ -299,9 +285,6 @@ impl Iostat {
     }
 
     fn processors(&mut self, line: &[u8], names: &[String], out: &mut Out) -> Line {
-        if is_cut(line, self.length, out) {
-            return Line::Unknown;
-        }
         let value = |f: &[u8]| number(f.strip_suffix(b"%").unwrap_or(f));
         let all: Vec<&[u8]> = fields(line).collect();
         let all = match self.cut {
@@ -314,6 +297,24 @@ impl Iostat {
         };
         put_processors(&self.cpu, names.iter().map(String::as_str).zip(values), out);
         Line::Data
+    }
+
+    /// The last line, which has no end: it is taken if it is a row whose last number is whole. Of a
+    /// name at the end nobody knows how long it was, nor of a time.
+    fn endless(&mut self, line: &[u8], all: &[&[u8]], out: &mut Out) -> Line {
+        let table = std::mem::replace(&mut self.table, Table::None);
+        let whole = !self.outputs.told && all.get(1..).is_some_and(last_is_whole);
+        let seen = match table {
+            Table::Processors(columns) if whole => self.processors(line, &columns, out),
+            Table::Devices(columns, Place::First) if whole => {
+                self.device(line, &columns, Place::First, out)
+            }
+            Table::Mounts(columns) if whole => mount(all, &columns, out),
+            _ => Line::Unknown,
+        };
+        // Rows may have been lost with its end.
+        self.missing.garbled = true;
+        seen
     }
 
     /// The columns of a header, without what is left of the last one.
@@ -350,6 +351,9 @@ impl Parser for Iostat {
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let names: Vec<&[u8]> = fields(line).collect();
+        if out.is_endless() {
+            return self.endless(line, &names, out);
+        }
         let Some(&first) = names.first() else {
             self.end_devices(out);
             self.table = Table::None;
@@ -364,8 +368,7 @@ impl Parser for Iostat {
         }
         if first == b"avg-cpu:" {
             self.header("avg-cpu:", out);
-            self.length = line.trim_ascii_end().len();
-            self.cut = cut::of_processors(&names[1..], self.length);
+            self.cut = cut::of_processors(&names[1..], line.trim_ascii_end().len());
             let columns = self.whole(&names[1..], out);
             self.table = Table::Processors(owned(columns));
             return Line::Noise;
@@ -376,9 +379,8 @@ impl Parser for Iostat {
             } else {
                 Place::Last
             };
-            self.length = line.trim_ascii_end().len();
             self.cut = match place {
-                Place::First => cut::of_devices(&names, self.length),
+                Place::First => cut::of_devices(&names, line.trim_ascii_end().len()),
                 Place::Last => None,
             };
             let columns = match place {
@@ -407,7 +409,6 @@ impl Parser for Iostat {
                 if seen == Line::Data {
                     self.together.row(line);
                 } else if seen == Line::Unknown
-                    && !out.is_endless()
                     && let Some(apart) = self.together.apart(line)
                 {
                     seen = self.device(&apart, &columns, place, out);
@@ -433,6 +434,10 @@ impl Parser for Iostat {
         }
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     /// Rows before any header: the text begins in the middle of a report, of which the first is
     /// not there.
     fn lost(&mut self, line: &[u8], out: &mut Out) {
@@ -444,6 +449,8 @@ impl Parser for Iostat {
     }
 
     fn end(&mut self, out: &mut Out) {
+        // A blank line ends a report: of one without it, what has no row may not have come.
+        self.missing.garbled |= !self.columns.is_empty();
         self.end_devices(out);
         self.left_out.note(out);
     }

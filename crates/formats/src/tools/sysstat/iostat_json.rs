@@ -5,14 +5,14 @@
 use serde_json::Value;
 
 use super::device::{Column, Disks};
-use super::json::{self, Document};
+use super::json::{self, Documents, Reports};
+use super::outputs::Outputs;
 use super::shares::put_processors;
 use super::when::{Day, iso, stamp};
 use crate::cpu::Cpu;
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::{Line, Parser};
 
 pub(crate) const FORMAT: Format = Format {
     name: "iostat-json",
@@ -39,11 +39,7 @@ pub(crate) const FORMAT: Format = Format {
 }}
 "#,
     recognise,
-    parser: || {
-        Box::new(IostatJson {
-            document: Document::default(),
-        })
-    },
+    parser: || Box::new(Documents::of(IostatJson::new())),
 };
 
 fn recognise(head: &Head) -> u8 {
@@ -56,38 +52,49 @@ fn recognise(head: &Head) -> u8 {
 }
 
 struct IostatJson {
-    document: Document,
+    cpu: Cpu,
+    disks: Disks,
+    day: Day,
+    outputs: Outputs,
+    /// Reports of the present host.
+    reports: u64,
 }
 
-impl Parser for IostatJson {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        self.document.line(line, out)
+impl IostatJson {
+    fn new() -> IostatJson {
+        IostatJson {
+            cpu: Cpu::new(),
+            disks: Disks::new(),
+            day: Day::default(),
+            outputs: Outputs::default(),
+            reports: 0,
+        }
+    }
+}
+
+impl Reports for IostatJson {
+    fn host(&mut self, host: &Value, out: &mut Out) {
+        self.day = Day::new(json::host(host, out).as_bytes());
+        self.outputs.next();
+        self.reports = 0;
+        out.broken();
     }
 
-    fn end(&mut self, out: &mut Out) {
-        let (cpu, disks) = (Cpu::new(), Disks::new());
-        for host in self.document.hosts(out) {
-            let mut day = Day::new(json::host(&host, out).as_bytes());
-            out.broken();
-            for (i, report) in host["statistics"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .enumerate()
-            {
-                let told = report["timestamp"].as_str();
-                match told
-                    .and_then(|t| iso(t.as_bytes()).or_else(|| stamp(t.as_bytes(), &mut day, out)))
-                {
-                    Some(stamp) => out.sample_at(stamp),
-                    None => out.sample(),
-                }
-                if i == 0 {
-                    out.since_boot();
-                }
-                self::report(report, &cpu, &disks, out);
-            }
+    fn report(&mut self, report: &Value, _whole: bool, out: &mut Out) -> bool {
+        let text = report["timestamp"].as_str().map(str::as_bytes);
+        let told = text.and_then(|t| iso(t).or_else(|| stamp(t, &mut self.day, out)));
+        self.reports += 1;
+        if let Some(stamp) = told
+            && self.outputs.is_told(stamp, &mut self.day, out)
+        {
+            return false;
         }
+        out.sample_told(told);
+        if self.reports == 1 {
+            out.since_boot();
+        }
+        self::report(report, &self.cpu, &self.disks, out);
+        true
     }
 }
 

@@ -169,6 +169,17 @@ impl Moments {
 
     /// Hands out what is from before `end`, or all.
     pub(crate) fn hand_out(&mut self, end: Option<DateTime>, out: &mut Out) {
+        self.hand_out_until(end, false, out);
+    }
+
+    /// Hands out a report, which is `whole` or ends with the text. Whether it has anything.
+    pub(crate) fn hand_out_report(&mut self, whole: bool, out: &mut Out) -> bool {
+        let found = !self.by_time.is_empty();
+        self.hand_out_until(None, whole, out);
+        found
+    }
+
+    fn hand_out_until(&mut self, end: Option<DateTime>, whole: bool, out: &mut Out) {
         let later = match end {
             Some(end) => self.by_time.split_off(&end),
             None => BTreeMap::new(),
@@ -178,7 +189,7 @@ impl Moments {
         let now = (self.place.processors, self.place.entitled);
         for (at, mut moment) in all {
             // Of the last, rows may have been cut off.
-            let ends = end.is_none() && Some(at) == last;
+            let ends = !whole && end.is_none() && Some(at) == last;
             let is_cut = out.is_endless() && Some(at) == last;
             if self.leaves_out && !moment.since_boot && !is_cut {
                 self.add_idle(&mut moment);

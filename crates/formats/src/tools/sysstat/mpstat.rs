@@ -52,6 +52,10 @@ impl Parser for Mpstat {
         self.timed.line(line, out)
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.timed.end(out);
     }

@@ -181,6 +181,16 @@ impl Pidstat {
         *self.length.insert(usual.unwrap_or(passed))
     }
 
+    /// Whether a line has all of a row's numbers, and at least the beginning of its command.
+    fn has_command(&self, all: &[&[u8]]) -> bool {
+        let time = match all.first() {
+            Some(first) if epoch(first).is_some() => Some(1),
+            _ => clock(all).map(|(_, taken)| taken),
+        };
+        let named = !self.names.is_empty();
+        time.is_some_and(|time| named && all.len() - time >= self.names.len())
+    }
+
     fn row(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let count = self.names.len() - 1;
         if all.len() <= count {
@@ -322,6 +332,10 @@ impl Parser for Pidstat {
         let Some(&first) = all.first() else {
             return Line::Noise;
         };
+        if out.is_endless() && !is_average(&all) && !self.has_command(&all) {
+            self.sheet.lacks_row = true;
+            return Line::Unknown;
+        }
         if let Some((time, names)) = header(&all) {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             self.names = names.iter().map(text).collect();
@@ -367,6 +381,10 @@ impl Parser for Pidstat {
         let seen = self.row(&all[taken..], out);
         self.sheet.lacks_row |= seen == Line::Unknown;
         seen
+    }
+
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
     }
 
     fn end(&mut self, out: &mut Out) {

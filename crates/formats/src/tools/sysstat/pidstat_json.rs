@@ -4,15 +4,14 @@
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-use super::json::{self, Document};
+use super::json::{self, Documents, Reports};
+use super::outputs::Outputs;
 use super::pidstat::{THREAD, program, put};
-use super::sadf::time_of_report;
+use super::sadf::{no_time, time_of_report};
 use super::sheet::Sheet;
 use super::when::Day;
 use crate::list::Format;
 use crate::out::Out;
-use crate::time::Refused;
-use crate::{Line, Parser};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pidstat-json",
@@ -43,7 +42,7 @@ pub(crate) const FORMAT: Format = Format {
         let found = head.is_json() && head.contains("\"sysstat\"") && ours;
         if found { 95 } else { 0 }
     },
-    parser: || Box::new(Pidstat::default()),
+    parser: || Box::new(Documents::of(Pidstat::default())),
 };
 
 /// Members that are no numbers over time.
@@ -51,8 +50,11 @@ const SETTINGS: [&str; 8] = ["uid", "user", "pid", "tgid", "tid", "cpu", "policy
 
 #[derive(Default)]
 struct Pidstat {
-    document: Document,
     sheet: Sheet,
+    day: Day,
+    outputs: Outputs,
+    /// When the report before ended.
+    before: Option<DateTime>,
 }
 
 /// The member of that name, whatever its case.
@@ -95,41 +97,35 @@ impl Pidstat {
         }
         true
     }
-
-    fn host(&mut self, host: &Value, out: &mut Out) {
-        let mut day = Day::new(json::host(host, out).as_bytes());
-        let mut before: Option<DateTime> = None;
-        for report in host["statistics"].as_array().into_iter().flatten() {
-            let stamp = report["timestamp"].as_str();
-            let Some(when) = stamp.and_then(|t| time_of_report(t, &mut day, &mut before, out))
-            else {
-                out.refuse(Refused(format!(
-                    "a report's time is {}, which is none that is known",
-                    report["timestamp"]
-                )));
-                return;
-            };
-            out.sample_at(when.stamp);
-            for (_, tasks) in report.as_object().into_iter().flatten() {
-                for task in tasks.as_array().into_iter().flatten() {
-                    if !self.task(task, out) {
-                        out.note("entries without a number of a process are left out");
-                    }
-                }
-            }
-            self.sheet.hand_out(out);
-        }
-    }
 }
 
-impl Parser for Pidstat {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        self.document.line(line, out)
+impl Reports for Pidstat {
+    fn host(&mut self, host: &Value, out: &mut Out) {
+        self.day = Day::new(json::host(host, out).as_bytes());
+        self.outputs.next();
+        self.before = None;
+        out.broken();
     }
 
-    fn end(&mut self, out: &mut Out) {
-        for host in self.document.hosts(out) {
-            self.host(&host, out);
+    fn report(&mut self, report: &Value, _whole: bool, out: &mut Out) -> bool {
+        let text = report["timestamp"].as_str();
+        let when = text.and_then(|t| time_of_report(t, &mut self.day, &mut self.before, out));
+        let Some(when) = when else {
+            out.refuse(no_time(&report["timestamp"]));
+            return true;
+        };
+        if self.outputs.is_told(when.stamp, &mut self.day, out) {
+            return false;
         }
+        out.sample_at(when.stamp);
+        for (_, tasks) in report.as_object().into_iter().flatten() {
+            for task in tasks.as_array().into_iter().flatten() {
+                if !self.task(task, out) {
+                    out.note("entries without a number of a process are left out");
+                }
+            }
+        }
+        self.sheet.hand_out(out);
+        true
     }
 }

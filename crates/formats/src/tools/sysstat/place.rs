@@ -61,7 +61,7 @@ impl Place {
     pub(crate) fn fill(&mut self, rows: &[Told], ends: bool, out: &mut Out) {
         let cut = ends && self.lacks_processors(rows);
         if cut {
-            out.note(
+            out.lacks(
                 "the last report has not all processors that those above it have: it was cut off, \
                  and its shares are left out",
             );

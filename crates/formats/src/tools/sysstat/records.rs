@@ -3,17 +3,26 @@
 
 use std::collections::HashMap;
 
+use jiff::tz::TimeZone;
+use run::{Nanos, Word};
 use serde_json::Value;
 
 use super::moments::{Header, Moments, When};
+use super::told::{By, LeftOut, Told};
 use crate::number::number;
 use crate::out::Out;
+use crate::time::Stamp;
 
 /// Gathers records as rows of tables like those of the text.
 #[derive(Default)]
 pub(crate) struct Records {
     pub(crate) moments: Moments,
     headers: HashMap<String, usize>,
+    /// What each header's rows told of.
+    told: Vec<Told>,
+    left_out: LeftOut,
+    /// When the present output's last record ended.
+    before: Option<Nanos>,
 }
 
 /// Fields that say what a record is of, and the text's column of it.
@@ -68,6 +77,49 @@ fn text_name(group: &str, key: &str) -> String {
 }
 
 impl Records {
+    /// Another output begins.
+    pub(crate) fn next(&mut self) {
+        self.told.iter_mut().for_each(Told::next);
+        self.before = None;
+    }
+
+    /// Rows that an output above told of.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out.by_output()
+    }
+
+    /// The input is over.
+    pub(crate) fn end(&mut self, out: &mut Out) {
+        self.moments.hand_out(None, out);
+        self.left_out.note(out);
+    }
+
+    /// Whether an output above told of that row.
+    fn is_told(&mut self, when: &When, header: usize, name: Word, out: &mut Out) -> bool {
+        let local = match when.stamp {
+            Stamp::Zoned(at, _) => TimeZone::UTC
+                .to_timestamp(at)
+                .ok()
+                .and_then(|t| Nanos::try_from(t.as_nanosecond()).ok()),
+            _ => out.local(when.at, self.before),
+        };
+        let Some(at) = local else { return false };
+        self.before = Some(at);
+        let when = When {
+            stamp: Stamp::Epoch(at),
+            ..*when
+        };
+        let Some(told) = self.told.get_mut(header) else {
+            return false;
+        };
+        // A record may have rows that look alike: theirs are of one output.
+        let is_told = told.told_by(name, &when, &[]) == Some(By::Output);
+        if is_told {
+            self.left_out.row(By::Output, out);
+        }
+        is_told
+    }
+
     /// Adds a record.
     pub(crate) fn add<'a>(
         &mut self,
@@ -94,13 +146,16 @@ impl Records {
             return;
         }
         let key = format!("{group} {} {}", of.join(" "), names.join(" "));
-        let headers = &mut self.moments.headers;
+        let (headers, told) = (&mut self.moments.headers, &mut self.told);
         let header = *self.headers.entry(key).or_insert_with(|| {
             headers.push(Header::new(names, &of));
+            told.push(Told::default());
             headers.len() - 1
         });
         let name = out.word(name.join(" ").as_bytes());
-        self.moments.row(when, header, name, &values);
+        if !self.is_told(when, header, name, out) {
+            self.moments.row(when, header, name, &values);
+        }
     }
 
     /// Adds what a member of a report in JSON holds.

@@ -3,17 +3,17 @@
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-use super::json::{self, Document};
+use super::json::{self, Documents, Reports};
 use super::moments::When;
+use super::page_of;
 use super::records::Records;
 use super::rules::TABLES;
 use super::when::{Day, clock, with_colons};
-use super::{page_of, xml};
+use super::xml::Xml;
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
-use crate::{Line, Parser};
 
 pub(crate) const JSON: Format = Format {
     name: "sadf-json",
@@ -47,7 +47,7 @@ pub(crate) const JSON: Format = Format {
         let found = head.is_json() && head.contains("\"sysstat\"") && ours;
         if found { 93 } else { 0 }
     },
-    parser: || Box::new(Json::new(false)),
+    parser: || Box::new(Documents::of(Json::new(false))),
 };
 
 pub(crate) const MPSTAT: Format = Format {
@@ -84,7 +84,7 @@ pub(crate) const MPSTAT: Format = Format {
         let found = head.is_json() && head.contains("\"sysstat\"") && ours;
         if found { 93 } else { 0 }
     },
-    parser: || Box::new(Json::new(true)),
+    parser: || Box::new(Documents::of(Json::new(true))),
 };
 
 pub(crate) const XML: Format = Format {
@@ -113,12 +113,7 @@ pub(crate) const XML: Format = Format {
 </sysstat>
 "#,
     recognise: recognise_xml,
-    parser: || {
-        Box::new(Xml {
-            text: Vec::new(),
-            records: Records::default(),
-        })
-    },
+    parser: || Box::new(Xml::default()),
 };
 
 fn recognise_xml(head: &Head) -> u8 {
@@ -150,62 +145,72 @@ fn of(at: DateTime, utc: bool, interval: Option<f64>) -> When {
 }
 
 struct Json {
-    document: Document,
     records: Records,
     mpstat: bool,
+    day: Day,
+    /// When the report before ended.
+    before: Option<DateTime>,
 }
 
 impl Json {
     fn new(mpstat: bool) -> Json {
         Json {
-            document: Document::default(),
             records: Records::default(),
             mpstat,
+            day: Day::default(),
+            before: None,
         }
     }
 
+    fn when(&mut self, stamp: &Value, out: &mut Out) -> Option<When> {
+        if self.mpstat {
+            return time_of_report(stamp.as_str()?, &mut self.day, &mut self.before, out);
+        }
+        let utc = json::number(&stamp["utc"]) == Some(1.0);
+        let part = |name: &str| stamp[name].as_str().unwrap_or_default();
+        let interval = json::number(&stamp["interval"]);
+        when(part("date"), part("time"), utc, interval)
+    }
+}
+
+impl Reports for Json {
     fn host(&mut self, host: &Value, out: &mut Out) {
-        let mut day = Day::new(json::host(host, out).as_bytes());
+        self.records.next();
+        self.day = Day::new(json::host(host, out).as_bytes());
+        self.before = None;
         let place = &mut self.records.moments.place;
         place.processors = host["number-of-cpus"]
             .as_u64()
             .and_then(|n| u32::try_from(n).ok());
         place.page = host["machine"].as_str().and_then(|m| page_of(m.as_bytes()));
-        let mut before = None;
-        for report in host["statistics"].as_array().into_iter().flatten() {
-            let stamp = &report["timestamp"];
-            let when = if self.mpstat {
-                stamp
-                    .as_str()
-                    .and_then(|t| time_of_report(t, &mut day, &mut before, out))
-            } else {
-                let utc = json::number(&stamp["utc"]) == Some(1.0);
-                let part = |name: &str| stamp[name].as_str().unwrap_or_default();
-                when(
-                    part("date"),
-                    part("time"),
-                    utc,
-                    json::number(&stamp["interval"]),
-                )
-            };
-            let Some(when) = when else {
-                out.refuse(Refused(format!(
-                    "a report's time is {stamp}, which is none that is known"
-                )));
-                return;
-            };
-            for (group, value) in report.as_object().into_iter().flatten() {
-                if group != "timestamp" {
-                    self.records.member(&when, group, value, out);
-                }
-            }
-            if self.mpstat {
-                // In the order of time already; an interval ends where the next begins.
-                self.records.moments.hand_out(None, out);
+    }
+
+    fn report(&mut self, report: &Value, whole: bool, out: &mut Out) -> bool {
+        let stamp = &report["timestamp"];
+        let Some(when) = self.when(stamp, out) else {
+            out.refuse(no_time(stamp));
+            return true;
+        };
+        let left_out = self.records.left_out();
+        for (group, value) in report.as_object().into_iter().flatten() {
+            if group != "timestamp" {
+                self.records.member(&when, group, value, out);
             }
         }
-        self.records.moments.hand_out(None, out);
+        let found = self.records.moments.hand_out_report(whole, out);
+        found || self.records.left_out() == left_out
     }
+
+    fn end(&mut self, out: &mut Out) {
+        self.records.end(out);
+    }
+}
+
+/// Why a report is not taken whose time says nothing.
+pub(super) fn no_time(stamp: impl std::fmt::Display) -> Refused {
+    Refused(format!(
+        "a report's time is {stamp}, which is none that is known"
+    ))
 }
 
 /// The moment of a report that tells a time of day.
@@ -231,38 +236,4 @@ pub(super) fn time_of_report(
     let passed = last.map(|last| at.duration_since(last).as_secs_f64());
     *before = Some(at);
     Some(of(at, false, passed))
-}
-
-impl Parser for Json {
-    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        self.document.line(line, out)
-    }
-
-    fn end(&mut self, out: &mut Out) {
-        for host in self.document.hosts(out) {
-            self.host(&host, out);
-        }
-    }
-}
-
-struct Xml {
-    text: Vec<u8>,
-    records: Records,
-}
-
-impl Parser for Xml {
-    fn line(&mut self, line: &[u8], _out: &mut Out) -> Line {
-        self.text.extend_from_slice(line);
-        self.text.push(b'\n');
-        let has_value = line.iter().any(u8::is_ascii_digit) && !line.starts_with(b"<");
-        if has_value { Line::Data } else { Line::Noise }
-    }
-
-    fn end(&mut self, out: &mut Out) {
-        let text = std::mem::take(&mut self.text);
-        if !xml::read(&text, &mut self.records, out) {
-            out.note("the XML has no end: what came after the last whole record is missing");
-        }
-        self.records.moments.hand_out(None, out);
-    }
 }

@@ -110,6 +110,10 @@ impl Parser for Sar {
         self.timed.line(line, out)
     }
 
+    fn sees_cut(&self, _line: &[u8]) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.timed.end(out);
     }

@@ -63,8 +63,6 @@ pub(super) struct Table {
     pub(super) ends: Vec<usize>,
     /// `sar -q` of Solaris and AIX prints blanks for a queue that nothing was in.
     pub(super) may_be_blank: bool,
-    /// Length of its header.
-    pub(super) length: usize,
     /// Where that lost its end.
     pub(super) cut: Option<Cut>,
     /// Its lines were broken at a width: what is below a row is the row's end.

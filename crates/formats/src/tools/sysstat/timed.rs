@@ -3,6 +3,7 @@
 //! A header's time is when the interval of the row after it began, a row's time is when it
 //! ended. Tables follow one another, each for the whole day (a file) or for one interval (live).
 
+mod endless;
 mod stacked;
 
 use std::collections::HashMap;
@@ -116,7 +117,10 @@ impl Timed {
     fn read(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
-            self.blank(out);
+            // Without an end it may be the beginning of a row.
+            if !out.is_endless() {
+                self.blank(out);
+            }
             return Line::Noise;
         };
         let after_blank = std::mem::take(&mut self.order.after_blank);
@@ -126,6 +130,9 @@ impl Timed {
         }
         if let Some((time, taken)) = clock(&all) {
             return self.timed(time, &all[taken..], out);
+        }
+        if out.is_endless() {
+            return self.endless(line, &all, out);
         }
         // Of AIX: a line of the configuration follows.
         let changed = line.starts_with(b"System Configuration Changed");
@@ -182,6 +189,10 @@ impl Timed {
 
     /// A line with a time.
     fn timed(&mut self, time: Time, rest: &[&[u8]], out: &mut Out) -> Line {
+        // Of a time alone `PM` may be missing.
+        if out.is_endless() && !self.ends_whole(rest) {
+            return Line::Unknown;
+        }
         self.average = false;
         if self.clock_time() != Some(time) {
             self.finish(out);
@@ -280,7 +291,6 @@ impl Timed {
             self.moments.hand_out(utc(moment), out);
         }
         if let Some(table) = self.tables.get_mut(table) {
-            table.length = self.here;
             table.clock = Some(clock);
         }
     }
@@ -324,7 +334,6 @@ impl Timed {
             header: self.moments.headers.len() - 1,
             instances,
             width: all.len(),
-            length: self.here,
             cut,
             broken: false,
             may_be_blank: all.iter().any(|n| n == "%runocc"),
@@ -397,11 +406,7 @@ impl Timed {
         }) else {
             return Line::Unknown;
         };
-        // Numbers are aligned to the right: a shorter line has lost the end of one.
         let text_last = table.instances.contains(&(table.width - 1));
-        if out.is_endless() && !text_last && self.here < table.length {
-            return Line::Unknown;
-        }
         let Some(when) = table.clock.as_ref().and_then(|c| c.when) else {
             return Line::Unknown;
         };

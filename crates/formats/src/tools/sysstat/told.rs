@@ -58,7 +58,9 @@ impl Told {
         let from = to - length.round() as Nanos;
         let same = |told: &Spans| {
             let (first, last) = told.get(&instance)?;
-            Some(*first < to && from < *last)
+            // Of the first report of some tools it is not known when it began.
+            let within = from == to && *first <= to && to <= *last;
+            Some(*first < to && from < *last || within)
         };
         if self.above.iter().any(|told| same(told) == Some(true)) {
             return Some(By::Output);
@@ -100,6 +102,11 @@ impl LeftOut {
             *from = out.line_number();
         }
         *rows += 1;
+    }
+
+    /// How many an output above told of.
+    pub(super) fn by_output(&self) -> u64 {
+        self.by_output.0
     }
 
     /// Says how many there were.

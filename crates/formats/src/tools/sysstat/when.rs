@@ -6,20 +6,24 @@ use crate::Line;
 use crate::number::whole;
 use crate::out::Out;
 use crate::stamp_line::stamp_line;
-use crate::time::{Stamp, date, time_of_day};
+use crate::time::{DateOrder, Stamp, date, order_of, time_of_day};
 
 /// The day that a banner told, read when a time of day needs it.
 #[derive(Debug, Default)]
 pub(crate) struct Day {
     text: Vec<u8>,
     found: Option<Date>,
+    /// The order of dates of this output, where one of them can be read in one order only, and
+    /// whether others are in another.
+    order: Option<DateOrder>,
+    mixed: bool,
 }
 
 impl Day {
     pub(crate) fn new(text: &[u8]) -> Day {
         Day {
             text: text.to_vec(),
-            found: None,
+            ..Day::default()
         }
     }
 
@@ -28,25 +32,41 @@ impl Day {
         if let Some(date) = self.found {
             return date;
         }
-        let found = day_of(&self.text, out).unwrap_or_else(|| out.day());
+        let text = std::mem::take(&mut self.text);
+        let found = self.of(&text, out).unwrap_or_else(|| out.day());
+        self.text = text;
         self.found = Some(found);
         found
     }
+
+    /// A date in any of the tools' forms, `2018年03月08日` among them. The tool writes all of an
+    /// output in one order: the banner's date may tell it, or one that came before.
+    fn of(&mut self, text: &[u8], out: &mut Out) -> Option<Date> {
+        let mut options = out.options().clone();
+        for told in [&self.text[..], text] {
+            if let Some(order) = order_of(plain(told).as_bytes(), &options) {
+                self.mixed |= *self.order.get_or_insert(order) != order;
+            }
+        }
+        let order = self.order.filter(|_| !self.mixed);
+        options.dates = options.dates.or(order);
+        match date(plain(text).as_bytes(), &options) {
+            Ok(date) => date,
+            Err(why) => {
+                out.refuse(why);
+                None
+            }
+        }
+    }
 }
 
-/// A date in any of the tools' forms, `2018年03月08日` among them.
-fn day_of(text: &[u8], out: &mut Out) -> Option<Date> {
+/// A date with the signs that are between numbers in most languages.
+fn plain(text: &[u8]) -> String {
     let plain = String::from_utf8_lossy(text)
         .replace(['年', '月'], "-")
         .replace('日', "");
     // Some languages end it as an ordinal number.
-    match date(plain.trim_end_matches('.').as_bytes(), out.options()) {
-        Ok(date) => date,
-        Err(why) => {
-            out.refuse(why);
-            None
-        }
-    }
+    plain.trim_end_matches('.').to_owned()
 }
 
 /// Zones that some locales of English print behind a time with AM or PM.
@@ -166,7 +186,7 @@ pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> 
     if taken != rest.len() || !first.first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
-    let date = day_of(first, out)?;
+    let date = day.of(first, out)?;
     Some(Stamp::Civil(date.to_datetime(time)))
 }
 

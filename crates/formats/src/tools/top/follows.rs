@@ -16,8 +16,8 @@ pub(super) struct Iteration {
     pub(super) at: Option<f64>,
     /// Shares of processors; `None` is all of them.
     pub(super) cpus: Vec<(Option<Word>, Shares)>,
-    /// Shares of tasks, of one processor.
-    pub(super) tasks: Vec<([Word; 3], f64)>,
+    /// Shares of tasks, with their numbers.
+    pub(super) tasks: Vec<([Word; 3], f64, Vec<u8>)>,
     /// The same by number, to compare.
     by_pid: HashMap<Vec<u8>, Task>,
 }
@@ -100,6 +100,42 @@ impl Iteration {
             }
             _ => false,
         }
+    }
+
+    /// Whether the shares of tasks are of all processors together ("Solaris mode"), as those say whose
+    /// time grew by a multiple of their share, all of them by the same.
+    pub(super) fn is_of_all(&self, before: &Iteration) -> bool {
+        /// Time from which on a multiple can be told, in seconds.
+        const ENOUGH: f64 = 0.3;
+        let (Some(now), Some(then)) = (self.at, before.at) else {
+            return false;
+        };
+        let seconds = (now - then).rem_euclid(86400.0);
+        if seconds <= 0.0 || self.follows(before) != Follows::Surely {
+            return false;
+        }
+        // What the growth is at least and at most a multiple of the share.
+        let (mut least, mut most) = (0.0_f64, f64::INFINITY);
+        for pid in self.by_pid.keys() {
+            let (Some(grew), Some(task)) = (self.grew(before, pid), self.by_pid.get(pid)) else {
+                continue;
+            };
+            let within = task.within + 0.001 * seconds;
+            if grew < ENOUGH.max(10.0 * within) {
+                continue;
+            }
+            // Both times of day are cut to seconds.
+            let (short, long) = ((seconds - 1.0).max(0.5), seconds + 1.0);
+            least = least.max((grew - within) / ((task.share + 0.001) * long));
+            most = most.min((grew + within) / ((task.share - 0.001).max(0.0) * short));
+        }
+        least > 1.5 && most.is_finite() && most >= least
+    }
+
+    /// By how many seconds the processor time of a task grew.
+    pub(super) fn grew(&self, before: &Iteration, pid: &[u8]) -> Option<f64> {
+        let grew = self.by_pid.get(pid)?.time - before.by_pid.get(pid)?.time;
+        (grew >= 0.0).then_some(grew)
     }
 
     /// Whether this is the next iteration of what printed `before`.
@@ -191,5 +227,27 @@ mod tests {
         assert_eq!(next.follows(&above), Follows::Perhaps);
         let untimed = Iteration::default();
         assert_eq!(untimed.follows(&first), Follows::Perhaps);
+    }
+
+    #[test]
+    fn times_tell_of_how_many_processors_a_share_is() {
+        let above = [
+            ("1", 0.5, "1:00.00"),
+            ("2", 0.1, "1:00.00"),
+            ("90", 0.0, "0:00.01"),
+        ];
+        let first = iteration(100.0, &above);
+        let of = |one: &'static str, two: &'static str| {
+            let tasks = [("1", 0.5, one), ("2", 0.1, two), ("90", 0.0, "0:00.02")];
+            iteration(110.0, &tasks).is_of_all(&first)
+        };
+        // Of four processors: twenty and four seconds in ten.
+        assert!(of("1:20.00", "1:04.00"));
+        assert!(!of("1:05.00", "1:01.00"));
+        // One has children that ended.
+        assert!(!of("1:20.00", "1:01.00"));
+        // Nothing says that one `top` printed both.
+        let other = iteration(110.0, &[("1", 0.5, "1:20.00")]);
+        assert!(!other.is_of_all(&first));
     }
 }

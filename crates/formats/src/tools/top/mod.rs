@@ -13,8 +13,8 @@
 //! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`. German, French and
 //! Spanish ones are known.
 //!
-//! `%CPU` of a task is of one processor (the tool's "Irix mode", its default: the text does not
-//! tell). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
+//! `%CPU` of a task is of one processor (the tool's "Irix mode", its default), unless what `TIME+`
+//! grew by says that it is of all ("Solaris mode"). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
 //! means since boot or over a moment, by version, and are kept apart. One that goes on printing
 //! puts a blank line before each further iteration (`frame_make` in its source).
 
@@ -132,6 +132,8 @@ struct Top {
     line_above: LineAbove,
     /// There are blank lines inside of iterations: none were taken out.
     has_blanks: bool,
+    /// Shares of tasks are of all processors.
+    of_all: bool,
 }
 
 /// What lines are of.
@@ -171,6 +173,7 @@ impl Top {
             set_off: SetOff::Untold,
             line_above: LineAbove::Text,
             has_blanks: false,
+            of_all: false,
         }
     }
 
@@ -198,6 +201,14 @@ impl Top {
         if self.iterations > 1 && now.starts_anew(&self.above, self.set_off, out) {
             self.iterations = 1;
         }
+        self.of_all &= self.iterations > 1;
+        if self.iterations > 1 && !self.of_all && now.is_of_all(&self.above) {
+            out.note(
+                "%CPU of its tasks is of all processors, as what TIME+ grew by says: processor \
+                 time of a task is what its TIME+ grew by",
+            );
+            self.of_all = true;
+        }
         let since_boot = self.iterations <= 1;
         if since_boot && self.samples > 0 {
             out.note("shares of the first iteration are since boot, or of a moment: kept apart");
@@ -212,8 +223,12 @@ impl Top {
                 }
             }
         }
-        for (words, share) in &now.tasks {
-            if since_boot {
+        for (words, share, pid) in &now.tasks {
+            if self.of_all {
+                if let Some(grew) = now.grew(&self.above, pid) {
+                    out.put_amounts(&self.time, words, &[grew]);
+                }
+            } else if since_boot {
                 out.put_since_boot(&self.time, words, &[*share]);
             } else {
                 out.put(&self.time, words, &[*share]);
@@ -348,7 +363,7 @@ impl Top {
         let process = out.word(&[command, b"[", pid, b"]"].concat());
         let (name, mode) = (out.word(command), out.word(b"(all)"));
         let words = [process, name, mode];
-        self.now.tasks.push((words, share / 100.0));
+        self.now.tasks.push((words, share / 100.0, pid.to_vec()));
         let size = |text: &[u8]| match text.last() {
             Some(b'0'..=b'9') => decimal(text).map(|v| v * KIB),
             _ => scaled_decimal(text, KIB),

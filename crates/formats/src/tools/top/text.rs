@@ -75,7 +75,7 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
         }
         // A letter right after a digit, and alone, is the number's.
         let bytes = rest.as_bytes();
-        let letter = bytes[name_at - 1].is_ascii_digit();
+        let letter = bytes[name_at - 1].is_ascii_digit() && bytes[name_at].is_ascii();
         let alone = !bytes.get(name_at + 1).is_some_and(u8::is_ascii_alphabetic);
         if letter && alone {
             name_at += 1;
@@ -176,6 +176,8 @@ mod tests {
             read(" 2k total, 3M used"),
             two("total", 2048.0, "used", 3_145_728.0)
         );
+        // A letter that takes more than a byte is none of a number's.
+        assert_eq!(read("0.0戞 hi, 1 si"), two("戞", 0.0, "si", 1.0));
         assert_eq!(
             read(" 0 used.  34 avail Mem "),
             two("used", 0.0, "avail", 34.0)

@@ -7,7 +7,7 @@
 
 use super::dtrace_list;
 use super::dtrace_rows::{Rows, buckets, row};
-use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
+use super::histogram::{Goal, Histograms, Pace, Title};
 use super::{echoed, script_name, script_of, stamp};
 use crate::list::Format;
 use crate::out::Out;
@@ -24,7 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     help: "histograms and lists that a script's aggregations print",
     recognised: "a line `value ------------- Distribution ------------- count`, the header \
                  `CPU ID FUNCTION:NAME`, or an indented list of keys and numbers",
-    yields: TABLES,
+    yields: &["distribution", "disk_size"],
     example: "\
   sd2
            value  ------------- Distribution ------------- count
@@ -149,8 +149,26 @@ impl Dtrace {
     fn settle_before(&mut self, out: &mut Out) {
         let mut lines = std::mem::take(&mut self.before).into_iter().peekable();
         while lines.peek().is_some() {
+            let mut frames = Vec::new();
+            while let Some(line) = lines.next_if(|(_, text)| dtrace_list::is_frame(text)) {
+                frames.push(line);
+            }
+            if !frames.is_empty() {
+                let stack: Vec<String> = frames.iter().map(|(_, text)| text.clone()).collect();
+                let counted = lines.next_if(|(_, text)| {
+                    dtrace_list::put_stack(&stack, text, &self.script, &mut self.pace, out)
+                });
+                if counted.is_none() {
+                    for (line, text) in frames {
+                        out.not_understood(line, &text);
+                    }
+                }
+                continue;
+            }
             let mut heading = None;
-            while let Some(line) = lines.next_if(|(_, text)| !dtrace_list::is_row(text)) {
+            while let Some(line) = lines
+                .next_if(|(_, text)| !dtrace_list::is_row(text) && !dtrace_list::is_frame(text))
+            {
                 if let Some(above) = heading.replace(line) {
                     self.is_titled(above, out);
                 }

@@ -3,15 +3,21 @@
 use std::collections::HashSet;
 
 use super::histogram::Pace;
+use super::{echoed, stamp};
 use crate::number;
 use crate::out::Out;
 use crate::recognise::Head;
 
-/// Whether all lines are indented rows that begin with a name and end with a whole number.
+/// Whether all lines are indented rows that begin with a name and end with a whole number, but for
+/// times and the script's command line.
 pub(super) fn looks_like(head: &Head) -> bool {
     let mut rows = 0;
     for line in head.lines().filter(|l| !l.trim_ascii().is_empty()) {
         let text = String::from_utf8_lossy(line);
+        let is_script = |words: Vec<&str>| words[0] == "dtrace" || text.contains(".d");
+        if stamp(&text).is_some() || echoed(&text).is_some_and(is_script) {
+            continue;
+        }
         let words: Vec<&str> = text.split_whitespace().collect();
         // A line of other blanks than ASCII's has none.
         let name = words.first().copied().unwrap_or_default();
@@ -36,9 +42,59 @@ fn whole(word: &str) -> Option<f64> {
     all.then(|| number::number(word.as_bytes())).flatten()
 }
 
+/// Whether a line is a frame of a stack: a module, a backtick and a function, or an address.
+pub(super) fn is_frame(text: &str) -> bool {
+    let word = text.trim();
+    let frame = word.contains('`') || word.contains("+0x") || word.starts_with("0x");
+    frame && !word.contains(char::is_whitespace)
+}
+
+/// Puts the number that stands below a stack; its frames are one key, from the outermost on.
+pub(super) fn put_stack(
+    frames: &[String],
+    row: &str,
+    script: &str,
+    pace: &mut Pace,
+    out: &mut Out,
+) -> bool {
+    let Some(value) = whole(row.trim()) else {
+        return false;
+    };
+    let outermost_first: Vec<&str> = frames.iter().rev().map(|frame| frame.trim()).collect();
+    let stack = outermost_first.join(";");
+    let nth = pace.begin(&format!("{script}\0\0{stack}"), out);
+    let name = match nth {
+        1 => "value".to_owned(),
+        _ => format!("value ({nth})"),
+    };
+    let instance = out.word(stack.as_bytes());
+    out.other(&name, "", instance, value);
+    true
+}
+
 /// Where the columns of a line end: those of an aggregation end at the same places.
 fn layout(text: &str) -> usize {
     text.trim_end().len()
+}
+
+/// Whether rows with as many words are of one list though they end at several places: keys that
+/// are too long move what is behind them, and a script's own format may align nothing.
+fn are_one(rows: &[(u64, String)]) -> bool {
+    let aligned = rows.chunk_by(|(_, a), (_, b)| layout(a) == layout(b));
+    let lists = aligned.filter(|rows| rows.len() > 1).count();
+    let gap = |text: &str| {
+        let before = text
+            .trim_end()
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        before.len() - before.trim_end().len()
+    };
+    let joined = rows.iter().all(|(_, text)| gap(text) == 1);
+    let key = |text: &str| {
+        let (key, _) = text.trim_end().rsplit_once(char::is_whitespace)?;
+        Some(key.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let mut seen = HashSet::new();
+    (lists < 2 || joined) && rows.iter().all(|(_, text)| seen.insert(key(text)))
 }
 
 /// Puts the rows below a heading, or none, into `other`.
@@ -57,9 +113,14 @@ pub(super) fn put(
     let mut list = 0u32;
     while let Some(first) = rest.first() {
         let columns = split(first).len();
-        let same =
-            |l: &&(u64, String)| split(l).len() == columns && layout(&l.1) == layout(&first.1);
-        let count = rest.iter().take_while(same).count().max(1);
+        let alike = |l: &&(u64, String)| split(l).len() == columns;
+        let count = rest.iter().take_while(alike).count().max(1);
+        let count = if are_one(&rest[..count]) {
+            count
+        } else {
+            let same = |l: &&(u64, String)| alike(l) && layout(&l.1) == layout(&first.1);
+            rest.iter().take_while(same).count().max(1)
+        };
         let (block, after) = rest.split_at(count);
         rest = after;
         list += 1;

@@ -77,7 +77,9 @@ fn kind(letters: &str) -> Option<(&'static str, bool, bool)> {
         _ => "other",
     };
     let after = rest.get(1..).unwrap_or("");
-    Some((op, after.contains('S'), after.contains('M')))
+    // Of a read that is not marked, nor of what flushes or is written through (F).
+    let sync = op == "read" || letters.contains(['S', 'F']);
+    Some((op, sync, after.contains('M')))
 }
 
 struct Snoop {
@@ -306,5 +308,27 @@ impl Parser for Snoop {
 pub(super) fn every(words: &[&str], valued: &str, out: &mut Out) {
     if let Some(seconds) = first_number(words.get(1..).unwrap_or_default(), valued) {
         out.every(seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn somebody_waits_for_reads_and_for_what_flushes_or_is_written_through() {
+        for (letters, waits) in [
+            ("R", true),
+            ("RA", true),
+            ("W", false),
+            ("WS", true),
+            ("WM", false),
+            ("WFM", true),
+            ("FWM", true),
+            ("FF", true),
+            ("FN", true),
+            ("D", false),
+        ] {
+            let (_, sync, _) = super::kind(letters).unwrap();
+            assert_eq!(sync, waits, "{letters}");
+        }
     }
 }

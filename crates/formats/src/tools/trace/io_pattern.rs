@@ -1,5 +1,5 @@
 //! How random I/O is, by interval: bcc's `biopattern`, the DTraceToolkit's `iopattern`; and who
-//! did most: bcc's `biotop`, the DTraceToolkit's `iotop`.
+//! did most: bcc's `biotop`, the DTraceToolkit's `iotop` and `rwtop`.
 
 use super::histogram::request_layer;
 use super::io_events::every;
@@ -20,7 +20,9 @@ const TOP: &[&str] = &[
     "PID", "COMM", "D", "MAJ", "MIN", "DISK", "I/O", "Kbytes", "AVGms",
 ];
 
-const ITOP: &[&str] = &["UID", "PID", "PPID", "CMD", "DEVICE", "MAJ", "MIN", "D"];
+/// The first column is `UID`, of -Z `ZONE`, of -j `PROJ`.
+const ITOP: &[&str] = &["PID", "PPID", "CMD", "DEVICE", "MAJ", "MIN", "D"];
+const RWTOP: &[&str] = &["PID", "PPID", "CMD", "D", "BYTES"];
 
 pub(crate) const BIOPATTERN: Format = Format {
     name: "biopattern",
@@ -76,7 +78,7 @@ pub(crate) const IOTOP: Format = Format {
     tool: "iotop",
     systems: "Solaris, illumos, macOS",
     help: "bytes that the disks read and wrote, by process, and the load",
-    recognised: "a header `UID PID PPID CMD DEVICE MAJ MIN D`",
+    recognised: "a header `PID PPID CMD DEVICE MAJ MIN D`",
     yields: &["system", "disk"],
     example: "\
 2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB
@@ -85,6 +87,26 @@ pub(crate) const IOTOP: Format = Format {
     0    404      1 vold             cmdk0   102   0 W           504320
 ",
     recognise: |head| recognise(head, ITOP),
+    parser: || Box::new(Pattern::new()),
+};
+
+pub(crate) const RWTOP_DTRACE: Format = Format {
+    name: "rwtop-dtrace",
+    tool: "rwtop",
+    systems: "Solaris, illumos, macOS",
+    help: "bytes that programs read and wrote, by process, and the load",
+    recognised: "a header `PID PPID CMD D BYTES`",
+    yields: &["system"],
+    example: "\
+2005 Jul 24 04:47:26,  load: 0.15,  app_r:      9 KB,  app_w:      8 KB
+
+  UID    PID   PPID CMD              D            BYTES
+  100  20324  20312 bash             R             1372
+",
+    recognise: |head| {
+        let disks = recognise(head, ITOP);
+        if disks > 0 { 0 } else { recognise(head, RWTOP) }
+    },
     parser: || Box::new(Pattern::new()),
 };
 
@@ -220,24 +242,41 @@ impl Pattern {
         Some(())
     }
 
-    /// `2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB`.
+    /// `2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB`; of rwtop
+    /// `app_r` and `app_w`. Versions before 0.70 print `Kb` for the same.
     fn totals(&self, line: &str, out: &mut Out) -> Option<()> {
         let mut parts = line.split(", ").map(str::trim);
         let at = stamp(parts.next()?)?;
-        let mut value = |name: &str, unit: &str| {
-            let text = parts.next()?.strip_prefix(name)?.strip_suffix(unit)?;
-            number::number(text.trim().as_bytes())
+        let load = parts.next()?.strip_prefix("load:")?.trim();
+        let load = number::number(load.as_bytes())?;
+        let mut bytes = || {
+            let (name, value) = parts.next()?.split_once(':')?;
+            let value = value.strip_suffix("KB").or(value.strip_suffix("Kb"))?;
+            Some((name, number::number(value.trim().as_bytes())? * KIB))
         };
-        let load = value("load:", "")?;
-        let (read, written) = (value("disk_r:", "KB")?, value("disk_w:", "KB")?);
+        let totals = [bytes()?, bytes()?];
+        let names = totals.map(|(name, _)| name);
+        let of_disks = match names {
+            ["disk_r", "disk_w"] => true,
+            ["app_r", "app_w"] => false,
+            _ => return None,
+        };
         out.sample_once(Some(at));
         out.put(&self.load1, &[], &[load]);
-        self.put("(all)", "read", [f64::NAN, read * KIB], out);
-        self.put("(all)", "write", [f64::NAN, written * KIB], out);
+        for ((name, value), op) in totals.into_iter().zip(["read", "write"]) {
+            if of_disks {
+                self.put("(all)", op, [f64::NAN, value], out);
+            } else {
+                // What programs read and write through the cache is no disk I/O.
+                let all = out.word(b"(all)");
+                out.other(name, "bytes per interval", all, value);
+            }
+        }
         Some(())
     }
 
     /// `0 404 1 vold cmdk0 102 0 W 504320`: bytes, microseconds of the disk (-o) or percents (-P).
+    /// Of rwtop no disk is told.
     fn process(table: &Table, line: &str, out: &mut Out) -> Option<()> {
         let row = table.row(line)?;
         let columns = [
@@ -250,9 +289,11 @@ impl Pattern {
         if !out.has_sample() {
             return None;
         }
-        let texts = ["CMD", "PID", "DEVICE", "D"].map(|n| row.text(n).unwrap_or(""));
-        let [command, pid, device, op] = texts;
-        let instance = out.word(format!("{command}[{pid}] {device} {op}").as_bytes());
+        let device = row
+            .text("DEVICE")
+            .map_or(String::new(), |d| format!(" {d}"));
+        let [command, pid, op] = ["CMD", "PID", "D"].map(|n| row.text(n).unwrap_or(""));
+        let instance = out.word(format!("{command}[{pid}]{device} {op}").as_bytes());
         out.other(column.0, column.1, instance, value);
         Some(())
     }
@@ -285,7 +326,7 @@ impl Parser for Pattern {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
-        if let Some(table) = [BIO, IO, TOP, ITOP]
+        if let Some(table) = [BIO, IO, TOP, ITOP, RWTOP]
             .iter()
             .find_map(|h| Table::of(trimmed, h))
         {
