@@ -50,7 +50,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -l warmup -d 'Name t
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l name -d 'Title of the run' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l note -d 'Keep a note with the run; may be given again' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l sources -d 'Only these sources, separated by commas (see `sonde doctor`)' -r
-complete -c sonde -n "__fish_sonde_using_subcommand record" -l top -d 'How many processes to name, by each of CPU, disk bytes and memory' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l top -d 'How many processes to name, by each of CPU, disk bytes and memory; of connections and of files 10 times as many' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l detail -d 'How deep to look: samples, distributions (histograms from the kernel), events (each one too)' -r -f -a "samples\t''
 distributions\t''
 events\t''"
@@ -75,7 +75,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand import" -l host -d 'Name of 
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l processors -d 'How many processors it had, where the text does not tell' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l fio-version -d 'Version of fio that wrote logs of latencies, where nothing beside them tells it: 2.21' -r
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l name -d 'Title of the run' -r
-complete -c sonde -n "__fish_sonde_using_subcommand import" -l strict -d 'Any line or file that is not understood is an error, and nothing is made'
+complete -c sonde -n "__fish_sonde_using_subcommand import" -l strict -d 'Any line or file that is not understood, or is cut off, is an error, and nothing is made'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -l json -d 'What was imported as JSON on stdout'
 complete -c sonde -n "__fish_sonde_using_subcommand import" -s h -l help -d 'Print help'
 complete -c sonde -n "__fish_sonde_using_subcommand show" -s o -l output -d 'Of an experiment: write its picture as FILE.png or FILE.svg' -r -F

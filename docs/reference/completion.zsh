@@ -38,7 +38,7 @@ _arguments "${_arguments_options[@]}" : \
 '--name=[Title of the run]:NAME:_default' \
 '*--note=[Keep a note with the run; may be given again]:KEY=VALUE:_default' \
 '--sources=[Only these sources, separated by commas (see \`sonde doctor\`)]:LIST:_default' \
-'--top=[How many processes to name, by each of CPU, disk bytes and memory]:N:_default' \
+'--top=[How many processes to name, by each of CPU, disk bytes and memory; of connections and of files 10 times as many]:N:_default' \
 '--detail=[How deep to look\: samples, distributions (histograms from the kernel), events (each one too)]:LEVEL:(samples distributions events)' \
 '--events=[Whose events to keep, separated by commas\: disk, net, tcp, file, or all]:LIST:_default' \
 '--with=[Observe this too, which costs every system call\: file]:LIST:_default' \
@@ -73,7 +73,7 @@ _arguments "${_arguments_options[@]}" : \
 '--processors=[How many processors it had, where the text does not tell]:N:_default' \
 '--fio-version=[Version of fio that wrote logs of latencies, where nothing beside them tells it\: 2.21]:VERSION:_default' \
 '--name=[Title of the run]:NAME:_default' \
-'--strict[Any line or file that is not understood is an error, and nothing is made]' \
+'--strict[Any line or file that is not understood, or is cut off, is an error, and nothing is made]' \
 '--json[What was imported as JSON on stdout]' \
 '-h[Print help]' \
 '--help[Print help]' \

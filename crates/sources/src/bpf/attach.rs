@@ -176,28 +176,35 @@ fn read_through(file: &mut File) -> std::io::Result<()> {
     }
 }
 
-/// Loads a program that [`iterate`] runs for each thing of a kind, as `tcp`.
+/// Loads a program that [`iterate`] runs for each thing of a kind, as `tcp`, unless the host is to
+/// do without.
 pub(super) fn iterator(
+    host: &Host,
     ebpf: &mut Ebpf,
     name: &'static str,
     kind: &str,
     types: &Btf,
 ) -> Result<Attached, Availability> {
+    let hook = format!("{LIST}{kind}");
     let failed = |e: &dyn std::fmt::Display| Availability::Failed {
-        why: format!("iter/{kind}: {e}"),
+        why: format!("{hook}: {e}"),
     };
+    let unsupported = || Availability::Unsupported {
+        needs: format!("a kernel with the iterator {hook} (Linux 5.9)"),
+    };
+    if host.without_hooks.contains(&hook) {
+        return Err(unsupported());
+    }
     let program = iterator_of(ebpf, name).map_err(|e| failed(&e))?;
     program.load(kind, types).map_err(|e| match e {
-        ProgramError::Btf(_) => Availability::Unsupported {
-            needs: format!("a kernel with the iterator iter/{kind} (Linux 5.9)"),
-        },
+        ProgramError::Btf(_) => unsupported(),
         other => failed(&other),
     })?;
     let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
     Ok(Attached {
         state: Program {
             name: name.into(),
-            hook: format!("iter/{kind}"),
+            hook,
             state: "attached".into(),
             ..Program::default()
         },

@@ -197,6 +197,7 @@ INLINE bool can_run(struct task_struct *task)
 INLINE void end_wait(u32 pid, u32 place, u64 now)
 {
     struct task *task = task_of(pid);
+    struct group *group;
     u64 wait;
     if (!task)
         return;
@@ -209,7 +210,9 @@ INLINE void end_wait(u32 pid, u32 place, u64 now)
     /* Another processor's clock may be a little ahead. */
     if (wait >> (VALUE_BITS - 1))
         wait = 0;
-    tally(place, WAIT, wait, wait, 1);
+    group = map_lookup(&groups, &place);
+    if (group)
+        tally_in(group, WAIT, wait, wait, 1);
 }
 
 /* The end of a slice. Where the task was moved, the part before is the old group's. */
@@ -229,7 +232,7 @@ INLINE void leave(struct running *at, struct task_struct *task, u64 stamp, u32 i
         mark(place, interval);
         charge(place, length, (length - ran) - (told - counted), 1);
     } else {
-        charge(place, length, length - told, 1);
+        charge_here(place, length, length - told);
     }
 }
 
@@ -271,10 +274,10 @@ INLINE u64 id_of(struct kernfs_node *node)
 INLINE void leave_unseen(struct running *at, struct task_struct *task, u64 stamp, u32 interval,
                          u32 cpu)
 {
-    u64 id = id_of(node_of(task));
+    struct kernfs_node *node = node_of(task);
     u64 since = ((struct task_struct___sched *)task)->se.prev_sum_exec_runtime;
     s64 ran = not_charged(task->pid, runtime_of(task), since);
-    u32 place = place_of(id);
+    u32 place = place_of(node, id_of(node));
     if (at->place) {
         s64 told = heed_cut(at, stamp, cpu);
         mark(at->place - 1, interval);
@@ -293,7 +296,7 @@ INLINE void enter(struct running *at, struct task_struct *task, struct kernfs_no
     at->pid = pid;
     at->place = 0;
     if (pid) {
-        u32 place = place_of(id);
+        u32 place = place_of(node, id);
         struct seen *seen = seen_of(place);
         at->runtime = runtime_of(task);
         at->tgid = task->tgid;
@@ -369,7 +372,7 @@ int cpu_move(u64 *ctx)
     if (!all || !last)
         return 0;
     tell_group_path(address_of(node), id);
-    place = place_of(id);
+    place = place_of(node, id);
     move = &all->move[tgid & (MOVES - 1)];
     move->tgid = 0;
     move->pid = task->pid;
@@ -379,6 +382,31 @@ int cpu_move(u64 *ctx)
     move->when = ktime();
     move->tgid = tgid;
     *last = move->when;
+    return 0;
+}
+
+/* A group is gone: nobody will enter it. Its last tasks may still run to their end. */
+SEC("tp_btf/cgroup_rmdir")
+int cpu_gone(u64 *ctx)
+{
+    struct cgroup___life *group = (void *)ctx[0];
+    struct cgroup_root *root = NULL;
+    struct kernfs_node *node = NULL;
+    u32 hierarchy = 0, place;
+    u64 id;
+    FIELD(root, group->root);
+    FIELD(hierarchy, root->hierarchy_id);
+    /* Each has numbers of its own. */
+    if (hierarchy != group_hierarchy)
+        return 0;
+    FIELD(node, group->kn);
+    id = id_of(node);
+    place = home_of(id);
+    /* Two processors may have made a place each. */
+    for (int i = 0; i < PROBES; i++) {
+        leave_place(place, id);
+        place = (place + 1) & (GROUPS - 1);
+    }
     return 0;
 }
 

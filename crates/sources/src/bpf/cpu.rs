@@ -10,6 +10,7 @@
 //! <https://docs.kernel.org/scheduler/index.html>
 
 mod groups;
+mod left;
 mod processors;
 
 use std::io;
@@ -23,7 +24,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::attach::Hook;
 use super::control::Control;
 use super::load::{Constant, Lanes, Loaded, load};
-use super::who::{Who, group_subsystem};
+use super::who::{Who, group_hierarchy, group_subsystem};
 use crate::read::{fields, lines};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use groups::{GROUPS, Groups, Kind};
@@ -33,14 +34,16 @@ use processors::{Part, Processors};
 pub const ENTRY: Entry = Entry {
     name: "bpf-cpu",
     help: "processor time of control groups: how long tasks ran at a time, and waited to",
-    reads: "tracepoints sched:sched_switch, sched_wakeup, sched_wakeup_new, cgroup:cgroup_attach_task; the list of tasks once",
+    reads: "tracepoints sched:sched_switch, sched_wakeup, sched_wakeup_new, cgroup:cgroup_attach_task, cgroup_rmdir; the list of tasks once",
     link: "https://docs.kernel.org/scheduler/index.html",
     detail: Detail::Distributions,
     open,
 };
 
 const SWITCH: &str = "cpu_switch";
-const HOOKS: [Hook; 5] = [
+const HOOKS: [Hook; 6] = [
+    // Before groups are met.
+    Hook::useful("cpu_gone", "cgroup_rmdir"),
     Hook::useful("cpu_wakeup", "sched_wakeup"),
     Hook::useful("cpu_new", "sched_wakeup_new"),
     Hook::needed(SWITCH, "sched_switch"),
@@ -73,6 +76,17 @@ struct Cpu {
     wait: TableId,
 }
 
+/// What the program could not keep, since it was loaded.
+#[derive(Default)]
+struct Losses {
+    names: u64,
+    /// Slices of groups that have no place.
+    groups: u64,
+    /// Slices of which the wait before is not known.
+    waits: u64,
+    unseen: u64,
+}
+
 /// What the cells of a group grew by in an interval: cell, count, nanoseconds.
 #[derive(Default)]
 struct Cells {
@@ -89,12 +103,14 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Flag("lanes_shared", lanes.shared),
         Constant::Word("all_pages", pages),
         Constant::Word("group_subsystem", group_subsystem(host)),
+        Constant::Word("group_hierarchy", group_hierarchy(host)),
     ];
     let sizes = [
         ("cpus", processors),
         ("firsts", processors),
         ("cuts", processors),
         ("pages", pages),
+        ("free_pages", pages),
         ("ring", RING_BYTES),
         // Only names of groups are told.
         ("told_processes", 1),
@@ -143,7 +159,7 @@ impl Source for Cpu {
         Some(Lost {
             table: "cpu_slice",
             dropped: 0,
-            unseen: self.beyond,
+            unseen: self.beyond + self.losses().groups,
         })
     }
 
@@ -167,15 +183,20 @@ impl Cpu {
 
     fn read(&mut self, write: bool, out: &mut Sink) -> Result<(), MapError> {
         let interval = self.control.turn()?;
+        self.groups.learn_left()?;
         let mut parts = Vec::new();
         self.processors.cut(now(), |part| parts.push(part))?;
+        let due = self.groups.due(self.processors.held());
         let mut places = self.groups.charged(interval)?;
+        places.extend(&due);
         places.extend(parts.iter().map(|p| p.place.min(GROUPS)));
         places.sort_unstable();
         places.dedup();
         let mut named = Vec::with_capacity(places.len());
         for place in places {
-            named.push((self.word_at(place, out)?, place));
+            if let Some(word) = self.word_at(place, out)? {
+                named.push((word, place));
+            }
         }
         // Those that nobody knows have one name, and so has a group that was made anew.
         named.sort_by_key(|(group, _)| *group);
@@ -189,18 +210,21 @@ impl Cpu {
                 self.write(same[0].0, out);
             }
         }
-        Ok(())
+        due.into_iter()
+            .try_for_each(|place| self.groups.free(place))
     }
 
-    /// The name of the group at that place.
-    fn word_at(&mut self, place: usize, out: &mut Sink) -> Result<Word, MapError> {
+    /// The name of the group at that place, if it is somebody's.
+    fn word_at(&mut self, place: usize, out: &mut Sink) -> Result<Option<Word>, MapError> {
         if place < GROUPS {
             let id = self.groups.id(place)?;
-            return Ok(self.who.group_word(id, out));
+            return Ok(id.map(|id| self.who.group_word(id, out)));
         }
-        Ok(*self
-            .others
-            .get_or_insert_with(|| out.word("(other groups)")))
+        Ok(Some(
+            *self
+                .others
+                .get_or_insert_with(|| out.word("(other groups)")),
+        ))
     }
 
     /// Adds what grew at that place to the cells.
@@ -241,17 +265,28 @@ impl Cpu {
         }
     }
 
-    /// What could not be kept, in words; empty if nothing was lost.
-    fn remarks(&self) -> String {
-        let (mut names, mut groups, mut waits, mut unseen) = (0, 0, 0, 0);
+    /// What the program could not keep.
+    fn losses(&self) -> Losses {
+        let mut all = Losses::default();
         for lane in 0..self.losses.len() {
             if let Ok(lost) = self.losses.get(&lane, 0) {
-                names += lost[0];
-                groups += lost[1];
-                waits += lost[2];
-                unseen += lost[3];
+                all.names += lost[0];
+                all.groups += lost[1];
+                all.waits += lost[2];
+                all.unseen += lost[3];
             }
         }
+        all
+    }
+
+    /// What could not be kept, in words; empty if nothing was lost.
+    fn remarks(&self) -> String {
+        let Losses {
+            names,
+            groups,
+            waits,
+            unseen,
+        } = self.losses();
         let mut lost = Vec::new();
         if self.beyond > 0 {
             lost.push(format!(

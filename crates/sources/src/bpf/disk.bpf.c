@@ -39,6 +39,7 @@ int disk_issue(u64 *ctx)
     u32 index = 0, op = op_of(rq->cmd_flags);
     struct device *device;
     struct slot *slot;
+    int by = 1;
     u64 now;
     if (!disk || op == OPS)
         return 0;
@@ -55,20 +56,24 @@ int disk_issue(u64 *ctx)
          * a program out, for the moment in which another is attached to the same hook.
          */
         untracked();
-        if (slot->issued || !slot->first)
-            slot->first = now;
+        if (slot->issued)
+            slot->first = 0;
         slot->marks = 0;
-        slot->depth = change_depth(device, now, 0, AT_ISSUE);
-    } else {
-        if (!slot->first)
-            slot->first = now;
-        slot->depth = change_depth(device, now, 1, AT_ISSUE);
+        by = 0;
     }
+    if (!slot->first)
+        slot->first = now;
+    slot->depth = change_depth_here(device, now, by, AT_ISSUE);
     slot->issued = now;
-    slot->bytes = rq->__data_len;
     slot->index = index;
+    if (slot->marks & REQUEUED) {
+        /* What was done of it before is its own too, and it lies where it lay. */
+        slot->bytes += rq->__data_len;
+        return 0;
+    }
+    slot->bytes = rq->__data_len;
     if (op != FLUSH)
-        measure(device, slot, rq->__sector, slot->bytes >> 9);
+        measure_here(device, slot, rq->__sector, slot->bytes >> 9);
     else
         slot->distance = slot->nearest = 0;
     return 0;
@@ -89,6 +94,8 @@ int disk_requeue(u64 *ctx)
         return 0;
     slot->issued = 0;
     slot->marks = REQUEUED;
+    /* Until it is issued again: what was done of it. */
+    slot->bytes -= rq->__data_len < slot->bytes ? rq->__data_len : slot->bytes;
     change_depth(device, ktime(), -1, AT_ISSUE);
     sums = sums_of(slot->index, op);
     if (sums)
@@ -192,7 +199,7 @@ int disk_complete(u64 *ctx)
         return 0;
     now = ktime();
     if (!(slot->marks & HELD)) {
-        change_depth(device, now, -1, AT_COMPLETE);
+        change_depth_here(device, now, -1, AT_COMPLETE);
         if (is_part_of_flush(rq, op)) {
             slot->marks = HELD;
             return 0;
@@ -201,7 +208,7 @@ int disk_complete(u64 *ctx)
         /* It waited for a flush before it was issued. */
         slot->first = rq->start_time_ns;
     }
-    count(device, slot, op, now, error & 0xff);
+    count_here(device, slot, op, now, error & 0xff);
     if (with_events) {
         u32 weight = chosen(now);
         u64 sector;

@@ -12,14 +12,17 @@
 //!
 //! <https://docs.kernel.org/trace/events.html>
 
+mod at_depth;
+mod devices;
 mod events;
+mod listed;
 mod merge;
+mod room;
 mod waiting;
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use aya::maps::{Array, MapData};
 use run::manifest::Program;
 use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
@@ -29,10 +32,12 @@ use super::cells::{Blocks, CELLS};
 use super::control::Control;
 use super::load::{Constant, Lanes, Loaded, load};
 use super::losses::Losses;
-use crate::proc::disk::layer;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
+use devices::{Device, Devices, Known, PLACES, SUMS, Sums};
 use events::Events;
+use listed::Told;
 use merge::{Cell, Merge};
+use room::Room;
 use waiting::Waiting;
 
 /// The source.
@@ -46,25 +51,16 @@ pub const ENTRY: Entry = Entry {
     open,
 };
 
-const DEVICES: usize = 128;
 const OPS: usize = 4;
 const NAMES: [&str; OPS] = ["read", "write", "discard", "flush"];
 const DISCARD: usize = 2;
 const FLUSH: usize = 3;
 const SECTOR: f64 = 512.0;
-/// Numbers of a device in the program's map: 256 bytes.
-const DEVICE_WORDS: usize = 32;
-const DEVICE_NAME: std::ops::Range<usize> = 28..48;
-/// Numbers of the sums of an operation, and which is which.
-const SUMS: usize = 4;
+/// Which of the sums of an operation is which.
 const QUEUE: usize = 0;
 const SERVICE: usize = 1;
 const ERRORS: usize = 2;
 const REQUEUES: usize = 3;
-
-/// Devices that may come while it runs and still find room. A block takes 160 kB of the kernel's
-/// memory for each lane.
-const LATER: u32 = 4;
 
 /// Rows of a block: `enum row_kind` of the program.
 mod row {
@@ -83,9 +79,6 @@ mod row {
 const BLOCK: usize = row::ALL * CELLS;
 /// Issue and completion each keep the time at a depth.
 const WEIGHTS: usize = 2 * CELLS;
-
-type Devices = [u64; DEVICES * DEVICE_WORDS];
-type Sums = [u64; OPS * SUMS];
 
 /// In the order in which they are attached: what ends an I/O comes first, so that none is
 /// taken for under way whose end was never seen.
@@ -128,44 +121,18 @@ struct Tables {
 struct Disk {
     host: Host,
     loaded: Loaded,
+    told: Told,
     /// As long as no device without requests is set up.
     without_bios: Option<Waiting>,
-    devices: Array<MapData, Devices>,
-    totals: Array<MapData, Sums>,
+    devices: Devices,
     control: Control,
     blocks: Blocks<BLOCK>,
     weights: Blocks<WEIGHTS>,
-    lanes: u32,
     tables: Tables,
-    known: Vec<Known>,
     ops: Option<[Word; OPS]>,
     events: Option<Events>,
     merge: Merge,
     losses: Losses,
-}
-
-/// A device that was seen.
-#[derive(Clone)]
-struct Known {
-    place: usize,
-    words: [Word; 2],
-    sums: Sums,
-}
-
-impl Known {
-    /// The device at that place of the program's map.
-    fn new(place: usize, devices: &Devices, host: &Host, out: &mut Sink) -> Known {
-        let device = &devices[place * DEVICE_WORDS..][..DEVICE_WORDS];
-        let bytes: Vec<u8> = device.iter().flat_map(|w| w.to_ne_bytes()).collect();
-        let name = &bytes[DEVICE_NAME];
-        let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
-        let name = crate::read::text(&name[..end]).replace('!', "/");
-        Known {
-            place,
-            words: [out.word(&name), out.word(layer(host, &name))],
-            sums: [0; OPS * SUMS],
-        }
-    }
 }
 
 fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
@@ -180,25 +147,25 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         hooks.extend(DIRECTS_END);
         hooks.extend(EVENT_HOOKS);
     }
-    let (devices, blocks) = room_needed(host);
-    let weights = (devices + LATER).min(DEVICES as u32);
-    let blocks = (blocks + OPS as u32 * LATER).min((OPS * DEVICES) as u32);
-    let slots = slots_needed(host);
+    let room = Room::of(host);
     let constants = [
         Constant::Word("lanes", lanes.count),
         Constant::Word("lane_mask", lanes.count - 1),
         Constant::Flag("lanes_shared", lanes.shared),
-        Constant::Word("all_blocks", blocks),
-        Constant::Word("all_weights", weights),
-        Constant::Word("slot_mask", slots - 1),
+        Constant::Word("all_blocks", room.blocks),
+        Constant::Word("all_weights", room.weights),
+        Constant::Word("slot_mask", room.slots - 1),
+        Constant::Word("request_argument", u32::from(is_after_its_queue())),
         Constant::Flag("with_events", with_events),
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
     let sizes = [
-        ("blocks", blocks * lanes.count),
-        ("weights", weights * lanes.count),
-        ("totals", DEVICES as u32 * lanes.count),
-        ("slots", slots),
+        ("blocks", room.blocks * lanes.count),
+        ("free_blocks", room.blocks),
+        ("weights", room.weights * lanes.count),
+        ("free_weights", room.weights),
+        ("totals", PLACES as u32 * lanes.count),
+        ("slots", room.slots),
         ("bios", 1 << 14),
         (
             "ring",
@@ -223,13 +190,12 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     };
     Ok(Box::new(Disk {
         host: host.clone(),
+        told: Told::new(host),
         without_bios,
-        devices: loaded.array("devices")?,
-        totals: loaded.array("totals")?,
+        devices: Devices::of(&mut loaded, host, lanes)?,
         control: Control::of(&mut loaded)?,
         blocks: Blocks::new(loaded.array("blocks")?, lanes.count),
         weights: Blocks::new(loaded.array("weights")?, lanes.count),
-        lanes: lanes.count,
         tables: Tables {
             latency: TableId::of("disk_latency"),
             queue_time: TableId::of("disk_queue_time"),
@@ -242,7 +208,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
             io: TableId::of("disk_io"),
             peak: TableId::of("disk_peak"),
         },
-        known: Vec::new(),
         ops: None,
         events,
         merge: Merge::default(),
@@ -251,89 +216,76 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     }))
 }
 
-/// How many devices are set up, and how many blocks they need: one for each operation that they
-/// have. What is not set up does nothing.
-fn room_needed(host: &Host) -> (u32, u32) {
-    let (mut devices, mut blocks) = (0, 0);
-    for device in std::fs::read_dir(host.sys("block")).into_iter().flatten() {
-        let Ok(device) = device else { continue };
-        let says = |name: &str| crate::read::once(&device.path().join(name)).unwrap_or_default();
-        if says("size") == "0" {
-            continue;
-        }
-        let discards = says("queue/discard_max_bytes") != "0";
-        let flushes = says("queue/write_cache") != "write through";
-        devices += 1;
-        blocks += 2 + u32::from(discards) + u32::from(flushes);
-    }
-    (devices, blocks)
-}
-
-/// Places for requests under way, as a power of two: many times more than the devices can
-/// have, so that two hardly ever meet at one place.
-fn slots_needed(host: &Host) -> u32 {
-    let mut all = 1 << 10;
-    let devices = std::fs::read_dir(host.sys("block"));
-    for device in devices.into_iter().flatten().flatten() {
-        let queues = std::fs::read_dir(device.path().join("mq"));
-        for queue in queues.into_iter().flatten().flatten() {
-            let tags = crate::read::once(&queue.path().join("nr_tags"));
-            all += tags.and_then(|t| t.parse::<u32>().ok()).unwrap_or(128);
-        }
-    }
-    (all * 8).next_power_of_two().min(1 << 20)
+/// Whether what tells of a request names its queue first, as before Linux 5.11.
+fn is_after_its_queue() -> bool {
+    super::load::arguments("block_rq_issue") == Some(2)
 }
 
 impl Disk {
     /// Programs that see bios run at each I/O of every device, so they are attached when the first
     /// device comes that needs them.
-    fn look_for_bios(&mut self) {
+    fn look_for_bios(&mut self, told: bool) {
         let waiting = self.without_bios.as_mut();
-        if !waiting.is_some_and(|w| w.is_over(&self.host)) {
+        if !waiting.is_some_and(|w| w.is_over(&self.host, told)) {
             return;
         }
         self.without_bios = None;
         // Where it is refused, `doctor` and the manifest say so of each program.
         let _ = self.loaded.attach(&self.host, &BIO_HOOKS);
     }
+
+    /// A device may have another name now, or another device its place.
+    fn forget_names(&mut self) {
+        if let Some(events) = &mut self.events {
+            events.forget();
+        }
+    }
 }
 
 impl Source for Disk {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
-        self.look_for_bios();
-        let ops = *self.ops.get_or_insert_with(|| NAMES.map(|n| out.word(n)));
-        let devices = self.devices.get(&0, 0).map_err(io::Error::other)?;
-        for place in 0..DEVICES {
-            let device = &devices[place * DEVICE_WORDS..][..DEVICE_WORDS];
-            if device[0] == 0 {
-                continue;
-            }
-            let known = self.known.iter().position(|k| k.place == place);
-            let known = known.unwrap_or_else(|| {
-                self.known
-                    .push(Known::new(place, &devices, &self.host, out));
-                self.known.len() - 1
-            });
-            self.report(known, device, ops, interval, out)?;
+        let told = self.told.of_any();
+        self.look_for_bios(told);
+        self.ops.get_or_insert_with(|| NAMES.map(|n| out.word(n)));
+        if self.devices.meet(told)? {
+            self.forget_names();
+        }
+        let mut known = std::mem::take(&mut self.devices.known);
+        let mut all = known.iter_mut();
+        let reported = all.try_for_each(|k| self.report(k, interval, out));
+        self.devices.known = known;
+        reported?;
+        if self.devices.free(&mut self.blocks, &mut self.weights)? {
+            self.forget_names();
         }
         Ok(())
+    }
+
+    fn gather(&mut self) -> io::Result<bool> {
+        self.devices.meet(false)?;
+        let mut known = std::mem::take(&mut self.devices.known);
+        let mut all = known.iter_mut();
+        let gathered = all.try_for_each(|k| self.gather_device(k));
+        self.devices.known = known;
+        gathered.map(|()| true)
     }
 
     fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
         let (Some(events), Some(ops)) = (&mut self.events, self.ops) else {
             return 0;
         };
-        let (devices, host, known) = (&self.devices, &self.host, &mut self.known);
+        let (devices, host) = (&mut self.devices, &self.host);
         let mut name = |place: usize, out: &mut Sink| {
-            if let Some(known) = known.iter().find(|k| k.place == place) {
-                return known.words;
+            let find = |devices: &mut Devices, out: &mut Sink| {
+                let known = devices.known.iter_mut().find(|k| k.place == place);
+                known.map(|k| k.words(host, out))
+            };
+            if let Some(words) = find(devices, out) {
+                return Some(words);
             }
             // Its first I/O was after the last sample.
-            let Ok(devices) = devices.get(&0, 0) else {
-                return [out.word("(unknown)"); 2];
-            };
-            known.push(Known::new(place, &devices, host, out));
-            known[known.len() - 1].words
+            let _ = devices.meet(false);
+            find(devices, out)
         };
         events.drain(offset, &mut name, ops, out)
     }
@@ -343,7 +295,12 @@ impl Source for Disk {
     }
 
     fn measured(&mut self, seconds: f64) -> Vec<Program> {
-        self.loaded.measured(seconds)
+        let mut programs = self.loaded.measured(seconds);
+        let mut attached = programs.iter_mut().filter(|p| p.state == "attached");
+        if let Some(counting) = attached.find(|p| p.name == HOOKS[0].program) {
+            counting.detail = self.devices.lacking();
+        }
+        programs
     }
 
     fn lost(&mut self) -> Option<Lost> {
@@ -356,34 +313,44 @@ impl Source for Disk {
 }
 
 impl Disk {
-    fn report(
-        &mut self,
-        known: usize,
-        device: &[u64],
-        ops: [Word; OPS],
-        interval: Option<f64>,
-        out: &mut Sink,
-    ) -> io::Result<()> {
-        let place = self.known[known].place;
-        let words = self.known[known].words;
-        let mut now = [0_u64; OPS * SUMS];
-        for lane in 0..self.lanes {
-            let key = place as u32 * self.lanes + lane;
-            let lane = self.totals.get(&key, 0).map_err(io::Error::other)?;
-            for (sum, value) in now.iter_mut().zip(lane) {
-                *sum = sum.wrapping_add(value);
-            }
-        }
-        let before = self.known[known].sums;
-        // The block of each operation, and one; two numbers share a word of 64 bits.
-        // What has no block yet when `device` is read may have one now: it is told next time, for
-        // what it counted would never be asked for if it does nothing more.
-        let block_of = |op: usize| (device[1 + op / 2] >> (32 * (op % 2))) as u32;
-        for op in (0..OPS).filter(|op| block_of(*op) == 0) {
+    /// The device as the program has it, and its sums. What has no block yet when the device is
+    /// read may have one now: it is told next time, for what it counted would never be asked for
+    /// if it does nothing more.
+    fn read(&self, place: usize, before: &Sums) -> io::Result<(Device, Sums)> {
+        let device = self.devices.at(place)?;
+        let mut now = self.devices.sums(place)?;
+        for op in (0..OPS).filter(|op| device.block(*op).is_none()) {
             let sums = op * SUMS..(op + 1) * SUMS;
             now[sums.clone()].copy_from_slice(&before[sums]);
         }
-        self.known[known].sums = now;
+        Ok((device, now))
+    }
+
+    /// Between two samples: takes what the histograms of a device grew by.
+    fn gather_device(&mut self, known: &mut Known) -> io::Result<()> {
+        let (device, now) = self.read(known.place, &known.gathered)?;
+        let before = std::mem::replace(&mut known.gathered, now);
+        for op in 0..OPS {
+            if let Some(block) = device.block(op)
+                && now[op * SUMS + SERVICE] != before[op * SUMS + SERVICE]
+            {
+                self.blocks.gather(block);
+            }
+        }
+        Ok(())
+    }
+
+    fn report(
+        &mut self,
+        known: &mut Known,
+        interval: Option<f64>,
+        out: &mut Sink,
+    ) -> io::Result<()> {
+        let words = known.words(&self.host, out);
+        let ops = *self.ops.get_or_insert_with(|| NAMES.map(|n| out.word(n)));
+        let (device, now) = self.read(known.place, &known.sums)?;
+        let before = std::mem::replace(&mut known.sums, now);
+        known.gathered = now;
         let grown = |op: usize, what: usize| {
             let at = op * SUMS + what;
             now[at].wrapping_sub(before[at])
@@ -394,9 +361,12 @@ impl Disk {
             if grown(op, SERVICE) == 0 && grown(op, REQUEUES) == 0 {
                 continue;
             }
+            let Some(block) = device.block(op) else {
+                continue;
+            };
             active = true;
             let words = [words[0], words[1], word];
-            let [ios, random] = self.histograms(block_of(op) - 1, words, op, write, out);
+            let [ios, random] = self.histograms(block, words, op, write, out);
             if write {
                 let values = [
                     ios,
@@ -409,9 +379,11 @@ impl Disk {
                 out.row(self.tables.io, &words, &values);
             }
         }
-        let (depth, weights) = ((device[8] & 0xffff) as u32, device[3] as u32);
-        if weights > 0 && (active || depth > 0) {
-            self.depths(weights - 1, depth, words, write, out);
+        let idle = !active && device.state() == known.state;
+        self.devices.saw(known, &device, idle);
+        known.state = device.state();
+        if active || device.state().depth() > 0 || known.at_depth.is_ahead() {
+            self.depths(known, device, words, write, out)?;
         }
         Ok(())
     }
@@ -463,23 +435,45 @@ impl Disk {
     }
 
     /// Time at each depth, and the greatest.
-    fn depths(&mut self, weights: u32, now: u32, words: [Word; 2], write: bool, out: &mut Sink) {
-        let mut seconds: Vec<(u32, f64)> = Vec::new();
-        self.weights.growth(weights, |place, grown| {
-            seconds.push(((place % CELLS) as u32, grown as f64 / 1e9));
-        });
+    fn depths(
+        &mut self,
+        known: &mut Known,
+        device: Device,
+        words: [Word; 2],
+        write: bool,
+        out: &mut Sink,
+    ) -> io::Result<()> {
+        let mut counted: Vec<(u32, u64)> = Vec::new();
+        let (mut device, mut open) = (device, None);
+        // What the program added and what it keeps are of one moment if nothing changed between.
+        // Where it changes all the time, what is open is less than two readings took.
+        for _ in 0..2 {
+            if let Some(weights) = device.weights() {
+                self.weights.growth(weights, |place, grown| {
+                    counted.push(((place % CELLS) as u32, grown.whole()));
+                });
+            }
+            let now = at_depth::now();
+            let was = std::mem::replace(&mut device, self.devices.at(known.place)?);
+            if device.state() == was.state() {
+                open = device.state().open(now);
+                break;
+            }
+        }
+        let passed = known.at_depth.passed(counted, open);
         if !write {
-            return;
+            return Ok(());
         }
         // From 128 on a bucket of the grid has several depths.
         let bucket = |depth: u32| grid::index(u64::from(depth));
-        seconds.sort_by_key(|s| s.0);
-        for same in seconds.chunk_by(|a, b| bucket(a.0) == bucket(b.0)) {
+        let passed: Vec<(u32, u64)> = passed.into_iter().collect();
+        for same in passed.chunk_by(|a, b| bucket(a.0) == bucket(b.0)) {
             let value = grid::lower(bucket(same[0].0)) as f64;
-            let sum: f64 = same.iter().map(|s| s.1).sum();
-            out.row(self.tables.at_depth, &words, &[value, sum]);
+            let sum: u64 = same.iter().map(|s| s.1).sum();
+            out.row(self.tables.at_depth, &words, &[value, sum as f64 / 1e9]);
         }
-        let most = seconds.last().map_or(0, |s| s.0).max(now);
+        let most = passed.last().map_or(0, |s| s.0).max(known.state.depth());
         out.row(self.tables.peak, &words, &[f64::from(most)]);
+        Ok(())
     }
 }

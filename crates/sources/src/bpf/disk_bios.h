@@ -27,10 +27,13 @@ int disk_bio_queue(u64 *ctx)
     if (!disk || disk->queue->mq_ops || op == OPS)
         return 0;
     device = device_of(disk, &index);
-    if (!device)
+    if (!device) {
+        untracked();
         return 0;
+    }
     slot->first = slot->issued = ktime();
     slot->bytes = bio->bi_iter.bi_size;
+    slot->index = index;
     slot->depth = change_depth(device, slot->issued, 1, AT_ISSUE);
     bs.sector = bio->bi_iter.bi_sector;
     if (op != FLUSH)
@@ -49,29 +52,35 @@ int disk_bio_queue(u64 *ctx)
     return 0;
 }
 
+/*
+ * A driver may hand on a bio itself instead of a copy, as NVMe does that knows several ways to a
+ * disk: then it stands at another device when it completes. So it is the bio that is looked for,
+ * whatever that device is; what is not found is another's. Of a request that joins several such
+ * bios the kernel tells the first only: the others are seen when their memory is used again.
+ */
 SEC("tp_btf/block_bio_complete")
 int disk_bio_complete(u64 *ctx)
 {
     struct bio *bio = (void *)ctx[1];
-    struct gendisk *disk = bio->bi_bdev->bd_disk;
     struct device *device;
     struct bio_slot *bs;
     u64 key = (u64)bio, now;
-    u32 index = 0, flags = bio->bi_opf, op = op_of(flags);
-    if (!disk || disk->queue->mq_ops || op == OPS)
-        return 0;
+    u32 flags, op;
     bs = map_lookup(&bios, &key);
-    device = device_of(disk, &index);
-    if (!bs || !device)
+    if (!bs)
         return 0;
+    device = device_at(bs->slot.index);
+    if (!device)
+        return 0;
+    flags = bio->bi_opf;
+    op = op_of(flags);
     now = ktime();
     change_depth(device, now, -1, AT_COMPLETE);
-    bs->slot.index = index;
     count(device, &bs->slot, op, now, bio->bi_status);
     if (with_events) {
         u32 weight = chosen(now);
         if (weight)
-            tell(&bs->slot, index, op, flags, bs->sector, now, weight);
+            tell(&bs->slot, bs->slot.index, op, flags, bs->sector, now, weight);
     }
     map_delete(&bios, &key);
     return 0;

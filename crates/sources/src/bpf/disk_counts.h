@@ -27,6 +27,19 @@ struct disk_event {
 #define SYNC 1
 #define META 2
 
+/* Flags of a request or bio, since Linux 4.10. */
+#define REQ_SYNC (1u << 11)
+#define REQ_META (1u << 12)
+#define REQ_FUA (1u << 17)
+#define REQ_PREFLUSH (1u << 18)
+
+/* Whether somebody waits for it, as the kernel has it: of reads, and of what asks for a flush or to be
+ * written through, that is not marked. */
+INLINE bool is_sync(u32 op, u32 flags)
+{
+    return op == READ || flags & (REQ_SYNC | REQ_FUA | REQ_PREFLUSH);
+}
+
 /* The time between two stamps. Clocks of two processors may differ by a little. */
 INLINE u64 between(u64 from, u64 to)
 {
@@ -34,14 +47,23 @@ INLINE u64 between(u64 from, u64 to)
     return time < 0 ? 0 : time;
 }
 
-ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 error)
+/* The cell of a signed number: in that row, or below 0 in the one after it. Without branches: what
+ * follows one is checked by the kernel for each of its ways. */
+INLINE u64 *signed_cell(struct block *block, u32 row, s64 number)
+{
+    u64 sign = number >> 63;
+    u32 cell;
+    HERE(sign);
+    cell = (u32)(sign & 1) * CELLS | grid((number ^ sign) - sign);
+    return &block->cell[0][0] + row * CELLS + cell;
+}
+
+INLINE void count_here(struct device *device, struct slot *slot, u32 op, u64 now, u32 error)
 {
     u64 service, queue, one;
     struct block *block;
     struct sums *sums;
     u32 cell;
-    if (!device || !slot)
-        return 0;
     service = between(slot->issued, now);
     queue = between(slot->first, slot->issued);
     one = 1 | (u64)(slot->bytes >> 9) << 32;
@@ -49,7 +71,7 @@ ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 er
     sums = sums_of(slot->index, op);
     if (!block || !sums) {
         untracked();
-        return 0;
+        return;
     }
     ADD(sums->service, service);
     if (error)
@@ -63,19 +85,20 @@ ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 er
         ADD(block->cell[QUEUE][grid(queue)], one);
         ADD(block->cell[LATENCY][grid(queue + service)], one);
     }
-    ADD(block->cell[DEPTH][slot->depth < CELLS ? slot->depth : CELLS - 1], one);
+    ADD(block->cell[DEPTH][depth_cell(slot->depth)], one);
     /* Without data it has no size and no place. */
     if (op == FLUSH || !slot->bytes)
-        return 0;
+        return;
     ADD(block->cell[SIZE][grid(slot->bytes >> 9)], one);
-    if (slot->distance >= 0)
-        ADD(block->cell[AHEAD][grid(slot->distance)], one);
-    else
-        ADD(block->cell[BEHIND][grid(-slot->distance)], one);
-    if (slot->nearest >= 0)
-        ADD(block->cell[NEAR_AHEAD][grid(slot->nearest)], one);
-    else
-        ADD(block->cell[NEAR_BEHIND][grid(-slot->nearest)], one);
+    ADD(*signed_cell(block, AHEAD, slot->distance), one);
+    ADD(*signed_cell(block, NEAR_AHEAD, slot->nearest), one);
+}
+
+/* The same, where it is seldom or costs less than the rest. */
+ONCE int count(struct device *device, struct slot *slot, u32 op, u64 now, u32 error)
+{
+    if (device && slot)
+        count_here(device, slot, op, now, error);
     return 0;
 }
 
@@ -89,8 +112,7 @@ INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u6
     event->record = EVENT;
     event->device = index;
     event->op = op;
-    /* REQ_SYNC, REQ_META and REQ_PRIO: bits 11, 12, 13 since Linux 4.10. */
-    event->flags = (flags >> 11 & 1 ? SYNC : 0) | (flags >> 12 & 1 ? META : 0);
+    event->flags = (is_sync(op, flags) ? SYNC : 0) | (flags & REQ_META ? META : 0);
     event->done = now;
     event->queue = between(slot->first, slot->issued);
     event->service = between(slot->issued, now);

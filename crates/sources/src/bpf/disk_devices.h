@@ -25,23 +25,21 @@ struct weights {
     u64 cell[WEIGHTS][CELLS];
 };
 
+/* A value of its own in the map, so that the recorder can clear it when the device is gone. */
 struct device {
     /* Read at each I/O, written once. */
     u64 key; /* device number and 1 */
     u32 blocks[OPS]; /* number of the block and 1 */
     u32 weights; /* number of the weights and 1 */
     char name[20];
+    u32 ready; /* the name is there */
+    u32 lacking; /* a bit for each operation that found no block */
     /* Written at each I/O. */
     u64 state __attribute__((aligned(64))); /* ns << 16 | I/Os under way */
     u64 end;
     u64 turn;
     u64 ends[ENDS];
-};
-
-/* One value, so that one call reads them all. */
-struct all_devices {
-    struct device device[DEVICES];
-};
+} __attribute__((aligned(64)));
 
 struct sums {
     u64 queue;
@@ -55,31 +53,47 @@ struct all_sums {
 };
 
 struct counters {
-    u32 blocks;
+    u32 blocks; /* given out for the first time */
     u32 weights;
+    u32 changes; /* devices that got a place */
+    u32 homeless; /* I/Os of devices that found none */
 };
 
-MAP(devices, ARRAY, u32, struct all_devices, 1);
+MAP(devices, ARRAY, u32, struct device, DEVICES);
 MAP(blocks, ARRAY, u32, struct block, 1);
 MAP(weights, ARRAY, u32, struct weights, 1);
 MAP(totals, ARRAY, u32, struct all_sums, DEVICES);
 MAP(counters, ARRAY, u32, struct counters, 1);
+/* Numbers and 1 of blocks and weights of devices that are gone; the recorder has cleared them. */
+FIFO(free_blocks, u32, 1);
+FIFO(free_weights, u32, 1);
 
 const volatile u32 all_blocks = 1;
 const volatile u32 all_weights = 1;
 
+/* The kind of an operation by its number, REQ_OP_READ and so on; the rest is passed through: not I/O
+ * of the device's content. A table, since the kernel checks all that follows for each branch. */
+static const u8 ops[64] SEC(".rodata") = {
+    READ, WRITE, FLUSH, DISCARD, READ, WRITE, READ, WRITE, READ, WRITE, READ, WRITE,
+    READ, WRITE, READ, WRITE, READ, WRITE, READ, WRITE, READ, WRITE, READ, WRITE,
+    READ, WRITE, READ, WRITE, READ, WRITE, READ, WRITE, READ, WRITE, OPS, OPS,
+    OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS,
+    OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS, OPS,
+    OPS, OPS, OPS, OPS,
+};
+
 INLINE u32 op_of(u32 flags)
 {
-    u32 op = flags & 0xff;
-    if (op == 0)
-        return READ;
-    if (op == 2)
-        return FLUSH;
-    if (op == 3)
-        return DISCARD;
-    if (op >= 34)
-        return OPS; /* passed through: not I/O of the device's content */
-    return op & 1 ? WRITE : READ;
+    u32 number = flags & 0xff;
+    return number < 64 ? ops[number] : OPS;
+}
+
+/* The cell of a depth; the last takes all that is deeper. Without a branch. */
+INLINE u32 depth_cell(u32 depth)
+{
+    u32 over = (u32)((s32)(CELLS - 1 - depth) >> 31);
+    HERE(over);
+    return (depth | over) & (CELLS - 1);
 }
 
 INLINE struct gendisk *disk_of(struct request *rq)
@@ -96,35 +110,60 @@ INLINE u32 first_place(u64 key)
     return ((u32)key * 2654435761u) >> 25;
 }
 
-/* Whether a disk has that place, or has got it now. */
-ONCE u32 has_place(u64 key, u64 name, u32 place)
+INLINE struct device *device_at(u32 index)
+{
+    return map_lookup(&devices, &index);
+}
+
+/* Whether a disk has that place. */
+ONCE u32 has_place(u64 key, u32 place)
+{
+    struct device *device = device_at(place & (DEVICES - 1));
+    return device && device->key == key;
+}
+
+/* Gives a disk that place, if nobody has it. */
+ONCE u32 take_place(u64 key, u64 name, u32 place)
 {
     u32 zero = 0;
     u64 was;
-    struct device *device;
-    struct all_devices *all = map_lookup(&devices, &zero);
-    if (!all)
+    struct counters *all = map_lookup(&counters, &zero);
+    struct device *device = device_at(place & (DEVICES - 1));
+    if (!device || !all)
         return 0;
-    device = &all->device[place & (DEVICES - 1)];
     if (device->key)
         return device->key == key;
     was = __sync_val_compare_and_swap(&device->key, 0, key);
-    if (was && was != key)
-        return 0;
+    if (was)
+        return was == key;
+#pragma unroll
+    for (int i = 0; i < ENDS; i++)
+        device->ends[i] = NO_END;
     read_kernel_text(device->name, sizeof(device->name), (void *)name);
+    /* The recorder sees it after the rest. */
+    __sync_fetch_and_add(&device->ready, 1);
+    __sync_fetch_and_add(&all->changes, 1);
     return 1;
 }
 
 /* The place of a disk of which the first place is another's, or that is new; DEVICES if there is
- * none. */
+ * none. All are looked at before one is taken: one before its own may be free now. */
 ONCE u32 other_place(u64 key, u64 name)
 {
-    u32 place = first_place(key);
+    u32 place = first_place(key), zero = 0;
+    struct counters *all = map_lookup(&counters, &zero);
 #pragma nounroll
     for (int i = 0; i < 16; i++) {
-        if (has_place(key, name, place + i))
+        if (has_place(key, place + i))
             return (place + i) & (DEVICES - 1);
     }
+#pragma nounroll
+    for (int i = 0; i < 16; i++) {
+        if (take_place(key, name, place + i))
+            return (place + i) & (DEVICES - 1);
+    }
+    if (all)
+        __sync_fetch_and_add(&all->homeless, 1);
     return DEVICES;
 }
 
@@ -132,17 +171,18 @@ ONCE u32 other_place(u64 key, u64 name)
 INLINE struct device *device_by(u32 major, u32 minor, const void *name, u32 *index)
 {
     u64 key = ((u64)major << 20 | minor) + 1;
-    u32 place = first_place(key), zero = 0;
-    struct all_devices *all = map_lookup(&devices, &zero);
-    if (!all)
+    u32 place = first_place(key);
+    struct device *device = device_at(place);
+    if (!device)
         return NULL;
-    if (all->device[place & (DEVICES - 1)].key != key) {
+    if (device->key != key) {
         place = other_place(key, address_of(name));
-        if (place >= DEVICES)
+        device = device_at(place);
+        if (!device)
             return NULL;
     }
     *index = place;
-    return &all->device[place & (DEVICES - 1)];
+    return device;
 }
 
 INLINE struct device *device_of(struct gendisk *disk, u32 *index)
@@ -150,23 +190,18 @@ INLINE struct device *device_of(struct gendisk *disk, u32 *index)
     return device_by(disk->major, disk->first_minor, disk->disk_name, index);
 }
 
-INLINE struct device *device_at(u32 index)
+/* Takes the next of `all` from `next`, then one that is free again, and keeps its number and 1 in
+ * `at`; 0: none is left. */
+INLINE u32 take(u32 *at, u32 *next, u32 all, void *free)
 {
-    u32 zero = 0;
-    struct all_devices *all = map_lookup(&devices, &zero);
-    return all ? &all->device[index & (DEVICES - 1)] : NULL;
-}
-
-/* Takes the next of `all` from `next`, and keeps its number and 1 in `at`; 0: none is left. */
-INLINE u32 take(u32 *at, u32 *next, u32 all)
-{
-    u32 mine, was;
-    if (*next >= all)
-        return 0;
-    mine = __sync_fetch_and_add(next, 1) + 1;
-    if (mine > all)
+    u32 mine = 0, was;
+    if (*next < all)
+        mine = __sync_fetch_and_add(next, 1) + 1;
+    if ((!mine || mine > all) && map_pop(free, &mine))
         return 0;
     was = __sync_val_compare_and_swap(at, 0, mine);
+    if (was)
+        map_push(free, &mine, 0); /* another processor was faster */
     return was ? was : mine;
 }
 
@@ -177,9 +212,12 @@ INLINE struct block *block_of(struct device *device, u32 op)
         struct counters *all = map_lookup(&counters, &zero);
         if (!all)
             return NULL;
-        number = take(&device->blocks[op & 3], &all->blocks, all_blocks);
-        if (!number)
+        number = take(&device->blocks[op & 3], &all->blocks, all_blocks, &free_blocks);
+        if (!number) {
+            if (!(device->lacking >> (op & 3) & 1))
+                device->lacking |= 1u << (op & 3);
             return NULL;
+        }
     }
     place = (number - 1) * lanes + (cpu_number() & lane_mask);
     return map_lookup(&blocks, &place);
@@ -192,7 +230,7 @@ INLINE struct weights *weights_of(struct device *device)
         struct counters *all = map_lookup(&counters, &zero);
         if (!all)
             return NULL;
-        number = take(&device->weights, &all->weights, all_weights);
+        number = take(&device->weights, &all->weights, all_weights, &free_weights);
         if (!number)
             return NULL;
     }
@@ -239,9 +277,41 @@ INLINE u64 try_depth(struct device *device, u64 now, int by)
 }
 
 /* The same, after another processor was faster. */
-ONCE u64 retry_depth(struct device *device, u64 now, int by)
+ONCE u64 try_again(struct device *device, u64 now, int by)
 {
     return device ? try_depth(device, now, by) : NOT_NOW;
+}
+
+/* Adds the time since the last change to the depth that was. */
+INLINE void weigh(struct device *device, u64 was, u32 weight)
+{
+    u32 depth = was & 0xffff;
+    struct weights *weights;
+    if (!depth)
+        return;
+    weights = weights_of(device);
+    if (weights)
+        ADD(weights->cell[weight & 1][depth_cell(depth)], was >> 16);
+}
+
+/* After as many tries as are worth it: the number stays right, the time goes to another depth. */
+ONCE u32 retry_depth(struct device *device, u64 now, int by, u32 weight)
+{
+    u64 was = NOT_NOW;
+    u32 depth;
+    if (!device)
+        return 0;
+#pragma nounroll
+    for (int i = 1; i < 4 && was == NOT_NOW; i++)
+        was = try_again(device, now, by);
+    if (was == NOT_NOW) {
+        depth = __sync_fetch_and_add(&device->state, (u64)(s64)by) & 0xffff;
+        if (by < 0 && !depth)
+            __sync_fetch_and_add(&device->state, 1);
+        return depth_after(depth, by);
+    }
+    weigh(device, was, weight);
+    return depth_after(was & 0xffff, by);
 }
 
 /*
@@ -249,26 +319,17 @@ ONCE u64 retry_depth(struct device *device, u64 now, int by)
  * the time since the last change, and adds it to the row of the depth that was: so the times add up
  * to the whole, however many processors change it at once.
  */
+INLINE u32 change_depth_here(struct device *device, u64 now, int by, u32 weight)
+{
+    u64 was = try_depth(device, now, by);
+    if (was == NOT_NOW)
+        return retry_depth(device, now, by, weight);
+    weigh(device, was, weight);
+    return depth_after(was & 0xffff, by);
+}
+
+/* The same where it is seldom. */
 ONCE u32 change_depth(struct device *device, u64 now, int by, u32 weight)
 {
-    u64 was;
-    u32 depth;
-    if (!device)
-        return 0;
-    was = try_depth(device, now, by);
-#pragma nounroll
-    for (int i = 1; i < 4 && was == NOT_NOW; i++)
-        was = retry_depth(device, now, by);
-    if (was == NOT_NOW) {
-        /* Too many at once: the number stays right, the time goes to another depth. */
-        __sync_fetch_and_add(&device->state, (u64)(s64)by);
-        return 1;
-    }
-    depth = was & 0xffff;
-    if (depth) {
-        struct weights *weights = weights_of(device);
-        if (weights)
-            ADD(weights->cell[weight & 1][depth < CELLS ? depth : CELLS - 1], was >> 16);
-    }
-    return depth_after(depth, by);
+    return device ? change_depth_here(device, now, by, weight) : 0;
 }

@@ -9,6 +9,8 @@
 #include "kernel.h"
 
 #define ENDS 16
+/* Where nothing has ended yet: farther than any other, and no sector is there. */
+#define NO_END (1ULL << 62)
 
 INLINE u64 zigzag(s64 distance)
 {

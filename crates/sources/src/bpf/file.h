@@ -141,7 +141,7 @@ ONCE int holds_files(u64 block)
 /* The place of a file system, which is made if it is new; NO_FS: not one that holds files. */
 ONCE u32 filesystem_of(u64 block, u32 device)
 {
-    u64 key = (u64)device + 1, was = key;
+    u64 key = (u64)device + 1, was;
     u32 place = 0, zero = 0;
     struct all_filesystems *all = map_lookup(&filesystems, &zero);
     if (!all)
@@ -151,16 +151,18 @@ ONCE u32 filesystem_of(u64 block, u32 device)
         place = (((device * 2654435761u) >> 24) + i) & (FILESYSTEMS - 1);
         place |= FIRST_FS;
         was = all->filesystem[place].key;
+        if (!was) {
+            if (!holds_files(block))
+                return NO_FS;
+            was = __sync_val_compare_and_swap(&all->filesystem[place & 255].key, 0, key);
+            if (!was)
+                return place;
+        }
+        /* Another processor may have met it at the same moment. */
         if (was == key)
             return place;
-        if (!was)
-            break;
     }
-    if (!holds_files(block))
-        return NO_FS;
-    if (was || __sync_val_compare_and_swap(&all->filesystem[place & 255].key, 0, key))
-        return OTHER_FS;
-    return place;
+    return holds_files(block) ? OTHER_FS : NO_FS;
 }
 
 /* Which file an open file is; whether it is a regular one or a directory of a file system. */

@@ -380,13 +380,13 @@ fn grown(rows: &mut Rows, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)
     let mut moved = HashMap::new();
     if let Some(bytes) = bytes {
         rows.growth(bytes, |cell: usize, grown| {
-            moved.insert(cell, grown as f64);
+            moved.insert(cell, grown.whole() as f64);
         });
     }
     let mut cells = Vec::new();
     rows.growth(calls, |cell: usize, grown| {
         let bytes = moved.remove(&cell).unwrap_or(0.0);
-        cells.push((cell as u32, grown as f64, bytes));
+        cells.push((cell as u32, grown.whole() as f64, bytes));
     });
     // Their call was counted when the row was read last.
     cells.extend(

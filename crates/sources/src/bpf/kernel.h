@@ -28,6 +28,8 @@ static long (*map_update)(void *map, const void *key, const void *value, u64 fla
 static long (*map_delete)(void *map, const void *key) = (void *)3;
 static u64 (*ktime)(void) = (void *)5;
 static u32 (*cpu_number)(void) = (void *)8;
+static long (*map_push)(void *map, const void *value, u64 flags) = (void *)87;
+static long (*map_pop)(void *map, void *value) = (void *)88;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 static long (*read_kernel_text)(void *to, u32 size, const void *from) = (void *)115;
 static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
@@ -41,6 +43,7 @@ static struct task_struct *(*current_task)(void) = (void *)158;
 #define ARRAY 2
 #define PERCPU_ARRAY 6
 #define LRU_HASH 9
+#define QUEUE_MAP 22
 #define RING 27
 
 #define UINT(name, value) int(*name)[value]
@@ -55,12 +58,28 @@ static struct task_struct *(*current_task)(void) = (void *)158;
         TYPE(value, value_type);                                                                  \
     } name SEC(".maps")
 
+/* A map of up to `count` values, of which the one that came first is taken first. */
+#define FIFO(name, value_type, count)                                                             \
+    struct {                                                                                      \
+        UINT(type, QUEUE_MAP);                                                                    \
+        UINT(max_entries, count);                                                                 \
+        UINT(value_size, sizeof(value_type));                                                     \
+    } name SEC(".maps")
+
 /*
  * Keeps the compiler from reading the pointer later, where many paths meet. The kernel checks
  * each reading of a pointer from an argument of the hook by a search through all names of its
  * types (1.5 ms on Linux 6.18), once for every path that leads there.
  */
 #define HERE(pointer) asm volatile("" : "+r"(pointer))
+
+/* The lower half of a pointer, which may be calculated with. */
+#define LOWER_HALF(pointer)                                                                       \
+    ({                                                                                            \
+        u32 half;                                                                                 \
+        asm volatile("%0 = %1" : "=w"(half) : "w"((u32)(u64)(pointer)));                          \
+        half;                                                                                     \
+    })
 
 /* Whether the running kernel has the field. */
 #define HAS(field) __builtin_preserve_field_info(field, 2)

@@ -1,9 +1,10 @@
 //! Loading objects: their maps, their constants, and their programs with them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 
-use aya::maps::{Array, MapData, RingBuf};
+use aya::maps::{Array, MapData, Queue, RingBuf};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Endianness, Pod, VerifierLogLevel};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::chroot;
@@ -27,12 +28,23 @@ fn parse(few: &[u8]) -> Result<Btf, String> {
 /// What was found with [`structs`] and is for [`Hooks`].
 static HOOKS_FOUND: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
+/// Tracepoints, and how many arguments each gives to programs.
+static ARGUMENTS: OnceLock<HashMap<String, u32>> = OnceLock::new();
+
+/// How many arguments the tracepoint of that name gives to programs; `None` if this kernel has none
+/// such.
+pub(super) fn arguments(event: &str) -> Option<u32> {
+    let _ = structs();
+    ARGUMENTS.get()?.get(event).copied()
+}
+
 /// What programs read, by which the loader fits them to this kernel.
 fn structs() -> Result<&'static Btf, Availability> {
     static STRUCTS: OnceLock<Result<Btf, String>> = OnceLock::new();
     let read = || {
         let reduced = types::of_this_kernel().map_err(|e| e.to_string())?;
         *HOOKS_FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(reduced.hooks);
+        let _ = ARGUMENTS.set(reduced.arguments);
         parse(&reduced.structs)
     };
     let structs = STRUCTS.get_or_init(read);
@@ -249,6 +261,19 @@ impl Loaded {
         Array::try_from(map).map_err(|e| failed(e.to_string()))
     }
 
+    /// A queue of the object.
+    ///
+    /// # Errors
+    /// As [`array`](Loaded::array).
+    pub(super) fn queue(&mut self, name: &str) -> Result<Queue<MapData, u32>, Availability> {
+        let failed = |why: String| Availability::Failed {
+            why: format!("map {name}: {why}"),
+        };
+        let map = self.ebpf.take_map(name);
+        let map = map.ok_or_else(|| failed("not in the object".into()))?;
+        Queue::try_from(map).map_err(|e| failed(e.to_string()))
+    }
+
     /// Sets the only value of an array, which the object keeps: programs that are attached later
     /// need it too.
     pub(super) fn set(&mut self, name: &str, value: u32) -> Result<(), Availability> {
@@ -281,12 +306,13 @@ impl Loaded {
     /// `tcp`.
     pub(super) fn iterator(
         &mut self,
+        host: &Host,
         name: &'static str,
         kind: &str,
         types: &Btf,
     ) -> Result<(), Availability> {
         self.programs
-            .push(iterator(&mut self.ebpf, name, kind, types)?);
+            .push(iterator(host, &mut self.ebpf, name, kind, types)?);
         Ok(())
     }
 

@@ -12,9 +12,11 @@ pub mod disk;
 pub mod file;
 mod load;
 mod losses;
+mod mounts;
 pub mod net;
 mod ring;
 pub mod tcp;
+mod told;
 mod types;
 mod who;
 

@@ -20,7 +20,7 @@ use run::rows::TableId;
 use run::{Nanos, Sink, Word, grid};
 
 use super::attach::Hook;
-use super::cells::{Rows, amount, count};
+use super::cells::{Grown, Rows};
 use super::control::Control;
 use super::load::{Constant, Lanes, Loaded, load};
 use super::losses::Losses;
@@ -90,7 +90,7 @@ struct Net {
 struct Owed {
     row: u32,
     cell: u32,
-    amount: u64,
+    amount: Grown,
 }
 
 fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
@@ -159,6 +159,14 @@ impl Source for Net {
             }
         }
         Ok(())
+    }
+
+    fn gather(&mut self) -> io::Result<bool> {
+        let table = self.table.get(&0, 0).map_err(io::Error::other)?;
+        for row in interfaces::rows_touched(&table, self.control.interval()) {
+            self.rows.gather(row);
+        }
+        Ok(true)
     }
 
     fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
@@ -248,7 +256,7 @@ impl Net {
     }
 
     /// What the cells of a row grew by, less what the driver gave back.
-    fn grown(&mut self, row: u32) -> Vec<(usize, u64)> {
+    fn grown(&mut self, row: u32) -> Vec<(usize, Grown)> {
         let mut cells = Vec::new();
         self.rows.growth(row, |cell, grown| {
             cells.push((cell, grown));
@@ -266,25 +274,25 @@ impl Net {
                 taken.is_none()
             });
         }
-        cells.retain(|(_, grown)| *grown > 0);
+        cells.retain(|(_, grown)| *grown != Grown::default());
         cells
     }
 
-    fn write(&self, cells: &[(usize, u64)], words: &[Word], out: &mut Sink) {
+    fn write(&self, cells: &[(usize, Grown)], words: &[Word], out: &mut Sink) {
         let bytes_of = |packets: usize| {
             let at = SIZES + PACKETS + packets;
-            cells.iter().find(|c| c.0 == at).map_or(0, |c| c.1)
+            cells.iter().find(|c| c.0 == at).map_or(0, |c| c.1.whole())
         };
         for (cell, grown) in cells.iter().copied() {
             if cell < SIZES {
                 let size = grid::lower(cell as u32) as f64;
-                let segments = count(grown);
-                let values = [size, segments, segments * size + amount(grown)];
+                let segments = grown.count as f64;
+                let values = [size, segments, segments * size + grown.amount as f64];
                 out.row(self.sizes, words, &values);
             } else if cell < SIZES + PACKETS {
                 let packets = cell - SIZES;
                 let size = grid::lower(packets as u32) as f64;
-                let values = [size, grown as f64, bytes_of(packets) as f64];
+                let values = [size, grown.whole() as f64, bytes_of(packets) as f64];
                 out.row(self.packets, words, &values);
             }
         }
@@ -293,13 +301,18 @@ impl Net {
 
 /// What is left of a cell's growth; `None` if that is less than what is taken off. A cell of
 /// sizes holds two numbers.
-fn less(cell: usize, grown: u64, owed: u64) -> Option<u64> {
-    let enough = if cell < SIZES {
-        count(grown) >= count(owed) && amount(grown) >= amount(owed)
-    } else {
-        grown >= owed
-    };
-    enough.then(|| grown.wrapping_sub(owed))
+fn less(cell: usize, grown: Grown, owed: Grown) -> Option<Grown> {
+    if cell < SIZES {
+        return Some(Grown {
+            count: grown.count.checked_sub(owed.count)?,
+            amount: grown.amount.checked_sub(owed.amount)?,
+        });
+    }
+    let rest = grown.whole().checked_sub(owed.whole())?;
+    Some(Grown {
+        count: rest,
+        amount: 0,
+    })
 }
 
 #[cfg(test)]
@@ -308,15 +321,13 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_taken_off_only_where_it_was_handed_over() {
-        let segments = |n: u64, beyond: u64| n | beyond << 32;
-        assert_eq!(
-            less(700, segments(3, 90), segments(1, 30)),
-            Some(segments(2, 60))
-        );
-        assert_eq!(less(700, segments(1, 30), segments(1, 30)), Some(0));
-        assert_eq!(less(700, segments(3, 10), segments(1, 30)), None);
-        assert_eq!(less(700, segments(0, 90), segments(1, 30)), None);
-        assert_eq!(less(SIZES + 1, 5, 7), None);
-        assert_eq!(less(SIZES + PACKETS, 1 << 40, 7), Some((1 << 40) - 7));
+        let of = |count: u64, amount: u64| Grown { count, amount };
+        assert_eq!(less(700, of(3, 90), of(1, 30)), Some(of(2, 60)));
+        assert_eq!(less(700, of(1, 30), of(1, 30)), Some(of(0, 0)));
+        assert_eq!(less(700, of(3, 10), of(1, 30)), None);
+        assert_eq!(less(700, of(0, 90), of(1, 30)), None);
+        assert_eq!(less(SIZES + 1, of(5, 0), of(7, 0)), None);
+        let rest = less(SIZES + PACKETS, of(3, 1 << 8), of(7, 0));
+        assert_eq!(rest.map(Grown::whole), Some((1 << 40) - 4));
     }
 }

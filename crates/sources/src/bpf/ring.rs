@@ -34,7 +34,7 @@ impl Ring {
         out: &mut Sink,
         mut each: impl FnMut(&[u8; SIZE], bool, &mut Who, &mut Sink),
     ) -> u64 {
-        let (mut taken, mut names) = (0, false);
+        let (mut taken, mut names) = (0, self.who.refresh(out));
         while let Some(item) = self.records.next() {
             let record: &[u8] = &item;
             if u32_at(record, 0) != EVENT {

@@ -18,8 +18,11 @@ struct attempt {
     u64 began;
     u64 group;
     u32 tgid;
+    u32 told_again; /* times that its first step was sent again, as far as events told of them */
 };
 #define ATTEMPTS 4096
+/* How many places one may have, from that of its socket on. */
+#define PROBES 32
 
 struct changes {
     u64 count[256];
@@ -29,9 +32,9 @@ struct tcp_event {
     u32 record;
     u16 family;
     u8 from;
-    u8 to; /* 0: a segment was sent again */
+    u8 to; /* 0: segments were sent again */
     u64 time;
-    u64 connect_time;
+    u64 amount; /* the time to connect, or how many segments were sent again */
     u32 rtt;
     u16 remote_port;
     u16 local_port;
@@ -47,22 +50,64 @@ MAP(changes, ARRAY, u32, struct changes, 64);
 
 /* ---- whose connection it is ---- */
 
-INLINE struct attempt *attempt_of(u64 socket)
+INLINE u32 home_of(u64 socket)
 {
-    u32 place = (u32)(scattered(socket) >> 40) & (ATTEMPTS - 1);
-    return map_lookup(&attempts, &place);
+    return (u32)(scattered(socket) >> 40) & (ATTEMPTS - 1);
+}
+
+/* The place of the attempt of that socket, or NOWHERE. */
+ONCE u32 find_attempt(u64 socket)
+{
+    u32 place = home_of(socket);
+    for (int i = 0; i < PROBES; i++) {
+        struct attempt *a = map_lookup(&attempts, &place);
+        if (a && a->socket == socket)
+            return place;
+        place = (place + 1) & (ATTEMPTS - 1);
+    }
+    return NOWHERE;
+}
+
+/* A place for an attempt that begins. Where there is none it is that of the oldest, of which then
+ * nobody knows how long it took. */
+ONCE u32 make_attempt(u64 socket)
+{
+    u32 place = find_attempt(socket), oldest = home_of(socket);
+    u64 first = ~0ULL;
+    struct attempt *a;
+    if (place != NOWHERE)
+        return place;
+    place = oldest;
+    for (int i = 0; i < PROBES; i++) {
+        a = map_lookup(&attempts, &place);
+        if (!a)
+            return NOWHERE;
+        if (!a->socket && !__sync_val_compare_and_swap(&a->socket, 0, socket))
+            return place;
+        if (a->began < first) {
+            first = a->began;
+            oldest = place;
+        }
+        place = (place + 1) & (ATTEMPTS - 1);
+    }
+    untracked();
+    a = map_lookup(&attempts, &oldest);
+    if (!a)
+        return NOWHERE;
+    a->socket = socket;
+    return oldest;
 }
 
 /* Whoever connected; of an accepted one who first received, or else closed it. Tells who runs
- * now, for the attempt of that socket or the connection at that place. */
-ONCE int own(u32 place, u64 socket)
+ * now, for the attempt or the connection at that place. */
+ONCE int own(u32 place, u32 is_attempt)
 {
     struct task_struct *task = current_task();
     u64 group = tell_group(group_of(task));
     u32 tgid = tell_process(task);
     struct connection *c;
-    if (socket) {
-        struct attempt *a = attempt_of(socket);
+    if (is_attempt) {
+        struct attempt *a = map_lookup(&attempts, &place);
         if (a) {
             a->group = group;
             a->tgid = tgid;
@@ -120,12 +165,21 @@ struct change {
     u64 socket;
     u64 now;
     u64 took; /* time to connect */
+    u64 again; /* segments sent again */
     u64 group; /* whose connection it is */
     u32 tgid;
     bool seen; /* the attempt was seen from its start */
 };
 
-INLINE void tell(struct sock_common *common, struct change *x, u32 rtt)
+/* The port of this side, in the order in which it is sent. */
+INLINE u16 local_port_of(struct sock_common *common)
+{
+    u16 port = 0;
+    read_kernel(&port, sizeof(port), &((struct inet_sock *)common)->inet_sport);
+    return port;
+}
+
+INLINE void tell(struct sock_common *common, u16 local_port, struct change *x, u32 rtt)
 {
     u32 weight = chosen(x->now);
     struct tcp_event *event;
@@ -141,10 +195,10 @@ INLINE void tell(struct sock_common *common, struct change *x, u32 rtt)
     event->from = x->from;
     event->to = x->to;
     event->time = x->now;
-    event->connect_time = x->took;
+    event->amount = x->to ? x->took : x->again;
     event->rtt = rtt;
     event->remote_port = common->skc_dport;
-    read_kernel(&event->local_port, sizeof(u16), &((struct inet_sock *)common)->inet_sport);
+    event->local_port = local_port;
     if (common->skc_family == INET)
         read_kernel(event->remote, 4, &common->skc_daddr);
     else
@@ -156,31 +210,30 @@ INLINE void tell(struct sock_common *common, struct change *x, u32 rtt)
 }
 
 /* Connecting begins, or ends. */
-INLINE u32 attempt(struct change *x, struct sock_common *common, u64 *ctx)
+INLINE u32 attempt(struct change *x, struct sock_common *common, struct tcp_sock *tp, u64 *ctx)
 {
-    struct attempt *a = attempt_of(x->socket);
+    bool begins = x->to == SYN_SENT;
+    u32 place = begins ? make_attempt(x->socket) : find_attempt(x->socket);
+    struct attempt *a = map_lookup(&attempts, &place);
     struct connection *c;
-    u32 place;
-    if (!a)
-        return NOWHERE;
-    if (x->to == SYN_SENT) {
-        a->socket = x->socket;
+    if (a && begins) {
         a->began = x->now;
-        own(0, x->socket);
-        x->tgid = a->tgid;
-        x->group = a->group;
-        return NOWHERE;
-    }
-    if (a->socket == x->socket) {
-        a->socket = 0;
+        a->told_again = 0;
+        own(place, 1);
+    } else if (a) {
         x->seen = 1;
         x->took = x->now - a->began;
+    }
+    if (a) {
         x->tgid = a->tgid;
         x->group = a->group;
+        /* Last: another may then take the place. */
+        if (!begins)
+            *(volatile u64 *)&a->socket = 0;
     }
     if (x->to != ESTABLISHED)
         return NOWHERE;
-    place = begin(key_of(ctx, common), common, 1);
+    place = begin(key_of(ctx, common), common, tp, 1);
     c = place == NOWHERE ? NULL : connection_at(place);
     if (c) {
         c->active = 1;
@@ -231,12 +284,12 @@ int tcp_change(u64 *ctx)
     ADD(all->count[WITHIN(x.from << 4 | x.to, 256)], 1);
     read_kernel(&x.socket, sizeof(x.socket), ctx);
     if (x.from == SYN_SENT || x.to == SYN_SENT) {
-        place = attempt(&x, common, ctx);
+        place = attempt(&x, common, tp, ctx);
     } else {
         u64 key = key_of(ctx, common);
         place = find(key);
         if (place == NOWHERE && x.to == ESTABLISHED)
-            place = begin(key, common, 1);
+            place = begin(key, common, tp, 1);
     }
     if (place != NOWHERE)
         c = connection_at(place);
@@ -251,30 +304,76 @@ int tcp_change(u64 *ctx)
     if (x.took && x.to == ESTABLISHED)
         spread(common, CONNECT_TIME, common->skc_dport, grid(x.took));
     if (with_events)
-        tell(common, &x, 0);
+        tell(common, local_port_of(common), &x, 0);
     if (x.to == CLOSE && x.from != LISTEN)
         end(place, &x, common, tp);
     return 0;
 }
 
-/* Only with events. */
+/*
+ * Segments are sent again. Only with events.
+ *
+ * One call sends a buffer of up to as many segments as the window takes, and on Linux 6.17 and
+ * later the kernel also tells of calls that sent nothing, because the first time still waits in a
+ * queue of our own. So what counts is how far the socket's counter went. Where nobody kept that,
+ * it is the segments of the buffer.
+ */
 SEC("tp_btf/tcp_retransmit_skb")
 int tcp_again(u64 *ctx)
 {
     struct sock *sk = (void *)ctx[0];
+    struct sk_buff *skb = (void *)ctx[1];
     struct tcp_sock *tp = tcp_of(sk);
     struct change x = {.now = ktime()};
-    struct connection *c;
-    u32 place;
+    u32 place, now, *told = NULL;
     if (!tp || !is_ours(&sk->__sk_common))
         return 0;
-    place = find(key_of(ctx, &sk->__sk_common));
-    c = place == NOWHERE ? NULL : connection_at(place);
-    if (c) {
-        x.tgid = c->tgid;
-        x.group = c->group;
+    if (sk->__sk_common.skc_state == SYN_SENT) {
+        struct attempt *a;
+        u64 socket = 0;
+        read_kernel(&socket, sizeof(socket), ctx);
+        place = find_attempt(socket);
+        a = map_lookup(&attempts, &place);
+        if (a) {
+            x.tgid = a->tgid;
+            x.group = a->group;
+            told = &a->told_again;
+        }
+    } else {
+        struct connection *c;
+        place = find(key_of(ctx, &sk->__sk_common));
+        c = place == NOWHERE ? NULL : connection_at(place);
+        if (c) {
+            x.tgid = c->tgid;
+            x.group = c->group;
+            told = map_lookup(&told_again, &place);
+        }
     }
-    tell(&sk->__sk_common, &x, tp->srtt_us >> 3);
+    now = tp->total_retrans;
+    if (told) {
+        s32 more = now - *told;
+        *told = now;
+        x.again = more > 0 ? more : 0;
+    } else {
+        u16 segments = 0;
+        read_kernel(&segments, sizeof(segments), &((struct tcp_skb_cb *)skb->cb)->tcp_gso_segs);
+        x.again = segments;
+    }
+    if (x.again)
+        tell(&sk->__sk_common, local_port_of(&sk->__sk_common), &x, tp->srtt_us >> 3);
+    return 0;
+}
+
+/* The answer to a first step is sent again: there is no connection yet, and it is nobody's. Only
+ * with events. */
+SEC("tp_btf/tcp_retransmit_synack")
+int tcp_answer_again(u64 *ctx)
+{
+    struct request_sock *request = (void *)ctx[1];
+    struct sock_common *common = &request->__req_common;
+    struct change x = {.now = ktime(), .again = 1};
+    if (is_ours(common))
+        tell(common, __builtin_bswap16(common->skc_num), &x, 0);
     return 0;
 }
 
@@ -301,7 +400,7 @@ int tcp_each(u64 *ctx)
     key = key_of(&ctx[1], common);
     place = find(key);
     if (place == NOWHERE)
-        place = begin(key, common, 0);
+        place = begin(key, common, tp, 0);
     c = place == NOWHERE ? NULL : connection_at(place);
     if (!c)
         return 0;

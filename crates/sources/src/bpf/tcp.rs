@@ -30,7 +30,7 @@ use super::losses::Losses;
 use super::ring::Ring;
 use super::who::{EXEC, group_subsystem};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
-use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections};
+use connections::{Amounts, CHUNK_WORDS, CHUNKS, Connections, PLACES};
 use remotes::{Remotes, TableOfRemotes};
 
 /// The source.
@@ -39,7 +39,7 @@ pub const ENTRY: Entry = Entry {
     help: "TCP connections: bytes, time to connect, round-trip times, changes of state, each as an \
            event",
     reads: "tracepoints sock:inet_sock_set_state, tcp:tcp_probe, tcp_rcv_space_adjust, \
-            tcp_retransmit_skb; iterator iter/tcp",
+            tcp_retransmit_skb, tcp_retransmit_synack; iterator iter/tcp",
     link: "https://docs.kernel.org/bpf/bpf_iterators.html",
     detail: Detail::Distributions,
     open,
@@ -50,7 +50,10 @@ const HOOKS: [Hook; 3] = [
     Hook::useful("tcp_segment", "tcp_probe"),
     Hook::useful("tcp_read", "tcp_rcv_space_adjust"),
 ];
-const EVENT_HOOKS: [Hook; 1] = [Hook::useful("tcp_again", "tcp_retransmit_skb")];
+const EVENT_HOOKS: [Hook; 2] = [
+    Hook::useful("tcp_again", "tcp_retransmit_skb"),
+    Hook::useful("tcp_answer_again", "tcp_retransmit_synack"),
+];
 /// Counts all connections before a sample.
 const EACH: &str = "tcp_each";
 
@@ -139,13 +142,14 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("rows", ROWS * lanes.count),
         ("others", lanes.count),
         ("changes", lanes.count),
+        ("told_again", if with_events { PLACES } else { 1 }),
         ("ring", ring),
         ("told_files", 1),
     ];
     let known = Hooks::of_this_kernel();
     let mut loaded = load(host, super::object!("tcp"), &sizes, &constants, &hooks)?;
     // After the hooks: what begins meanwhile is seen from its start.
-    loaded.iterator(EACH, "tcp", known.types()?)?;
+    loaded.iterator(host, EACH, "tcp", known.types()?)?;
     Ok(Box::new(Tcp {
         chunks: loaded.array("connections")?,
         touched: loaded.array("touched")?,
@@ -173,7 +177,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 impl Source for Tcp {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
         self.look_at_each()?;
+        // Before the turn: a mark of the next interval would look like none of late.
         let touched = self.touched.get(&0, 0).map_err(io::Error::other)?;
+        let table = self.remotes_map.get(&0, 0).map_err(io::Error::other)?;
         let past = self.control.interval();
         self.control.turn().map_err(io::Error::other)?;
         for (chunk, last) in touched.into_iter().enumerate() {
@@ -190,7 +196,6 @@ impl Source for Tcp {
         let write = interval.is_some();
         self.connections
             .report(others, &mut self.ring.who, write, out);
-        let table = self.remotes_map.get(&0, 0).map_err(io::Error::other)?;
         self.remotes
             .report(&table, past, &mut self.rows, write, out);
         self.report_changes(write, out)

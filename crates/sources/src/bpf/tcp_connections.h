@@ -46,6 +46,8 @@ struct others {
 } __attribute__((aligned(64)));
 
 MAP(connections, ARRAY, u32, struct chunk, CHUNKS);
+/* Segments that a connection sent again, as far as events have told of them, by its place. */
+MAP(told_again, ARRAY, u32, u32, CHUNKS * CHUNK);
 MAP(touched, ARRAY, u32, struct all_touched, 1);
 MAP(others, ARRAY, u32, struct others, 64);
 
@@ -133,9 +135,9 @@ INLINE void identify(struct connection *c, struct sock_common *common)
 }
 
 /* Begins a connection; its place, or NOWHERE. */
-INLINE u32 begin(u64 key, struct sock_common *common, bool from_start)
+INLINE u32 begin(u64 key, struct sock_common *common, struct tcp_sock *tp, bool from_start)
 {
-    u32 place = make(key);
+    u32 place = make(key), *again;
     struct connection *c;
     if (place == NOWHERE) {
         u32 lane = cpu_number() & lane_mask;
@@ -149,6 +151,9 @@ INLINE u32 begin(u64 key, struct sock_common *common, bool from_start)
         return NOWHERE;
     __builtin_memset(c->remote, 0, sizeof(c->remote));
     identify(c, common);
+    again = with_events ? map_lookup(&told_again, &place) : NULL;
+    if (again)
+        *again = tp->total_retrans;
     c->from_start = from_start;
     c->active = 0;
     c->tgid = 0;

@@ -10,6 +10,7 @@ struct in6_addr {
 struct sock_common {
     u32 skc_daddr;
     u16 skc_dport;
+    u16 skc_num;
     u16 skc_family;
     volatile unsigned char skc_state;
     struct possible_net skc_net;
@@ -22,6 +23,17 @@ struct sock {
 } KERNEL;
 struct inet_sock {
     u16 inet_sport;
+} KERNEL;
+/* A connection that is only asked for. */
+struct request_sock {
+    struct sock_common __req_common;
+} KERNEL;
+struct sk_buff {
+    char cb[48];
+} KERNEL;
+/* TCP's part of a buffer. */
+struct tcp_skb_cb {
+    u16 tcp_gso_segs;
 } KERNEL;
 struct tcp_sock {
     u32 segs_out;

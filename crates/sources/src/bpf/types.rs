@@ -289,18 +289,38 @@ fn hooks(all: &All<'_>, found: &[u32]) -> Option<Vec<u8>> {
     (!found.is_empty()).then(|| hooks.bytes())
 }
 
+/// How many arguments each of those tracepoints gives to programs, by its name.
+///
+/// The type of a tracepoint is a pointer to a function, whose first parameter is the kernel's own.
+fn arguments(all: &All<'_>, found: &[u32]) -> HashMap<String, u32> {
+    let of = |id: u32| {
+        let (tracepoint, kind, _) = all.get(id)?;
+        let name = all.name(word(tracepoint, 0)?).strip_prefix(TRACEPOINT)?;
+        let (pointer, pointer_kind, _) = all.get(word(tracepoint, 8)?)?;
+        let (_, function_kind, parameters) = all.get(word(pointer, 8)?)?;
+        let kinds = [kind, pointer_kind, function_kind];
+        let is_that = kinds == [kind::TYPEDEF, kind::PTR, kind::FUNC_PROTO];
+        let count = (parameters as u32).checked_sub(1).filter(|_| is_that)?;
+        Some((String::from_utf8_lossy(name).into_owned(), count))
+    };
+    found.iter().filter_map(|id| of(*id)).collect()
+}
+
 /// What the programs need to know of a kernel's types, as descriptions of types themselves.
 pub(super) struct Reduced {
     /// What programs read.
     pub(super) structs: Vec<u8>,
     /// What they wait at, tracepoints and iterators.
     pub(super) hooks: Vec<u8>,
+    /// Arguments of the tracepoints among them, which differ between kernels.
+    pub(super) arguments: HashMap<String, u32>,
 }
 
 /// `None` if `bytes` is not in the format, or has nothing of what the programs need.
 fn reduce(bytes: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
     let (all, found) = All::open(bytes, wanted)?;
     Some(Reduced {
+        arguments: arguments(&all, &found.hooks),
         hooks: hooks(&all, &found.hooks)?,
         structs: structs(&all, found.structs)?,
     })
@@ -336,126 +356,4 @@ fn map(file: &File) -> io::Result<Mmap> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use aya::{Btf, Endianness};
-
-    #[test]
-    fn the_reduced_types_can_be_read_and_are_few() {
-        let Ok(bytes) = std::fs::read(KERNEL) else {
-            return; // A kernel without; what loads programs says so.
-        };
-        let wanted = Wanted::new(
-            "request\ntask_struct",
-            "btf_trace_block_rq_issue\nbpf_iter_task",
-        );
-        let (all, _) = All::open(&bytes, &wanted).unwrap();
-        let reduced = reduce(&bytes, &wanted).unwrap();
-        assert!(reduced.structs.len() < bytes.len() / 20);
-        assert!(reduced.hooks.len() < bytes.len() / 2);
-        for of in [&reduced.structs, &reduced.hooks] {
-            Btf::parse(of, Endianness::default()).unwrap();
-        }
-        let (structs, found) = All::open(&reduced.structs, &wanted).unwrap();
-        assert_eq!(found.structs.len(), 2);
-        let named = |all: &All<'_>, wanted: &[u8]| {
-            let of_that_name = |id: &u32| {
-                let (bytes, kind, _) = all.get(*id).unwrap();
-                kind == kind::STRUCT && all.name(word(bytes, 0).unwrap()) == wanted
-            };
-            (1..all.starts.len() as u32).find(of_that_name).unwrap()
-        };
-        // A struct has the same fields, in the same places and of the same kinds.
-        let fields = |all: &All<'_>| {
-            let (bytes, _, parts) = all.get(named(all, b"request")).unwrap();
-            let field = |part: usize| {
-                let at = |place| word(bytes, 12 + part * 12 + place).unwrap();
-                let kind = all.get(at(4)).map(|(_, kind, _)| kind);
-                (all.name(at(0)).to_vec(), kind, at(8))
-            };
-            (0..parts).map(field).collect::<Vec<_>>()
-        };
-        assert!(fields(&all).len() > 10);
-        assert_eq!(fields(&structs), fields(&all));
-        // A hook keeps its number.
-        let hook = |all: &All<'_>, wanted: &[u8]| {
-            (1..all.starts.len() as u32).find(|id| {
-                let name = all.get(*id).and_then(|(bytes, ..)| word(bytes, 0));
-                name.is_some_and(|n| all.name(n) == wanted)
-            })
-        };
-        let (hooks, found) = All::open(&reduced.hooks, &wanted).unwrap();
-        assert_eq!(found.hooks.len(), 2);
-        assert_eq!(
-            hook(&hooks, b"btf_trace_block_rq_issue"),
-            hook(&all, b"btf_trace_block_rq_issue")
-        );
-        assert!(
-            found
-                .hooks
-                .contains(&hook(&hooks, b"btf_trace_block_rq_issue").unwrap())
-        );
-    }
-
-    #[test]
-    fn the_types_of_new_kernels_are_mapped() {
-        let release = rustix::system::uname()
-            .release()
-            .to_string_lossy()
-            .into_owned();
-        let mut numbers = release
-            .split(['.', '-'])
-            .map_while(|n| n.parse::<u32>().ok());
-        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        let Ok(file) = File::open(KERNEL) else {
-            return; // A kernel without; what loads programs says so.
-        };
-        if version >= (6, 16) {
-            assert_eq!(&map(&file).unwrap()[..], std::fs::read(KERNEL).unwrap());
-        }
-    }
-
-    #[test]
-    fn what_is_no_description_is_refused() {
-        let wanted = Wanted::new(STRUCTS, HOOKS);
-        for bytes in [&[][..], &[0; 100]] {
-            assert!(reduce(bytes, &wanted).is_none());
-        }
-        let mut cut = vec![0x9f, 0xeb, 1, 0];
-        for field in [24_u32, 0, 900, 900, 10] {
-            cut.extend_from_slice(&field.to_ne_bytes());
-        }
-        assert!(reduce(&cut, &wanted).is_none());
-    }
-
-    /// Without its type the loader would say that this kernel has no such hook.
-    #[test]
-    fn every_hook_of_the_programs_is_looked_for() {
-        let known: HashSet<&str> = HOOKS.lines().collect();
-        let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
-        let mut hooks = 0;
-        for file in std::fs::read_dir(sources).unwrap() {
-            let path = file.unwrap().path();
-            if path.extension().is_none_or(|e| e != "rs") {
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
-            for call in ["Hook::needed(", "Hook::useful("] {
-                for (at, _) in text.match_indices(call) {
-                    let rest = text[at + call.len()..].split(')').next().unwrap();
-                    let Some(event) = rest.rsplit(", ").next().unwrap().strip_prefix('"') else {
-                        continue;
-                    };
-                    let event = event.trim_end_matches('"');
-                    let name = match event.strip_prefix("iter/") {
-                        Some(list) => format!("bpf_iter_{list}"),
-                        None => format!("btf_trace_{event}"),
-                    };
-                    assert!(known.contains(name.as_str()), "{name}");
-                    hooks += 1;
-                }
-            }
-        }
-        assert!(hooks > 25, "{hooks}");
-    }
-}
+mod tests;

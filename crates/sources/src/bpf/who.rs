@@ -1,15 +1,16 @@
 //! Names of processes, control groups and files that events refer to by number.
 //!
 //! A program tells each once, through its ring, before the first event that refers to it
-//! (`who.h`). What the ring had no room for is not known: `(unknown)`.
-
-use std::collections::HashMap;
+//! (`who.h`). What the ring had no room for is not known: `(unknown)`. Of what the program would
+//! tell again only the newest is kept ([`Told`]): an I/O is under way for seconds at most.
 
 use run::{Sink, Word};
 
 use super::attach::Hook;
+use super::mounts::{Mounts, NO_MOUNT};
+use super::told::Told;
 use crate::Host;
-use crate::read::{fields, lines, printable, unescaped};
+use crate::read::{fields, lines, printable};
 
 /// Kinds of records; the first word of each.
 pub(super) const EVENT: u32 = 1;
@@ -27,14 +28,22 @@ pub(super) const EXEC: Hook = Hook::useful("who_exec", "sched_process_exec");
 
 /// What events refer to.
 pub(super) struct Who {
-    host: Host,
-    processes: HashMap<u32, [Word; 2]>,
-    groups: HashMap<u64, Word>,
-    files: HashMap<u64, Word>,
-    /// Mount points by device number.
-    mounts: HashMap<u32, Mount>,
+    processes: Told<u32, [Word; 2]>,
+    groups: Told<u64, Word>,
+    files: Told<u64, File>,
+    mounts: Mounts,
     unknown: Option<Word>,
     tick: u64,
+}
+
+/// A file that was told.
+struct File {
+    device: u32,
+    /// Its path in its file system.
+    inside: Box<str>,
+    is_cut: bool,
+    /// Its whole path, where the file system is mounted now.
+    word: Word,
 }
 
 /// A field of a record.
@@ -49,6 +58,16 @@ pub(super) fn u64_at(record: &[u8], at: usize) -> u64 {
     u64::from(u32_at(record, at)) | u64::from(u32_at(record, at + 4)) << 32
 }
 
+/// Where the programs keep that a group was told; the higher bits do not count.
+pub(super) fn place_of_group(id: u64) -> usize {
+    (id ^ id >> 32) as u32 as usize
+}
+
+/// The same of a file.
+pub(super) fn place_of_file(id: u64) -> usize {
+    (id >> 17) as u32 as usize
+}
+
 fn name(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     printable(&bytes[..end])
@@ -57,11 +76,10 @@ fn name(bytes: &[u8]) -> String {
 impl Who {
     pub(super) fn new(host: &Host) -> Who {
         Who {
-            host: host.clone(),
-            processes: HashMap::new(),
-            groups: HashMap::new(),
-            files: HashMap::new(),
-            mounts: HashMap::new(),
+            processes: Told::new(|pid| pid as usize),
+            groups: Told::new(place_of_group),
+            files: Told::new(place_of_file),
+            mounts: Mounts::new(host),
             unknown: None,
             tick: tick(),
         }
@@ -88,12 +106,29 @@ impl Who {
     }
 
     fn file(&mut self, record: &[u8], out: &mut Sink) {
-        let device = u64_at(record, 16) as u32;
-        if !self.mounts.contains_key(&device) {
-            self.mounts = mounts(&self.host);
+        self.refresh(out);
+        let (device, is_cut) = (u64_at(record, 16) as u32, is_cut(record));
+        let inside = joined(&names(record), is_cut);
+        let file = File {
+            device,
+            word: out.word(&path_of(&self.mounts, device, &inside, is_cut)),
+            inside: inside.into(),
+            is_cut,
+        };
+        self.files.insert(u64_at(record, 8), file);
+    }
+
+    /// Before names are asked for: a file system may be mounted elsewhere now, and the program does
+    /// not tell its files again. Answers whether names changed.
+    pub(super) fn refresh(&mut self, out: &mut Sink) -> bool {
+        let changed = self.mounts.refresh();
+        if changed {
+            for file in self.files.values_mut() {
+                let path = path_of(&self.mounts, file.device, &file.inside, file.is_cut);
+                file.word = out.word(&path);
+            }
         }
-        let path = whole_path(&self.mounts, device, &names(record), is_cut(record));
-        self.files.insert(u64_at(record, 8), out.word(&path));
+        changed
     }
 
     /// `(unknown)`.
@@ -103,7 +138,7 @@ impl Who {
 
     /// Name and program of the process of that number.
     pub(super) fn process_words(&mut self, pid: u32, out: &mut Sink) -> [Word; 2] {
-        match self.processes.get(&pid) {
+        match self.processes.get(pid) {
             Some(words) => *words,
             None => [self.unknown(out); 2],
         }
@@ -111,7 +146,7 @@ impl Who {
 
     /// Path of that control group.
     pub(super) fn group_word(&mut self, id: u64, out: &mut Sink) -> Word {
-        match self.groups.get(&id) {
+        match self.groups.get(id) {
             Some(word) => *word,
             None => self.unknown(out),
         }
@@ -119,8 +154,8 @@ impl Who {
 
     /// Path of that file.
     pub(super) fn file_word(&mut self, id: u64, out: &mut Sink) -> Word {
-        match self.files.get(&id) {
-            Some(word) => *word,
+        match self.files.get(id) {
+            Some(file) => file.word,
             None => self.unknown(out),
         }
     }
@@ -177,17 +212,16 @@ pub(super) fn group_path(record: &[u8]) -> String {
 }
 
 /// The path of those names, below where the file system of that device is mounted.
-pub(super) fn whole_path(
-    mounts: &HashMap<u32, Mount>,
-    device: u32,
-    names: &[&[u8]],
-    cut: bool,
-) -> String {
-    let inside = joined(names, cut);
-    match mounts.get(&device) {
+pub(super) fn whole_path(mounts: &Mounts, device: u32, names: &[&[u8]], cut: bool) -> String {
+    path_of(mounts, device, &joined(names, cut), cut)
+}
+
+/// The path of what is at `inside` the file system of that device.
+fn path_of(mounts: &Mounts, device: u32, inside: &str, cut: bool) -> String {
+    match mounts.get(device) {
         // What is above the cut is not known, so neither is whether it is shown.
         Some(mount) if cut => format!("{}/{inside}", mount.point.trim_end_matches('/')),
-        Some(mount) => mount.path(&inside),
+        Some(mount) => mount.path(inside),
         None => format!("{NO_MOUNT}/{inside}"),
     }
 }
@@ -196,81 +230,30 @@ pub(super) fn whole_path(
 /// groups: the controller `cpuacct`, where it is mounted in version 1. As the program's `int`;
 /// -1: groups are those of version 2.
 pub(super) fn group_subsystem(host: &Host) -> u32 {
-    // `cpuacct 3 14 1`: name, hierarchy (0: version 2), groups, enabled; in the kernel's order.
-    let bytes = std::fs::read(host.proc("cgroups")).unwrap_or_default();
-    let mut controllers = lines(&bytes).filter(|l| !l.starts_with(b"#"));
-    let place = controllers.position(|l| {
-        let mut fields = fields(l);
-        fields.next() == Some(b"cpuacct") && fields.next() != Some(b"0")
+    charged(&cgroups(host)).map_or(u32::MAX, |(place, _)| place)
+}
+
+/// Number of the hierarchy whose groups are charged; 0: version 2.
+pub(super) fn group_hierarchy(host: &Host) -> u32 {
+    charged(&cgroups(host)).map_or(0, |(_, hierarchy)| hierarchy)
+}
+
+fn cgroups(host: &Host) -> Vec<u8> {
+    std::fs::read(host.proc("cgroups")).unwrap_or_default()
+}
+
+/// Place and hierarchy of `cpuacct`, where it is in one of version 1.
+///
+/// `cpuacct 3 14 1`: name, hierarchy (0: version 2), groups, enabled; in the kernel's order.
+fn charged(cgroups: &[u8]) -> Option<(u32, u32)> {
+    let controllers = lines(cgroups).filter(|l| !l.starts_with(b"#"));
+    let mut found = controllers.zip(0..).filter_map(|(line, place)| {
+        let mut fields = fields(line);
+        let name = fields.next()?;
+        let hierarchy = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        (name == b"cpuacct" && hierarchy > 0).then_some((place, hierarchy))
     });
-    place.map_or(u32::MAX, |p| p as u32)
-}
-
-/// Stands for the mount point of a file system that is not mounted where we can see it.
-pub(super) const NO_MOUNT: &str = "(no mount)";
-
-/// Where a file system is mounted.
-#[derive(Debug, PartialEq)]
-pub(super) struct Mount {
-    /// What of it is shown there: `/` for all.
-    root: String,
-    /// The mount point.
-    pub(super) point: String,
-}
-
-impl Mount {
-    /// The whole path of what is at `inside` the file system, without its first slash.
-    pub(super) fn path(&self, inside: &str) -> String {
-        let root = self.root.trim_matches('/');
-        let shown = match inside.strip_prefix(root) {
-            Some(rest) if root.is_empty() => Some(rest),
-            Some(rest) if rest.is_empty() => Some(rest),
-            Some(rest) => rest.strip_prefix('/'),
-            None => None,
-        };
-        let Some(shown) = shown else {
-            // The part of it that is mounted here does not have it.
-            return format!("{NO_MOUNT}/{inside}");
-        };
-        if shown.is_empty() {
-            return self.point.clone();
-        }
-        format!("{}/{shown}", self.point.trim_end_matches('/'))
-    }
-}
-
-/// Where each file system is mounted, by its device number as the kernel keeps it. Of several
-/// mounts the first that shows all of it.
-pub(super) fn mounts(host: &Host) -> HashMap<u32, Mount> {
-    let bytes = std::fs::read(host.proc("self/mountinfo")).unwrap_or_default();
-    parse_mounts(&bytes)
-}
-
-/// `36 35 254:0 / /mnt rw,noatime shared:1 - ext4 /dev/vda rw`
-fn parse_mounts(bytes: &[u8]) -> HashMap<u32, Mount> {
-    let mut found: HashMap<u32, Mount> = HashMap::new();
-    for line in lines(bytes) {
-        let mut fields = fields(line).skip(2);
-        let (Some(device), Some(root), Some(point)) = (fields.next(), fields.next(), fields.next())
-        else {
-            continue;
-        };
-        let mut numbers = device
-            .split(|b| *b == b':')
-            .filter_map(|n| std::str::from_utf8(n).ok()?.parse::<u32>().ok());
-        let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else {
-            continue;
-        };
-        // dev_t inside the kernel: 12 bits of major, 20 of minor.
-        let key = major << 20 | minor;
-        let known = found.get(&key);
-        if known.is_none_or(|known| root == b"/" && known.root != "/") {
-            let root = printable(&unescaped(root));
-            let point = printable(&unescaped(point));
-            found.insert(key, Mount { root, point });
-        }
-    }
-    found
+    found.next()
 }
 
 #[cfg(test)]
@@ -278,31 +261,53 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts_by_device() {
-        let text = b"1 0 254:0 /sub /bound rw - ext4 /dev/vda rw\n\
-            36 35 254:0 / /data rw,noatime shared:1 - ext4 /dev/vda rw\n\
-            37 35 254:0 / /again rw - ext4 /dev/vda rw\n\
-            38 35 0:21 / /dev/shm rw - tmpfs tmpfs rw\nbroken\n";
-        let found = parse_mounts(text);
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[&(254 << 20)].point, "/data");
-        assert_eq!(found[&21].point, "/dev/shm");
+    fn whose_groups_are_charged() {
+        let first = b"#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpuset\t4\t1\t1\n";
+        let with = |line: &[u8]| charged(&[first, line].concat());
+        assert_eq!(with(b"cpuacct\t3\t14\t1\n"), Some((1, 3)));
+        assert_eq!(with(b"cpuacct\t0\t14\t1\n"), None);
+        assert_eq!(with(b"cpu\t3\t14\t1\ncpuacct\n"), None);
+    }
+
+    /// `record`: of a group, a process or a file, by number.
+    fn told(record: u32, number: u64) -> Vec<u8> {
+        let mut bytes = vec![0; HEAD];
+        bytes[..4].copy_from_slice(&record.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&number.to_ne_bytes());
+        if record == PROCESS {
+            bytes[4..8].copy_from_slice(&(number as u32).to_ne_bytes());
+            bytes.resize(32, 0);
+        }
+        bytes.extend(b"name\0");
+        bytes
     }
 
     #[test]
-    fn a_path_below_a_mount() {
-        let text = b"1 0 254:0 /sub /bound rw - ext4 /dev/vda rw\n\
-            2 0 0:21 / / rw - tmpfs t rw\n\
-            3 0 0:22 / /with\\040space\\012 rw - tmpfs t rw\n";
-        let found = parse_mounts(text);
-        let bound = &found[&(254 << 20)];
-        assert_eq!(bound.path("sub/a/b"), "/bound/a/b");
-        assert_eq!(bound.path("sub"), "/bound");
-        assert_eq!(bound.path("subway/a"), "(no mount)/subway/a");
-        assert_eq!(bound.path("other"), "(no mount)/other");
-        assert_eq!(found[&21].path("etc/x"), "/etc/x");
-        assert_eq!(found[&21].path(""), "/");
-        assert_eq!(found[&22].path("x"), "/with space\\n/x");
+    fn a_million_names_take_the_room_of_some() {
+        let mut who = Who::new(&Host::at("/nonexistent"));
+        let mut out = Sink::new();
+        // It stays in its place: of files places are by higher bits.
+        who.take(&told(FILE, 1), &mut out);
+        for number in 1..1_000_000_u64 {
+            // Each has a text of its own.
+            if number < 100_000 {
+                who.take(&told(PROCESS, number), &mut out);
+            }
+            who.take(&told(GROUP, number), &mut out);
+            who.take(
+                &told(FILE, (number % 8000 + 1) << 17 | number << 32),
+                &mut out,
+            );
+        }
+        let lengths = [who.processes.len(), who.groups.len(), who.files.len()];
+        assert!(lengths.iter().all(|n| *n <= 50_000), "{lengths:?}");
+        // The program will not tell it again.
+        let (file, group) = (
+            who.file_word(1, &mut out),
+            who.group_word(999_999, &mut out),
+        );
+        assert_eq!(out.words.text(file), Some("(no mount)/name"));
+        assert_eq!(out.words.text(group), Some("/name"));
     }
 
     #[test]

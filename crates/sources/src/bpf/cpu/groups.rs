@@ -3,9 +3,12 @@
 //! A histogram is in pages of 64 cells, one power of two each, which the program takes when
 //! it needs them: most groups use a few. A cell is a count and nanoseconds. There are no sums
 //! beside the cells: what a group ran is the sum of its cells, always.
+//!
+//! A place and its pages are another's when their group is gone and all of it was told.
 
-use aya::maps::{Array, MapData, MapError};
+use aya::maps::{Array, MapData, MapError, Queue};
 
+use super::left::{Left, List};
 use crate::Availability;
 use crate::bpf::load::Loaded;
 
@@ -22,8 +25,11 @@ struct Kept {
     cell: u8,
     was: [u64; 2],
 }
-/// `struct group`: number, debt, two cells, 32-bit numbers of two times 32 pages.
-type Group = [u64; 6 + PAGES];
+/// `struct group`: debt, two cells, 32-bit numbers of two times 32 pages.
+type Group = [u64; BEFORE_PAGES + PAGES];
+const BEFORE_PAGES: usize = 5;
+/// In the number of a place's group: it is gone. Alone: the place is free.
+const GONE: u64 = 1 << 63;
 type Seen = [u64; SEEN];
 
 /// What of a group's time grew.
@@ -46,9 +52,13 @@ pub(super) struct Growth {
 
 /// The maps, and what they held at the last reading.
 pub(super) struct Groups {
+    owners: Array<MapData, u64>,
     entries: Array<MapData, Group>,
     seen: Array<MapData, Seen>,
     pages: Array<MapData, Page>,
+    free_pages: Queue<MapData, u32>,
+    list: Array<MapData, List>,
+    left: Left,
     /// Of each page, in order of its cells.
     before: Vec<Vec<Kept>>,
     beyond: Vec<[u64; 4]>,
@@ -57,9 +67,13 @@ pub(super) struct Groups {
 impl Groups {
     pub(super) fn new(loaded: &mut Loaded) -> Result<Groups, Availability> {
         Ok(Groups {
+            owners: loaded.array("owners")?,
             entries: loaded.array("groups")?,
             seen: loaded.array("seen")?,
             pages: loaded.array("pages")?,
+            free_pages: loaded.queue("free_pages")?,
+            list: loaded.array("left")?,
+            left: Left::default(),
             before: Vec::new(),
             beyond: vec![[0; 4]; GROUPS + 1],
         })
@@ -74,9 +88,43 @@ impl Groups {
         Ok(places.filter(|(_, s)| lately(s)).map(|(p, _)| p).collect())
     }
 
-    /// The number of the group at `place`.
-    pub(super) fn id(&self, place: usize) -> Result<u64, MapError> {
-        Ok(self.entries.get(&(place as u32), 0)?[0])
+    /// The number of the group at `place`, if it is somebody's.
+    pub(super) fn id(&self, place: usize) -> Result<Option<u64>, MapError> {
+        let id = self.owners.get(&(place as u32), 0)? & !GONE;
+        Ok((id > 0).then_some(id))
+    }
+
+    /// Learns which groups are gone.
+    pub(super) fn learn_left(&mut self) -> Result<(), MapError> {
+        self.left.take(&self.list.get(&0, 0)?);
+        Ok(())
+    }
+
+    /// Answers with the places of groups that are gone, and on which nobody is. `held`: where
+    /// there was somebody when the processors were looked at, after [`Groups::learn_left`].
+    pub(super) fn due(&mut self, held: Option<&[usize]>) -> Vec<usize> {
+        self.left.look(held);
+        self.left.due().collect()
+    }
+
+    /// Gives up a place that is due, when its growth was read.
+    pub(super) fn free(&mut self, place: usize) -> Result<(), MapError> {
+        let at = place as u32;
+        let group = self.entries.get(&at, 0)?;
+        self.entries.set(at, [0; BEFORE_PAGES + PAGES], 0)?;
+        self.beyond[place] = [0; 4];
+        let halves = group[BEFORE_PAGES..].iter();
+        let numbers = halves.flat_map(|both| [*both as u32, (both >> 32) as u32]);
+        for number in numbers.filter(|n| *n > 0) {
+            self.pages.set(number - 1, [0; PAGE_CELLS * 2], 0)?;
+            if let Some(before) = self.before.get_mut(number as usize - 1) {
+                *before = Vec::new();
+            }
+            self.free_pages.push(number, 0)?;
+        }
+        self.owners.set(at, GONE, 0)?;
+        self.left.freed(place);
+        Ok(())
     }
 
     /// What grew since the last reading of the group at `place`.
@@ -87,9 +135,9 @@ impl Groups {
     ) -> Result<(), MapError> {
         let group = self.entries.get(&(place as u32), 0)?;
         let beyond = self.beyond[place];
-        self.beyond[place].copy_from_slice(&group[2..6]);
+        self.beyond[place].copy_from_slice(&group[1..BEFORE_PAGES]);
         for (i, kind) in [Kind::Slice, Kind::Wait].into_iter().enumerate() {
-            let [count, time] = grown(&group[2 + i * 2..], &beyond[i * 2..]);
+            let [count, time] = grown(&group[1 + i * 2..], &beyond[i * 2..]);
             if count > 0 || time > 0 {
                 each(Growth {
                     kind,
@@ -100,7 +148,7 @@ impl Groups {
             }
             for power in 0..PAGES {
                 // Two numbers share a word.
-                let both = group[6 + i * PAGES / 2 + power / 2];
+                let both = group[BEFORE_PAGES + i * PAGES / 2 + power / 2];
                 let number = (both >> (32 * (power % 2))) as u32;
                 if number > 0 {
                     self.page(number - 1, kind, (power * PAGE_CELLS) as u32, &mut each)?;

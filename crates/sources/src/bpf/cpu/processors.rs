@@ -38,6 +38,9 @@ pub(super) struct Processors {
     cuts: Array<MapData, Cut>,
     moves: Array<MapData, Moves>,
     told: Vec<Told>,
+    held: Vec<usize>,
+    /// Whether the last look saw every slice.
+    saw_all: bool,
 }
 
 /// What was counted of a slice.
@@ -112,7 +115,15 @@ impl Processors {
             cuts: loaded.array("cuts")?,
             moves: loaded.array("moves")?,
             told,
+            held: Vec::new(),
+            saw_all: false,
         })
+    }
+
+    /// Places on which somebody was at the last [`cut`](Processors::cut), and those to which
+    /// somebody was moved; `None` if not all is known.
+    pub(super) fn held(&self) -> Option<&[usize]> {
+        self.saw_all.then_some(&self.held)
     }
 
     /// Counts what all slices under way have run until `now` (`CLOCK_MONOTONIC`).
@@ -124,11 +135,19 @@ impl Processors {
         now: u64,
         mut count: impl FnMut(Part),
     ) -> Result<(), aya::maps::MapError> {
+        self.saw_all = false;
+        self.held.clear();
         let moves = self.moves.get(&0, 0)?;
+        let mut all = true;
         for cpu in 0..self.told.len() as u32 {
-            let Some(running) = Running::of(&self.at_rest(cpu)?) else {
+            let slot = self.at_rest(cpu)?;
+            all &= slot[0] != CHANGING;
+            let Some(running) = Running::of(&slot) else {
                 continue;
             };
+            self.held.push(running.place);
+            self.held
+                .extend(running.moved(&moves).map(|(_, next)| next));
             let before = self.told[cpu as usize];
             let from = if before.stamp == running.stamp {
                 before.time
@@ -154,6 +173,7 @@ impl Processors {
                 }
             }
         }
+        self.saw_all = all;
         Ok(())
     }
 

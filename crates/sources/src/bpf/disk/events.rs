@@ -67,11 +67,16 @@ impl Events {
         self.ring.ready()
     }
 
-    /// Takes all that waits.
+    /// What the last event referred to may be called otherwise now.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// Takes all that waits. `name` tells what the device at a place is called, if that is known.
     pub(super) fn drain(
         &mut self,
         offset: Nanos,
-        name: &mut dyn FnMut(usize, &mut Sink) -> [Word; 2],
+        name: &mut dyn FnMut(usize, &mut Sink) -> Option<[Word; 2]>,
         ops: [Word; OPS],
         out: &mut Sink,
     ) -> u64 {
@@ -90,16 +95,21 @@ impl Events {
                 let file = u64_at(record, 72);
                 let this = match *last {
                     Some(this) if !names && this.is(place, pid, group, file) => this,
-                    _ => *last.insert(Last {
-                        place,
-                        device: name(place, out),
-                        pid,
-                        group,
-                        file,
-                        process: who.process_words(pid, out),
-                        group_word: who.group_word(group, out),
-                        file_word: who.file_word(file, out),
-                    }),
+                    _ => {
+                        let device = name(place, out);
+                        let this = Last {
+                            place,
+                            device: device.unwrap_or_else(|| [out.word("(unknown)"); 2]),
+                            pid,
+                            group,
+                            file,
+                            process: who.process_words(pid, out),
+                            group_word: who.group_word(group, out),
+                            file_word: who.file_word(file, out),
+                        };
+                        *last = device.map(|_| this);
+                        this
+                    }
                 };
                 push(record, offset, ops, fixed, this, out.events(table));
             })

@@ -4,7 +4,7 @@
 //! queue time and service time; sizes and distances are in sectors, and depths plain numbers.
 
 use super::row;
-use crate::bpf::cells::{amount, count};
+use crate::bpf::cells::Grown;
 
 /// A bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl Merge {
     }
 
     /// Takes a cell of a row that grew.
-    pub(super) fn take(&mut self, row: usize, cell: u32, grown: u64) {
+    pub(super) fn take(&mut self, row: usize, cell: u32, grown: Grown) {
         // A depth has a cell of its own; the others are on the grid.
         let value = if row == row::DEPTH {
             u64::from(cell)
@@ -42,8 +42,8 @@ impl Merge {
         self.rows[row].push(Cell {
             value,
             below: matches!(row, row::BEHIND | row::NEAR_BEHIND),
-            count: count(grown),
-            sectors: amount(grown),
+            count: grown.count as f64,
+            sectors: grown.amount as f64,
         });
     }
 
@@ -107,13 +107,17 @@ impl Merge {
 mod tests {
     use super::*;
 
+    fn of(count: u64, amount: u64) -> Grown {
+        Grown { count, amount }
+    }
+
     #[test]
     fn what_did_not_wait_is_in_all_three() {
         let mut merge = Merge::default();
-        merge.take(row::DIRECT, 5, 3 | 24 << 32);
-        merge.take(row::LATENCY, 5, 1 | 8 << 32);
-        merge.take(row::LATENCY, 9, 1 | 8 << 32);
-        merge.take(row::QUEUE, 2, 2 | 16 << 32);
+        merge.take(row::DIRECT, 5, of(3, 24));
+        merge.take(row::LATENCY, 5, of(1, 8));
+        merge.take(row::LATENCY, 9, of(1, 8));
+        merge.take(row::QUEUE, 2, of(2, 16));
         let latency: Vec<_> = merge
             .sorted(&[row::LATENCY, row::DIRECT])
             .iter()
@@ -128,7 +132,7 @@ mod tests {
     fn depths_that_share_a_bucket_add() {
         let mut merge = Merge::default();
         for depth in [127, 128, 129, 130] {
-            merge.take(row::DEPTH, depth, 1);
+            merge.take(row::DEPTH, depth, of(1, 0));
         }
         let depths: Vec<_> = merge
             .sorted(&[row::DEPTH])
@@ -141,9 +145,9 @@ mod tests {
     #[test]
     fn random_is_all_but_what_continues() {
         let mut merge = Merge::default();
-        merge.take(row::NEAR_AHEAD, 0, 10);
-        merge.take(row::NEAR_AHEAD, 8, 3);
-        merge.take(row::NEAR_BEHIND, 8, 4);
+        merge.take(row::NEAR_AHEAD, 0, of(10, 0));
+        merge.take(row::NEAR_AHEAD, 8, of(3, 0));
+        merge.take(row::NEAR_BEHIND, 8, of(4, 0));
         assert_eq!(merge.random(), 7.0);
         let nearest: Vec<_> = merge
             .sorted(&[row::NEAR_AHEAD, row::NEAR_BEHIND])

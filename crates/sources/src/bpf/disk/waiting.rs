@@ -5,9 +5,6 @@ use crate::read::Kept;
 
 /// Waits for the first device that has bios and no requests: device mapper, md, zram.
 pub(super) struct Waiting {
-    /// Counts what the kernel tells of devices that come, go or change; and its last count.
-    events: Option<Kept>,
-    count: Vec<u8>,
     /// Sizes of such devices that are not set up: those do nothing.
     unset: Vec<Kept>,
     buffer: Vec<u8>,
@@ -16,33 +13,15 @@ pub(super) struct Waiting {
 impl Waiting {
     /// `None` if there is such a device.
     pub(super) fn new(host: &Host) -> Option<Waiting> {
-        let mut waiting = Waiting {
-            events: Kept::open(host.sys("kernel/uevent_seqnum")).ok(),
-            count: Vec::new(),
+        Some(Waiting {
             unset: unset_without_requests(host)?,
             buffer: Vec::new(),
-        };
-        waiting.has_changed();
-        Some(waiting)
+        })
     }
 
-    /// Whether the kernel told of any device since it was asked last; true where it does not count
-    /// that.
-    fn has_changed(&mut self) -> bool {
-        let count = self.events.as_ref().map(|e| e.read(&mut self.buffer));
-        match count {
-            Some(Ok(count)) if count == self.count => false,
-            Some(Ok(count)) => {
-                self.count = count.to_vec();
-                true
-            }
-            _ => true,
-        }
-    }
-
-    /// Whether there is one now.
-    pub(super) fn is_over(&mut self, host: &Host) -> bool {
-        if self.has_changed() {
+    /// Whether there is one now; `told`: the kernel told of devices since this was asked last.
+    pub(super) fn is_over(&mut self, host: &Host, told: bool) -> bool {
+        if told {
             match unset_without_requests(host) {
                 Some(unset) => self.unset = unset,
                 None => return true,

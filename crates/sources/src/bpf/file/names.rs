@@ -1,19 +1,13 @@
 //! Names of files, processes and control groups that counts and events refer to by number.
 //!
-//! A program tells each when it is first used (`file.h`), and remembers that it did in a small
-//! table in which the next of the same place takes over. This side mirrors that table, so that
-//! it keeps what the program will not tell again, and no more.
-
-use std::collections::HashMap;
-use std::fs::File;
-use std::hash::Hash;
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+//! The program tells each when it is first used (`file.h`); [`Told`] keeps them.
 
 use crate::Host;
+use crate::bpf::mounts::{Mounts, NO_MOUNT};
+use crate::bpf::told::Told;
 use crate::bpf::who::{
-    FILE, HEAD, IS_CUT, Mount, NO_MOUNT, group_path, mounts, process_names, tick, u32_at, u64_at,
-    whole_path,
+    FILE, HEAD, IS_CUT, group_path, place_of_file, place_of_group, process_names, tick, u32_at,
+    u64_at, whole_path,
 };
 use crate::read::printable;
 
@@ -23,63 +17,8 @@ const GROUP: u32 = 3;
 const IS_GIVEN: u32 = 2;
 /// A given name of so many bytes was longer.
 const GIVEN_MOST: usize = 511;
-/// Places of the program's tables of what it told.
-const TOLD: usize = 8192;
-/// Names kept beyond those that the program remembers.
-const MOST_STALE: usize = 4 * TOLD;
-
 /// What stands for a name that is not known: the ring had no room for it.
 pub(super) const UNKNOWN: &str = "(unknown)";
-
-/// What was told, as far as it may be referred to.
-struct Told<K, V> {
-    place: fn(&K) -> usize,
-    places: Vec<Option<K>>,
-    values: HashMap<K, V>,
-    /// No longer in its place since this interval, and since the one before.
-    stale: Vec<K>,
-    older: Vec<K>,
-}
-
-impl<K: Copy + Eq + Hash, V> Told<K, V> {
-    fn new(place: fn(&K) -> usize) -> Told<K, V> {
-        Told {
-            place,
-            places: vec![None; TOLD],
-            values: HashMap::new(),
-            stale: Vec::new(),
-            older: Vec::new(),
-        }
-    }
-
-    fn is_in_place(&self, key: K) -> bool {
-        self.places[(self.place)(&key) % TOLD] == Some(key)
-    }
-
-    fn insert(&mut self, key: K, value: V) {
-        let place = (self.place)(&key) % TOLD;
-        if let Some(old) = self.places[place].replace(key)
-            && old != key
-        {
-            if self.stale.len() < MOST_STALE {
-                self.stale.push(old);
-            } else {
-                self.values.remove(&old);
-            }
-        }
-        self.values.insert(key, value);
-    }
-
-    /// An interval was told of: forgets what was not in its place for the whole of it.
-    fn turn(&mut self) {
-        for key in std::mem::take(&mut self.older) {
-            if !self.is_in_place(key) {
-                self.values.remove(&key);
-            }
-        }
-        self.older = std::mem::take(&mut self.stale);
-    }
-}
 
 /// A path as it was told.
 struct Path {
@@ -99,7 +38,7 @@ impl Path {
     }
 
     /// The path, below where its file system is mounted.
-    fn text(&self, mounts: &HashMap<u32, Mount>) -> String {
+    fn text(&self, mounts: &Mounts) -> String {
         let mut names: Vec<&[u8]> = self.names.split(|b| *b == 0).collect();
         // After the last 0 there is nothing.
         names.pop();
@@ -124,26 +63,21 @@ impl Path {
 
 /// All names.
 pub(super) struct Names {
-    host: Host,
     tick: u64,
     processes: Told<(u32, u64), [String; 2]>,
     groups: Told<u64, String>,
     paths: Told<u64, Path>,
-    mounts: HashMap<u32, Mount>,
-    /// Told by the kernel when something is mounted or no longer.
-    changes: Option<File>,
+    mounts: Mounts,
 }
 
 impl Names {
     pub(super) fn new(host: &Host) -> Names {
         Names {
-            host: host.clone(),
             tick: tick(),
-            processes: Told::new(|(pid, _)| *pid as usize),
-            groups: Told::new(|id| (*id ^ *id >> 32) as u32 as usize),
-            paths: Told::new(|id| (*id >> 17) as u32 as usize),
-            mounts: mounts(host),
-            changes: File::open(host.proc("self/mountinfo")).ok(),
+            processes: Told::new(|(pid, _)| pid as usize),
+            groups: Told::new(place_of_group),
+            paths: Told::new(place_of_file),
+            mounts: Mounts::new(host),
         }
     }
 
@@ -164,18 +98,7 @@ impl Names {
 
     /// Before names are asked for: learns of new mounts.
     pub(super) fn refresh(&mut self) {
-        let Some(file) = &self.changes else {
-            return;
-        };
-        let mut wanted = [PollFd::new(file, PollFlags::PRI)];
-        let at_once = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let changed = poll(&mut wanted, Some(&at_once)).is_ok_and(|n| n > 0);
-        if changed {
-            self.mounts = mounts(&self.host);
-        }
+        let _ = self.mounts.refresh();
     }
 
     /// An interval was told of.
@@ -187,7 +110,7 @@ impl Names {
 
     /// Name of a process, and of its program.
     pub(super) fn process(&self, pid: u32, start: u64) -> [&str; 2] {
-        match self.processes.values.get(&(pid, start)) {
+        match self.processes.get((pid, start)) {
             Some([full, command]) => [full, command],
             None => [UNKNOWN; 2],
         }
@@ -195,18 +118,18 @@ impl Names {
 
     /// Path of a control group.
     pub(super) fn group(&self, id: u64) -> &str {
-        self.groups.values.get(&id).map_or(UNKNOWN, |g| g)
+        self.groups.get(id).map_or(UNKNOWN, |g| g)
     }
 
     /// Path of a file.
     pub(super) fn path(&self, id: u64) -> String {
-        let path = self.paths.values.get(&id);
+        let path = self.paths.get(id);
         path.map_or_else(|| UNKNOWN.to_owned(), |p| p.text(&self.mounts))
     }
 
     /// Where the file system of that device is mounted.
     pub(super) fn mount(&self, device: u32) -> &str {
-        self.mounts.get(&device).map_or(NO_MOUNT, |m| &m.point)
+        self.mounts.get(device).map_or(NO_MOUNT, |m| &m.point)
     }
 }
 
@@ -260,28 +183,5 @@ mod tests {
         }
         assert_eq!(names.path(3), UNKNOWN);
         assert_eq!(names.process(3, 4), [UNKNOWN; 2]);
-    }
-
-    #[test]
-    fn names_stay_as_long_as_the_program_will_not_tell_them_again() {
-        let mut told: Told<u64, u32> = Told::new(|k| *k as usize);
-        let other = 5 + TOLD as u64;
-        told.insert(5, 1);
-        for _ in 0..10 {
-            told.turn();
-        }
-        assert_eq!(told.values.get(&5), Some(&1), "in its place for ever");
-        told.insert(other, 2);
-        assert_eq!(told.values.len(), 2, "this interval may refer to it");
-        told.turn();
-        told.turn();
-        assert_eq!(told.values.get(&5), None);
-        assert_eq!(told.values.get(&other), Some(&2));
-        told.insert(5, 3);
-        told.insert(other, 4);
-        told.insert(5, 5);
-        told.turn();
-        told.turn();
-        assert_eq!(told.values.get(&5), Some(&5), "it came back");
     }
 }

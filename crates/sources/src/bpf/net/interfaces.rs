@@ -93,6 +93,20 @@ pub(super) fn rows(table: &TableOfInterfaces, place: usize) -> [u32; WAYS_AND_CO
     std::array::from_fn(|i| field(table, place, ROWS + i))
 }
 
+/// Rows of all interfaces that were counted at in the interval `present` or the one before.
+pub(super) fn rows_touched(
+    table: &TableOfInterfaces,
+    present: u32,
+) -> impl Iterator<Item = u32> + '_ {
+    let places = (0..=INTERFACES).filter(move |place| is_touched(table, *place, present));
+    let rows = places.flat_map(|place| rows(table, place));
+    rows.filter_map(|row| row.checked_sub(1))
+}
+
+fn is_touched(table: &TableOfInterfaces, place: usize, past: u32) -> bool {
+    past.wrapping_sub(field(table, place, TOUCHED)) <= 1
+}
+
 impl Interfaces {
     pub(super) fn new(host: &Host) -> Interfaces {
         Interfaces {
@@ -113,7 +127,7 @@ impl Interfaces {
     pub(super) fn touched(&self, table: &TableOfInterfaces, past: u32) -> Vec<usize> {
         let places = self.all.iter().map(|i| i.place);
         places
-            .filter(|place| past.wrapping_sub(field(table, *place, TOUCHED)) <= 1)
+            .filter(|place| is_touched(table, *place, past))
             .collect()
     }
 
@@ -280,6 +294,16 @@ mod tests {
         interfaces.take(&table, None, &mut Sink::new());
         assert_eq!(interfaces.touched(&table, 8), [0, 1]);
         assert_eq!(interfaces.touched(&table, 9), [0, 3]);
+        // Also those that no sample has met yet.
+        for (place, touched, row) in [(4, 9, 7), (5, 6, 8), (INTERFACES, 9, 1)] {
+            put(
+                &mut table,
+                place,
+                "b",
+                &[(TOUCHED, touched), (ROWS + 3, row)],
+            );
+        }
+        assert_eq!(rows_touched(&table, 9).collect::<Vec<_>>(), [6, 0]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::bpf::who::Who;
 /// Chunks of the program's table, and connections of a chunk.
 pub(super) const CHUNKS: usize = 256;
 const CHUNK: usize = 64;
+pub(super) const PLACES: u32 = (CHUNKS * CHUNK) as u32;
 /// Numbers of a connection in the program's map: 80 bytes.
 const WORDS: usize = 10;
 pub(super) const CHUNK_WORDS: usize = CHUNK * WORDS;
@@ -27,6 +28,25 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
+    /// How far each counter of a socket went since `before`; one that went back tells nothing.
+    /// Those of segments are of 32 bits and begin again after the last.
+    fn of_socket_since(&self, before: &Amounts) -> Amounts {
+        let short = |now: u64, before: u64| {
+            let grown = (now as u32).wrapping_sub(before as u32);
+            if grown <= u32::MAX / 2 {
+                u64::from(grown)
+            } else {
+                0
+            }
+        };
+        Amounts {
+            segments_sent: short(self.segments_sent, before.segments_sent),
+            segments_received: short(self.segments_received, before.segments_received),
+            retransmits: short(self.retransmits, before.retransmits),
+            ..self.since(before)
+        }
+    }
+
     /// How far each went since `before`; a counter that went back tells nothing.
     pub(super) fn since(&self, before: &Amounts) -> Amounts {
         Amounts {
@@ -168,7 +188,7 @@ impl Connections {
             who,
         };
         self.seen.insert(place, seen);
-        let grown = kept.amounts.since(&before);
+        let grown = kept.amounts.of_socket_since(&before);
         if grown != Amounts::default() {
             self.changed.push((place, kept, grown));
         }
@@ -183,6 +203,10 @@ impl Connections {
         out: &mut Sink,
     ) {
         let mut changed = std::mem::take(&mut self.changed);
+        // Of all, not only of those that are named now: names are not kept for ever.
+        for (place, kept, _) in &changed {
+            self.learn_who(*place, kept, who, out);
+        }
         if write {
             let bytes = |a: &Amounts| a.sent + a.received;
             changed.sort_unstable_by_key(|(place, _, a)| (std::cmp::Reverse(bytes(a)), *place));
@@ -201,6 +225,18 @@ impl Connections {
         self.changed = changed;
     }
 
+    /// Keeps who has a connection, once that is known: a number is another process's when this one
+    /// is gone.
+    fn learn_who(&mut self, place: usize, kept: &Kept, who: &mut Who, out: &mut Sink) {
+        let Some(seen) = self.seen.get_mut(&place).filter(|s| s.who.is_none()) else {
+            return;
+        };
+        let [process, command] = who.process_words(kept.tgid, out);
+        if process != who.unknown(out) {
+            seen.who = Some([process, command, who.group_word(kept.group, out)]);
+        }
+    }
+
     /// Remote address and port, own port, process, command and group.
     fn words(&mut self, place: usize, kept: &Kept, who: &mut Who, out: &mut Sink) -> [Word; 6] {
         let remote = out.word(&address::text(kept.family, kept.remote));
@@ -208,15 +244,8 @@ impl Connections {
         let local_port = out.word(&kept.local_port.to_string());
         let known = self.seen.get(&place).and_then(|s| s.who);
         let [process, command, group] = known.unwrap_or_else(|| {
-            let [process, command] = who.process_words(kept.tgid, out);
-            let words = [process, command, who.group_word(kept.group, out)];
-            // A number is another process's when this one is gone.
-            if process != who.unknown(out)
-                && let Some(seen) = self.seen.get_mut(&place)
-            {
-                seen.who = Some(words);
-            }
-            words
+            let unknown = who.unknown(out);
+            [unknown, unknown, who.group_word(kept.group, out)]
         });
         [remote, remote_port, local_port, process, command, group]
     }
@@ -313,6 +342,58 @@ mod tests {
         let found = rows(&mut all, &mut out);
         assert_eq!(found[1].0, "transmit 10.0.0.9:22");
         assert_eq!(found[1].1[0], 50.0);
+    }
+
+    #[test]
+    fn counters_of_32_bits_go_on_after_their_last() {
+        let mut all = Connections::new(10);
+        let mut out = Sink::new();
+        let at = |sent: u32, received: u32, again: u32| {
+            let mut words = connection(1, true, 443, 100);
+            words[9] = u64::from(sent) | u64::from(received) << 32;
+            words[5] = words[5] & u64::from(u32::MAX) | u64::from(again) << 32;
+            chunk(&[words])
+        };
+        all.take(0, &at(u32::MAX - 9, u32::MAX, u32::MAX - 1), false);
+        rows(&mut all, &mut out);
+        all.take(0, &at(20, 4, 1), false);
+        let found = rows(&mut all, &mut out);
+        // Bytes, segments, segments sent again.
+        assert_eq!(found[0].1, [0.0, 5.0, 0.0]);
+        assert_eq!(found[1].1, [0.0, 30.0, 3.0]);
+        // A segment that was to be sent again and was not: less than before.
+        all.take(0, &at(19, 4, 2), false);
+        let found = rows(&mut all, &mut out);
+        assert_eq!(found[0].1, [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn who_has_a_connection_is_kept_from_its_first_change_on() {
+        let mut all = Connections::new(0);
+        let mut out = Sink::new();
+        let mut who = Who::new(&Host::at("/nonexistent"));
+        let mut process = vec![0; 32];
+        process[0] = 2;
+        process[4] = 7;
+        process[16] = b'a';
+        who.take(&process, &mut out);
+        let owned = |sent| {
+            let mut words = connection(1, true, 443, sent);
+            words[5] |= 7;
+            chunk(&[words])
+        };
+        all.take(0, &owned(100), false);
+        all.report(Amounts::default(), &mut who, true, &mut out);
+        // Its number is another's now.
+        process[16] = b'b';
+        who.take(&process, &mut out);
+        all.most = 1;
+        all.take(0, &owned(200), false);
+        out.clear();
+        all.report(Amounts::default(), &mut who, true, &mut out);
+        let rows = out.rows(TableId::of("tcp_connection"));
+        let texts = |i: usize| out.words.text(rows.words[i][0]);
+        assert_eq!(texts(5), Some("a"));
     }
 
     #[test]

@@ -17,8 +17,25 @@ pub(super) fn drain(ring: &mut Ring, offset: Nanos, out: &mut Sink) -> u64 {
     let table = TableId::of("tcp_event");
     ring.drain(out, |record: &[u8; SIZE], _, who, out| {
         let words = words(record, who, out);
-        push(record, offset, words, out.events(table));
+        let rows = out.events(table);
+        // Each segment is an event, however many were sent at once.
+        for _ in 0..segments_again(record).unwrap_or(1) {
+            push(record, offset, words, rows);
+        }
     })
+}
+
+/// The old state times 16 and the new; 0: segments were sent again.
+fn change(record: &[u8; SIZE]) -> usize {
+    usize::from(record[6]) << 4 | usize::from(record[7])
+}
+
+/// As many segments as a buffer can have: no more are sent again by one call.
+const MOST_AGAIN: u64 = 1 << 16;
+
+/// How many segments were sent again; `None` for a change of state.
+fn segments_again(record: &[u8; SIZE]) -> Option<u64> {
+    (change(record) == 0).then(|| u64_at(record, 16).min(MOST_AGAIN))
 }
 
 /// The words of an event, in the table's order.
@@ -26,7 +43,7 @@ fn words(record: &[u8; SIZE], who: &mut Who, out: &mut Sink) -> [Word; 7] {
     let short = |at: usize| u16::from_ne_bytes([record[at], record[at + 1]]);
     let mut remote = [0; 16];
     remote.copy_from_slice(&record[32..48]);
-    let pair = usize::from(record[6]) << 4 | usize::from(record[7]);
+    let pair = change(record);
     let [process, command] = who.process_words(u32_at(record, 56), out);
     [
         out.word(&address::text(short(4), remote)),
@@ -45,8 +62,7 @@ fn words(record: &[u8; SIZE], who: &mut Who, out: &mut Sink) -> [Word; 7] {
 
 /// Appends a row for the event in `record`.
 fn push(record: &[u8; SIZE], offset: Nanos, words: [Word; 7], rows: &mut Rows) {
-    let pair = usize::from(record[6]) << 4 | usize::from(record[7]);
-    let connect_time = if pair == CONNECTED {
+    let connect_time = if change(record) == CONNECTED {
         u64_at(record, 16) as f64 / 1e9
     } else {
         f64::NAN
@@ -106,5 +122,11 @@ mod tests {
         assert!(rows.values[0][1].is_nan() && rows.values[0][2].is_nan());
         assert!(rows.values[1].iter().all(|v| v.is_nan()));
         assert_eq!(rows.values[2], [3.0; 3]);
+    }
+
+    #[test]
+    fn only_what_was_sent_again_is_of_several_segments() {
+        assert_eq!(segments_again(&record(0)), Some(MOST_AGAIN));
+        assert_eq!(segments_again(&record(0x21)), None);
     }
 }

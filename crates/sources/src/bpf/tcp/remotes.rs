@@ -74,7 +74,7 @@ impl Remotes {
         out: &mut Sink,
     ) {
         rows.growth(row, |cell, grown| {
-            let (value, count) = (grid::lower(cell as u32) as f64, grown as f64);
+            let (value, count) = (grid::lower(cell as u32) as f64, grown.whole() as f64);
             if !write {
             } else if kind == RTT {
                 out.row(self.rtt, &words[..1], &[value * MICROSECOND, count]);

@@ -10,9 +10,9 @@
 //! nread                           4    384
 //! ```
 //! Datasets that are mounted and volumes have such a file; there may be thousands. The first
-//! `KEPT` stay open, the rest are opened for each reading (about twice the cost). Folders are
-//! listed again every `RELIST` seconds: a dataset that appears is seen then, and what it did
-//! before is in no row, unless it came into being in that very interval.
+//! `KEPT` stay open, the rest are opened for each reading (about twice the cost). What a
+//! dataset did before its file was listed is in no row, unless it came into being in that very
+//! interval.
 
 use std::fs;
 use std::io;
@@ -21,15 +21,12 @@ use std::path::{Path, PathBuf};
 use run::rows::TableId;
 use run::{Sink, Word};
 
-use super::kstat;
-use crate::Host;
+use super::Folder;
+use super::kstat::{self, Count, Since};
 use crate::read::{Kept, grown, text};
 
 /// How many files may stay open.
 const KEPT: usize = 256;
-
-/// Seconds between two listings of the folders.
-const RELIST: f64 = 10.0;
 
 /// What a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +68,7 @@ pub fn parse(bytes: &[u8]) -> Option<Dataset<'_>> {
 struct Known {
     name: Vec<u8>,
     word: Word,
-    made: u64,
-    read: u64,
-    before: [u64; 4],
+    count: Count<4>,
 }
 
 struct Objset {
@@ -87,10 +82,7 @@ struct Objset {
 
 /// All datasets of all pools.
 pub(super) struct Objsets {
-    root: PathBuf,
     all: Vec<Objset>,
-    /// Seconds since the folders were listed.
-    listed: f64,
     /// Nanoseconds after boot of the last reading of any of them.
     last: u64,
     buffer: Vec<u8>,
@@ -99,11 +91,9 @@ pub(super) struct Objsets {
 }
 
 impl Objsets {
-    pub(super) fn at(host: &Host) -> Objsets {
+    pub(super) fn new() -> Objsets {
         Objsets {
-            root: host.proc("spl/kstat/zfs"),
             all: Vec::new(),
-            listed: f64::INFINITY,
             last: 0,
             buffer: Vec::new(),
             ops: None,
@@ -115,11 +105,6 @@ impl Objsets {
         let ops = *self
             .ops
             .get_or_insert_with(|| ["read", "write"].map(|op| out.word(op)));
-        self.listed += interval.unwrap_or_default();
-        if self.listed >= RELIST {
-            self.listed = 0.0;
-            self.list(out);
-        }
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut rows = 0;
         let mut idle = None;
@@ -154,40 +139,26 @@ impl Objsets {
         self.buffer = buffer;
     }
 
-    /// Adds the datasets that are new. A folder that cannot be read has none.
-    fn list(&mut self, out: &mut Sink) {
+    /// Adds the datasets that are new.
+    pub(super) fn list(&mut self, pools: &[Folder], out: &mut Sink) {
         let known: std::collections::HashSet<PathBuf> =
             self.all.iter().map(|o| o.path.clone()).collect();
         let mut open = self.all.iter().filter(|o| o.kept.is_some()).count();
-        for pool in entries(&self.root) {
-            let Some(name) = pool.file_name().map(std::ffi::OsStr::as_encoded_bytes) else {
-                continue;
-            };
-            let name = text(name).into_owned();
-            for path in entries(&pool) {
-                let file = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
-                let is_objset = file.is_some_and(|f| f.starts_with(b"objset-0x"));
-                if !is_objset || known.contains(&path) {
-                    continue;
-                }
-                let kept = (open < KEPT).then(|| Kept::open(&path).ok()).flatten();
+        for pool in pools {
+            let is_objset = |f: &[u8]| f.starts_with(b"objset-0x");
+            for path in pool.files(is_objset).filter(|p| !known.contains(*p)) {
+                let kept = (open < KEPT).then(|| Kept::open(path).ok()).flatten();
                 open += usize::from(kept.is_some());
                 self.all.push(Objset {
-                    path,
+                    path: path.clone(),
                     kept,
-                    pool: out.word(&name),
+                    pool: out.word(&pool.name),
                     known: None,
                     gone: false,
                 });
             }
         }
     }
-}
-
-/// The paths in a folder; none if it is not one, or may not be read.
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let listing = fs::read_dir(folder).ok();
-    listing.into_iter().flatten().flatten().map(|e| e.path())
 }
 
 impl Objset {
@@ -214,31 +185,20 @@ fn advance(
     last: u64,
     out: &mut Sink,
 ) -> Option<(Word, [f64; 4])> {
-    // Counting that began after the last sample began at zero in this interval.
-    let new = known.is_none() && last > 0 && now.made > last;
     if known.as_ref().is_none_or(|k| k.name != now.name) {
         // A dataset may be renamed; its counters go on.
-        let before = known.take();
         *known = Some(Known {
             name: now.name.to_vec(),
             word: out.word(&text(now.name)),
-            made: before.as_ref().map_or(now.made, |k| k.made),
-            read: before.as_ref().map_or(0, |k| k.read),
-            before: before.map_or([0; 4], |k| k.before),
+            count: known.take().map(|k| k.count).unwrap_or_default(),
         });
     }
     let known = known.as_mut()?;
-    let compared = new || known.read > 0;
-    // The same file of a pool that was exported and imported again counts anew.
-    let renewed = known.made != now.made;
-    let before = std::mem::replace(&mut known.before, now.counters);
-    (known.made, known.read) = (now.made, now.read.max(1));
-    let amounts = std::array::from_fn(|i| {
-        if renewed {
-            f64::NAN
-        } else {
-            grown(before[i], now.counters[i])
-        }
-    });
-    compared.then_some((known.word, amounts))
+    let times = (now.made, now.read);
+    let amounts = match known.count.advance(times, now.counters, last) {
+        Since::FirstSeen => return None,
+        Since::Renewed => [f64::NAN; 4],
+        Since::Was(before) => std::array::from_fn(|i| grown(before[i], now.counters[i])),
+    };
+    Some((known.word, amounts))
 }

@@ -124,6 +124,52 @@ fn a_pool_imported_again_has_no_amount() {
 }
 
 #[test]
+fn pools_between_two_readings() {
+    let (replay, mut zfs, mut out) = after(10.0);
+    for (words, expected) in [
+        ("tank|read", [2.0, 8192.0]),
+        // 32 bits wide: 4294967290 to 22.
+        ("tank|write", [28.0, 131_072.0]),
+        // It came into being in this interval.
+        ("backup|read", [0.0, 0.0]),
+        ("backup|write", [1.0, 4096.0]),
+    ] {
+        assert_eq!(row(&out, "zpool", words).unwrap(), expected, "{words}");
+    }
+    // Queue, service, waiting, busy; how many wait and are at devices.
+    let tank = row(&out, "zpool_queue", "tank").unwrap();
+    assert_eq!(tank, [2.0, 6.0, 0.5, 3.0, 3.0, 2.0]);
+    let backup = row(&out, "zpool_queue", "backup").unwrap();
+    assert_eq!(backup, [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+
+    // Exported, and imported again: another file, which counts anew.
+    out.clear();
+    replay.becomes("imported");
+    zfs.sample(Some(1.0), &mut out).unwrap();
+    let tank = row(&out, "zpool", "tank|read").unwrap();
+    assert!(tank.iter().all(|v| v.is_nan()), "{tank:?}");
+    assert_eq!(row(&out, "zpool", "backup|write").unwrap(), [0.0, 0.0]);
+}
+
+#[test]
+fn a_pool_that_is_exported_does_not_stop_the_others() {
+    let (replay, mut zfs, mut out) = after(10.0);
+    replay.becomes("exported");
+    out.clear();
+    zfs.sample(Some(1.0), &mut out).unwrap();
+    assert!(row(&out, "zpool", "tank|read").is_none());
+    assert_eq!(row(&out, "zpool", "backup|read").unwrap(), [0.0, 0.0]);
+}
+
+#[test]
+fn versions_without_a_file_of_pools_have_no_rows_of_them() {
+    let (_replay, mut zfs, mut out) = start("old");
+    zfs.sample(Some(1.0), &mut out).unwrap();
+    assert!(rows(&out, "zpool").is_empty());
+    assert!(rows(&out, "zpool_queue").is_empty());
+}
+
+#[test]
 fn without_the_module_it_is_unsupported() {
     let why = open(&Host::at("/nonexistent")).err().unwrap();
     assert!(matches!(why, Availability::Unsupported { .. }));
@@ -143,6 +189,11 @@ fn cut_anywhere_it_does_not_panic() {
             .zip(&full)
             .filter(|(p, f)| p.is_some() && p != f);
         assert!(wrong.count() <= 1, "cut at {cut}");
+    }
+    let io = read("spl/kstat/zfs/tank/io");
+    assert!(pool::parse(&io).is_some());
+    for cut in 0..io.len() {
+        assert_eq!(pool::parse(&io[..cut]), None, "cut at {cut}");
     }
     let objset = read("spl/kstat/zfs/tank/objset-0x36");
     for cut in 0..objset.len() {
