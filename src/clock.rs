@@ -76,7 +76,9 @@ impl RunClock {
     }
 
     /// The run's clock less `CLOCK_MONOTONIC`, which programs in the kernel read, as it is a
-    /// quarter cheaper. It stands while the machine sleeps; the run's clock does not.
+    /// quarter cheaper. It stands while the machine sleeps; the run's clock does not: events that
+    /// were told before it slept and are read after it come late by as long as that was. Which
+    /// they are is not known, as in the programs' clock there is no gap.
     pub(crate) fn less_monotonic(&self) -> Nanos {
         // Somebody else may run between the two readings, which makes it too small.
         let tries = (0..3).map(|_| self.now() - read(ClockId::Monotonic));

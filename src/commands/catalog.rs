@@ -162,8 +162,9 @@ fn ratio_text(d: &Derived) -> String {
         1.0 => String::new(),
         times => format!(" × {times}"),
     };
-    let without = d.without.map_or_else(String::new, |(dimension, word)| {
-        format!(", where {dimension} != {word}")
+    let without = d.without.map_or_else(String::new, |(dimension, words)| {
+        let tests = words.iter().map(|word| format!("{dimension} != {word}"));
+        format!(", where {}", tests.collect::<Vec<_>>().join(" and "))
     });
     format!("`{}` / {below}{times}{without}", d.over)
 }

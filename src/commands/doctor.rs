@@ -113,14 +113,13 @@ fn look_at(host: &Host) -> Vec<Seen> {
             Err(why) => (entry, None, why),
         })
         .collect();
-    let measuring = sources::bpf::measure();
-    if opened
-        .iter()
-        .any(|(e, s, _)| e.detail > Detail::Samples && s.is_some())
-    {
+    let is_there = |(entry, source, _): &(&sources::Entry, Option<_>, _)| {
+        entry.detail > Detail::Samples && source.is_some()
+    };
+    if opened.iter().any(is_there) {
+        let _measuring = sources::bpf::measure();
         std::thread::sleep(MEASURED);
     }
-    drop(measuring);
     opened
         .iter_mut()
         .map(|(entry, source, availability)| {

@@ -110,7 +110,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
                 csv_of(answer)
             };
             output::data(&format!("{gap}{csv}"));
-            for note in shown::missing(&run, answer) {
+            let sampled = shown::sampled(&run, answer);
+            for note in sampled.into_iter().chain(shown::missing(&run, answer)) {
                 output::paragraph(&format!("{}: {note}", output::one_line(&answer.text)));
             }
         } else {
@@ -134,7 +135,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> String {
     let text = format!("{}\n", output::one_line(&answer.text));
     if answer.groups.is_empty() {
-        return text + &empty::no_rows(run, &answer.text) + "\n";
+        return text + &empty::no_rows(run, answer) + "\n";
     }
     if let Some(spreads) = spreads {
         return text + &spread::text(run, answer, spreads, series);
@@ -266,6 +267,11 @@ pub(crate) fn json_of(
         && !lost.is_empty()
     {
         object["lost_rows"] = json!(lost.iter().map(|l| l.rows).sum::<u64>());
+    }
+    if let Ok(notes) = analysis::notes::of(run, answer)
+        && !notes.is_empty()
+    {
+        object["notes"] = json!(notes);
     }
     if let Some(spreads) = spreads {
         object["quantiles"] = spread::json(run, answer, spreads);

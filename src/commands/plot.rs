@@ -118,7 +118,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     for empty in [Some(&left), right.as_ref()].into_iter().flatten() {
         if empty.groups.is_empty() {
-            output::message(&super::get::empty::no_rows(&run, &empty.text));
+            output::message(&super::get::empty::no_rows(&run, empty));
         }
     }
     let chart = chart(&run, &left, right.as_ref(), &look).map_err(Failure::input)?;

@@ -16,6 +16,7 @@ mod fold;
 pub mod gather;
 pub mod limit;
 pub mod listing;
+pub mod notes;
 pub mod plan;
 pub mod quantiles;
 mod ratio;

@@ -103,7 +103,7 @@ fn random_events(seed: u64) -> Vec<Event> {
             };
             all.push(Event {
                 time: START + (second - late) * 1_000_000_000 + within,
-                op: ["read", "write", "flush"][random.below(3) as usize],
+                op: ["read", "write", "discard", "flush"][random.below(4) as usize],
                 process: format!("p[{}@1]", random.below(4)),
                 sequential: ["yes", "no"][random.below(2) as usize],
                 queue: random.any(20),
@@ -189,12 +189,57 @@ fn number(value: f64) -> String {
     format!("{value:e}")
 }
 
+/// Bytes moved: what a discard frees is not.
+fn moved(e: &Event) -> f64 {
+    if e.op == "discard" {
+        0.0
+    } else {
+        e.size as f64
+    }
+}
+
+/// What is moved, and what is freed.
+fn bytes_of_processes() -> Vec<Case> {
+    const ALL: std::ops::Range<i64> = 0..SECONDS;
+    vec![
+        (
+            "disk.bytes by process",
+            ALL,
+            Box::new(|_| true),
+            Box::new(|e| e.process.clone()),
+            Box::new(moved),
+        ),
+        (
+            "disk.discarded by process",
+            ALL,
+            Box::new(|_| true),
+            Box::new(|e| e.process.clone()),
+            Box::new(|e| e.size as f64 - moved(e)),
+        ),
+        (
+            "disk.discarded by process where op = read",
+            ALL,
+            Box::new(|e| e.op == "read"),
+            Box::new(|e| e.process.clone()),
+            Box::new(|_| 0.0),
+        ),
+    ]
+}
+
 fn cases() -> Vec<Case> {
     const ALL: std::ops::Range<i64> = 0..SECONDS;
     let latency = |e: &Event| number(bucket(e.latency(), Unit::Seconds));
     let bytes = |v: i64| number(bucket(v, Unit::Bytes));
     let one = |_: &Event| 1.0;
     let ends_slow = |e: &Event| e.latency() as f64 / 1e9 >= 0.001;
+    // What a discard frees is not moved.
+    let moved = |e: &Event| {
+        if e.op == "discard" {
+            0.0
+        } else {
+            e.size as f64
+        }
+    };
     vec![
         (
             "disk.ios by process",
@@ -211,11 +256,11 @@ fn cases() -> Vec<Case> {
             Box::new(one),
         ),
         (
-            "disk.bytes by op, latency where process != 'p[1@1]' and op in read, write",
+            "disk.bytes by op, latency where process != 'p[1@1]' and op in read, write, discard",
             ALL,
             Box::new(|e| e.process != "p[1@1]" && e.op != "flush"),
             Box::new(move |e| format!("{}, {}", e.op, latency(e))),
-            Box::new(|e| e.size as f64),
+            Box::new(moved),
         ),
         (
             "disk.ios by distance where offset >= 1KiB",
@@ -274,7 +319,7 @@ fn every_breakdown_equals_counting_one_by_one() {
     for seed in 1..=4 {
         let events = random_events(seed);
         let run = run_of(&events);
-        for (text, slots, keep, key, amount) in cases() {
+        for (text, slots, keep, key, amount) in cases().into_iter().chain(bytes_of_processes()) {
             let answer = run.ask(text);
             assert_eq!(answer.table, "disk_event", "{text}");
             let expected = counted(&events, slots.clone(), &keep, &key, &amount);

@@ -7,7 +7,7 @@
 
 mod support;
 
-use support::{Runs, Script, pairs, runs};
+use support::{Runs, Script, at, pairs, runs};
 
 fn cpu(s: &mut Script, cpu: &str, mode: &str, time: f64) {
     s.row("cpu", &[cpu, mode], &[time]);
@@ -147,9 +147,9 @@ fn a_share_of_the_time_counts_the_time_without_rows() {
 
 /// What an I/O's size is of has a size: a flush has none.
 #[test]
-fn a_flush_has_no_size() {
+fn a_flush_and_a_discard_move_nothing() {
     let r = runs(&[], |s| {
-        s.at(1.0, 1.0);
+        s.at(1.0, 1.0).own();
         s.row(
             "disk",
             &["sda", "disk", "write"],
@@ -160,9 +160,20 @@ fn a_flush_has_no_size() {
             &["sda", "disk", "flush"],
             &[12.0, 0.0, 0.0, 0.0, 0.0],
         );
+        let words = ["sda", "disk", "discard"];
+        s.row("disk", &words, &[4.0, 0.0, 0.0, 0.0, 1e9]);
+        for (op, size) in [("write", 1024.0), ("discard", 1e6), ("flush", 0.0)] {
+            let words = ["sda", "disk", op, "sync", "no", "no", "p", "c", "/", "f"];
+            let values = [0.0, 0.001, size, 0.0, 0.0, 0.0, 1.0, 1.0];
+            s.event("disk_event", at(0.5), &words, &values);
+        }
     });
     assert_eq!(r.one("disk.mean_size").1, 1024.0);
     let by_op = pairs(&[("write", 1024.0)]);
     assert_eq!(r.means("disk.mean_size by op"), by_op);
-    assert_eq!(r.totals("disk.ios by op").len(), 2);
+    assert_eq!(r.totals("disk.ios by op").len(), 3);
+    let by_file = pairs(&[("f", 1024.0)]);
+    assert_eq!(r.means("disk.mean_size by file"), by_file);
+    assert_eq!(r.totals("disk.bytes by file"), by_file);
+    assert_eq!(r.totals("disk.discarded by file"), pairs(&[("f", 1e6)]));
 }

@@ -149,6 +149,8 @@ fn a_table_that_knows_nothing_of_it_is_not_asked() {
         runs(&[], |s| {
             s.at(1.0, 1.0).own();
             s.row("cgroup_io", &["/", "loop0", layer, "read"], &[1.0, 512.0]);
+            // What it frees it moves not.
+            s.row("cgroup_io", &["/", "loop0", layer, "discard"], &[1.0, 1e6]);
             let words = [
                 "sda", "disk", "read", "sync", "no", "yes", "p[1@1]", "fio", "/a", "",
             ];

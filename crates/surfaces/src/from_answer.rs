@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use analysis::scan::{KeyValue, Slot};
 use analysis::{Answer, Group, quantiles};
-use run::Run;
 use run::catalog::Kind;
+use run::{Nanos, Run};
 
 use crate::chart::{Axis, Band, BandKind, Chart, Line, Point};
 use crate::from_numbers::{fold, heat};
@@ -93,15 +93,9 @@ pub fn chart(
         notes: notes(left, right, look),
         ..Chart::default()
     };
-    let heaviest = quantiles::heaviest(run, left.table).map_err(analysis::Error::from)?;
-    if heaviest > 1.0 {
-        chart.notes.push(format!(
-            "some events stand for up to {heaviest:.0}: amounts are estimates"
-        ));
-    }
     let at = |seconds: f64| run.manifest.started + (seconds * 1e9).round() as run::Nanos;
-    let dropped = analysis::dropped::note(run, left, Some((at(from), at(to))))?;
-    chart.notes.extend(dropped);
+    let behind = behind(run, left, right, (at(from), at(to)))?;
+    chart.notes.extend(behind);
     if left.by.iter().any(|b| b.number.is_some()) {
         if right.is_some() || look.stack {
             return Err(ChartError::HeatWithMore);
@@ -160,12 +154,7 @@ fn title(left: &Answer, right: Option<&Answer>) -> String {
 }
 
 fn axis(answer: &Answer, log: bool) -> Axis {
-    let label = answer
-        .text
-        .split_whitespace()
-        .next()
-        .unwrap_or("")
-        .to_owned();
+    let label = statistic(answer).to_owned();
     let label = if answer.by.iter().any(|b| b.number.is_some()) {
         answer
             .by
@@ -225,6 +214,43 @@ fn notes(left: &Answer, right: Option<&Answer>, look: &Look) -> Vec<String> {
     notes
 }
 
+/// What stands behind the numbers; of two answers, of which it is.
+fn behind(
+    run: &Run,
+    left: &Answer,
+    right: Option<&Answer>,
+    shown: (Nanos, Nanos),
+) -> Result<Vec<String>, analysis::Error> {
+    let of = |answer: &Answer| {
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(analysis::notes::sampled(run, answer)?);
+        notes.extend(analysis::dropped::note(run, answer, Some(shown))?);
+        if !answer.groups.is_empty() {
+            notes.extend(analysis::notes::of(run, answer)?);
+        }
+        Ok::<_, analysis::Error>(notes)
+    };
+    let left_notes = of(left)?;
+    let Some(right) = right else {
+        return Ok(left_notes);
+    };
+    let right_notes = of(right)?;
+    let (both, of_left): (Vec<_>, Vec<_>) = left_notes
+        .into_iter()
+        .partition(|note| right_notes.contains(note));
+    let of_right = right_notes.into_iter().filter(|note| !both.contains(note));
+    let named = |answer: &Answer, note: String| format!("{}: {note}", statistic(answer));
+    let mut notes: Vec<String> = of_left.into_iter().map(|note| named(left, note)).collect();
+    notes.extend(of_right.map(|note| named(right, note)));
+    notes.extend(both);
+    Ok(notes)
+}
+
+/// The words before `by` and `where`.
+fn statistic(answer: &Answer) -> &str {
+    answer.text.split_whitespace().next().unwrap_or("")
+}
+
 /// A group's key in the legend.
 fn name(group: &Group) -> String {
     let words: Vec<&str> = group
@@ -256,7 +282,7 @@ fn lines(
     look: &Look,
 ) -> (Vec<Line>, usize) {
     let shown = place.shown;
-    let statistic = answer.text.split_whitespace().next().unwrap_or("");
+    let statistic = statistic(answer);
     let named = |group: &Group| {
         let key = name(group);
         match (key.is_empty(), place.two_axes) {

@@ -221,6 +221,12 @@ pub(crate) fn tiles(
         .iter()
         .map(|r| ruler.scale.zero_band(*r).is_some())
         .collect();
+    // The same for all cells of a bucket, of which there may be thousands.
+    let parts = |cells: &Cells, buckets: &[(f64, f64)]| -> Vec<Vec<(usize, f64)>> {
+        let buckets = buckets.iter().enumerate();
+        buckets.map(|(i, bounds)| cells.parts(i, *bounds)).collect()
+    };
+    let (along, high) = (parts(&across, &columns), parts(&up, &rows));
     let mut zeros = vec![0.0; width];
     let mut band = (0.0, 0.0);
     for (c, r, amount) in filled(heat, seconds) {
@@ -228,7 +234,7 @@ pub(crate) fn tiles(
         if heat.rows[r].1 > extent.span.upper {
             continue;
         }
-        let along = across.parts(c, columns[c]);
+        let along = &along[c];
         if is_zero[r] {
             band = rows[r];
             along
@@ -236,8 +242,8 @@ pub(crate) fn tiles(
                 .for_each(|(x, part)| zeros[*x] += amount * part);
             continue;
         }
-        for (y, part) in up.parts(r, rows[r]) {
-            for (x, part_x) in &along {
+        for (y, part) in &high[r] {
+            for (x, part_x) in along {
                 amounts[y * width + x] += amount * part * part_x;
             }
         }

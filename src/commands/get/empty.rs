@@ -1,7 +1,7 @@
 //! An answer without rows: what that means, and how to see what there is.
 
 use analysis::syntax::{Predicate, Test};
-use analysis::{Expression, plan::Plan, summarise};
+use analysis::{Answer, Expression, plan::Plan, summarise};
 use run::Run;
 use run::catalog::{self, Detail};
 
@@ -11,16 +11,12 @@ use crate::output;
 /// The same in place of a table, where every loss would be a row.
 const NO_LOSS: &str = "no rows: nothing was lost: every event was kept, and nothing left out";
 
-/// The group of what has no row of its own.
-const OTHER: &str = "(other)";
-
 /// Dimensions that come from no table.
 const NOT_STORED: [&str; 3] = ["time", "phase", "host"];
 
-/// That an expression has no rows, and how to see which values the dimensions of its `where`
-/// have.
-pub(crate) fn no_rows(run: &Run, text: &str) -> String {
-    let Some((expression, plan)) = planned(run, text) else {
+/// That an answer has no rows, and how to see which values the dimensions of its `where` have.
+pub(crate) fn no_rows(run: &Run, answer: &Answer) -> String {
+    let Some((expression, plan)) = planned(run, &answer.text) else {
         return NOTHING.to_owned();
     };
     let mut hints = what(run, &expression, &plan);
@@ -46,20 +42,19 @@ pub(crate) fn no_rows(run: &Run, text: &str) -> String {
         hints += &format!("\nnote: only `{dimension} = {value}` counts, unless another is named");
         hints += &ask_by(dimension);
     }
-    for note in notes_of(run, &expression, &plan) {
+    for note in analysis::notes::of(run, answer).unwrap_or_default() {
         hints += &format!("\nnote: {note}");
     }
     hints
 }
 
-/// The same without the way to see more: what it means, and what to know of it.
-pub(crate) fn sentences(run: &Run, text: &str) -> Vec<String> {
-    let Some((expression, plan)) = planned(run, text) else {
-        return vec![NOTHING.to_owned()];
-    };
-    let mut all = vec![what(run, &expression, &plan)];
-    all.extend(notes_of(run, &expression, &plan));
-    all
+/// The same without the way to see more.
+pub(crate) fn sentence(run: &Run, answer: &Answer) -> String {
+    let planned = planned(run, &answer.text);
+    planned.map_or_else(
+        || NOTHING.to_owned(),
+        |(expression, plan)| what(run, &expression, &plan),
+    )
 }
 
 fn planned(run: &Run, text: &str) -> Option<(Expression, Plan)> {
@@ -112,49 +107,4 @@ fn partition(run: &Run, expression: &Expression, plan: &Plan) -> Option<String> 
         .flatten()
         .map(|word| word.text.clone())
         .find(is_partition)
-}
-
-/// What was asked for by name may be among what has no name: what is beyond the room of a table
-/// is added up there.
-fn notes_of(run: &Run, expression: &Expression, plan: &Plan) -> Vec<String> {
-    let subject = catalog::table(plan.over.table.name).map(|(subject, _)| subject);
-    let is_word = |dimension: &str| {
-        let dimension = subject.and_then(|s| s.dimension(dimension));
-        dimension.is_some_and(|d| d.number.is_none())
-    };
-    let asked: Vec<&Predicate> = stored(expression)
-        .filter(|p| is_word(&p.dimension.text))
-        .filter(|p| matches!(p.test, Test::In(_) | Test::Matches(_, true)))
-        .collect();
-    // Where one dimension has no name, others may have none either: an address and its port.
-    let alone = asked.iter().map(|p| vec![*p]);
-    let found = alone
-        .chain([asked.clone()])
-        .filter(|some| !some.is_empty())
-        .find(|some| has_other(run, expression, some));
-    let note = |some: Vec<&Predicate>| {
-        let named: Vec<&str> = some.iter().map(|p| p.dimension.text.as_str()).collect();
-        format!(
-            "beyond the room of `{}`, rows are added up as `{OTHER}` by {}: what was asked for may \
-             be in it",
-            plan.over.table.name,
-            named.join(" and "),
-        )
-    };
-    found.map(note).into_iter().collect()
-}
-
-/// Whether something is in the group of all others, when that is asked for instead.
-fn has_other(run: &Run, expression: &Expression, instead: &[&Predicate]) -> bool {
-    let mut text = expression.text.clone();
-    // From the last on, so that the places of those before stay.
-    for predicate in instead.iter().rev() {
-        let (from, to) = predicate.span;
-        text.replace_range(from..to, &format!("= \"{OTHER}\""));
-    }
-    let Ok(answer) = summarise(run, &text) else {
-        return false;
-    };
-    let mut sizes = answer.groups.iter().map(|g| g.total.unwrap_or(g.mean));
-    sizes.any(|size| size > 0.0)
 }

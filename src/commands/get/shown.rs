@@ -90,25 +90,24 @@ pub(super) fn totals(run: &Run, answer: &Answer) -> (Shown, Scale) {
 
 fn notes(run: &Run, answer: &Answer) -> Vec<String> {
     let mut notes: Vec<String> = answer.caveat.iter().map(|c| (*c).to_owned()).collect();
-    if let Ok(heaviest) = analysis::quantiles::heaviest(run, answer.table)
-        && heaviest > 1.0
-    {
-        notes.push(format!(
-            "some events stand for up to {heaviest:.0}: amounts are estimates"
-        ));
-    }
+    notes.extend(sampled(run, answer));
     notes.extend(missing(run, answer));
     notes
 }
 
-/// That events or rows are missing, if any are.
+/// That events were sampled, if any were.
+pub(super) fn sampled(run: &Run, answer: &Answer) -> Option<String> {
+    analysis::notes::sampled(run, answer).unwrap_or_default()
+}
+
+/// What is not in the answer, as far as it is known: events, rows, what has no name.
 pub(super) fn missing(run: &Run, answer: &Answer) -> impl Iterator<Item = String> {
     let dropped = analysis::dropped::note(run, answer, None);
     let lost = analysis::dropped::lost_note(run, answer);
     // What cannot be read is told where it is asked for.
-    [dropped, lost]
-        .into_iter()
-        .filter_map(Result::unwrap_or_default)
+    let counted = [dropped, lost].into_iter();
+    let counted = counted.filter_map(Result::unwrap_or_default);
+    counted.chain(analysis::notes::of(run, answer).unwrap_or_default())
 }
 
 /// A group's key for a person: `vda, read`.

@@ -10,6 +10,8 @@ use run::rows::TableId;
 use run::unit::{Unit, amount};
 use run::{Nanos, Sink};
 
+use crate::output::counted;
+
 /// Seconds between two drawings.
 const PACE: f64 = 0.5;
 
@@ -163,7 +165,7 @@ impl Progress {
         parts.extend([
             format!("disk {}", amount(disk, Unit::Bytes, true)),
             format!("net {}", amount(net, Unit::Bytes, true)),
-            format!("{} samples", told.samples),
+            counted(told.samples, "sample"),
             format!("own {own:.1} %"),
             amount(told.written as f64, Unit::Bytes, false),
         ]);

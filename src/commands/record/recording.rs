@@ -15,6 +15,7 @@ use run::manifest::{self, ClockStep, Manifest};
 use run::printed::TIMES;
 use run::write::{CreateError, Finished, Writer};
 use rustix::process::Signal;
+use sources::NO_ROOM;
 
 use super::child::{self, Outputs, Running};
 use super::inventories::Inventories;
@@ -348,6 +349,7 @@ impl Recording {
             remarks.extend(workload::take(printed, ended, sink));
             self.writer.append(sink, ended);
         }
+        remarks.extend(not_kept(&self.manifest.programs));
         self.describe_end();
         drop(self.marks);
         let code = self.status.map(child::shell_status);
@@ -392,6 +394,12 @@ impl Recording {
             missed: self.counts.missed,
         };
     }
+}
+
+/// What programs in the kernel had no room for.
+fn not_kept(programs: &[manifest::Program]) -> impl Iterator<Item = String> {
+    let lacking = programs.iter().filter(|p| p.detail.starts_with(NO_ROOM));
+    lacking.map(|p| format!("not counted: {}", p.detail))
 }
 
 /// Writes what the removed directory had beside the tables into the one made in its place.

@@ -9,7 +9,7 @@ use run::manifest::{Loss, Program, SourceState};
 use run::rows::TableId;
 use run::{Nanos, Sink};
 use sources::read::{Kept, fields, number};
-use sources::{Availability, Detail, Entry, Host, Lost, SOURCES, Source};
+use sources::{Availability, Detail, Entry, GATHER_AFTER, Host, Lost, SOURCES, Source};
 
 use super::events::{Budget, Spells};
 use crate::clock::RunClock;
@@ -35,6 +35,9 @@ pub(crate) struct Observed {
     state: SourceState,
     /// When it was read last.
     last: Nanos,
+    /// When it is due to be gathered from, if it need be at all.
+    gather: Nanos,
+    gathers: bool,
     /// What reading it costs, in seconds, as a moving mean.
     cost: f64,
     /// Ticks until it is read again.
@@ -214,14 +217,21 @@ impl Sampler {
 
     /// Between two samples: takes the events that wait, and sees to it that events keep to
     /// their budget however long the interval is.
+    ///
+    /// Where it is long, also what else cannot wait until its end.
     pub(crate) fn between(&mut self, clock: &RunClock) {
         self.drain(clock);
         self.adapt(clock.now());
+        for o in &mut self.observed {
+            o.gather(clock);
+        }
     }
 
     /// When [`between`](Sampler::between) is to be called if nothing else happens.
     pub(crate) fn due(&self) -> Nanos {
-        self.events.due().min(self.spells.due())
+        let gathered = self.observed.iter().map(|o| o.gather);
+        let due = gathered.min().unwrap_or(Nanos::MAX);
+        due.min(self.events.due()).min(self.spells.due())
     }
 
     fn adapt(&mut self, now: Nanos) {
@@ -303,6 +313,8 @@ impl Observed {
             source,
             state,
             last: 0,
+            gather: Nanos::MAX,
+            gathers: true,
             cost: 0.0,
             wait: 0,
             is_quick: false,
@@ -317,6 +329,26 @@ impl Observed {
         self.is_quick = self.source.is_some() && took < QUICK;
     }
 
+    /// Between two samples, when the last is long ago.
+    fn gather(&mut self, clock: &RunClock) {
+        let from = clock.now();
+        let Some(source) = self.source.as_mut().filter(|_| from >= self.gather) else {
+            return;
+        };
+        // What could not be gathered may be there the next time.
+        self.gathers = source.gather().unwrap_or(true);
+        self.due_to_gather(from);
+        self.state.cost_seconds += (clock.now() - from) as f64 / 1e9;
+    }
+
+    fn due_to_gather(&mut self, last: Nanos) {
+        self.gather = if self.gathers {
+            last + GATHER_AFTER
+        } else {
+            Nanos::MAX
+        };
+    }
+
     /// Reads the source; `time` is `None` the first time.
     fn read(&mut self, clock: &RunClock, time: Option<Nanos>, at: Nanos, sink: &mut Sink) {
         let Some(source) = &mut self.source else {
@@ -327,6 +359,7 @@ impl Observed {
         sink.at(at, interval.unwrap_or(0.0));
         let result = source.sample(interval, sink);
         self.last = from;
+        self.due_to_gather(from);
         let cost = (clock.now() - from) as f64 / 1e9;
         self.cost = if self.state.samples < 2 {
             // The first readings find files and names; they are dearer than the rest.
@@ -421,3 +454,6 @@ impl Own {
         pages.map_or(f64::NAN, |p| p as f64 * self.page)
     }
 }
+
+#[cfg(test)]
+mod tests;

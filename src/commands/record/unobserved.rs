@@ -48,20 +48,22 @@ struct Missing<'s> {
 }
 
 /// What is not observed, why, and what would help; `None` if nothing is missing that anybody
-/// expects. What this machine does not have is missed only by who asked for it.
+/// expects. What this machine does not have is missed only by who asked for it, but for what
+/// programs in the kernel tell: every host has disks, networks and processors.
 pub(super) fn told(states: &[SourceState], asked: &Asked) -> Option<String> {
     let mut missing: Vec<Missing> = vec![];
     let mut in_vain: Vec<String> = vec![];
     let mut no_ebpf = false;
     for source in states.iter().filter(|s| s.state != "available") {
         let options = asked.options(&source.name);
-        let expected = source.state != "unsupported" && !asked.only_samples;
+        let mut entries = SOURCES.iter().filter(|e| e.name == source.name);
+        let is_ebpf = entries.any(|e| e.detail > Detail::Samples);
+        let expected = !asked.only_samples && (is_ebpf || source.state != "unsupported");
         if !expected && options.is_empty() {
             continue;
         }
         in_vain.extend(options);
-        let mut entries = SOURCES.iter().filter(|e| e.name == source.name);
-        no_ebpf |= entries.any(|e| e.detail > Detail::Samples);
+        no_ebpf |= is_ebpf;
         let same = |m: &&mut Missing| m.state == source.state && m.why == source.detail;
         match missing.iter_mut().find(same) {
             Some(group) => group.names.push(&source.name),
@@ -123,11 +125,17 @@ mod tests {
              allowed with: sudo). `--detail samples` records without eBPF"
         );
         assert_eq!(told(&states[..2], &Asked::default()), None);
+        let kernel = state("bpf-net", "unsupported", "needs BTF");
+        assert_eq!(
+            told(std::slice::from_ref(&kernel), &Asked::default()).unwrap(),
+            "not observed: bpf-net (needs BTF). `--detail samples` records without eBPF"
+        );
         let only_samples = Asked {
             only_samples: true,
             ..Asked::default()
         };
         assert_eq!(told(&states, &only_samples), None);
+        assert_eq!(told(&[kernel], &only_samples), None);
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn panel(run: &Run, sheet: &Worksheet, panel: &worksheet::Panel) -> Result<Panel
         format!("not in this table: {groups}")
     });
     if answer.groups.is_empty() {
-        notes.extend(empty::sentences(run, &answer.text));
+        notes.push(empty::sentence(run, &answer));
     }
     let mut picture = None;
     if panel.kind != Kind::Table && !answer.groups.is_empty() {

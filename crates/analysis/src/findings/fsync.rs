@@ -4,6 +4,7 @@ use super::look::Look;
 use super::stretch::{Stretch, above, within};
 use super::text::{list, percent, quoted, rate, time};
 use super::{Finding, Rule, WORST, device};
+use crate::notes::is_name;
 
 pub(super) const RULE: Rule = Rule {
     name: "fsync-bound",
@@ -47,7 +48,9 @@ struct Spent {
 fn most(look: &Look<'_>, subject: &str, dimension: &str, test: &str) -> Vec<Spent> {
     let measure = if subject == "file" { "ops" } else { "ios" };
     let mut named = look.totals(&format!("{subject}.time by {dimension} where {test}"));
-    named.retain(|(_, time)| *time >= LONG);
+    // Those without a name are many together.
+    let is_one = |key: &[String]| key.first().is_some_and(|name| is_name(name));
+    named.retain(|(key, time)| *time >= LONG && is_one(key));
     named.truncate(WORST);
     if named.is_empty() {
         return vec![];

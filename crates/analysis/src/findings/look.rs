@@ -13,6 +13,7 @@ use super::series::Series;
 use crate::answer::summarise;
 use crate::gather::Rules;
 use crate::limit::{Limit, limits};
+use crate::notes::is_name;
 use crate::plan::{Plan, plan};
 use crate::scan::{self, KeyValue, Slot};
 use crate::syntax::parse;
@@ -21,9 +22,6 @@ use crate::{Answer, Error};
 /// A setting of the inventory as text, by the keys that lead to it: `["block", "sda",
 /// "scheduler"]`. `None` where it is not known.
 pub type Settings<'r> = dyn Fn(&[&str]) -> Option<String> + 'r;
-
-/// What sources write where they know no name.
-const UNKNOWN: &str = "(unknown)";
 
 /// A run and what is known of its machine. An expression is answered once, however many ask.
 pub struct Look<'r> {
@@ -212,8 +210,7 @@ impl<'r> Look<'r> {
         let sum: f64 = parts.iter().map(|(_, amount)| amount).sum();
         let (key, amount) = parts.into_iter().next()?;
         let name = key.into_iter().next()?;
-        let named = !name.is_empty() && name != UNKNOWN;
-        (sum > 0.0 && named).then(|| (name, amount / sum))
+        (sum > 0.0 && is_name(&name)).then(|| (name, amount / sum))
     }
 
     /// The mean of the only group; `None` where there is none.

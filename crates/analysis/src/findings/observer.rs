@@ -247,8 +247,8 @@ fn unseen(look: &Look<'_>) -> Option<Finding> {
         name: RULE.name,
         score: LOSS_SCORE,
         sentence: format!(
-            "The programs in the kernel could not follow {} of what {table} tells: neither its \
-             events nor its histograms have them.",
+            "The programs in the kernel could not follow {} of what {table} tells: no event and no \
+             histogram of their own has them.",
             count(*unseen),
         ),
         from,
@@ -292,6 +292,7 @@ fn counted_beside(table: &str) -> Option<&'static str> {
     match table {
         "disk_event" => Some("disk.ios"),
         "net_event" => Some("net.segments"),
+        "tcp_event" => Some("tcp.connects"),
         "file_event" => Some("file.ops"),
         "cpu_slice" => Some("cpu.slices"),
         _ => None,

@@ -11,6 +11,8 @@ pub(super) struct Candidate {
     pub(super) table: &'static Table,
     pub(super) column: &'static str,
     pub(super) caveat: Option<&'static str>,
+    /// A dimension, and a word of it of which rows do not count.
+    pub(super) without: Option<(&'static str, &'static str)>,
 }
 
 impl Candidate {
@@ -37,6 +39,7 @@ pub(super) fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candid
             table,
             column,
             caveat: None,
+            without: None,
         })
     });
     let other = subject
@@ -50,6 +53,7 @@ pub(super) fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candid
                 table,
                 column: a.column,
                 caveat: Some(a.caveat),
+                without: a.without,
             })
         });
     let mut all: Vec<Candidate> = own.chain(other).collect();

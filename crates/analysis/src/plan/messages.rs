@@ -6,6 +6,7 @@ use run::catalog::{self, Detail, Measure, Subject, Table};
 
 use super::{Candidate, Planner};
 use crate::error::Problem;
+use crate::notes::lacking;
 use crate::syntax::Spanned;
 
 impl Planner<'_> {
@@ -70,7 +71,12 @@ impl Planner<'_> {
         }
         let state = self.manifest.sources.iter().find(|s| s.name == source);
         let flags = flags(candidate.subject, candidate.table);
+        let missing = lacking(self.manifest, candidate.table);
         let hint = match (state, flags) {
+            (Some(s), _) if s.state == "available" && missing.is_some() => {
+                let why = missing.unwrap_or_default();
+                format!("the source `{source}` was recorded, but {why}")
+            }
             (Some(s), Some(flags)) if s.state == "available" && self.was_busy(candidate.table) => {
                 format!("it is recorded with `{flags}`")
             }

@@ -298,12 +298,12 @@ impl Planner<'_> {
                 under
             }
         };
-        if let Some((dimension, word)) = d.without {
+        if let Some((dimension, words)) = d.without {
             let scans = std::iter::once(&mut over).chain(&mut under);
             for scan in scans.filter(|s| s.table.has_dimension(dimension)) {
-                let word = self.implied(word);
+                let words = words.iter().map(|word| self.implied(word)).collect();
                 scan.tests
-                    .push((dimension, Check::Word(Test::NotIn(vec![word]))));
+                    .push((dimension, Check::Word(Test::NotIn(words))));
             }
         }
         Ok((over, under))
@@ -451,6 +451,11 @@ impl Planner<'_> {
                     }
                 }
             }
+        }
+        if let Some((dimension, word)) = chosen.without {
+            let word = self.implied(word);
+            scan.tests
+                .push((dimension, Check::Word(Test::NotIn(vec![word]))));
         }
         self.imply(chosen, &mut scan);
         Ok(scan)

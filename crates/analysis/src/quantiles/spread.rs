@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use run::Run;
-use run::catalog::{self, Detail, Kind, Stored, Subject, Table, WEIGHT};
+use run::catalog::{self, Detail, Kind, Subject, Table, WEIGHT};
 use run::read::{ReadError, Values};
 use run::unit::Unit;
 
@@ -176,13 +176,14 @@ fn sources(answer: &Answer, text: &str, name: &str) -> (Source, Source) {
         counting.map_or(Source::Nowhere, |m| by(m))
     };
     let made = subject.tables.iter().flat_map(|t| t.made);
-    let mut added = made.filter(|(_, s)| matches!(s, Stored::Dimension(d) if *d == name));
+    let added = made.filter(|(m, s)| s.number() == Some(name) && table.has_measure(m));
     // Of events that is a second reading of all of them, for a mean that is within 0.8 %
     // anyway; only sizes become exact by it.
     let dear = |m: &str| table.detail == Detail::Event && m != "bytes";
-    let sums = match added.find(|(m, _)| table.has_measure(m) && (*m == asked || !dear(m))) {
-        Some((m, _)) if *m == asked => Source::Same,
-        Some((m, _)) => by(m),
+    let added: Vec<&str> = added.map(|(m, _)| *m).collect();
+    let sums = match added.iter().find(|m| !dear(m)) {
+        _ if added.contains(&asked) => Source::Same,
+        Some(m) => by(m),
         None => Source::Nowhere,
     };
     (events, sums)
@@ -191,7 +192,7 @@ fn sources(answer: &Answer, text: &str, name: &str) -> (Source, Source) {
 /// Whether a measure of `table` counts events.
 fn counts_events(subject: &Subject, table: &Table, measure: &str) -> bool {
     match table.made.iter().find(|(made, _)| *made == measure) {
-        Some((_, stored)) => !matches!(stored, Stored::Dimension(_)),
+        Some((_, stored)) => stored.number().is_none(),
         None => {
             let counted = subject.measure(measure);
             counted.is_some_and(|m| m.unit == Unit::Count && m.kind == Kind::Sum)

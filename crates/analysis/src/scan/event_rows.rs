@@ -70,11 +70,11 @@ enum Level {
 
 /// What an event adds, before its weight.
 #[derive(Clone, Copy)]
-enum Amount {
-    One,
-    Number(usize),
-    /// One if the word of that column is this one, or with `false` if it is not.
-    Word(usize, &'static str, bool),
+struct Amount {
+    /// This number; else one.
+    number: Option<usize>,
+    /// Nothing, unless the word of that column is this one, or with `false` if it is.
+    choice: Option<(usize, &'static str, bool)>,
 }
 
 /// What one thread keeps while scanning.
@@ -132,11 +132,12 @@ impl<'p> Scanner<'p> {
             Key::Host => Level::Host,
         };
         let levels: Vec<Level> = plan.by.iter().map(level).collect();
-        let amount = |made: &Option<Stored>| match *made {
-            Some(Stored::Dimension(name)) => Amount::Number(columns.number(name)),
-            Some(Stored::If(name, word)) => Amount::Word(columns.column(name), word, true),
-            Some(Stored::IfNot(name, word)) => Amount::Word(columns.column(name), word, false),
-            Some(Stored::One) | None => Amount::One,
+        let amount = |made: &Option<Stored>| {
+            let made = made.unwrap_or(Stored::One);
+            let number = made.number().map(|name| columns.number(name));
+            let choice = made.choice();
+            let choice = choice.map(|(name, word, wanted)| (columns.column(name), word, wanted));
+            Amount { number, choice }
         };
         let amounts: Vec<Amount> = made.iter().map(amount).collect();
         let wanted = amounts.into_iter().map(|a| (a, Sums::default())).collect();
@@ -330,26 +331,29 @@ impl<'p> Scanner<'p> {
             Values::Numbers(weights) => amounts.extend(rows().map(|row| weights[row])),
             Values::Words { .. } => return,
         }
-        let each = amounts.iter_mut().zip(rows());
-        match self.wanted[which].0 {
-            Amount::One => {}
-            Amount::Number(at) => {
-                let steps = &self.columns.numbers[at].1.steps;
-                each.for_each(|(amount, row)| *amount *= steps[row]);
-            }
-            Amount::Word(column, word, wanted) => {
-                let Values::Words { codes, .. } = &batch.columns[column] else {
-                    amounts.clear();
-                    return;
-                };
-                let words = &self.words[column];
-                let place = words.place_of(word);
-                let is = |row: usize| Some(words.place(codes[row])) == place;
-                each.for_each(|(amount, row)| {
-                    if is(row) != wanted {
-                        *amount = 0.0;
-                    }
-                });
+        let Amount { number, choice } = self.wanted[which].0;
+        if let Some(at) = number {
+            let steps = &self.columns.numbers[at].1.steps;
+            let each = amounts.iter_mut().zip(rows());
+            each.for_each(|(amount, row)| *amount *= steps[row]);
+        }
+        let Some((column, word, wanted)) = choice else {
+            return;
+        };
+        let Values::Words { codes, .. } = &batch.columns[column] else {
+            amounts.clear();
+            return;
+        };
+        let words = &self.words[column];
+        let place = words.place_of(word);
+        if place.is_none() && !wanted {
+            // No event so far had the word: hardly a run has discards.
+            return;
+        }
+        let is = |row: usize| Some(words.place(codes[row])) == place;
+        for (amount, row) in amounts.iter_mut().zip(rows()) {
+            if is(row) != wanted {
+                *amount = 0.0;
             }
         }
     }
@@ -381,10 +385,8 @@ impl<'p> Scanner<'p> {
 
     fn groups_of(&self, amount: Amount, mut sums: Sums, manifest: &Manifest) -> Vec<GroupCells> {
         sums.put_away();
-        let per_unit = match amount {
-            Amount::Number(at) => self.columns.numbers[at].1.step.per_unit(),
-            Amount::One | Amount::Word(..) => 1.0,
-        };
+        let step = amount.number.map(|at| self.columns.numbers[at].1.step);
+        let per_unit = step.map_or(1.0, Step::per_unit);
         let key = |group: usize| match self.tree.key(group) {
             Some(places) => self.key(places, manifest),
             None => Vec::new(),

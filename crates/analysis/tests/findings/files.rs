@@ -56,6 +56,16 @@ pub(crate) const FSYNC: Cases = Cases {
     ],
     silent: &[
         Silent {
+            what: "many processes that have no name, all together",
+            settings: &[],
+            script: |s| {
+                seconds(s, 20, 1.0, |s, _| {
+                    let words = ["fsync", "(other)", "/", "(other)", "(other)", "(other)"];
+                    s.row("file_path", &words, &[400.0, 0.0, 0.8]);
+                });
+            },
+        },
+        Silent {
             what: "less than half of the time",
             settings: &[],
             script: |s| {

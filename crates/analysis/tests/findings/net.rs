@@ -126,6 +126,27 @@ pub(crate) const RETRANSMITS: Cases = Cases {
             expression: "tcp.retransmits by remote, remote_port",
         },
         Fires {
+            what: "most to many that have no name",
+            settings: &[],
+            script: |s| {
+                for n in 1..=10 {
+                    s.at(f64::from(n), 1.0);
+                    s.row("tcp_segments", &["transmit"], &[1000.0]);
+                    let mut values = [0.0; 20];
+                    values[0] = 40.0;
+                    s.row("tcp", &[], &values);
+                    let other = ["transmit", "(other)", "(other)", "(other)"];
+                    let other = [&other[..], &["(other)"; 3]].concat();
+                    s.row("tcp_connection", &other, &[9e6, 900.0, 36.0]);
+                    let named = ["transmit", "10.0.0.7", "80", "4000", "p[1@1]", "p", "/"];
+                    s.row("tcp_connection", &named, &[1e6, 100.0, 4.0]);
+                }
+            },
+            says: &["400 segments were sent again, 4.00 % of the 10.0k sent"],
+            time: (0.0, 10.0),
+            expression: "tcp.retransmits",
+        },
+        Fires {
             what: "out of order",
             settings: &[],
             script: |s| tcp(s, 10, |_| [10_000.0, 0.0, 1000.0, 80.0]),
