@@ -49,9 +49,9 @@ fn drawn(place: [u64; 3]) -> u64 {
 fn words(subject: &Subject, table: &Table, dimension: &str) -> Vec<&'static str> {
     let kept = subject.unless_named.iter();
     let kept = kept.filter(|u| u.dimension == dimension).map(|u| u.value);
-    let told = table.made.iter().filter_map(|(_, stored)| match stored {
-        Stored::If(of, word) | Stored::IfNot(of, word) if *of == dimension => Some(*word),
-        _ => None,
+    let told = table.made.iter().filter_map(|(_, stored)| {
+        let (of, word, _) = stored.choice()?;
+        (of == dimension).then_some(word)
     });
     let ruled: Vec<&str> = kept.chain(told).collect();
     let free = ["alpha", "/beta", "zeta γ"];
@@ -70,7 +70,7 @@ fn numbers(unit: Unit) -> [f64; 4] {
 
 /// Whether a number of an event may be unknown: no measure is made of it.
 fn is_optional(table: &Table, dimension: &str) -> bool {
-    let is_made = |stored: &Stored| matches!(stored, Stored::Dimension(of) if *of == dimension);
+    let is_made = |stored: &Stored| stored.number() == Some(dimension);
     let is_summed = |parts: &[&str]| parts.contains(&dimension);
     table.detail == Detail::Event
         && !table.made.iter().any(|(_, stored)| is_made(stored))

@@ -225,3 +225,61 @@ fn without_root_the_rest_is_recorded() {
     assert!(detail.contains("CAP_BPF"), "{detail}");
     assert_eq!(state(&manifest, "cpu").0, "available");
 }
+
+/// A kernel that does not describe its types: for these processes alone, nothing is where it would.
+#[test]
+fn without_types_of_the_kernel_the_rest_is_recorded() {
+    let needs = [Need::Root, Need::Program("unshare"), Need::Program("mount")];
+    if !can_run("without_types_of_the_kernel_the_rest_is_recorded", &needs) {
+        return;
+    }
+    let run = scratch("without-types").join("run");
+    let on_such = |then: &str, arguments: &[&str]| {
+        let mut unshare = std::process::Command::new("unshare");
+        unshare.args(["--mount", "sh", "-ec"]);
+        let mount = "mount -t tmpfs sonde-test /sys/kernel/btf";
+        unshare.arg(format!("{mount}; {then}; exec \"$@\""));
+        unshare.arg("sh").arg(env!("CARGO_BIN_EXE_sonde"));
+        output(unshare.args(arguments).env_remove("SONDE_RUN"))
+    };
+    let path = run.display().to_string();
+    let record = |then: &str, options: &[&str]| {
+        let _ = std::fs::remove_dir_all(&run);
+        let begin = ["record", "-o", &path];
+        let arguments = [&begin[..], options, &["--", "true"]].concat();
+        let out = on_such(then, &arguments);
+        let told = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.success(), "{told}");
+        // It is told in lines of a terminal.
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let wanted = "a kernel that describes its types, CONFIG_DEBUG_INFO_BTF";
+    // One that describes them in a way that nobody knows.
+    let told = record("head -c 4096 /dev/zero >/sys/kernel/btf/vmlinux", &[]);
+    let other = format!("bpf-cpu (needs {wanted} (of another format))");
+    assert!(told.contains(&other), "{told}");
+    let told = record("true", &[]);
+    let missing = format!("not observed: bpf-disk, bpf-net, bpf-tcp, bpf-cpu (needs {wanted}");
+    assert!(told.contains(&missing), "{told}");
+    let told = record("true", &["--with", "file", "--events", "all"]);
+    assert!(
+        told.contains("There will be nothing of --with file"),
+        "{told}"
+    );
+    let doctor = on_such("true", &["doctor", "--json"]);
+    assert!(doctor.status.success(), "{doctor:?}");
+    let doctor: Value = serde_json::from_slice(&doctor.stdout).expect("JSON");
+    let manifest = manifest(&run);
+    for source in ["bpf-disk", "bpf-net", "bpf-tcp", "bpf-cpu", "bpf-file"] {
+        let (state_of, detail) = state(&manifest, source);
+        assert_eq!(state_of, "unsupported", "{source}: {detail}");
+        assert!(detail.contains(wanted), "{source}: {detail}");
+        let mut lines = doctor.as_array().expect("a list").iter();
+        let line = lines.find(|s| s["source"] == source).expect("a line");
+        assert_eq!(line["state"], "unsupported", "{line}");
+        let detail = line["detail"].as_str().expect("what it needs");
+        assert!(detail.contains(wanted), "{line}");
+    }
+    assert_eq!(state(&manifest, "cpu").0, "available");
+    assert_eq!(manifest["state"], "complete");
+}

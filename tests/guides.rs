@@ -4,6 +4,10 @@
 //! end with that status; `sh needs=fio,root` runs where that is; `text` is output, and is not
 //! run. A block that needs `nfs` or `zfs` is left out on a machine without them, also in CI,
 //! and its expressions are asked of a run all the same.
+//!
+//! That a command succeeds does not say that it answers what the guide says. So behind a block
+//! may stand, unseen by readers, what its output must show and what it must lack, as regular
+//! expressions of `grep -P`: `<!-- shows: churn.log +1000 -->`, `<!-- lacks: latency-bubble -->`.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -31,6 +35,9 @@ struct Block {
     status: i32,
     needs: Vec<String>,
     text: String,
+    /// Patterns that its output must match, and those that it must not.
+    shows: Vec<String>,
+    lacks: Vec<String>,
 }
 
 /// The fenced blocks of a page, and the page without them.
@@ -46,14 +53,33 @@ fn blocks(page: &str) -> (Vec<Block>, String) {
                 block.text.push('\n');
                 open = Some(block);
             }
-            (None, None) => {
-                rest += line;
-                rest.push('\n');
-            }
+            (None, None) => match promise(line) {
+                Some((must_match, pattern)) => {
+                    let block = found.last_mut().filter(|b| b.language == "sh");
+                    let block = block.unwrap_or_else(|| panic!("line {}: of no block", i + 1));
+                    let patterns = if must_match {
+                        &mut block.shows
+                    } else {
+                        &mut block.lacks
+                    };
+                    patterns.push(pattern.to_owned());
+                }
+                None => {
+                    rest += line;
+                    rest.push('\n');
+                }
+            },
         }
     }
     assert!(open.is_none(), "a fence is not closed: {open:?}");
     (found, rest)
+}
+
+/// The pattern of a line behind a block, and whether its output must match.
+fn promise(line: &str) -> Option<(bool, &str)> {
+    let comment = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+    let shows = comment.strip_prefix("shows: ").map(|p| (true, p));
+    shows.or_else(|| comment.strip_prefix("lacks: ").map(|p| (false, p)))
 }
 
 fn block_of(head: &str, line: usize) -> Block {
@@ -135,7 +161,8 @@ fn guides() -> Vec<PathBuf> {
     guides
 }
 
-/// The script of a guide: says in the file `at` which block it is at.
+/// The script of a guide: says in the file `at` which block it is at. What a block prints goes to
+/// a file named for its line.
 fn script(guide: &str, blocks: &[Block]) -> (String, Vec<usize>) {
     let (mut script, mut left_out) = (String::from("set -eu\n"), Vec::new());
     for (i, block) in blocks.iter().enumerate() {
@@ -146,7 +173,9 @@ fn script(guide: &str, blocks: &[Block]) -> (String, Vec<usize>) {
             left_out.push(i);
             continue;
         }
-        let _ = writeln!(script, "echo {} >\"$GUIDE_AT\"", block.line);
+        let line = block.line;
+        let _ = writeln!(script, "echo {line} >\"$GUIDE_AT\"");
+        let _ = writeln!(script, "exec >\"$GUIDE_AT.{line}\" 2>&1");
         if block.status == 0 {
             script += &block.text;
         } else {
@@ -189,15 +218,56 @@ fn walk(name: &str, script: &str) -> PathBuf {
             .env_remove("SONDE_RUN")
             .stdin(std::process::Stdio::null()),
     );
+    let line = std::fs::read_to_string(&at).unwrap_or_default();
     assert!(
         out.status.success(),
         "{name}: the block at line {} ended with {}\n{}\n{}",
-        std::fs::read_to_string(&at).unwrap_or_default().trim(),
+        line.trim(),
         out.status,
-        String::from_utf8_lossy(&out.stdout),
+        printed(&dir, line.trim()),
         String::from_utf8_lossy(&out.stderr)
     );
     dir
+}
+
+/// What the block at `line` printed.
+fn printed(dir: &Path, line: impl std::fmt::Display) -> String {
+    let bytes = std::fs::read(dir.join(format!("at.{line}"))).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether what a block printed into `file` matches; `^` and `$` are ends of lines.
+fn matches(file: &Path, pattern: &str) -> bool {
+    let pattern = format!("(?m){pattern}");
+    let grep = &mut Command::new("grep");
+    let out = output(grep.args(["-Pzq", "-e", &pattern]).arg(file));
+    let status = out.status.code();
+    assert!(
+        matches!(status, Some(0 | 1)),
+        "`{pattern}`: {}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    status == Some(0)
+}
+
+/// The blocks that ran printed what the guide promises.
+fn answers_are_as_told(name: &str, dir: &Path, ran: &[&Block]) {
+    for block in ran {
+        let line = block.line;
+        let file = dir.join(format!("at.{line}"));
+        let of = |patterns: &[String], must_match: bool| {
+            for pattern in patterns {
+                assert!(
+                    matches(&file, pattern) == must_match,
+                    "{name}: the block at line {line} {} `{pattern}`:\n{}",
+                    if must_match { "lacks" } else { "shows" },
+                    printed(dir, line)
+                );
+            }
+        };
+        of(&block.shows, true);
+        of(&block.lacks, false);
+    }
 }
 
 /// The words of the `sonde` commands in a block; quotes keep words together.
@@ -281,19 +351,31 @@ fn pictures_are_there(work: &Path, blocks: &[&Block]) {
     }
 }
 
+/// The blocks that were not left out.
+fn ran<'b>(blocks: &'b [Block], left_out: &[usize]) -> Vec<&'b Block> {
+    let ran = blocks.iter().enumerate();
+    let ran = ran.filter(|(i, b)| b.language == "sh" && !left_out.contains(i));
+    ran.map(|(_, b)| b).collect()
+}
+
 #[test]
-fn every_command_of_the_guides_runs() {
+fn every_command_of_the_guides_runs_and_answers() {
+    let mut promises = 0;
     for path in guides() {
         let name = path.file_name().expect("a name").to_string_lossy();
         let page = std::fs::read_to_string(&path).expect("a page");
         let (blocks, _) = blocks(&page);
         let (script, left_out) = script(&name, &blocks);
         let dir = walk(&name, &script);
-        let ran = |i: &usize| !left_out.contains(i) && blocks[*i].status == 0;
-        let ran: Vec<&Block> = (0..blocks.len()).filter(ran).map(|i| &blocks[i]).collect();
-        pictures_are_there(&dir.join("work"), &ran);
+        let ran = ran(&blocks, &left_out);
+        answers_are_as_told(&name, &dir, &ran);
+        let told = blocks.iter().map(|b| b.shows.len() + b.lacks.len());
+        promises += told.sum::<usize>();
+        let good: Vec<&Block> = ran.into_iter().filter(|b| b.status == 0).collect();
+        pictures_are_there(&dir.join("work"), &good);
         std::fs::remove_dir_all(&dir).expect("gone");
     }
+    assert!(promises > 25, "only {promises} answers are looked at");
 }
 
 #[test]
@@ -387,9 +469,35 @@ fn a_block_that_ends_otherwise_is_noticed() {
             true,
         ),
         ("```sh\necho $nothing\n```\n", false),
+        // What is printed, of each block by itself.
+        ("```sh\necho a 17\n```\n<!-- shows: ^a +17$ -->\n", true),
+        ("```sh\necho a 17\n```\n<!-- shows: ^a +18$ -->\n", false),
+        ("```sh\necho a 17\n```\n<!-- lacks: ^a +18$ -->\n", true),
+        ("```sh\necho a 17\n```\n<!-- lacks: ^a +17$ -->\n", false),
+        (
+            "```sh\necho a\n```\n<!-- shows: a -->\n<!-- lacks: b -->\n```sh\necho b >&2\n```\n\
+             text\n<!-- shows: b -->\n<!-- lacks: a -->\n",
+            true,
+        ),
+        (
+            "```sh\necho a\n```\n<!-- shows: b -->\n```sh\necho b\n```\n",
+            false,
+        ),
+        (
+            "```sh\necho a; echo b\n```\n<!-- shows: ^a$\\s^b$ -->\n",
+            true,
+        ),
+        (
+            "```sh fails=2\necho a; exit 2\n```\n<!-- shows: b -->\n",
+            false,
+        ),
     ] {
-        let (script, _) = script("page", &blocks(page).0);
-        let ended = std::panic::catch_unwind(|| walk("guides-itself", &script));
+        let blocks = blocks(page).0;
+        let (script, left_out) = script("page", &blocks);
+        let ended = std::panic::catch_unwind(|| {
+            let dir = walk("guides-itself", &script);
+            answers_are_as_told("page", &dir, &ran(&blocks, &left_out));
+        });
         assert_eq!(ended.is_ok(), good, "{page}");
     }
     std::fs::remove_dir_all(scratch("guides-itself")).expect("gone");

@@ -132,6 +132,9 @@ fn histogram(recorded: &Path, dir: &Path) -> PathBuf {
     // And two for which there was no room.
     let lost = [sink.word("disk_event")];
     sink.row(TableId::of("self_events"), &lost, &[2.0, 0.0, 3.0]);
+    // And a connection that has no name.
+    let other = [sink.word("(other)")];
+    sink.row(TableId::of("tcp_rtt"), &other, &[0.001, 5.0]);
     writer.append(&mut sink, time);
     writer.finish(manifest).unwrap();
     path
@@ -168,6 +171,11 @@ fn get_prints_what_the_page_says() {
     assert_eq!(sampled[0]["stands_for"], 3.0);
     assert_eq!(sampled[0]["dropped"], 2.0);
     answers.extend(sampled);
+    answers.extend(ask(
+        &histogram,
+        false,
+        &["tcp.rtt_samples where remote = 10.0.0.9"],
+    ));
     compare("get", &answers);
     // Without `--series` there is none.
     let plain = &ask(&run, false, &["self.samples"])[0];
@@ -397,7 +405,7 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_field_of_a_manifest_is_in_the_format() {
-    use run::manifest::{Change, ClockStep, Command, Imported, Loss, Phase};
+    use run::manifest::{Change, ClockStep, Command, Imported, Loss, Phase, TextLine};
     let dir = scratch("json-manifest");
     let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
     let run = dir.join("run");
@@ -432,6 +440,7 @@ fn every_field_of_a_manifest_is_in_the_format() {
     manifest.imported.push(Imported {
         host: Some("host".into()),
         notes: vec!["note".into()],
+        first_not_understood: vec![TextLine::default()],
         ..Imported::default()
     });
     let arguments = vec!["true".into()];

@@ -101,6 +101,18 @@ fn what_may_be_among_the_others_is_said_to_be() {
         assert!(text.contains(may_be) && text.contains(by), "{text}");
         assert!(text.contains("note: "), "{text}");
     }
+    // Beside what was found, too, and whatever it is shown as.
+    let found = "tcp.rtt_samples where remote = 10.0.0.1";
+    for command in ["get", "plot"] {
+        let text = said(command, &run, found);
+        assert!(!text.contains("no rows") && text.contains(may_be), "{text}");
+    }
+    let csv = support::output(sonde().arg("get").arg(&run).args([found, "--csv"]));
+    assert!(!String::from_utf8_lossy(&csv.stdout).contains("room"));
+    assert!(String::from_utf8_lossy(&csv.stderr).contains("beyond the room"));
+    let notes = get(&run, found)["notes"].clone();
+    let note = notes[0].as_str().expect("a note");
+    assert!(note.contains(may_be) && notes.get(1).is_none(), "{notes}");
     for expression in [
         "cpu.time by mode where process = dog",
         "tcp.rtt_samples by rtt where remote = 10.0.0.9 and time > 100s",

@@ -200,7 +200,11 @@ fn ratios_are_sums_by_sums() {
             };
             let of = |statistic: &str| {
                 sum(&match derived.without {
-                    Some((dimension, word)) => format!("{statistic} where {dimension} != {word}"),
+                    Some((dimension, words)) => {
+                        let tests = words.iter().map(|word| format!("{dimension} != {word}"));
+                        let tests: Vec<String> = tests.collect();
+                        format!("{statistic} where {}", tests.join(" and "))
+                    }
                     None => statistic.to_owned(),
                 })
             };

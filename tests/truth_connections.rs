@@ -5,6 +5,8 @@
     reason = "tests run programs, write files, read clocks and wait"
 )]
 
+#[path = "support/recorder.rs"]
+mod recorder;
 #[path = "support/space.rs"]
 mod space;
 mod support;
@@ -12,14 +14,26 @@ mod truth;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use recorder::series;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use space::{NEEDS, Space, pair};
-use support::{can_run, get, scratch, total};
+use support::{can_run, get, note_again, scratch, total};
 use truth::{Totals, same};
+
+/// One keeps the machine busy, another has a second for its work.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 const HISTOGRAMS: &[&str] = &["--detail", "distributions"];
 
@@ -250,4 +264,154 @@ fn a_slow_link_shows_in_times_to_connect_and_in_round_trips() {
         0.0 < longest && longest < 0.5,
         "a round trip of {longest} s"
     );
+}
+
+/// Segments come without a pause, also while a sample is taken: none of its intervals goes
+/// without the times of its round trips.
+#[test]
+fn round_trips_of_a_busy_connection_are_in_each_interval() {
+    let name = "round_trips_of_a_busy_connection_are_in_each_interval";
+    if !can_run(name, NEEDS) {
+        return;
+    }
+    let _alone = alone();
+    let spaces = pair("steady");
+    let listener = listen(&spaces[1], 7005);
+    let run = scratch("steady").join("run");
+    let rounds = AtomicU64::new(0);
+    let mut here = connect(&spaces[0], 7005);
+    let (mut there, _) = listener.accept().expect("accepts");
+    let until_end = here.try_clone().expect("another handle");
+    let (before, after) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut byte = [0; 1];
+            while there.read(&mut byte).is_ok_and(|n| n > 0) {
+                there.write_all(&byte).expect("answers");
+            }
+        });
+        scope.spawn(|| {
+            let mut byte = [7; 1];
+            while here.write_all(&byte).is_ok() && here.read(&mut byte).is_ok_and(|n| n > 0) {
+                rounds.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let before = rounds.load(Ordering::Relaxed);
+        let recording = spaces[0].record(&run, HISTOGRAMS);
+        let begun = rounds.load(Ordering::Relaxed);
+        std::thread::sleep(Duration::from_secs(2));
+        let ends = rounds.load(Ordering::Relaxed);
+        recording.end();
+        let after = rounds.load(Ordering::Relaxed);
+        until_end.shutdown(Shutdown::Write).expect("ends");
+        ((ends - begun) as f64, (after - before) as f64)
+    });
+    // Each answer is a segment, and nearly all segments are answers.
+    let samples = total(&run, "tcp.rtt_samples where remote = 10.9.8.2");
+    assert!(
+        (before * 0.95..after * 1.05).contains(&samples),
+        "{samples} samples of {before} to {after} round trips"
+    );
+    let rtts = series(&run, "tcp.rtt_samples where remote = 10.9.8.2");
+    let segments = series(
+        &run,
+        "tcp.segments where remote = 10.9.8.2 and direction = receive",
+    );
+    // They are read one after the other, on a busy machine with a pause between.
+    assert!(rtts.len() > 2, "{rtts:?}");
+    for (rtts, segments) in rtts.iter().zip(&segments) {
+        assert!(
+            rtts.value > 0.3 * segments.value,
+            "{rtts:?}, where {segments:?} came"
+        );
+    }
+}
+
+/// So many under way at once that several want the same place in the program's table.
+#[test]
+fn a_thousand_connects_under_way_at_once_are_all_timed() {
+    let name = "a_thousand_connects_under_way_at_once_are_all_timed";
+    if !can_run(name, NEEDS) {
+        return;
+    }
+    let _alone = alone();
+    for again in 1..=3 {
+        // What the kernel runs no program for it counts nowhere: here many connections at once
+        // are done in one go, and on some kernels that may come on top of a thread of init, for
+        // which no program is run. All it did tell are timed, each time.
+        let told = connect_at_once();
+        if told == COUNT as f64 {
+            return;
+        }
+        note_again(&format!(
+            "the kernel told {told} of {COUNT} connections, try {again}"
+        ));
+    }
+    panic!("the kernel left connections out three times");
+}
+
+/// A thousand connects at once, all of them timed that the kernel told, which is the answer.
+fn connect_at_once() -> f64 {
+    let spaces = pair("at-once");
+    let listener = listen(&spaces[1], 7004);
+    // They come all at once: nobody is turned away because the queue is full.
+    rustix::net::listen(&listener, 4096).expect("a longer queue");
+    // The usual limit of open files is 1,024.
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum.map(|most| most.min(8192));
+    setrlimit(Resource::Nofile, limit).expect("less than the most");
+    // Nobody answers for the other side's address at first: each first step is sent again after
+    // a second, when all are under way.
+    let answer_at = |host: &str| {
+        spaces[0].run(&format!(
+            "ip neigh replace 10.9.8.2 lladdr 02:00:00:00:00:{host} dev veth0 nud permanent"
+        ));
+    };
+    answer_at("99");
+    let run = scratch("at-once").join("run");
+    let recording = spaces[0].record(&run, HISTOGRAMS);
+    let began = Instant::now();
+    let there: SocketAddrV4 = "10.9.8.2:7004".parse().expect("an address");
+    let sockets: Vec<OwnedFd> = spaces[0].within(|| {
+        let connect = |_| {
+            let socket = socket_with(
+                AddressFamily::INET,
+                SocketType::STREAM,
+                SocketFlags::NONBLOCK,
+                None,
+            );
+            let socket = socket.expect("a socket");
+            let tried = rustix::net::connect(&socket, &there);
+            assert_eq!(tried, Err(rustix::io::Errno::INPROGRESS));
+            socket
+        };
+        (0..COUNT).map(connect).collect()
+    });
+    let all_began = began.elapsed().as_secs_f64();
+    assert!(all_began < 0.8, "{all_began} s to begin all");
+    answer_at("02");
+    for _ in 0..COUNT {
+        drop(listener.accept().expect("accepts"));
+    }
+    let took = began.elapsed().as_secs_f64();
+    settle();
+    drop(sockets);
+    settle();
+    recording.end();
+    let only = "where remote_port = 7004";
+    let told = Totals::of(&run, "tcp.state_changes by state").get("SYN_SENT to ESTABLISHED");
+    let timed = total(&run, &format!("tcp.connects {only}"));
+    same("connects", timed, told);
+    let answer = get(&run, &format!("tcp.connects by connect_time {only}"));
+    for group in answer["groups"].as_array().expect("groups") {
+        let from = group["key"]["connect_time"]["from"]
+            .as_f64()
+            .expect("a number");
+        assert!(
+            (0.9..took).contains(&from),
+            "connecting took {from} s of {took} s"
+        );
+    }
+    let unseen = total(&run, "self.unseen where table = tcp_event");
+    same("connects that could not be followed", unseen, 0.0);
+    told
 }

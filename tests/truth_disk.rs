@@ -15,7 +15,7 @@ use std::process::Command;
 
 use rustix::fs::FlockOperation;
 use serde_json::Value;
-use support::{AtEnd, LoopDevice, Need, can_run, scratch, succeed, total};
+use support::{AtEnd, LoopDevice, Need, can_run, note_again, scratch, succeed, total};
 use truth::{DiskLine, OPS, Totals, bounded, record, record_script, same};
 
 const MIB: u64 = 1 << 20;
@@ -320,7 +320,11 @@ fn fio_on_the_root_disk_agrees_but_for_other_writers() {
                 );
             }
         }
-        shared.agrees_with_fio(&device)
+        let agrees = shared.agrees_with_fio(&device);
+        if !agrees {
+            note_again("others read or wrote around fio");
+        }
+        agrees
     });
     assert!(
         agreed,

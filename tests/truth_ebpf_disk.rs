@@ -12,16 +12,30 @@
 
 #[path = "truth_ebpf_disk/bubble.rs"]
 mod bubble;
+#[path = "truth_ebpf_disk/churn.rs"]
+mod churn;
+#[path = "truth_ebpf_disk/coming.rs"]
+mod coming;
 #[path = "truth_ebpf_disk/depth.rs"]
 mod depth;
+#[path = "truth_ebpf_disk/errors.rs"]
+mod errors;
 #[path = "truth_ebpf_disk/exact.rs"]
 mod exact;
+#[path = "truth_ebpf_disk/hung.rs"]
+mod hung;
+#[path = "truth_ebpf_disk/kinds.rs"]
+mod kinds;
 #[path = "truth_ebpf_disk/lacking.rs"]
 mod lacking;
 #[path = "truth_ebpf_disk/life.rs"]
 mod life;
+#[path = "truth_ebpf_disk/places.rs"]
+mod places;
 #[path = "support/recorder.rs"]
 mod recorder;
+#[path = "truth_ebpf_disk/requeued.rs"]
+mod requeued;
 #[path = "truth_ebpf_disk/seeks.rs"]
 mod seeks;
 #[path = "truth_ebpf_disk/slow.rs"]
@@ -32,9 +46,13 @@ mod support;
 mod truth;
 #[path = "truth/undisturbed.rs"]
 mod undisturbed;
+#[path = "truth_ebpf_disk/weighed.rs"]
+mod weighed;
+#[path = "truth_ebpf_disk/who.rs"]
+mod who;
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
 use serde_json::Value;
@@ -57,8 +75,41 @@ const NEEDS_FUSE: &[Need] = &[
     Need::Program("fio"),
     Need::Program("chrt"),
 ];
+const NEEDS_ZRAM: &[Need] = &[Need::Path(ZRAM)];
 /// How deep the recordings of these tests look.
 const LOOK: &[&str] = &["--detail", "distributions"];
+/// Each I/O as an event too, however many they are.
+const EVENTS: &[&str] = &["--event-budget", "10000%"];
+
+/// Where devices of memory come from, which have no requests.
+const ZRAM: &str = "/sys/class/zram-control";
+
+/// Such a device, of the test's own.
+struct Zram {
+    name: String,
+    path: PathBuf,
+}
+
+impl Zram {
+    /// A device of a size as the kernel has it: `64M`.
+    fn new(size: &str) -> Zram {
+        let number = std::fs::read_to_string(format!("{ZRAM}/hot_add")).expect("a new device");
+        let name = format!("zram{}", number.trim());
+        let path = Path::new("/dev").join(&name);
+        let device = Zram { name, path };
+        std::fs::write(format!("/sys/block/{}/disksize", device.name), size).expect("a size");
+        recorder::wait("the device", || device.path.exists());
+        device
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        let _ = std::fs::write(format!("/sys/block/{}/reset", self.name), "1");
+        let number = self.name.trim_start_matches("zram");
+        let _ = std::fs::write(format!("{ZRAM}/hot_remove"), number);
+    }
+}
 
 /// A loop device over tmpfs that nobody else reads: device managers leave a locked one alone.
 fn quiet_device(name: &str) -> (File, LoopDevice) {
@@ -87,6 +138,15 @@ fn fio(target: &Path, options: &str) -> Vec<String> {
 /// one when its I/O is done is no time of the disk, nor may it fall behind with the next.
 fn fio_first(target: &Path, options: &str) -> String {
     format!("chrt --fifo 50 {}", fio(target, options).join(" "))
+}
+
+/// `script`, and after it reads that use each request of `device` twice: an I/O of which the kernel
+/// did not tell the end is found, and counted as unseen, when its request is used again.
+fn swept(script: &str, device: &Path) -> String {
+    let all =
+        "rw=randread bs=4k ioengine=libaio iodepth=512 iodepth_batch=512 size=16m io_size=16m";
+    let all = fio(device, all).join(" ");
+    format!("{script}\n{all} >&2\n{all} >&2")
 }
 
 /// A bucket of a breakdown by a number; its ends are NaN where that number is not known.

@@ -17,13 +17,14 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use files::{ALL_NAMED, alone, observe, observe_with, ops, tables_agree, with_own};
+use files::{ALL_NAMED, Own, alone, observe, observe_with, ops, tables_agree, with_own};
 use serde_json::Value;
 use sources::{Detail, Host, Look, SOURCES};
 use support::{AtEnd, Need, can_run, scratch, total};
-use truth::{record_script_with, same};
+use truth::{Totals, record_script_with, same};
 
 /// The case of a log that is opened for each line, and of one that is kept open.
 #[test]
@@ -97,6 +98,51 @@ fn calls_of_many_threads_are_all_counted() {
         );
         tables_agree(&run, own);
     });
+}
+
+/// Two processors that use a new file system at the same moment: whoever comes second does not
+/// take it for another one.
+#[test]
+fn a_file_system_that_two_processors_meet_at_once_is_one() {
+    let name = "file-at-once";
+    let Some(_alone) = alone(name) else {
+        return;
+    };
+    let dir = scratch(name);
+    let all: Vec<(Own, File)> = (0..40)
+        .map(|i| {
+            let below = dir.join(format!("{i}"));
+            std::fs::create_dir(&below).expect("a directory");
+            let own = Own::new(&below);
+            let file = File::create_new(own.point.join("file")).expect("a file");
+            (own, file)
+        })
+        .collect();
+    let (arrived, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let meet = || {
+        for (i, (_, file)) in all.iter().enumerate() {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            while arrived.load(Ordering::SeqCst) < 2 * (i + 1) {
+                std::hint::spin_loop();
+            }
+            rustix::fs::fstat(file).expect("it is open");
+            left.fetch_add(1, Ordering::SeqCst);
+            while left.load(Ordering::SeqCst) < 2 * (i + 1) {
+                std::hint::spin_loop();
+            }
+        }
+    };
+    let run = observe(&dir, || {
+        std::thread::scope(|scope| {
+            scope.spawn(meet);
+            meet();
+        });
+    });
+    let looked = Totals::of(&run, "file.ops by filesystem where op = stat");
+    for (own, _) in &all {
+        let point = own.point.display().to_string();
+        same(&point, looked.get(&point), 2.0);
+    }
 }
 
 /// More files in an interval than the program keeps apart: the sum is exact all the same.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use run::{Nanos, Run};
 use rustix::time::{ClockId, clock_gettime};
-use support::{Need, output, scratch};
+use support::{Need, note_again, output, scratch};
 use truth::{record, record_script, recording};
 
 /// The wall clock, in nanoseconds.
@@ -208,6 +208,7 @@ fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
         if added < LIMIT {
             break;
         }
+        note_again(&format!("recording added {added} ns to the start"));
         std::thread::sleep(std::time::Duration::from_millis(500));
         added = added.min(round(another));
     }

@@ -101,10 +101,13 @@ fn direct_io_is_of_its_file_whatever_memory_it_goes_to() {
                 "--rw=randread --size=8m --direct=1 --number_ios=300 --mem={memory} \
                  --ioengine={engine} --iodepth={depth}"
             );
-            undisturbed(1, || {
+            let record = || {
                 let run = scratch(&format!("named-direct-{place}-{engine}")).join("run");
                 record_script_with(&run, "100ms", EVENTS, &files.job("data", &options));
-                let read = files.ios(&run, "read");
+                (run, ())
+            };
+            undisturbed(record, |run, ()| {
+                let read = files.ios(run, "read");
                 let what = format!("{engine} into {memory}");
                 same(&what, read.get(&files.at("data")), 300.0);
                 same(&what, read.get(&buffer), 0.0);
@@ -133,6 +136,40 @@ fn what_is_written_through_the_cache_is_of_its_file() {
     );
 }
 
+/// A file system that goes to another place while it is recorded.
+#[test]
+fn a_file_is_where_its_file_system_is_mounted_then() {
+    if !can_run("a_file_is_where_its_file_system_is_mounted_then", NEEDS) {
+        return;
+    }
+    let _alone = alone();
+    let record = || {
+        let files = Files::new("named-moved");
+        let (from, disk) = (files.point.display(), files.disk.path.display());
+        let moved = scratch("named-moved-to").join("mnt");
+        std::fs::create_dir(&moved).expect("a directory");
+        let to = moved.display();
+        let write = |point: &dyn std::fmt::Display, count: u32| {
+            format!("dd if=/dev/zero of={point}/data bs=4k count={count} oflag=direct status=none")
+        };
+        // Mounts are looked at when events are taken, with each sample at least.
+        let script = format!(
+            "{}; sleep 0.4; umount {from}; mount {disk} {to}; sleep 0.4; {}; sleep 0.4; umount {to}",
+            write(&from, 40),
+            write(&to, 30)
+        );
+        let run = scratch("named-moved").join("run");
+        record_script_with(&run, "100ms", EVENTS, &script);
+        let written = files.ios(&run, "write");
+        let of = |point: &dyn std::fmt::Display| written.get(&format!("{point}/data"));
+        (run, [of(&from), of(&to)])
+    };
+    undisturbed(record, |_, [before, after]| {
+        same("in the first place", *before, 40.0);
+        same("in the second", *after, 30.0);
+    });
+}
+
 /// Metadata that is read after direct I/O is not of the file that had it.
 #[test]
 fn metadata_is_of_no_file() {
@@ -140,7 +177,7 @@ fn metadata_is_of_no_file() {
         return;
     }
     let _alone = alone();
-    undisturbed(1, || {
+    let record = || {
         let files = Files::new("named-meta");
         let show = files.point.display();
         let disk = files.disk.path.display();
@@ -166,17 +203,13 @@ fn metadata_is_of_no_file() {
         recorder.signal(Signal::INT);
         let (status, said) = recorder.end();
         assert!(status.success(), "{said}");
-        let read = files.ios(&run, "read");
-        same("of data", read.get(&files.at("data")), 1.0);
-        let all = total(
-            &run,
-            &format!(
-                "disk.ios where device = {} and op = read",
-                files.disk.name()
-            ),
-        );
+        let part = format!("where device = {} and op = read", files.disk.name());
+        let all = total(&run, &format!("disk.ios {part}"));
         assert!(all > 50.0, "only {all} reads in all");
-    });
+        let of_data = files.ios(&run, "read").get(&files.at("data"));
+        (run, of_data)
+    };
+    undisturbed(record, |_, of_data| same("of data", *of_data, 1.0));
 }
 
 #[test]
@@ -185,7 +218,7 @@ fn long_names_deep_paths_and_renamed_files_are_kept_apart() {
         return;
     }
     let _alone = alone();
-    undisturbed(1, || {
+    let record = || {
         let files = Files::new("named-long");
         let long = "x".repeat(200);
         let deep: String = (0..20).map(|i| format!("d{i}/")).collect();
@@ -217,10 +250,18 @@ fn long_names_deep_paths_and_renamed_files_are_kept_apart() {
         script += &format!("mv {from} {to}; {}", dd("second", 15));
         record_script_with(&run, "100ms", EVENTS, &script);
         let written = files.ios(&run, "write");
-        for (name, count) in &names {
-            same(name, written.get(&files.at(name)), f64::from(*count));
+        let mut expected: Vec<(String, f64, f64)> = Vec::new();
+        for (name, count) in names {
+            let recorded = written.get(&files.at(&name));
+            expected.push((name, recorded, f64::from(count)));
         }
-        same("renamed", written.get(&to), 15.0);
+        expected.push(("renamed".to_owned(), written.get(&to), 15.0));
+        (run, expected)
+    };
+    undisturbed(record, |_, all| {
+        for (name, recorded, expected) in all {
+            same(name, *recorded, *expected);
+        }
     });
 }
 
@@ -231,7 +272,7 @@ fn after_exec_it_is_another_program() {
         return;
     }
     let _alone = alone();
-    undisturbed(1, || {
+    let record = || {
         let disk = LoopDevice::new("named-exec", 8 * MIB);
         let run = scratch("named-exec").join("run");
         let path = disk.path.display();
@@ -243,8 +284,9 @@ fn after_exec_it_is_another_program() {
         record_script_with(&run, "100ms", EVENTS, &script);
         let part = format!("where device = {}", disk.name());
         let by = Totals::of(&run, &format!("disk.ios by command {part}"));
-        same("dd", by.get("dd"), 100.0);
-    });
+        (run, by.get("dd"))
+    };
+    undisturbed(record, |_, dd| same("dd", *dd, 100.0));
 }
 
 /// The same of what it sends.
@@ -358,7 +400,7 @@ fn every_one_of_many_devices_is_counted() {
         return;
     }
     let _alone = alone();
-    undisturbed(1, || {
+    let record = || {
         let disks: Vec<LoopDevice> = (0..20)
             .map(|i| LoopDevice::new(&format!("named-many-{i}"), 2 * MIB))
             .collect();
@@ -374,14 +416,21 @@ fn every_one_of_many_devices_is_counted() {
         let run = scratch("named-devices").join("run");
         let before: Vec<DiskLine> = disks.iter().map(|d| DiskLine::now(&d.name())).collect();
         record_script_with(&run, "100ms", &["--detail", "distributions"], &script);
-        for (disk, before) in disks.iter().zip(before) {
-            let counted = DiskLine::now(&disk.name()).since(&before);
+        let counted: Vec<(String, DiskLine)> = disks
+            .iter()
+            .zip(before)
+            .map(|(disk, before)| (disk.name(), DiskLine::now(&disk.name()).since(&before)))
+            .collect();
+        (run, counted)
+    };
+    undisturbed(record, |run, all| {
+        for (name, counted) in all {
             for (place, op) in OPS.iter().enumerate() {
-                let part = format!("where device = {} and op = {op}", disk.name());
+                let part = format!("where device = {name} and op = {op}");
                 let expression = format!("disk.ios by latency {part}");
                 let of_op = counted.of(place)[0];
                 assert!(of_op > 0.0, "{op}");
-                same(&expression, Totals::of(&run, &expression).sum(), of_op);
+                same(&expression, Totals::of(run, &expression).sum(), of_op);
             }
         }
     });

@@ -6,6 +6,8 @@
     reason = "tests run programs, write files and wait"
 )]
 
+#[path = "truth_segments/contexts.rs"]
+mod contexts;
 #[path = "support/space.rs"]
 mod space;
 mod support;
@@ -14,17 +16,26 @@ mod truth;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use serde_json::Value;
 use space::{NEEDS, Space, pair};
-use support::{can_run, get, scratch, sonde, total};
+use support::{can_run, get, note_again, scratch, sonde, total};
 use truth::{Totals, ip, same};
 
 const HISTOGRAMS: &[&str] = &["--detail", "distributions"];
 /// Ethernet's header, and those of IP and of TCP with the time stamp.
 const LINK: f64 = 14.0;
 const HEADERS: f64 = LINK + 20.0 + 32.0;
+
+/// What keeps both processors busy is written here, all else reads.
+static STORM: RwLock<()> = RwLock::new(());
+
+/// There is no storm while it lives.
+fn calm() -> RwLockReadGuard<'static, ()> {
+    STORM.read().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A connection from the first namespace to the second.
 fn connect(spaces: &[Space; 2]) -> [TcpStream; 2] {
@@ -100,6 +111,19 @@ fn segments_add_up_to_the_counters_of_their_interface() {
     if !can_run("segments_add_up_to_the_counters_of_their_interface", NEEDS) {
         return;
     }
+    let _calm = calm();
+    for again in 1..=3 {
+        let Some(missing) = segments_agree() else {
+            return;
+        };
+        note_again(&format!("the kernel did not tell {missing}, try {again}"));
+    }
+    panic!("the kernel left segments out three times");
+}
+
+/// A load all of whose segments are in the run as they are in the counters; what the kernel ran no
+/// program for, as some do not on top of a thread of init.
+fn segments_agree() -> Option<String> {
     let spaces = pair("segments");
     let run = scratch("segments").join("run");
     let before = spaces[0].counters("veth0");
@@ -114,6 +138,16 @@ fn segments_add_up_to_the_counters_of_their_interface() {
     let counted: Vec<f64> = after.iter().zip(before).map(|(a, b)| a - b).collect();
     let [received, sent] = [[counted[0], counted[1]], [counted[2], counted[3]]];
     assert!(sent[0] > 20e6 && received[0] > 600e3, "{counted:?}");
+    let told = Totals::of(
+        &run,
+        "net.segments by direction where stage = driver and interface = veth0",
+    );
+    for (direction, counted) in [("receive", received[1]), ("transmit", sent[1])] {
+        let missing = counted - told.get(direction);
+        if missing > 0.0 {
+            return Some(format!("{missing} segments, {direction}"));
+        }
+    }
     // What leaves the namespace counts once, although the other end is seen too.
     for whole in [
         "stage = driver",
@@ -140,6 +174,7 @@ fn segments_add_up_to_the_counters_of_their_interface() {
     let layer = get(&run, &format!("net.bytes by layer where {other}"));
     assert_eq!(layer["groups"][0]["key"]["layer"], "virtual", "{layer}");
     contexts_add_up(&run, sent[0] + received[0]);
+    None
 }
 
 /// The contexts are those that there are, and add up to the whole.
@@ -174,19 +209,30 @@ fn contexts_add_up(run: &Path, whole: f64) {
     );
 }
 
+/// With Ethernet's header 1,519 bytes: the last that a bucket of the histogram holds, so that its
+/// upper end says that no packet was larger.
+const PLAIN_MTU: u16 = 1505;
+
 #[test]
 fn without_offload_a_segment_is_a_packet() {
     if !can_run("without_offload_a_segment_is_a_packet", NEEDS) {
         return;
     }
+    let _calm = calm();
     let spaces = pair("plain");
+    for space in &spaces {
+        ip(&format!("-n {} link set veth0 mtu {PLAIN_MTU}", space.0));
+    }
+    let whole = f64::from(PLAIN_MTU) + LINK;
     let run = scratch("plain").join("run");
     let before = spaces[0].counters("veth0");
+    let again = || spaces[0].counter("snmp", "Tcp", "RetransSegs");
+    let again_before = again();
     let recording = spaces[0].record(&run, HISTOGRAMS);
     // It learnt of the offload when it connected: the kernel has to cut behind the queue.
     let mut early = connect(&spaces);
     ip(&format!(
-        "-n {} link set veth0 gso_max_segs 1 gso_max_size 1514",
+        "-n {} link set veth0 gso_max_segs 1 gso_max_size {whole}",
         spaces[0].0
     ));
     pour(&mut early, 3_000_000);
@@ -198,10 +244,12 @@ fn without_offload_a_segment_is_a_packet() {
         let expression = format!("net.segments by size where {part} and stage = {stage}");
         buckets(&run, &expression, "size")
     };
-    let largest = |b: &[[f64; 3]]| b.iter().map(|b| b[0]).fold(0.0, f64::max);
     let (driver, queue) = (sizes("driver"), sizes("queue"));
-    assert!(largest(&driver) <= 1500.0 + LINK, "{driver:?}");
-    assert!(largest(&queue) > 10_000.0, "{queue:?}");
+    // Upper ends are one above what they hold.
+    let most = driver.iter().map(|b| b[1]).fold(0.0, f64::max);
+    same("one above the largest packet", most, whole + 1.0);
+    let largest = queue.iter().map(|b| b[0]).fold(0.0, f64::max);
+    assert!(largest > 10_000.0, "{queue:?}");
     let segments: f64 = driver.iter().map(|b| b[2]).sum();
     same("segments are packets", segments, after[3] - before[3]);
     same(
@@ -214,10 +262,14 @@ fn without_offload_a_segment_is_a_packet() {
         &format!("net.segments where {part} and packets_per_segment >= 2"),
     );
     same("segments of several packets", joined, 0.0);
-    // 3,000,000 bytes in packets of 1,448, and the few that have no data.
-    let full = driver.iter().filter(|b| b[0] <= 1514.0 && 1514.0 < b[1]);
+    // 3,000,000 bytes in packets of 1,453, what was sent again, and the few that have no data.
+    let full = driver.iter().filter(|b| b[0] <= whole && whole < b[1]);
     let full: f64 = full.map(|b| b[2]).sum();
-    assert!((1900.0..=2072.0).contains(&full), "{full} full packets");
+    let again = again() - again_before;
+    assert!(
+        (1900.0..=2065.0 + again).contains(&full),
+        "{full} full packets, {again} segments were sent again"
+    );
 }
 
 #[test]
@@ -225,6 +277,7 @@ fn the_size_of_a_write_shows_in_its_segments() {
     if !can_run("the_size_of_a_write_shows_in_its_segments", NEEDS) {
         return;
     }
+    let _calm = calm();
     let spaces = pair("writes");
     let [small, large] = [1024, 65536].map(|size| {
         let run = scratch(&format!("writes-{size}")).join("run");
@@ -274,6 +327,7 @@ fn without_softirqs_nobody_knows_the_context() {
     if !can_run("without_softirqs_nobody_knows_the_context", NEEDS) {
         return;
     }
+    let _calm = calm();
     let run = scratch("no-softirq").join("run");
     let mut record = sonde();
     record.args(["record", "-q", "--every", "100ms", "--for", "1s"]);
@@ -327,6 +381,7 @@ fn interfaces_for_which_there_is_no_room_are_summed() {
     if !can_run("interfaces_for_which_there_is_no_room_are_summed", NEEDS) {
         return;
     }
+    let _calm = calm();
     let spaces = [Space::new("many-a"), Space::new("many-b")];
     let mut script = String::new();
     for i in 1..=PAIRS {

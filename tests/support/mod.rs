@@ -11,6 +11,7 @@ pub(crate) mod disk_runs;
 pub(crate) mod python;
 
 use std::cell::RefCell;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
@@ -121,6 +122,22 @@ pub(crate) fn can_run(test: &str, needs: &[Need]) -> bool {
     );
     eprintln!("skipped: {text}");
     false
+}
+
+/// Keeps that the present test looks again, and why: what a test prints is shown only if it fails, so
+/// `.ci/run` prints these at its end.
+pub(crate) fn note_again(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let line = format!("{test} looked again: {why}\n");
+    eprint!("{line}");
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join("again.log");
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(log);
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    written.expect("the build directory takes files");
 }
 
 /// Does something when dropped, also when the test fails: undoes what a test did to the

@@ -60,12 +60,40 @@ impl Delay {
     }
 }
 
+/// What a read is answered with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Answer {
+    /// All that it asks for.
+    Whole,
+    /// An error, one of so many.
+    ErrorOneIn(u64),
+    /// The first page only, one of so many that ask for more.
+    PageOneIn(u64),
+}
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
 /// What the file system and the test share.
 #[derive(Debug)]
 struct State {
     delay: Mutex<Delay>,
+    answer: Mutex<Answer>,
     reads: AtomicU64,
     slept: AtomicU64,
+    /// Reads that could be answered otherwise, and those that were.
+    asked: AtomicU64,
+    other: AtomicU64,
+}
+
+impl State {
+    /// Whether a read gets the other answer that is given to one of `all`.
+    fn is_other(&self, all: u64) -> bool {
+        let n = self.asked.fetch_add(1, Ordering::Relaxed);
+        let is = n % all == all / 2;
+        self.other.fetch_add(u64::from(is), Ordering::Relaxed);
+        is
+    }
 }
 
 struct Sleeper {
@@ -137,8 +165,15 @@ impl Filesystem for Sleeper {
             self.state.slept.fetch_add(1, Ordering::Relaxed);
             std::thread::sleep(delay);
         }
-        let left = self.bytes.saturating_sub(offset).min(u64::from(size));
-        reply.data(&vec![0; left as usize]);
+        let left = self.bytes.saturating_sub(offset).min(u64::from(size)) as usize;
+        let answer = *self.state.answer.lock().expect("nobody panics");
+        match answer {
+            Answer::ErrorOneIn(all) if self.state.is_other(all) => reply.error(Errno::EIO),
+            Answer::PageOneIn(all) if left > PAGE && self.state.is_other(all) => {
+                reply.data(&[0; PAGE]);
+            }
+            _ => reply.data(&vec![0; left]),
+        }
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -161,8 +196,11 @@ impl SlowDisk {
         let mount = scratch(&format!("{name}-slow"));
         let state = Arc::new(State {
             delay: Mutex::new(Delay::None),
+            answer: Mutex::new(Answer::Whole),
             reads: AtomicU64::new(0),
             slept: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
+            other: AtomicU64::new(0),
         });
         let sleeper = Sleeper {
             bytes,
@@ -206,7 +244,19 @@ impl SlowDisk {
         self.state.slept.store(0, Ordering::Relaxed);
     }
 
-    /// Reads since then, and how many of them slept.
+    /// From now on reads are answered so, and those that are answered otherwise counted from 0.
+    pub(crate) fn answers(&self, answer: Answer) {
+        *self.state.answer.lock().expect("nobody panics") = answer;
+        self.state.asked.store(0, Ordering::Relaxed);
+        self.state.other.store(0, Ordering::Relaxed);
+    }
+
+    /// Reads since then that got the other answer.
+    pub(crate) fn answered_otherwise(&self) -> u64 {
+        self.state.other.load(Ordering::Relaxed)
+    }
+
+    /// Reads since [`sleeps`](SlowDisk::sleeps), and how many of them slept.
     pub(crate) fn counted(&self) -> (u64, u64) {
         let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
         (count(&self.state.reads), count(&self.state.slept))
@@ -216,6 +266,7 @@ impl SlowDisk {
 impl Drop for SlowDisk {
     fn drop(&mut self) {
         *self.state.delay.lock().expect("nobody panics") = Delay::None;
+        *self.state.answer.lock().expect("nobody panics") = Answer::Whole;
         // The device is gone when its last user is, and only then can the file system go.
         self.lock = None;
         let detach = Command::new("losetup")

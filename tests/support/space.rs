@@ -122,17 +122,23 @@ impl Drop for Recording {
 /// Two namespaces joined by a pair of interfaces, who know each other's address: nobody has
 /// to ask for it.
 pub(crate) fn pair(name: &str) -> [Space; 2] {
-    let spaces = [
-        Space::new(&format!("{name}-a")),
-        Space::new(&format!("{name}-b")),
-    ];
-    let names = [&spaces[0].0, &spaces[1].0];
+    let spaces = two(name);
     ip(&format!(
         "-n {} link add veth0 type veth peer name veth0 netns {}",
-        names[0], names[1]
+        spaces[0].0, spaces[1].0
     ));
-    for (i, space) in names.into_iter().enumerate() {
-        let (mine, peer) = (i + 1, 2 - i);
+    set_up(&spaces);
+    spaces
+}
+
+fn two(name: &str) -> [Space; 2] {
+    ["a", "b"].map(|side| Space::new(&format!("{name}-{side}")))
+}
+
+/// Gives the interfaces their addresses.
+fn set_up(spaces: &[Space; 2]) {
+    for (i, space) in spaces.iter().enumerate() {
+        let (space, mine, peer) = (&space.0, i + 1, 2 - i);
         ip(&format!(
             "-n {space} link set veth0 address 02:00:00:00:00:0{mine}"
         ));
@@ -144,5 +150,49 @@ pub(crate) fn pair(name: &str) -> [Space; 2] {
             "-n {space} neigh replace 10.9.8.{peer} lladdr 02:00:00:00:00:0{peer} dev veth0 nud permanent"
         ));
     }
-    spaces
+}
+
+/// What a slow link needs beyond [`NEEDS`].
+pub(crate) const SLOW_NEEDS: &[Need] = &[Need::Program("python3")];
+
+/// A third namespace, and the program in it that hands frames on.
+pub(crate) struct SlowLink {
+    program: Child,
+    _between: Space,
+}
+
+impl Drop for SlowLink {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// Two namespaces as those of [`pair`], where each frame is `seconds` on its way: not every kernel
+/// has a queue that delays.
+pub(crate) fn slow_pair(name: &str, seconds: f64) -> ([Space; 2], SlowLink) {
+    let spaces = two(name);
+    let between = Space::new(&format!("{name}-m"));
+    for (space, end) in spaces.iter().zip(["left", "right"]) {
+        ip(&format!(
+            "-n {} link add {end} type veth peer name veth0 netns {}",
+            between.0, space.0
+        ));
+        ip(&format!("-n {} link set {end} up", between.0));
+    }
+    set_up(&spaces);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/slow_link.py");
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", &between.0, "python3"]);
+    command.arg(script).args(["left", "right"]);
+    command.arg(seconds.to_string()).stdout(Stdio::piped());
+    let mut program = command.spawn().expect("ip starts");
+    let mut ready = [0; 6];
+    let stdout = program.stdout.as_mut().expect("a pipe");
+    stdout.read_exact(&mut ready).expect("the link works");
+    let link = SlowLink {
+        program,
+        _between: between,
+    };
+    (spaces, link)
 }

@@ -13,6 +13,13 @@ const HIERARCHIES: [(&str, &str, f64); 4] = [
     ("/sys/fs/cgroup/unified", "cpu.stat", 1e-6),
 ];
 
+/// Where groups are that I/O is charged to, and a file that tells it of a group.
+const OF_IO: [(&str, &str); 3] = [
+    ("/sys/fs/cgroup/blkio", "blkio.throttle.io_serviced"),
+    ("/sys/fs/cgroup", "io.stat"),
+    ("/sys/fs/cgroup/unified", "io.stat"),
+];
+
 /// A group of the test's own, removed when dropped with those directly below it.
 pub(crate) struct Own {
     pub(crate) dir: PathBuf,
@@ -42,6 +49,23 @@ impl Own {
             can_run(name, &[group]);
         }
         own
+    }
+
+    /// A group that I/O is charged to; `None` where no hierarchy does that.
+    pub(crate) fn of_io(name: &str) -> Option<Own> {
+        OF_IO.into_iter().find_map(|(top, file)| {
+            let top = Path::new(top);
+            // Groups of version 2 charge it where the one above says so.
+            let controllers = std::fs::read_to_string(top.join("cgroup.controllers"));
+            if controllers.is_ok_and(|c| c.split_whitespace().any(|c| c == "io")) {
+                let _ = std::fs::write(top.join("cgroup.subtree_control"), "+io");
+            }
+            let dir = top.join(format!("sonde-test-{}-{name}", std::process::id()));
+            std::fs::create_dir(&dir).ok()?;
+            let unit = 1.0;
+            let own = Own { dir, file, unit };
+            own.dir.join(file).exists().then_some(own)
+        })
     }
 
     /// Seconds so far.

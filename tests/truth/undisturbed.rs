@@ -1,10 +1,18 @@
-//! Tests of exact numbers of block I/O, in which the kernel may leave something out.
+//! Tests of exact numbers of block I/O, of which the kernel may leave something out: while another
+//! recorder attaches, and on some kernels while a thread of init has the processor.
+//!
+//! What it was not told of the recorder counts itself (`self.unseen`). So a count may be less by as
+//! many as that run says, never more and never by more than those ([`Lacking`]). Only what has no
+//! such bound, as a depth, is looked at again, and only if that very run says that it lacks
+//! something.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::support::{note_again, total};
+use crate::truth::same;
 
 /// Keeps the other tests of the file out while it lives: while a recorder attaches, another may
 /// miss an event.
@@ -13,99 +21,63 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the runs of this process say was not seen: I/Os whose issue or completion the kernel did
-/// not tell.
-fn unseen() -> f64 {
-    let own = format!("sonde-test-{}-", std::process::id());
-    let mut all = 0.0;
-    for dir in std::fs::read_dir(std::env::temp_dir())
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        let run = dir.path().join("run");
-        let is_own = dir.file_name().to_string_lossy().starts_with(&own);
-        if is_own && run.join("self_events.parquet").exists() {
-            all += crate::support::total(&run, "self.unseen where table = disk_event");
+/// I/Os of any device that the recorder itself says it could not follow.
+pub(crate) fn unseen(run: &Path) -> f64 {
+    total(run, "self.unseen where table = disk_event")
+}
+
+/// How many I/Os may be missing from a run, by its own account.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lacking(f64);
+
+impl Lacking {
+    /// Of a run of `all` I/Os. Fails if it lacks so many that it shows nothing.
+    pub(crate) fn of(run: &Path, all: f64) -> Lacking {
+        let unseen = unseen(run);
+        assert!(
+            unseen <= 0.01 * all,
+            "{}: {unseen} I/Os were not seen, of {all}",
+            run.display()
+        );
+        Lacking(unseen)
+    }
+
+    /// Fails unless `ios` are as many as `expected`, or fewer by those that are missing.
+    pub(crate) fn ios(self, what: &str, ios: f64, expected: f64) {
+        self.amount(what, ios, expected, 1.0);
+    }
+
+    /// The same of an amount of which an I/O has `each` at most.
+    pub(crate) fn amount(self, what: &str, value: f64, expected: f64, each: f64) {
+        let Lacking(unseen) = self;
+        if unseen == 0.0 {
+            return same(what, value, expected);
         }
+        assert!(
+            (expected - unseen * each..=expected).contains(&value),
+            "{what}: recorded {value}, expected {expected}, {unseen} I/Os were not seen"
+        );
     }
-    all
 }
 
-/// What the kernel's own trace says of completions, in an instance of its own: kernels were seen
-/// that run no program while a task of init has the processor, and soft interrupts that come then
-/// are run on top of it. The trace has them all.
-struct Witness(PathBuf);
+/// How many times a test may look again.
+const AGAIN: u32 = 2;
 
-impl Witness {
-    fn new() -> Option<Witness> {
-        let instances = Path::new("/sys/kernel/tracing/instances");
-        let witness = Witness(instances.join(format!("sonde-test-{}", std::process::id())));
-        std::fs::create_dir(&witness.0).ok()?;
-        let event = witness.0.join("events/block/block_rq_complete/enable");
-        std::fs::write(event, "1").ok()?;
-        Some(witness)
-    }
-
-    /// Completions that a task of init had under it.
-    fn untold(&self) -> usize {
-        let trace = std::fs::read(self.0.join("trace")).unwrap_or_default();
-        let trace = String::from_utf8_lossy(&trace);
-        // `tokio-rt-worker-75      [000] .Ns1.  1.234: block_rq_complete: …`
-        let task = |line: &str| -> Option<u32> {
-            let (task, _) = line.split_once(" [")?;
-            task.trim().rsplit_once('-')?.1.parse().ok()
+/// Runs `test`, which records and compares what is exact but for what is missing, and answers with
+/// its run; then `rest`, for which a run has to lack nothing. If that fails and the run says that it
+/// lacks something, both again, twice at most: `.ci/run` prints when and why.
+pub(crate) fn undisturbed<T>(test: impl Fn() -> (PathBuf, T), rest: impl Fn(&Path, &T)) {
+    for left in (0..=AGAIN).rev() {
+        let (run, known) = test();
+        let outcome = catch_unwind(AssertUnwindSafe(|| rest(&run, &known)));
+        let Err(why) = outcome else {
+            return;
         };
-        let of_init = |task: &u32| {
-            let status = std::fs::read_to_string(format!("/proc/{task}/status"));
-            status.is_ok_and(|s| s.lines().any(|l| l == "Tgid:\t1"))
-        };
-        trace.lines().filter_map(task).filter(of_init).count()
-    }
-}
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        let _gone = std::fs::remove_dir(&self.0);
-    }
-}
-
-/// Runs `test`, which starts `own` recorders, again if it fails and others were started
-/// meanwhile: of what they make the kernel leave out, it cannot know. Or if the recorder itself
-/// says that there were I/Os it could not follow, or the kernel's trace that there were ends of
-/// which no program is told.
-pub(crate) fn undisturbed(own: usize, test: impl Fn()) {
-    for tries in (0..12).rev() {
-        let witness = Witness::new();
-        let stop = AtomicBool::new(false);
-        let (outcome, recorders) = std::thread::scope(|scope| {
-            let watch = scope.spawn(|| {
-                let mut seen = BTreeSet::new();
-                while !stop.load(Ordering::Relaxed) {
-                    let all = aya::programs::loaded_programs().flatten();
-                    // Each recorder has one.
-                    let of_disks = all.filter(|p| p.name() == b"disk_complete");
-                    seen.extend(of_disks.map(|p| p.id()));
-                    crate::recorder::sleep(0.02);
-                }
-                seen.len()
-            });
-            let outcome = catch_unwind(AssertUnwindSafe(&test));
-            stop.store(true, Ordering::Relaxed);
-            (outcome, watch.join().expect("it watches"))
-        });
-        match outcome {
-            Ok(()) => return,
-            Err(_) if recorders > own && tries > 0 => {
-                eprintln!("again: {} other recorders were started", recorders - own);
-            }
-            Err(_) if unseen() > 0.0 && tries > 0 => {
-                eprintln!("again: {} I/Os could not be followed", unseen());
-            }
-            Err(_) if tries > 0 && witness.as_ref().is_some_and(|w| w.untold() > 0) => {
-                eprintln!("again: I/Os ended while a task of init had the processor");
-            }
-            Err(why) => resume_unwind(why),
+        let unseen = unseen(&run);
+        if unseen == 0.0 || left == 0 {
+            resume_unwind(why);
         }
+        let text = why.downcast_ref::<String>().map_or("", String::as_str);
+        note_again(&format!("{unseen} I/Os were not seen: {text}"));
     }
 }
