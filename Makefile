@@ -5,7 +5,8 @@ CARGO ?= cargo
 export PATH := $(PATH):$(HOME)/.cargo/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test build page setup setup-test lint generate check-generated bench install clean
+.PHONY: demo test build page setup setup-test setup-bench lint without-ebpf generate \
+	check-generated bench install clean
 
 demo: setup build ## install what is missing, build, record a benchmark, draw it
 	@scripts/demo.sh $(abspath $(TARGET))/release/sonde
@@ -26,10 +27,17 @@ setup:
 setup-test:
 	@scripts/setup.sh test
 
+setup-bench:
+	@scripts/setup.sh bench
+
 lint: setup-test page ## formatting and lints, as CI has them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	@[ ! -d web/node_modules ] || (cd web && npm run --silent lint)
+
+without-ebpf: setup-test page ## the build without eBPF, which needs no clang: lints, and what it says
+	CLANG=/nonexistent $(CARGO) clippy -p sonde -p sources --no-default-features --all-targets -- -D warnings
+	CLANG=/nonexistent $(CARGO) test -p sources --no-default-features --test lacking
 
 generate: ## write the generated files anew
 	$(CARGO) build
@@ -41,13 +49,15 @@ check-generated: ## fail where a generated file is not what the code makes
 	scripts/generate.sh $(TARGET)/debug/sonde $(TARGET)/generated
 	for f in $(TARGET)/generated/*; do diff -u docs/reference/$$(basename $$f) $$f || exit 1; done
 
-bench: build ## cost of a sample, speed of a query, a clean build; results in bench/runs
+bench: setup-bench build ## all measurements (as root half an hour); results in bench/runs
 	bench/run.sh --build
 
 install: build
 	install -D $(TARGET)/release/sonde $(DESTDIR)/usr/local/bin/sonde
 	install -D -m 644 docs/reference/sonde.1 $(DESTDIR)/usr/local/share/man/man1/sonde.1
 	install -D -m 644 docs/reference/completion.bash $(DESTDIR)/usr/local/share/bash-completion/completions/sonde
+	install -D -m 644 docs/reference/completion.zsh $(DESTDIR)/usr/local/share/zsh/site-functions/_sonde
+	install -D -m 644 docs/reference/completion.fish $(DESTDIR)/usr/local/share/fish/vendor_completions.d/sonde.fish
 
 clean:
 	$(CARGO) clean

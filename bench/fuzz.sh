@@ -8,10 +8,10 @@
 # change of a parser it takes seconds. The test `mutations` makes the same checks without it.
 #
 # Needs no nightly compiler: the coverage comes from LLVM's own pass, and the code has no
-# `unsafe` that a sanitizer would have to watch. It starts with the formats' examples, fixtures
-# and (SONDE_CAPTURES, or ../shared/fixtures) captures, and keeps what it finds useful (SONDE_CORPUS,
-# or crates/formats/fuzz/corpus). An input that fails is kept in crates/formats/fuzz/artifacts; run
-# the program that is named at the end with it again.
+# `unsafe` that a sanitizer would have to watch. It starts with the formats' examples, fixtures,
+# described tables (crates/formats/fuzz/own) and (SONDE_CAPTURES, or ../shared/fixtures) captures, and
+# keeps what it finds useful (SONDE_CORPUS, or crates/formats/fuzz/corpus). An input that fails is kept
+# in crates/formats/fuzz/artifacts; run the program that is named at the end with it again.
 
 set -euo pipefail
 
@@ -30,17 +30,14 @@ export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3
 cargo build --manifest-path "$fuzz/Cargo.toml" --target "$target" --target-dir "$build"
 program=$build/$target/debug/import
 
-# The seeds: any format in the first byte; the second says that what is recognised goes before.
+# The program writes the seeds itself: it knows the number of each format.
 corpus=${SONDE_CORPUS:-$fuzz/corpus/import}
 mkdir -p "$corpus" "$fuzz/artifacts"
+rm -f "$corpus"/seed-*
 captures=${SONDE_CAPTURES:-$root/../shared/fixtures}
-find "$root/crates/formats/fixtures" "$captures" -type f -size -64k ! -name '*.tsv' 2>/dev/null |
-    while read -r file; do
-        name=$corpus/seed-$(printf %s "$file" | cksum | cut -d' ' -f1)
-        [ -f "$name" ] || { printf '\x00\x18'; head -c 8000 "$file"; } > "$name"
-    done
 
-"$program" "$corpus" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
+SONDE_SEEDS=$corpus SONDE_CAPTURES=$captures \
+    "$program" "$corpus" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=1024 -jobs="$((jobs - 1))" -workers="$jobs" -print_final_stats=1 \
     -artifact_prefix="$fuzz/artifacts/"
 echo "fuzz: nothing found; an input is tried again with $program FILE" >&2

@@ -16,7 +16,8 @@ need() {
     done
 }
 
-# A result: name, unit, value, target ('-' for none). The verdict is made of it in run.sh.
+# A result: name, unit, value, target ('<= 6', '>= 500', 'within 3' of zero, '-' for none). The
+# verdict is made of it in table.sh.
 result() {
     printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:--}" | tee -a "$out/results.tsv" >&2
 }
@@ -62,6 +63,61 @@ calc() { awk "BEGIN { printf \"%.4g\\n\", $* }"; }
 
 median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
+# The value at a share of the lines, as in `quarter 0.25`.
+quarter() { sort -g | awk -v at="$1" '{ v[NR] = $1 } END { print v[int(1 + (NR - 1) * at + 0.5)] }'; }
+
+# What the kernel measured of the programs that a process holds (bpf_stats): number, ns, hits.
+programs_of() {
+    for info in /proc/"$1"/fdinfo/*; do
+        awk '/^prog_id/ { id = $2 } /^run_time_ns/ { t = $2 } /^run_cnt/ { n = $2 }
+             END { if (n != "") printf "%d\t%.0f\t%.0f\n", id, t, n }' "$info" 2>/dev/null || true
+    done | sort -u -k 1,1
+}
+
+# What lies between two such lists, of before and after: number, ns, hits of those that ran.
+programs_between() {
+    awk -F'\t' 'NR == FNR { t[$1] = $2; n[$1] = $3; next }
+        $3 > n[$1] { printf "%s\t%.0f\t%.0f\n", $1, $2 - t[$1], $3 - n[$1] }' "$1" "$2"
+}
+
+# What the kernel measures of the programs of the processes $1 and $2, which hold ours and empty
+# ones, in the same seconds: those of the command $5... Into $work/cost-PROCESS, and with the label
+# $3 into the file $4. $stats is where the kernel is told to, $was what it said.
+measured_together() {
+    local own=$1 empty=$2 label=$3 file=$4 who
+    shift 4
+    for who in "$own" "$empty"; do programs_of "$who" > "$work/before-$who"; done
+    echo 1 > "$stats"
+    "$@"
+    echo "$was" > "$stats"
+    for who in "$own" "$empty"; do
+        programs_of "$who" > "$work/after-$who"
+        programs_between "$work/before-$who" "$work/after-$who" > "$work/cost-$who"
+        sed "s/^/$label\t$([ "$who" = "$empty" ] && echo empty || echo own)\t/" "$work/cost-$who" \
+            >> "$file"
+    done
+}
+
+# Attaches an anchor (see anchors.py) in the background; its process goes to the variable $1.
+anchor_begin() {
+    local said process
+    said=$(mktemp)
+    python3 -B "$bench/anchors.py" "$2" "$3" > "$said" &
+    process=$!
+    printf -v "$1" %s "$process"
+    while ! grep -q attached "$said"; do
+        kill -0 "$process" 2>/dev/null || { echo "bench: no anchor $3" >&2; exit 1; }
+        sleep 0.1
+    done
+    rm -f "$said"
+}
+
+anchor_end() {
+    kill "${!1}"
+    wait "${!1}" || true
+    printf -v "$1" %s ''
+}
+
 # Drops a run's files from the page cache; needs no root, unlike drop_caches.
 evict() {
     for file in "$1"/*; do
@@ -69,26 +125,32 @@ evict() {
     done
 }
 
-# How long `get` takes on the run $run, $rounds times on two processors, from files that are
-# not in memory: name, target of time, target of memory, arguments.
+# How long a question takes on the run $run, $rounds times on two processors, from files that are
+# not in memory: name, target of time, target of memory, `get` or `plot`, arguments.
 measure() {
-    local name=$1 fast=$2 small=$3 timing most=0
-    shift 3
+    local name=$1 fast=$2 small=$3 ask=$4 timing most=0
+    shift 4
     timing=$(mktemp)
     : > "$timing.walls"
+    : > "$timing.work"
     for _ in $(seq "$rounds"); do
         evict "$run"
         local from=$EPOCHREALTIME
-        taskset -c 0,1 /usr/bin/time -f %M -o "$timing" "$sonde" get "$run" "$@" > /dev/null
+        taskset -c 0,1 /usr/bin/time -f '%M %U %S' -o "$timing" "$sonde" "$ask" "$run" "$@" > /dev/null
         local to=$EPOCHREALTIME
+        # A picture is written once.
+        [ "${*: -2:1}" != -o ] || rm -f "${*: -1}"
         calc "$to - $from" >> "$timing.walls"
-        local peak
-        peak=$(cat "$timing")
-        [ "$peak" -gt "$most" ] && most=$peak
+        local peak user system
+        read -r peak user system < "$timing"
+        calc "$user + $system" >> "$timing.work"
+        [ "$peak" -le "$most" ] || most=$peak
     done
     tr '\n' ' ' < "$timing.walls" | sed "s/^/$name: /" >> "$out/query-rounds.txt"
     echo >> "$out/query-rounds.txt"
-    result "$name.time" "s: $*" "$(median < "$timing.walls")" "$fast"
+    result "$name.time" "s: $ask $*" "$(median < "$timing.walls")" "$fast"
+    # What is left where others had the processors meanwhile.
+    result "$name.cpu" "s of processor time" "$(median < "$timing.work")"
     result "$name.memory" "MB" "$(calc "$most * 1.024 / 1000")" "$small"
-    rm -f "$timing" "$timing.walls"
+    rm -f "$timing" "$timing.walls" "$timing.work"
 }

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
-"""What the programs in the kernel cost a hit, beside those of another commit and two anchors.
+"""What the programs in the kernel cost a hit, beside those of another commit and anchors.
 
     bench/programs.py disk|cpu [COMMIT] [ROUNDS]     default HEAD~1, 6 rounds
 
 All are attached at once, in an order that changes by round, and the kernel measures them in the
 same seconds (bpf_stats): so it can be told on a busy machine, too, which is cheaper. Whoever is
-attached beside makes each a little dearer. Anchors: `empty` does nothing, which is what measuring
-costs; `clock` reads the clock and keeps it; for disks `stamp` is one stamp and one histogram, the
-least that says anything. A line is program, least, first quartile, median of 0.3 s each, ns.
+attached beside makes each a little dearer. The anchors are those of bench/anchors.py, without
+`hash`, which would make all others dearer. A line is program, least, first quartile, median of
+0.3 s each, ns.
 
 The programs are those of two processors, without the recorder: nobody reads what they count.
 Needs root, clang, bpftool, fio and losetup (disk).
 """
 
-import ctypes
 import json
 import os
 import pathlib
@@ -25,14 +24,13 @@ import sys
 import tempfile
 import time
 
+from anchors import ANCHORS, ROOT, SOURCES, anchor, attach_all, compiled
+
 SUBJECT = sys.argv[1]
 COMMIT = sys.argv[2] if len(sys.argv) > 2 else "HEAD~1"
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
 SLOT = 0.3
 STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
-SOURCES = "crates/sources/src/bpf"
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-HOOKS = {"disk": ("block_rq_issue", "block_rq_complete"), "cpu": ("sched_switch", "sched_wakeup")}
 # Sizes and constants that the loader gives.
 FOR_TWO = {
     "kernel.h": [("lanes = 1;", "lanes = 2;"), ("lane_mask = 0;", "lane_mask = 1;"),
@@ -45,27 +43,6 @@ FOR_TWO = {
     "cpu.bpf.c": [("struct running, 1)", "struct running, 2)"),
                   ("struct cut, 1)", "struct cut, 2)")],
 }
-ANCHOR = """#include "kernel.h"
-struct request { int tag; } KERNEL;
-struct row { u64 cell[CELLS]; };
-MAP(stamps, ARRAY, u32, u64, 4096);
-MAP(row, ARRAY, u32, struct row, 2);
-SEC("tp_btf/%s") int first(u64 *ctx) { %s return 0; }
-SEC("tp_btf/%s") int second(u64 *ctx) { %s return 0; }
-char gpl[] SEC("license") = "GPL";
-"""
-ROW = "u32 cpu = cpu_number() & 1; struct row *r = map_lookup(&row, &cpu);"
-CLOCK = ROW + "if (r) r->cell[0] = ktime();"
-PLACE = ("struct request *rq = (void *)ctx[0]; u32 place = rq->tag & 4095;"
-         "u64 *stamp = map_lookup(&stamps, &place);")
-STAMP = (PLACE + "if (stamp) *stamp = ktime();",
-         PLACE + ROW + "if (r && stamp) r->cell[grid(ktime() - *stamp) & (CELLS - 1)]++;")
-
-
-def compiled(source, directory, out):
-    subprocess.run(["clang", "--target=bpf", "-mcpu=v3", "-O2", "-g", "-w", "-I", directory,
-                    "-c", source, "-o", out], check=True)
-    return out
 
 
 def objects(work):
@@ -88,35 +65,10 @@ def objects(work):
                 text = text.replace(old, new)
             (directory / file).write_text(text)
         made[name] = compiled(directory / f"{SUBJECT}.bpf.c", directory, work / f"{name}.o")
-    anchors = {"empty": ("", ""), "clock": (CLOCK, CLOCK)}
-    if SUBJECT == "disk":
-        anchors["stamp"] = STAMP
-    for name, (first, second) in anchors.items():
-        source = work / f"{name}.c"
-        hooks = HOOKS[SUBJECT]
-        source.write_text(ANCHOR % (hooks[0], first, hooks[1], second))
-        made[name] = compiled(source, work / "now", work / f"{name}.o")
+    for name in ANCHORS[SUBJECT]:
+        if name != "hash":
+            made[name] = anchor(SUBJECT, name, work / "now", work)
     return made
-
-
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-def bpf(command, *words):
-    attributes = (ctypes.c_uint64 * 16)(*words)
-    made = LIBC.syscall(321, command, attributes, ctypes.sizeof(attributes))
-    if made < 0:
-        raise OSError(ctypes.get_errno(), f"bpf({command})")
-    return made
-
-
-def attached(pin):
-    """Files that keep the pinned program attached, and its number."""
-    path = ctypes.create_string_buffer(bytes(pin))
-    program = bpf(7, ctypes.addressof(path))
-    link = bpf(17, 0, program)
-    info = pathlib.Path(f"/proc/self/fdinfo/{program}").read_text().split()
-    return [link, program], int(info[info.index("prog_id:") + 1])
 
 
 def cost():
@@ -127,16 +79,12 @@ def cost():
 def measured(made, pins, costs):
     """A round: all attached, three slots."""
     files, numbers = [], {}
+    # As without events, and without devices that have no requests.
+    apart = ("_bio_", "disk_start", "disk_direct", "cpu_first")
     for name in random.sample(sorted(made), len(made)):
-        subprocess.run(["bpftool", "prog", "loadall", made[name], pins / name], check=True,
-                       stderr=subprocess.DEVNULL)
-        for pin in (pins / name).iterdir():
-            # As without events, and without devices that have no requests.
-            if not any(w in pin.name for w in ("_bio_", "disk_start", "disk_direct", "cpu_first")):
-                kept, number = attached(pin)
-                files += kept
-                numbers[f"{name}:{pin.name}"] = number
-        shutil.rmtree(pins / name)
+        kept, found = attach_all(made[name], pins / name, lambda n: not any(w in n for w in apart))
+        files += kept
+        numbers |= {f"{name}:{program}": number for program, number in found.items()}
     time.sleep(0.3)
     STATS.write_text("1")
     before = cost()

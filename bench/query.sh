@@ -19,10 +19,10 @@ if [ ! -f "$run/disk.parquet" ]; then
 fi
 result query.size "MB, the sealed table" "$(calc "$(stat -c %s "$run/disk.parquet") / 1e6")"
 
-measure query.all '<= 0.5' '<= 300' 'disk.bytes'
-measure query.device '<= 0.5' '<= 300' 'disk.bytes by device'
-measure query.one '<= 0.5' '<= 300' 'disk.bytes by op where device = sda'
-measure query.latency '<= 0.5' '<= 300' 'disk.mean_latency by device, op'
-measure query.hour '<= 0.5' '<= 300' 'disk.ios by device where time in 3600s..7200s'
+measure query.all '<= 0.5' '<= 300' get 'disk.bytes'
+measure query.device '<= 0.5' '<= 300' get 'disk.bytes by device'
+measure query.one '<= 0.5' '<= 300' get 'disk.bytes by op where device = sda'
+measure query.latency '<= 0.5' '<= 300' get 'disk.mean_latency by device, op'
+measure query.hour '<= 0.5' '<= 300' get 'disk.ios by device where time in 3600s..7200s'
 # Five million values as text.
-measure query.series - - 'disk.bytes by device' --csv --series
+measure query.series - - get 'disk.bytes by device' --csv --series

@@ -66,4 +66,9 @@ result resident.mapped "MB mapped: the binary, and rings twice" "$(megabytes Rss
 wait "$mover"
 wait "$recorder"
 seen=$("$sonde" get "$work/run" 'cpu.time by cgroup' --csv | grep -c "sonde-resident-$$/g" || true)
-result resident.groups "groups in the run" "$seen"
+result resident.groups "groups in the run" "$seen" '>= 500'
+# Or its memory would be that of fewer.
+seen=$("$sonde" get "$work/run" 'disk.ios by device, op where layer = stacked' --csv | awk -F, -v devices="${devices[*]#/dev/}" '
+    BEGIN { split(devices, list, " "); for (i in list) wanted[list[i]] }
+    $1 in wanted && $2 == "read" && $3 > 0 { n++ } END { print n + 0 }')
+result resident.devices "devices that were read, in the run" "$seen" '>= 16'

@@ -3,12 +3,14 @@
 #
 #   bench/run.sh [--host NAME] [--build] [MEASUREMENT...]
 #
-# MEASUREMENT: start, query, cost, events, import, statistics, calibration, try (default: all of
-# these), view, see, files and resident (need root), page (needs Node and chromium);
+# MEASUREMENT: start, query, events, import, statistics, calibration, try; cost, see, sched, files,
+# resident (need root). Default: all of these, as root; else the first, and the others are named.
+# view (writes 8 GB, takes long) and page (needs Node and chromium) are run where they are named.
 # --build adds a clean release build, which takes minutes. NAME stands for the machine in the
 # results (default: `uname -n`).
-# Results go to bench/runs/<date>-<NAME>/: results.tsv, the machine's facts, raw numbers.
-# Ends with status 1 if a target was missed.
+# Results go to bench/runs/<date>-<NAME>/: results.tsv, the machine's facts, raw numbers. They are
+# compared with those that are kept of this machine (table.sh).
+# Ends with status 1 if a target was missed, or something could not be measured.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,14 +22,22 @@ while [ $# -gt 0 ]; do
     case $1 in
         --host) host=$2; shift ;;
         --build) build=1 ;;
-        -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit ;;
-        start | query | cost | events | import | statistics | calibration | try | view | see | files | resident | page)
+        -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit ;;
+        start | query | cost | events | import | statistics | calibration | try | view | see | sched | files | resident | page)
             wanted+=("$1") ;;
         *) echo "run.sh: what is $1? (see --help)" >&2; exit 2 ;;
     esac
     shift
 done
-[ ${#wanted[@]} -gt 0 ] || wanted=(start query cost events import statistics calibration try)
+if [ ${#wanted[@]} = 0 ]; then
+    wanted=(start query events import statistics calibration try)
+    as_root=(cost see sched files resident)
+    if [ "$(id -u)" = 0 ]; then
+        wanted+=("${as_root[@]}")
+    else
+        echo "run.sh: left out, for they need root: ${as_root[*]}" >&2
+    fi
+fi
 [ -z "$build" ] || wanted+=(build)
 
 cargo build --release --locked
@@ -52,21 +62,19 @@ mkdir -p "$OUT"
     echo "node_exporter: $(dpkg-query -W -f '${Version}' prometheus-node-exporter 2>/dev/null || echo unknown)"
 } > "$OUT/machine.txt"
 
+# What lacks a program must not take the others' results with it.
+failed=()
 for measurement in "${wanted[@]}"; do
-    "bench/$measurement.sh"
+    "bench/$measurement.sh" || failed+=("$measurement")
 done
+echo "load at the end: $(cut -d' ' -f1-3 /proc/loadavg)" >> "$OUT/machine.txt"
 
 cat "$OUT/machine.txt"
-awk -F'\t' -v out="$OUT" '
-    BEGIN { printf "\n%-28s %12s  %-8s %-6s  %s\n", "what", "value", "target", "", "unit" }
-    {
-        verdict = ""
-        if ($4 != "-") {
-            split($4, target, " ")
-            verdict = ($3 + 0 <= target[2] + 0) ? "met" : "MISSED"
-            missed += verdict == "MISSED"
-        }
-        printf "%-28s %12s  %-8s %-6s  %s\n", $1, $3, ($4 == "-" ? "" : $4), verdict, $2
-    }
-    END { exit missed > 0 }
-' "$OUT/results.tsv" | tee "$OUT/table.txt"
+status=0
+touch "$OUT/results.tsv"
+bench/table.sh "$OUT" | tee "$OUT/table.txt" || status=1
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "not measured to the end: ${failed[*]}" | tee -a "$OUT/table.txt"
+    status=1
+fi
+exit $status

@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh build    what `make demo` needs
 #   scripts/setup.sh test     that, and what the tests need
+#   scripts/setup.sh bench    that of `build`, and what the measurements need
 set -eu
 
 purpose=${1:-build}
@@ -40,6 +41,7 @@ wanted() {
     need clang clang "compiles programs for the kernel (eBPF)"
     need fio fio "makes the disk load of the demonstration and of the tests"
     need_node
+    [ "$purpose" != bench ] || wanted_to_measure
     [ "$purpose" = test ] || return 0
     need curl curl "asks the server of the web page, in its guide"
     need chromium chromium "tests of the page, in a browser without a screen"
@@ -61,6 +63,28 @@ wanted() {
         missing+=(python3-venv)
         printf '  %-14s %s\n' python3-venv "keeps the Python packages of those tests apart"
     fi
+}
+
+wanted_to_measure() {
+    need gawk gawk "filters a text beside an import"
+    need curl curl "asks what is measured beside"
+    need /usr/bin/time time "memory of a command"
+    need taskset util-linux "measures on two processors"
+    need losetup mount "loop devices to load"
+    need python3 python3 "attaches programs to compare with"
+    need bpftool bpftool "loads them"
+    need bpftrace bpftrace "a one-liner beside, to compare with"
+    need perf linux-perf "a tracepoint in use, to compare with"
+}
+
+# Their packages start services, which is not for a measurement to decide.
+services() {
+    local tool
+    for tool in sadc:sysstat collectl:collectl atop:atop \
+        prometheus-node-exporter:prometheus-node-exporter; do
+        [ -x "/usr/lib/sysstat/${tool%:*}" ] || command -v "${tool%:*}" >/dev/null 2>&1 ||
+            echo "  bench/cost.sh needs ${tool#*:}, which brings a service: install it yourself" >&2
+    done
 }
 
 as_root() {
@@ -123,4 +147,5 @@ install_rust() {
 }
 
 install_packages
+[ "$purpose" != bench ] || services
 install_rust
