@@ -154,7 +154,15 @@ fn fault_in(
     for cut in line.len().saturating_sub(CUT).max(1)..line.len() {
         *cuts += 1;
         let found = read(&[before, &line[..cut]].concat());
-        if let Some(what) = found.differs(&[&with, &without, &all]) {
+        if found.differs(&[&with, &without, &all]).is_some() {
+            // Rows of all processors stand for those of each until the last of them is there: what
+            // whole lines tell, however few, is no fault of the cut one.
+            let ends = memchr::memchr_iter(b'\n', before);
+            let whole: Vec<Read> = ends.map(|end| read(&before[..=end])).collect();
+            let others: Vec<&Read> = whole.iter().chain([&with, &without, &all]).collect();
+            let Some(what) = found.differs(&others) else {
+                continue;
+            };
             let (left, lost) = line.split_at(cut);
             let text = String::from_utf8_lossy;
             return Some(format!("{}|{}\n    {what}", text(left), text(lost)));

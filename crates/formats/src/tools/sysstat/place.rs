@@ -69,6 +69,9 @@ impl Place {
         let present = self.are_all(rows, out);
         let enough =
             |count: usize| count > 0 && self.processors.is_none_or(|n| count >= n as usize);
+        // Of the first processors alone, with more to follow, nothing is told: the row of all is.
+        let (told, all) = told_of(rows, Kind::Processors);
+        let more_follow = out.is_endless() && all && !present && !enough(told);
         // Each processor, where all are there; all as one where that is told.
         let by_each = |kind| match told_of(rows, kind) {
             (count, true) => enough(count) || kind == Kind::Processors && present,
@@ -79,7 +82,7 @@ impl Place {
         let (lines, soft) = (complete(Kind::Lines), complete(Kind::SoftLines));
         for row in rows {
             match row.header.kind {
-                Kind::Processors if cut => {}
+                Kind::Processors if cut || more_follow && !is_all(&row.name) => {}
                 Kind::Processors => self.processor(row, cpus, out),
                 Kind::Softnet => self.softnet(row, softnet, out),
                 Kind::Devices => self.device(row, out),
