@@ -123,29 +123,41 @@ ONCE int leave_place(u32 place, u64 id)
     return 0;
 }
 
+/* The place of a group, or else one that it may have; or NOWHERE. */
+ONCE u32 free_place(u64 id)
+{
+    u32 place = home_of(id);
+    for (int i = 0; i < PROBES; i++) {
+        u64 *owner = map_lookup(&owners, &place);
+        u64 whose = owner ? *owner : id;
+        if (whose == id || !(whose & ~GONE))
+            return place;
+        place = (place + 1) & (GROUPS - 1);
+    }
+    return NOWHERE;
+}
+
 /* Makes a place for the group of number `id`, whose directory is the kernfs_node at `address`. */
 ONCE u32 make_place(u64 address, u64 id)
 {
-    u32 place = home_of(id), flags = ONLINE;
+    u32 place = NOWHERE, flags = ONLINE;
     struct cgroup___life *group = NULL;
     bool made = 0;
-    for (int i = 0; i < PROBES; i++) {
-        u64 *owner = map_lookup(&owners, &place);
-        u64 whose;
+    /* Another processor may be faster, and take it. */
+    for (int round = 0; round < 4 && !made; round++) {
+        u64 *owner, whose;
+        place = free_place(id);
+        owner = map_lookup(&owners, &place);
         if (!owner)
-            return OTHERS;
+            break;
         whose = *owner;
         if (!(whose & ~GONE)) {
             u64 was = __sync_val_compare_and_swap(owner, whose, id);
-            if (was == whose) {
-                made = 1;
-                break;
-            }
+            made = was == whose;
             whose = was;
         }
-        if (whose == id)
+        if (whose == id && !made)
             return place;
-        place = (place + 1) & (GROUPS - 1);
     }
     if (!made) {
         untracked();

@@ -15,14 +15,17 @@
  * chosen yet. */
 struct attempt {
     u64 socket;
-    u64 began;
+    u64 began; /* 0: the place is free */
     u64 group;
     u32 tgid;
     u32 told_again; /* times that its first step was sent again, as far as events told of them */
 };
 #define ATTEMPTS 4096
-/* How many places one may have, from that of its socket on. */
+/* How many places one may have, from that of its socket on, in one chunk. */
 #define PROBES 32
+struct attempts {
+    struct attempt attempt[CHUNK];
+};
 
 struct changes {
     u64 count[256];
@@ -44,7 +47,7 @@ struct tcp_event {
     u32 weight;
 };
 
-MAP(attempts, ARRAY, u32, struct attempt, ATTEMPTS);
+MAP(attempts, ARRAY, u32, struct attempts, ATTEMPTS / CHUNK);
 /* By the old state and the new; one line a lane. */
 MAP(changes, ARRAY, u32, struct changes, 64);
 
@@ -55,47 +58,80 @@ INLINE u32 home_of(u64 socket)
     return (u32)(scattered(socket) >> 40) & (ATTEMPTS - 1);
 }
 
-/* The place of the attempt of that socket, or NOWHERE. */
+INLINE struct attempts *attempts_at(u32 place)
+{
+    u32 number = place / CHUNK;
+    return map_lookup(&attempts, &number);
+}
+
+INLINE struct attempt *attempt_at(u32 place)
+{
+    struct attempts *all = attempts_at(place);
+    return all ? &all->attempt[place % CHUNK] : NULL;
+}
+
+/* The place of the attempt of that socket, or NOWHERE. A chunk is looked up once, and the rounds
+ * are written out: else the kernel checks ten times as many steps. */
 ONCE u32 find_attempt(u64 socket)
 {
-    u32 place = home_of(socket);
-    for (int i = 0; i < PROBES; i++) {
-        struct attempt *a = map_lookup(&attempts, &place);
-        if (a && a->socket == socket)
-            return place;
-        place = (place + 1) & (ATTEMPTS - 1);
+    u32 home = home_of(socket);
+    struct attempts *all = attempts_at(home);
+    if (!all)
+        return NOWHERE;
+#pragma unroll
+    for (u32 i = 0; i < PROBES; i++) {
+        if (all->attempt[(home + i) % CHUNK].socket == socket)
+            return place_after(home, i);
     }
     return NOWHERE;
 }
 
+/* A free one of the places where an attempt of that socket may be; else that of the oldest. */
+ONCE u32 best_attempt(u64 socket)
+{
+    u32 home = home_of(socket), best = home;
+    struct attempts *all = attempts_at(home);
+    u64 first = ~0ULL;
+    if (!all)
+        return NOWHERE;
+#pragma unroll
+    for (u32 i = 0; i < PROBES; i++) {
+        u64 began = all->attempt[(home + i) % CHUNK].began;
+        if (began < first) {
+            first = began;
+            best = place_after(home, i);
+        }
+    }
+    return best;
+}
+
 /* A place for an attempt that begins. Where there is none it is that of the oldest, of which then
  * nobody knows how long it took. */
-ONCE u32 make_attempt(u64 socket)
+ONCE u32 make_attempt(u64 socket, u64 now)
 {
-    u32 place = find_attempt(socket), oldest = home_of(socket);
-    u64 first = ~0ULL;
+    u32 place = find_attempt(socket);
     struct attempt *a;
+    u64 was = 1;
     if (place != NOWHERE)
         return place;
-    place = oldest;
-    for (int i = 0; i < PROBES; i++) {
-        a = map_lookup(&attempts, &place);
-        if (!a)
-            return NOWHERE;
-        if (!a->socket && !__sync_val_compare_and_swap(&a->socket, 0, socket))
-            return place;
-        if (a->began < first) {
-            first = a->began;
-            oldest = place;
-        }
-        place = (place + 1) & (ATTEMPTS - 1);
+    /* Another processor may be faster, and take it. */
+    for (int round = 0; round < 4 && was; round++) {
+        place = best_attempt(socket);
+        a = attempt_at(place);
+        was = a ? a->began : 1;
+        if (was)
+            break;
+        was = __sync_val_compare_and_swap(&a->began, 0, now);
     }
-    untracked();
-    a = map_lookup(&attempts, &oldest);
+    a = attempt_at(place);
     if (!a)
         return NOWHERE;
+    if (was) {
+        untracked();
+        a->began = now;
+    }
     a->socket = socket;
-    return oldest;
+    return place;
 }
 
 /* Whoever connected; of an accepted one who first received, or else closed it. Tells who runs
@@ -107,7 +143,7 @@ ONCE int own(u32 place, u32 is_attempt)
     u32 tgid = tell_process(task);
     struct connection *c;
     if (is_attempt) {
-        struct attempt *a = map_lookup(&attempts, &place);
+        struct attempt *a = attempt_at(place);
         if (a) {
             a->group = group;
             a->tgid = tgid;
@@ -210,12 +246,11 @@ INLINE void tell(struct sock_common *common, u16 local_port, struct change *x, u
 }
 
 /* Connecting begins, or ends. */
-INLINE u32 attempt(struct change *x, struct sock_common *common, struct tcp_sock *tp, u64 *ctx)
+INLINE void attempt(struct change *x)
 {
     bool begins = x->to == SYN_SENT;
-    u32 place = begins ? make_attempt(x->socket) : find_attempt(x->socket);
-    struct attempt *a = map_lookup(&attempts, &place);
-    struct connection *c;
+    u32 place = begins ? make_attempt(x->socket, x->now) : find_attempt(x->socket);
+    struct attempt *a = attempt_at(place);
     if (a && begins) {
         a->began = x->now;
         a->told_again = 0;
@@ -228,27 +263,19 @@ INLINE u32 attempt(struct change *x, struct sock_common *common, struct tcp_sock
         x->tgid = a->tgid;
         x->group = a->group;
         /* Last: another may then take the place. */
-        if (!begins)
+        if (!begins) {
             *(volatile u64 *)&a->socket = 0;
+            *(volatile u64 *)&a->began = 0;
+        }
     }
-    if (x->to != ESTABLISHED)
-        return NOWHERE;
-    place = begin(key_of(ctx, common), common, tp, 1);
-    c = place == NOWHERE ? NULL : connection_at(place);
-    if (c) {
-        c->active = 1;
-        c->group = x->group;
-        c->tgid = x->tgid;
-    }
-    return place;
 }
 
 INLINE void end(u32 place, struct change *x, struct sock_common *common, struct tcp_sock *tp)
 {
     struct connection *c = place == NOWHERE ? NULL : connection_at(place);
     struct counted n;
+    count(&n, common, tp, x->from, c ? c->active : 0);
     if (c) {
-        count(&n, common, tp, x->from, c->active);
         store(c, &n);
         c->ended = interval_now();
         /* Last: another connection may then take the place. */
@@ -260,7 +287,6 @@ INLINE void end(u32 place, struct change *x, struct sock_common *common, struct 
         /* One that is not known although there was room began before we came. */
         if (!o || (!o->without_place && !x->seen))
             return;
-        count(&n, common, tp, x->from, 0);
         end_without(o, &n);
     }
 }
@@ -271,10 +297,12 @@ int tcp_change(u64 *ctx)
     struct sock *sk = (void *)ctx[0];
     struct sock_common *common = &sk->__sk_common;
     struct change x = {.from = ctx[1] & 15, .to = ctx[2] & 15, .now = ktime()};
-    u32 lane = cpu_number() & lane_mask, place;
+    u32 lane = cpu_number() & lane_mask, place = NOWHERE;
+    bool connects = x.from == SYN_SENT || x.to == SYN_SENT;
     struct changes *all = map_lookup(&changes, &lane);
     struct connection *c = NULL;
     struct tcp_sock *tp;
+    u64 key;
     if (sk->sk_protocol != TCP || !is_ours(common) || !all)
         return 0;
     tp = tcp_of(sk);
@@ -283,16 +311,20 @@ int tcp_change(u64 *ctx)
     HERE(tp);
     ADD(all->count[WITHIN(x.from << 4 | x.to, 256)], 1);
     read_kernel(&x.socket, sizeof(x.socket), ctx);
-    if (x.from == SYN_SENT || x.to == SYN_SENT) {
-        place = attempt(&x, common, tp, ctx);
-    } else {
-        u64 key = key_of(ctx, common);
+    key = key_of(ctx, common);
+    if (connects)
+        attempt(&x);
+    else
         place = find(key);
-        if (place == NOWHERE && x.to == ESTABLISHED)
-            place = begin(key, common, tp, 1);
-    }
+    if (place == NOWHERE && x.to == ESTABLISHED)
+        place = begin(key, common, tp, 1);
     if (place != NOWHERE)
         c = connection_at(place);
+    if (c && connects) {
+        c->active = 1;
+        c->group = x.group;
+        c->tgid = x.tgid;
+    }
     /* A process closes it. */
     if (c && !c->tgid && ((x.from == ESTABLISHED && x.to == FIN_WAIT1) ||
                           (x.from == CLOSE_WAIT && x.to == LAST_ACK)))
@@ -333,7 +365,7 @@ int tcp_again(u64 *ctx)
         u64 socket = 0;
         read_kernel(&socket, sizeof(socket), ctx);
         place = find_attempt(socket);
-        a = map_lookup(&attempts, &place);
+        a = attempt_at(place);
         if (a) {
             x.tgid = a->tgid;
             x.group = a->group;

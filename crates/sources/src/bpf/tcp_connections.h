@@ -51,14 +51,25 @@ MAP(told_again, ARRAY, u32, u32, CHUNKS * CHUNK);
 MAP(touched, ARRAY, u32, struct all_touched, 1);
 MAP(others, ARRAY, u32, struct others, 64);
 
+INLINE struct chunk *chunk_at(u32 place)
+{
+    u32 number = place / CHUNK % CHUNKS;
+    return map_lookup(&connections, &number);
+}
+
 INLINE struct connection *connection_at(u32 place)
 {
-    u32 number = (place >> 6) & (CHUNKS - 1);
-    struct chunk *chunk = map_lookup(&connections, &number);
+    struct chunk *chunk = chunk_at(place);
     if (!chunk)
         return NULL;
     HERE(chunk);
-    return &chunk->connection[place & (CHUNK - 1)];
+    return &chunk->connection[place % CHUNK];
+}
+
+/* The place so many behind it, in the same chunk. */
+INLINE u32 place_after(u32 place, u32 more)
+{
+    return place / CHUNK * CHUNK | (place + more) % CHUNK;
 }
 
 INLINE u64 scattered(u64 key)
@@ -85,12 +96,13 @@ INLINE u64 key_of(void *at, struct sock_common *common)
 ONCE u32 find(u64 key)
 {
     u32 home = (u32)(key >> 40) & (CHUNKS * CHUNK - 1);
+    struct chunk *chunk = chunk_at(home);
+    if (!chunk)
+        return NOWHERE;
 #pragma unroll
     for (u32 i = 0; i < 8; i++) {
-        u32 place = (home & ~(CHUNK - 1)) | ((home + i) & (CHUNK - 1));
-        struct connection *c = connection_at(place);
-        if (c && c->key == key)
-            return place;
+        if (chunk->connection[(home + i) % CHUNK].key == key)
+            return place_after(home, i);
     }
     return NOWHERE;
 }
@@ -99,14 +111,16 @@ ONCE u32 find(u64 key)
 ONCE u32 make(u64 key)
 {
     u32 home = (u32)(key >> 40) & (CHUNKS * CHUNK - 1), now = interval_now();
+    struct chunk *chunk = chunk_at(home);
+    if (!chunk)
+        return NOWHERE;
 #pragma unroll
     for (u32 i = 0; i < 8; i++) {
-        u32 place = (home & ~(CHUNK - 1)) | ((home + i) & (CHUNK - 1));
-        struct connection *c = connection_at(place);
-        u64 was = c ? c->key : 2;
+        struct connection *c = &chunk->connection[(home + i) % CHUNK];
+        u64 was = c->key;
         bool free = !was || ((was & 1) && now - c->ended >= 2);
-        if (c && free && __sync_val_compare_and_swap(&c->key, was, key) == was)
-            return place;
+        if (free && __sync_val_compare_and_swap(&c->key, was, key) == was)
+            return place_after(home, i);
     }
     return NOWHERE;
 }
