@@ -4,7 +4,8 @@
 #
 #   bench/import.sh [ROUNDS]     default 5; side by side, the median is the result
 #
-# The text is made once, by bench/import.awk, in target/bench/.
+# The text is made once, by bench/import.awk, in target/bench/. Then what parsing alone takes of one
+# processor, of that and of blkparse's text, and how much memory a gigabyte in a pipe takes.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -40,3 +41,17 @@ result import.filter "s, gawk for one device" "$filter"
 result import.all "s, everything, sealed" "$import" '<= 0.35'
 result import.ratio "of gawk's time" "$(calc "$import / $filter")" '<= 0.5'
 result import.memory "MB resident" "$(calc "$(printf '%s\n' "${memory[@]}" | median) / 1e3")" '<= 150'
+
+# Parsing alone: rows are dropped as they come. The best of each example's rounds.
+parsed() {
+    cargo run --release --quiet -p formats --example "$1" \
+        | grep -oE '[0-9]+ MB/s( of processor time)?$' | sort -g | tail -1 | cut -d' ' -f1
+}
+result import.parser "MB/s of a processor" "$(parsed speed)" '>= 600'
+result import.blkparse "MB/s of a processor, blkparse's text" "$(parsed blkparse_speed)" '>= 150'
+
+# A gigabyte that comes in a pipe: ten such days, one after another.
+for _ in {1..10}; do cat "$text"; done \
+    | /usr/bin/time -f %M -o "$made/peak" \
+        "$sonde" import --as iostat-solaris --every 1s --processors 4 -o "$made/pipe" - >/dev/null 2>&1
+result import.pipe "MB resident, a gigabyte in a pipe" "$(calc "$(tail -1 "$made/peak") / 1e3")" '<= 150'

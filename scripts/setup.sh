@@ -46,6 +46,8 @@ wanted() {
     need curl curl "asks the server of the web page, in its guide"
     need chromium chromium "tests of the page, in a browser without a screen"
     need ip iproute2 "network namespaces, for tests of the network"
+    need iperf3 iperf3 "the load of experiments on a network, in tests"
+    need tc iproute2 "slows a network down, in tests"
     need ethtool ethtool "an independent look at settings of interfaces, in tests"
     need sysctl procps "the same for settings of the kernel"
     need mkfs.ext4 e2fsprogs "file systems of tests"
@@ -146,6 +148,15 @@ install_rust() {
     rustup default stable
 }
 
+# The kernel's own trace is what tests compare with; not every machine has it in its place.
+mount_trace() {
+    local at=/sys/kernel/tracing
+    [ "$(id -u)" = 0 ] && [ -d $at ] && [ ! -e $at/instances ] || return 0
+    echo "Mounting the kernel's trace at $at: tests compare with it"
+    mount -t tracefs tracefs $at || true
+}
+
 install_packages
 [ "$purpose" != bench ] || services
+[ "$purpose" != test ] || mount_trace
 install_rust

@@ -57,13 +57,17 @@ pub(super) fn candidates(subject: &'static Subject, measure: &str) -> Vec<Candid
             })
         });
     let mut all: Vec<Candidate> = own.chain(other).collect();
-    // A stable sort: within a kind, the order of the catalog, own tables first. What the kernel
-    // counts anyway comes before what a program of ours counts.
-    all.sort_by_key(|c| match c.table.detail {
-        Detail::Sample if !c.table.source.starts_with("bpf-") => 0,
-        Detail::Sample => 1,
-        Detail::Histogram => 2,
-        Detail::Event => 3,
+    // A stable sort: within a kind, the order of the catalog. What the kernel counts anyway comes
+    // before what a program of ours counts. Tables of other subjects, which count something else or
+    // not all of it, come after all own ones, whatever these take to read.
+    all.sort_by_key(|c| {
+        let detail = match c.table.detail {
+            Detail::Sample if !c.table.source.starts_with("bpf-") => 0,
+            Detail::Sample => 1,
+            Detail::Histogram => 2,
+            Detail::Event => 3,
+        };
+        (c.caveat.is_some(), detail)
     });
     all
 }

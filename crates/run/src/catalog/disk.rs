@@ -306,14 +306,16 @@ pub(super) const DISK: Subject = Subject {
             measure: "ios",
             table: "cgroup_io",
             column: "ios",
-            caveat: "charged when submitted, and only by controllers that count I/O",
+            caveat: "charged when submitted, and only by controllers that count I/O (of version 1, \
+                     since Linux 6.10, on devices that have a limit)",
             without: None,
         },
         Also {
             measure: "bytes",
             table: "cgroup_io",
             column: "bytes",
-            caveat: "charged when submitted, and only by controllers that count I/O",
+            caveat: "charged when submitted, and only by controllers that count I/O (of version 1, \
+                     since Linux 6.10, on devices that have a limit)",
             // It tells what was freed as bytes.
             without: Some(("op", "discard")),
         },
