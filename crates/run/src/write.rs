@@ -32,6 +32,9 @@ const LARGEST_GATHERED: usize = 64 << 10;
 /// that fills the memory of the machine it observes is worse.
 const LARGEST_QUEUE: usize = 64 << 20;
 
+/// So many bytes of rows are made durable though more keep coming: they wait in memory.
+const LARGEST_COMMIT: usize = 8 << 20;
+
 /// Room kept free for the final manifest, should the disk be full by then.
 const RESERVE: u64 = 64 << 10;
 
@@ -461,12 +464,13 @@ fn write_all(
         } else {
             receive.recv_timeout(due.saturating_duration_since(now()))
         };
-        let mut at_once = false;
+        let (begun, mut bytes, mut at_once) = (now(), 0, false);
         let ended = loop {
             match come {
                 Ok(Message::Manifest(text)) => manifest = Some(text),
                 Ok(Message::Rows(chunk)) => {
-                    at_once |= chunk.at_once;
+                    bytes += chunk.rows.len();
+                    at_once |= chunk.at_once || bytes >= LARGEST_COMMIT;
                     shared.queued.fetch_sub(chunk.rows.len(), Relaxed);
                     pending.extend(chunk.samples);
                     stated += chunk.told;
@@ -478,7 +482,12 @@ fn write_all(
                 Err(RecvTimeoutError::Timeout) => break false,
                 Err(RecvTimeoutError::Disconnected) => break true,
             }
-            // What came while a slow disk was waited for is one commit.
+            // What came while a slow disk was waited for is one commit; but where they keep coming,
+            // as an import makes them, it would never end.
+            if bytes >= LARGEST_COMMIT || begun.elapsed() >= DURABLE_EVERY {
+                at_once = true;
+                break false;
+            }
             come = receive.try_recv().map_err(|error| match error {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
