@@ -70,29 +70,6 @@ usr sys idl wai hiq siq| read  writ
     },
 };
 
-pub(crate) const MOUNTSTATS: Format = Format {
-    name: "mountstats-text",
-    tool: "mountstats",
-    systems: "Linux",
-    help: "the command mountstats; refused: /proc/self/mountstats, which it tells, is imported",
-    recognised: "a line `Stats for X mounted on Y:`",
-    yields: &[],
-    example: "Stats for box:/x mounted on /mnt:\n  NFS mount age: 0:10:00\n",
-    recognise: |head| {
-        if head.lines().any(is_mountstats) {
-            70
-        } else {
-            0
-        }
-    },
-    parser: || {
-        Box::new(Refusing(
-            "it is what the command mountstats makes of counters\nhint: /proc/self/mountstats, \
-             where they stand, can be imported, and so can `nfsiostat`",
-        ))
-    },
-};
-
 pub(crate) const TOP_BUSYBOX: Format = Format {
     name: "top-busybox",
     tool: "top",
@@ -251,8 +228,4 @@ fn is_dstat(line: &[u8]) -> bool {
     };
     let words: Vec<&[u8]> = fields(line).collect();
     words.iter().all(|w| group(w)) && words.iter().any(|w| known(w))
-}
-
-fn is_mountstats(line: &[u8]) -> bool {
-    line.starts_with(b"Stats for ") && memchr::memmem::find(line, b" mounted on ").is_some()
 }

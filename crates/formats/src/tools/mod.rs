@@ -26,6 +26,7 @@ pub(crate) mod memstat;
 pub(crate) mod memtier;
 pub(crate) mod memtier_json;
 pub(crate) mod mountstats;
+pub(crate) mod mountstats_text;
 pub(crate) mod mpstat_solaris;
 pub(crate) mod netperf;
 pub(crate) mod netstat;

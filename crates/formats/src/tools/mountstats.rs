@@ -12,12 +12,17 @@
 //! pages. Operations: how many, transmissions, major timeouts, bytes sent and received, ms in
 //! the queue, to the reply, in all, and errors (statvers 1.1 of later kernels). All are counts
 //! since it was mounted.
+//!
+//! The command `mountstats --raw` prints the same, with two faults: of several connections (`nconnect=`)
+//! older versions print one, and of kernels that count no errors a zero. Both are left out.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::counters::Counters;
 use crate::list::Format;
+use crate::number::number;
 use crate::out::{Out, Shape};
+use crate::prompt::is_chatter;
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::{Line, Parser, fields, numbers};
@@ -111,8 +116,13 @@ struct Mountstats {
     counters: Counters,
     /// The NFS mount whose lines come, and its server.
     mount: Option<(Vec<u8>, Vec<u8>)>,
+    /// How many connections its options name, and what was read of them, each by kind and port.
+    connections: f64,
+    read: Vec<(Vec<u8>, [f64; 5])>,
     /// Its operations come.
     in_ops: bool,
+    /// So many numbers of one are counted: nine with errors, if they are printed.
+    counted: usize,
     /// The server's name for itself comes, which may hold ends of lines.
     in_name: bool,
     /// Mounts of this reading.
@@ -147,7 +157,10 @@ impl Mountstats {
             ),
             counters: Counters::default(),
             mount: None,
+            connections: 1.0,
+            read: Vec::new(),
             in_ops: false,
+            counted: 9,
             in_name: false,
             seen: HashSet::new(),
             transports: BTreeMap::new(),
@@ -164,9 +177,27 @@ impl Mountstats {
         }
     }
 
+    /// The mount's lines are over: its connections are those of its server.
+    fn finish_mount(&mut self, out: &mut Out) {
+        let read = std::mem::take(&mut self.read);
+        let Some((_, server)) = self.mount.take() else {
+            return;
+        };
+        if read.len() == 1 && self.connections > 1.0 {
+            out.note(
+                "of a mount with several connections mountstats --raw prints one, and its version \
+                 decides whether that is the last one or their sum: it is left out",
+            );
+            return;
+        }
+        if !read.is_empty() {
+            self.transports.entry(server).or_default().extend(read);
+        }
+    }
+
     fn finish_reading(&mut self, out: &mut Out) {
+        self.finish_mount(out);
         self.seen.clear();
-        self.mount = None;
         for (server, connections) in std::mem::take(&mut self.transports) {
             let mut sum = [0.0; 5];
             let mut first = true;
@@ -197,7 +228,9 @@ impl Mountstats {
             return Line::Unknown;
         };
         let kind = all.get(with + 2).copied().unwrap_or_default();
+        self.finish_mount(out);
         (self.in_ops, self.in_name) = (false, false);
+        (self.connections, self.counted) = (1.0, 9);
         // What has no numbers may come twice, as the first `rootfs`.
         let mount = all[4..with].join(&b' ');
         let key = [all[1], b" ", &mount].concat();
@@ -246,7 +279,7 @@ impl Mountstats {
         }
     }
 
-    fn transport(&mut self, server: &[u8], kind: &[u8], port: &[u8], n: &[f64]) -> bool {
+    fn transport(&mut self, kind: &[u8], port: &[u8], n: &[f64]) -> bool {
         // After the port: `tcp` and `rdma` have binds, connects, their time, idle time.
         let (connects, sends) = match kind {
             b"tcp" | b"rdma" => (2, 5),
@@ -268,8 +301,7 @@ impl Mountstats {
         if values.iter().any(|v| v.is_nan()) {
             return false;
         }
-        let ports = self.transports.entry(server.to_vec()).or_default();
-        ports.insert([kind, b" ", port].concat(), values);
+        self.read.push(([kind, b" ", port].concat(), values));
         true
     }
 
@@ -279,7 +311,8 @@ impl Mountstats {
         if n.iter().all(|v| *v == 0.0) {
             return;
         }
-        let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
+        let counted = n.get(..self.counted).unwrap_or(&n);
+        let at = |place: usize| counted.get(place).copied().unwrap_or(f64::NAN);
         let words = [out.word(mount), out.word(op)];
         let values = [
             at(0),
@@ -307,7 +340,7 @@ impl Mountstats {
 
     /// A line of an NFS mount.
     fn of_mount(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
-        let Some((mount, server)) = self.mount.clone() else {
+        let Some((mount, _)) = self.mount.clone() else {
             return Line::Unknown;
         };
         let first = all[0];
@@ -324,6 +357,12 @@ impl Mountstats {
             return Line::Noise;
         }
         self.in_name = first == b"impl_id:" && !ends();
+        match first {
+            b"opts:" => self.connections = connections(all[1..].iter().copied()),
+            // Before Linux 5.3 there are none.
+            b"RPC" if all.get(3) == Some(&&b"1.0"[..]) => self.counted = 8,
+            _ => {}
+        }
         let rest = numbers(all[1..].iter().copied());
         if self.in_ops {
             let (Some(op), Some(n)) = (first.strip_suffix(b":"), rest) else {
@@ -351,7 +390,7 @@ impl Mountstats {
                 let (Some(&kind), Some(&port), Some(n)) = (all.get(1), all.get(2), n) else {
                     return Line::Unknown;
                 };
-                if !self.transport(&server, kind, port, &n) {
+                if !self.transport(kind, port, &n) {
                     return Line::Unknown;
                 }
             }
@@ -361,6 +400,13 @@ impl Mountstats {
         }
         Line::Data
     }
+}
+
+/// How many connections the options of a mount name.
+fn connections<'a>(words: impl IntoIterator<Item = &'a [u8]>) -> f64 {
+    let mut options = words.into_iter().flat_map(|w| w.split(|b| *b == b','));
+    let count = options.find_map(|o| o.strip_prefix(b"nconnect="));
+    count.and_then(number).unwrap_or(1.0)
 }
 
 fn put(out: &mut Out, shape: &Shape, words: &[run::Word], values: &[f64], first: bool) {
@@ -381,7 +427,7 @@ impl Parser for Mountstats {
             return self.device(&all, out);
         }
         if all.starts_with(&[b"no", b"device", b"mounted"]) {
-            self.mount = None;
+            self.finish_mount(out);
             return Line::Noise;
         }
         match stamp_of(line, out) {
@@ -395,7 +441,10 @@ impl Parser for Mountstats {
             Ok(None) => {}
             Err(why) => out.refuse(why),
         }
-        self.of_mount(&all, out)
+        match self.of_mount(&all, out) {
+            Line::Unknown if is_chatter(line) => Line::Noise,
+            seen => seen,
+        }
     }
 
     fn end(&mut self, out: &mut Out) {

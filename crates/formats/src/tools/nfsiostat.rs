@@ -1,4 +1,5 @@
-//! `nfsiostat` of Linux, with `-a`, `-d`, `-p` and `-m`: the NFS client by mount and operation.
+//! `nfsiostat` of Linux, with `-a`, `-d`, `-p` and `-m`, and `mountstats iostat`: the NFS client by
+//! mount and operation.
 //!
 //! ```text
 //! box:/x mounted on /mnt:
@@ -13,7 +14,9 @@
 //! kB are 1,024 bytes, MB (`-m`) as many kB, both ways added. Retransmissions and errors are
 //! counts of the interval, the times means of its operations. The first report is a mean since
 //! the file system was mounted. Since the tool prints no time, one before a report is of a script that
-//! started it anew, as is a command line: the report below is such a mean again.
+//! started it anew, as is a command line: the report below is such a mean again. With `--since` of
+//! `mountstats iostat` it is a mean since a file was written. `ms-iostat`, which was before
+//! `nfsiostat`, prints `reads:` and `writes:` without retransmissions.
 
 use crate::list::Format;
 use crate::number::{number, whole};
@@ -56,7 +59,8 @@ fn mount(line: &[u8]) -> Option<&[u8]> {
 fn is_header(line: &[u8]) -> bool {
     let mut words = fields(line);
     let op = words.next().is_some_and(|w| w.ends_with(b":"));
-    op && words.next() == Some(b"ops/s") && words.any(|w| w == b"retrans")
+    op && words.next() == Some(b"ops/s")
+        && words.any(|w| matches!(w, b"retrans" | b"kB/s" | b"MB/s"))
 }
 
 /// Counts that `-a`, `-d` and `-p` print in sentences; `#` stands for a number.
@@ -177,24 +181,29 @@ impl Nfsiostat {
             let at = columns.iter().position(|c| *c == name);
             at.map_or(f64::NAN, |at| values[at])
         };
-        let op = op.to_ascii_uppercase();
+        let op = match op {
+            b"reads" => b"READ".to_vec(),
+            b"writes" => b"WRITE".to_vec(),
+            op => op.to_ascii_uppercase(),
+        };
         let words = [out.word(&self.mount), out.word(&op)];
         let ops = of("ops/s");
         let times = ["queue", "RTT", "exe"].map(|t| of(t) / 1000.0 * ops);
-        let rates = [ops, ops, f64::NAN, times[0], times[1], times[2]];
+        // Those sent again are counted by themselves.
+        let sent = if columns.contains(&"retrans") {
+            ops
+        } else {
+            f64::NAN
+        };
+        let rates = [ops, sent, f64::NAN, times[0], times[1], times[2]];
         out.put(&self.nfs, &words, &rates);
         if !out.is_since_boot() {
             // Counts of the interval, beside rates.
-            let retrans = of("retrans");
-            let counts = [
-                f64::NAN,
-                retrans,
-                of("errors"),
-                f64::NAN,
-                f64::NAN,
-                f64::NAN,
-            ];
-            out.put_amounts(&self.nfs, &words, &counts);
+            let (retrans, errors, nan) = (of("retrans"), of("errors"), f64::NAN);
+            if !(retrans.is_nan() && errors.is_nan()) {
+                let counts = [nan, retrans, errors, nan, nan, nan];
+                out.put_amounts(&self.nfs, &words, &counts);
+            }
         }
         let instance = out.word(&[&self.mount[..], b" ", &op].concat());
         for (column, unit) in [
@@ -244,10 +253,13 @@ impl Nfsiostat {
 
 impl Parser for Nfsiostat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if let Some(arguments) = prompt::arguments(line, &["nfsiostat"]) {
+        let command = |words: &[&str]| prompt::arguments(line, words);
+        let iostat = command(&["nfsiostat"]).or_else(|| command(&["mountstats", "iostat"]));
+        if let Some(arguments) = iostat.or_else(|| command(&["ms-iostat"])) {
             // Mounts follow the interval and the count.
             let words: Vec<&[u8]> = arguments.iter().map(String::as_bytes).collect();
-            let every = echo::interval(&words, &["-l", "--list"]);
+            let valued = ["-l", "--list", "-f", "--file", "-S", "--since"];
+            let every = echo::interval(&words, &valued);
             if let Some(seconds) = every {
                 out.every(seconds);
             }
@@ -274,7 +286,8 @@ impl Parser for Nfsiostat {
             return Line::Noise;
         }
         if self.mount.is_empty() {
-            return if prompt::is_chatter(line) {
+            let none = line.trim_ascii() == b"No NFS mount points were found";
+            return if none || prompt::is_chatter(line) {
                 Line::Noise
             } else {
                 Line::Unknown

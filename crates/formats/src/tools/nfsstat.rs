@@ -14,6 +14,10 @@
 //! each other. With `-l` each counter that is not zero has a line: `nfs v3 client getattr: 100`.
 //! Of the second and later reports the growth is taken. With an interval Solaris prints it itself, and
 //! a line of asterisks behind each report (`nfsstat.c` of illumos).
+//!
+//! `mountstats nfsstat` prints the same of the client without colons behind `Client nfs v4`, and cuts the
+//! names of operations to twelve letters. Its `authrefrsh` is the number of calls once more, and not
+//! known.
 
 use crate::list::Format;
 use crate::number::whole;
@@ -51,6 +55,9 @@ null         getattr      setattr      lookup
 fn section(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let lower = text.to_ascii_lowercase();
+    if is_of_mountstats(&lower) {
+        return Some(lower);
+    }
     let of = lower.starts_with("client ") || lower.starts_with("server ");
     let what = lower.get(7..).is_some_and(|r| {
         ["rpc", "nfs", "packet", "reply", "file"]
@@ -58,6 +65,34 @@ fn section(line: &[u8]) -> Option<String> {
             .any(|w| r.starts_with(w))
     });
     (of && what && text.ends_with(':')).then(|| lower.trim_end_matches(':').to_owned())
+}
+
+/// `client nfs v4`, as `mountstats nfsstat` prints it.
+fn is_of_mountstats(lower: &str) -> bool {
+    matches!(lower, "client nfs v3" | "client nfs v4")
+}
+
+/// Operations whose names have more than twelve letters.
+const CUT: [&str; 13] = [
+    "open_downgrade",
+    "setclientid_confirm",
+    "release_lockowner",
+    "create_session",
+    "destroy_session",
+    "get_lease_time",
+    "reclaim_complete",
+    "getdeviceinfo",
+    "getdevicelist",
+    "secinfo_no_name",
+    "bind_conn_to_session",
+    "destroy_clientid",
+    "offload_cancel",
+];
+
+/// The whole name of an operation that was cut.
+fn uncut(name: &str) -> &str {
+    let is_it = |whole: &&&str| name.len() == 12 && whole.starts_with(name);
+    CUT.iter().find(is_it).copied().unwrap_or(name)
 }
 
 /// The protocol's version that a line names: `Version 3: (300 calls)`, or the end of `client
@@ -95,11 +130,23 @@ fn count_of_all(word: &[u8]) -> Option<&[u8]> {
     printed.then_some(count)
 }
 
+/// What printed the counts, as far as a command line that was kept tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Nfsstat,
+    Mountstats,
+    /// The same with `--since`: they are differences to a file.
+    Since,
+}
+
 struct Nfsstat {
     section: String,
     /// Below the section: version, or kind of connection.
     part: String,
     names: Vec<String>,
+    /// Names of operations are cut.
+    cuts: bool,
+    command: Command,
     reports: Repeated,
     /// Reports but the first are of an interval each.
     of_intervals: bool,
@@ -113,6 +160,8 @@ impl Nfsstat {
             section: String::new(),
             part: String::new(),
             names: Vec::new(),
+            cuts: false,
+            command: Command::Nfsstat,
             reports: Repeated::new(),
             of_intervals: false,
             client: Shape::of("nfs", &["ops"]),
@@ -131,6 +180,7 @@ impl Nfsstat {
             let grown = self.reports.grown(key.as_bytes(), &[count], out);
             let value = match grown {
                 _ if self.of_intervals && !self.reports.is_first() => count,
+                _ if self.command == Command::Since && !self.reports.is_first() => f64::NAN,
                 grown => grown.map_or(f64::NAN, |grown| grown[0]),
             };
             self.put(name, value, out);
@@ -154,6 +204,10 @@ impl Nfsstat {
     }
 
     fn put(&self, name: &str, value: f64, out: &mut Out) {
+        if name == "authrefrsh" && self.command != Command::Nfsstat {
+            return;
+        }
+        let name = if self.cuts { uncut(name) } else { name };
         // `Client nfs_acl:` has calls of the same names.
         let nfs = ["client nfs", "server nfs"]
             .iter()
@@ -181,6 +235,18 @@ impl Nfsstat {
 
 impl Parser for Nfsstat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(arguments) = prompt::arguments(line, &["mountstats", "nfsstat"]) {
+            let since = |a: &String| a == "-S" || a.starts_with("--since");
+            self.command = Command::Mountstats;
+            if arguments.iter().any(since) {
+                self.command = Command::Since;
+                out.note("what --since prints is the difference to a file of an unknown time");
+            }
+            return Line::Noise;
+        }
+        if prompt::arguments(line, &["nfsstat"]).is_some() {
+            self.command = Command::Nfsstat;
+        }
         if self.reports.between(line, &["nfsstat"], out) {
             return Line::Noise;
         }
@@ -196,6 +262,8 @@ impl Parser for Nfsstat {
             return Line::Noise;
         }
         if let Some(section) = section(line) {
+            self.cuts =
+                is_of_mountstats(&String::from_utf8_lossy(line).trim().to_ascii_lowercase());
             self.section = section;
             self.part.clear();
             self.names.clear();

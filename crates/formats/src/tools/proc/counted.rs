@@ -271,7 +271,7 @@ impl Counted {
 }
 
 /// A row of what grew, or of what there was since boot.
-pub(super) fn put_grown(
+pub(crate) fn put_grown(
     out: &mut Out,
     shape: &Shape,
     words: &[run::Word],

@@ -14,6 +14,8 @@ mod rpc;
 
 use std::collections::HashSet;
 
+pub(crate) use counted::put_grown;
+
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -197,7 +199,7 @@ impl Proc {
     }
 
     /// The line is one of a file: it belongs to this reading, or begins the next.
-    fn belongs(&mut self, key: Vec<u8>, counter: bool, out: &mut Out) {
+    pub(crate) fn belongs(&mut self, key: Vec<u8>, counter: bool, out: &mut Out) {
         let again = !self.stamped && self.seen.contains(&key);
         if again || !out.has_sample() {
             self.finish_reading(out);
@@ -209,6 +211,16 @@ impl Proc {
             out.since_boot();
         }
         self.seen.insert(key);
+    }
+
+    /// A line of `net/rpc/nfs`, or `net/rpc/nfsd` of the server, where it is told which.
+    pub(crate) fn rpc(&mut self, line: &[u8], of_server: bool, out: &mut Out) -> Line {
+        let all: Vec<&[u8]> = fields(line).collect();
+        if !all.first().is_some_and(|first| rpc::is_rpc(first)) {
+            return Line::Unknown;
+        }
+        self.rpc.is_of(of_server);
+        self.take(Kind::Rpc, &all, out)
     }
 
     fn take(&mut self, kind: Kind, all: &[&[u8]], out: &mut Out) -> Line {

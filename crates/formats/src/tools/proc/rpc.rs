@@ -89,6 +89,11 @@ impl Rpc {
         }
     }
 
+    /// The line that comes is the server's, or the client's.
+    pub(super) fn is_of(&mut self, server: bool) {
+        self.server = server;
+    }
+
     pub(super) fn line(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let Some(n) = numbers(all[1..].iter().copied()).filter(|n| !n.is_empty()) else {
             return Line::Unknown;
@@ -188,6 +193,7 @@ impl Rpc {
     pub(super) fn finish_reading(&mut self, out: &mut Out) {
         let of_server = std::mem::replace(&mut self.of_server, [f64::NAN; 5]);
         if of_server.iter().any(|v| !v.is_nan()) {
+            self.server = true;
             let threads = of_server[4];
             let (mut n, first) = self.grown(b"machine", of_server[..4].to_vec());
             n.push(threads);
