@@ -147,7 +147,8 @@ fn somebody_waits_for_reads_and_synchronous_writes_nobody_for_writing_back() {
     });
 }
 
-/// A file system at work: many names, a journal, data past the cache and through it.
+/// A file system at work: many names, a journal, data past the cache and through it. It is there until
+/// the recorder has looked where it is mounted, which it does at the next sample.
 fn a_file_system_at_work(device: &Path, at: &Path) -> String {
     let (device, at) = (device.display(), at.display());
     format!(
@@ -155,6 +156,7 @@ fn a_file_system_at_work(device: &Path, at: &Path) -> String {
          mkdir {at}/many; cd {at}/many; seq 2000 | xargs touch; cd /; sync
          dd if=/dev/zero of={at}/data bs=64k count=100 oflag=direct
          dd if=/dev/zero of={at}/cached bs=4k count=500 conv=fsync
+         sleep 0.3
          umount {at}; mount {device} {at}
          ls -l {at}/many | wc -l >&2
          umount {at}"
