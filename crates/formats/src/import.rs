@@ -2,7 +2,7 @@
 
 use run::{Nanos, Sink};
 
-use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark};
+use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark, without_returns};
 use crate::out::{Came, Out};
 use crate::own::Own;
 use crate::prefix::Prefix;
@@ -123,7 +123,7 @@ impl Import {
             prefix if prefix.is_perhaps() && !is_read => Prefix::None,
             prefix => prefix.clone(),
         };
-        let (name, parser, out) = match format {
+        let (name, mut parser, out) = match format {
             Reading::Listed(format) => (
                 format.name.to_owned(),
                 (format.parser)(),
@@ -135,6 +135,7 @@ impl Import {
                 Out::new(own.name().to_owned(), options),
             ),
         };
+        parser.look(head);
         Import {
             name,
             stamped: parser.is_printed_at_once(),
@@ -223,7 +224,7 @@ impl Import {
             _ => line,
         };
         let line = if text {
-            line.strip_suffix(b"\r").unwrap_or(line)
+            without_returns(line)
         } else {
             let Cleaned { line } = clean(line, &mut self.buffer);
             line

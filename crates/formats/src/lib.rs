@@ -56,6 +56,9 @@ pub trait Parser {
     /// Takes the next line, without its end.
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line;
 
+    /// Sees how the file begins, before its first line.
+    fn look(&mut self, _head: &Head) {}
+
     /// Whether it takes bytes as they are, and no lines.
     fn is_binary(&self) -> bool {
         false

@@ -14,7 +14,7 @@ pub(crate) struct Cleaned<'a> {
 /// Takes what is no text out of a line: a carriage return before its end, NUL bytes, terminal
 /// colours. A blank that does not break, as web pages have it, becomes a plain one.
 pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = without_returns(line);
     if is_text(line) {
         return Cleaned { line };
     }
@@ -33,6 +33,14 @@ pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> 
         }
     }
     Cleaned { line: buffer }
+}
+
+/// The line without carriage returns at its end: logs of terminals may have several.
+pub(crate) fn without_returns(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_suffix(b"\r") {
+        line = rest;
+    }
+    line
 }
 
 /// Whether there is nothing to take out but carriage returns. (0xc2 begins a blank that does not
@@ -145,6 +153,7 @@ mod tests {
         let mut buffer = Vec::new();
         for (line, clean_line) in [
             (&b"a b\r"[..], &b"a b"[..]),
+            (b"a b\r\r", b"a b"),
             (b"a\0\0b", b"ab"),
             (b"\x1b[1;31mred\x1b[0m", b"red"),
             (b"\x1b", b""),

@@ -1,5 +1,6 @@
 //! What stands before each line, put there by who kept the text: times, names, marks of a mail.
 
+mod indent;
 mod loggers;
 mod passed;
 mod words;
@@ -10,6 +11,7 @@ use crate::number::whole;
 use crate::out::Out;
 use crate::stamp_line::told;
 use crate::time::{Stamp, time_of_day};
+pub(crate) use indent::Indent;
 use loggers::logged;
 use passed::are_passed;
 
@@ -30,6 +32,8 @@ pub(crate) enum Prefix {
     Named(Vec<u8>),
     /// So many `> `, as answers to a mail put them.
     Quoted(usize),
+    /// Blanks or tabs, as text is set off in mails and wikis.
+    Indented(Vec<u8>),
     /// One before the other, as `docker compose logs -t` has it.
     Both(Box<[Prefix; 2]>),
 }
@@ -111,6 +115,8 @@ impl Prefix {
                 Some(first + both[1].length(&line[first..]).unwrap_or(0))
             }
             Prefix::Quoted(depth) => Some(marks(line, *depth).1),
+            Prefix::Indented(blanks) if line.starts_with(blanks) => Some(blanks.len()),
+            Prefix::Indented(_) => line.trim_ascii().is_empty().then_some(line.len()),
             Prefix::Named(word) => {
                 let rest = line.strip_prefix(&word[..])?;
                 if word.ends_with(b"\t") {
@@ -133,7 +139,11 @@ impl Prefix {
     /// time of day. A date that can be read in two ways makes `out` refuse the file.
     pub(crate) fn stamp(&self, line: &[u8], out: &mut Out) -> Option<Stamp> {
         match self {
-            Prefix::None | Prefix::Passed | Prefix::Named(_) | Prefix::Quoted(_) => None,
+            Prefix::None
+            | Prefix::Passed
+            | Prefix::Named(_)
+            | Prefix::Quoted(_)
+            | Prefix::Indented(_) => None,
             Prefix::Logged => {
                 let (at, _) = logged(line)?;
                 moment(&line[at..]).map(|(stamp, _)| stamp)
@@ -149,9 +159,10 @@ impl Prefix {
 
     /// What stands before a line that has `next` behind this one.
     pub(crate) fn and(self, next: Prefix) -> Prefix {
-        match self {
-            Prefix::None => next,
-            first => Prefix::Both(Box::new([first, next])),
+        match (self, next) {
+            (Prefix::None, next) => next,
+            (first, Prefix::None) => first,
+            (first, next) => Prefix::Both(Box::new([first, next])),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::lines::{clean, without_mark};
 use crate::list::{FORMATS, Format};
-use crate::prefix::Prefix;
+use crate::prefix::{Indent, Prefix};
 
 /// How much of a file is looked at.
 const LOOKED_AT: usize = 64 << 10;
@@ -29,14 +29,40 @@ impl Head {
             .map(|line| clean(line, &mut buffer).line.to_vec())
             .collect();
         let borrowed: Vec<&[u8]> = cleaned.iter().map(Vec::as_slice).collect();
+        let head = Head::of(bytes, &borrowed);
+        let Some(indent) = Indent::of(&borrowed) else {
+            return head;
+        };
+        // Whoever pasted it put it there, if it is known without, and was not.
+        let found = recognise(&head);
+        for prefix in indent.prefixes() {
+            let rest: Vec<&[u8]> = borrowed.iter().map(|l| prefix.strip(l)).collect();
+            let without = Head::of(bytes, &rest);
+            let is_better = match (&found, &recognise(&without)) {
+                (Err(Unrecognised::Unknown), Ok(_)) => true,
+                (Ok(a), Ok(b)) => indent.is_not_of(a) && indent.is_not_of(b),
+                _ => false,
+            };
+            if is_better {
+                return Head {
+                    prefix: prefix.and(without.prefix),
+                    ..without
+                };
+            }
+        }
+        head
+    }
+
+    /// Of the bytes and their lines, of which nothing but a prefix is taken off.
+    fn of(bytes: &[u8], borrowed: &[&[u8]]) -> Head {
         let with = |prefix: Prefix| Head {
             bytes: bytes.to_vec(),
             lines: borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect(),
             prefix,
             name: String::new(),
         };
-        let mut head = with(Prefix::find(&borrowed));
-        let mut next = Prefix::perhaps(&borrowed);
+        let mut head = with(Prefix::find(borrowed));
+        let mut next = Prefix::perhaps(borrowed);
         if next == Prefix::None {
             return head;
         }
@@ -46,7 +72,7 @@ impl Head {
         }
         // Behind a name may be a time. A tool may print such itself: it is none where that makes
         // another format of it.
-        let (mut prefix, mut rest) = (Prefix::None, borrowed.clone());
+        let (mut prefix, mut rest) = (Prefix::None, borrowed.to_vec());
         while next != Prefix::None && !matches!(prefix, Prefix::Both(_)) {
             for line in &mut rest {
                 *line = next.strip(line);

@@ -14,6 +14,9 @@ const OF_FIXTURE: usize = 1;
 /// The part of a line that is cut at each byte: at the end of it.
 const CUT: usize = 24;
 
+/// Where it stands how long a text tells of.
+const SPAN: &str = "span";
+
 /// What was read: rows by table, time, interval and words, with the values of each.
 #[derive(Default)]
 struct Read {
@@ -37,12 +40,17 @@ impl Read {
             ..Options::default()
         };
         let mut import = Import::new(format, &Head::new(text), options);
-        let Ok(_) = import.feed(text).and_then(|()| import.finish()) else {
+        let Ok(report) = import.feed(text).and_then(|()| import.finish()) else {
             return Read::default();
         };
         let mut sink = std::mem::take(import.rows());
         sink.spread();
         let mut all = Read::default();
+        // Of how long it tells is a number, too.
+        if let Some((from, to)) = report.span {
+            let span = vec![from as f64, to as f64];
+            all.rows.insert(SPAN.to_owned(), vec![span]);
+        }
         for (_, rows) in sink.filled() {
             let name = rows.table.name;
             for i in 0..rows.len() {
@@ -153,7 +161,11 @@ fn fault_in(
     let (with, without) = (read(&[before, line, b"\n"].concat()), read(before));
     for cut in line.len().saturating_sub(CUT).max(1)..line.len() {
         *cuts += 1;
-        let found = read(&[before, &line[..cut]].concat());
+        let mut found = read(&[before, &line[..cut]].concat());
+        if without.rows.is_empty() {
+            // What stands before its lines is seen with this one only.
+            found.rows.remove(SPAN);
+        }
         if found.differs(&[&with, &without, &all]).is_some() {
             // Rows of all processors stand for those of each until the last of them is there: what
             // whole lines tell, however few, is no fault of the cut one.
@@ -211,8 +223,8 @@ fn texts() -> Vec<(String, &'static Format, Vec<u8>)> {
 }
 
 /// What examples lack: names at the end of a row and numbers for people, devices that a report leaves
-/// out, times and headers that stand alone, a remap.
-const MORE: [(&str, &str); 6] = [
+/// out, times and headers that stand alone, a remap, dates in rows and before them, names before lines.
+const MORE: [(&str, &str); 14] = [
     (
         "iostat-linux",
         "$ iostat -hz 5\nLinux 6.8.0-31-generic (box) \t03/09/2026 \t_x86_64_\t(2 CPU)\n\n\
@@ -271,6 +283,75 @@ const MORE: [(&str, &str); 6] = [
          \x20 8,0    1        2     0.000001000   697  A   W 223490 + 128 <- (8,1) 223427\n\
          \x20 8,0    1        5     0.000017090   697  D   W 223490 + 128 [kjournald]\n\
          \x20 8,0    0        1     0.000317090     0  C   W 223490 + 128 [0]\n",
+    ),
+    (
+        "arcstat",
+        "    time  read  hits  miss  hit%  arcsz     c\n\
+         03/14/26 14:44:32  1.2K  1.2K     0   100    59G   60G\n\
+         03/14/26 14:44:37   377   375     2    99    59G   60G\n\
+         03/14/26 14:44:42   387   385     2    99    59G   60G\n",
+    ),
+    (
+        "arcstat",
+        "2026-03-14T14:44:32Z     time  read  hits  miss  hit%  arcsz     c\n\
+         2026-03-14T14:44:32Z 14:44:32  1.2K  1.2K     0   100    59G   60G\n\
+         2026-03-14T14:44:37Z 14:44:37   377   375     2    99    59G   60G\n\
+         2026-03-14T14:44:42Z 14:44:42   387   385     2    99    59G   60G\n",
+    ),
+    (
+        "nicstat",
+        "2026-03-14T14:44:32Z     Time      Int   rKB/s   wKB/s   rPk/s   wPk/s    rAvs    wAvs %Util    Sat\n\
+         2026-03-14T14:44:32Z 14:44:32  e1000g0    0.33    0.04    2.04    0.30   167.7   136.6  0.00   0.00\n\
+         2026-03-14T14:44:37Z 14:44:37  e1000g0    1.50    0.25    3.00    1.00   512.0   256.0  0.01   0.00\n\
+         2026-03-14T14:44:42Z 14:44:42  e1000g0    2.50    1.25    4.00    2.00   640.0   640.0  0.02   0.00\n",
+    ),
+    (
+        "nicstat",
+        "$ nicstat -z 5\n    Time      Int   rKB/s   wKB/s   rPk/s   wPk/s    rAvs    wAvs %Util    Sat\n\
+         14:44:32  e1000g0    0.33    0.04    2.04    0.30   167.7   136.6  0.00   0.00\n\
+         14:44:32  e1000g1    0.33    0.04    2.04    0.30   167.7   136.6  0.00   0.00\n\
+         \x20   Time      Int   rKB/s   wKB/s   rPk/s   wPk/s    rAvs    wAvs %Util    Sat\n\
+         14:44:37  e1000g1    1.50    0.25    3.00    1.00   512.0   256.0  0.01   0.00\n\
+         \x20   Time      Int   rKB/s   wKB/s   rPk/s   wPk/s    rAvs    wAvs %Util    Sat\n\
+         \x20   Time      Int   rKB/s   wKB/s   rPk/s   wPk/s    rAvs    wAvs %Util    Sat\n\
+         14:44:47  e1000g0    2.50    1.25    4.00    2.00   640.0   640.0  0.02   0.00\n",
+    ),
+    (
+        "vmstat-solaris",
+        "node1:  kthr      memory            page            disk          faults      cpu\n\
+         node1:  r b w   swap  free  re  mf pi po fr de sr s0 s1 s2 --   in   sy   cs us sy id\n\
+         node1:  0 0 0 11456120 4120528 1 41 19 1 3 0 2 0 4 0 0   48  112  130  4 14 82\n\
+         node1:  0 0 0 11456121 4120529 11 42 18 10 30 0 0 0 14 0 0   58  122  140  5 15 80\n\
+         node1:  0 0 0 11456122 4120530 12 43 17 10 30 0 0 0 15 0 0   68  132  150  6 16 78\n",
+    ),
+    (
+        "vmstat-solaris",
+        "2026-03-14T14:44:32Z  kthr      memory            page            disk          faults      cpu\n\
+         2026-03-14T14:44:32Z  r b w   swap  free  re  mf pi po fr de sr s0 s1 s2 --   in   sy   cs us sy id\n\
+         2026-03-14T14:44:32Z  0 0 0 11456120 4120528 1 41 19 1 3 0 2 0 4 0 0   48  112  130  4 14 82\n\
+         2026-03-14T14:44:37Z  0 0 0 11456121 4120529 11 42 18 10 30 0 0 0 14 0 0   58  122  140  5 15 80\n\
+         2026-03-14T14:44:42Z  0 0 0 11456122 4120530 12 43 17 10 30 0 0 0 15 0 0   68  132  150  6 16 78\n",
+    ),
+    (
+        "blkparse",
+        "  8,0    1        1     0.000000000   697  Q   W 223490 + 8 [kjournald]\n\
+         \x20 8,0    1        2     0.000001000   697  D   W 223490 + 8 [kjournald]\n\
+         \x20 8,0    0        1     0.000317090     0  C   W 223490 + 8 [0]\n\
+         \x20 8,0    1        3     1.200000000   698  Q   R 123490 + 16 [dd]\n\
+         \x20 8,0    1        4     1.200001000   698  D   R 123490 + 16 [dd]\n\
+         \x20 8,0    0        2     1.200317090     0  C   R 123490 + 16 [0]\n",
+    ),
+    (
+        "pidstat",
+        "Linux 6.8.0-31-generic (box) \t03/19/2026 \t_x86_64_\t(2 CPU)\n\n\
+         10:00:00 AM   UID       PID   cswch/s nvcswch/s  Command\n\
+         10:00:05 AM     0       712      1.25      0.40  postgres\n\
+         10:00:05 AM  1000      2297      3.25      0.50  java\n\n\
+         10:00:05 AM   UID       PID   cswch/s nvcswch/s  Command\n\
+         10:00:10 AM     0       712      2.25      0.40  postgres\n\
+         10:00:10 AM  1000      3297      4.25      0.50  java-server\n\n\
+         10:00:10 AM   UID       PID   cswch/s nvcswch/s  Command\n\
+         10:00:15 AM     0       712      2.25      0.40  postgres\n",
     ),
 ];
 

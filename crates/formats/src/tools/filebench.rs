@@ -40,7 +40,13 @@ struct Filebench {
     /// Seconds that the run took.
     took: Option<f64>,
     begun: bool,
+    /// Rows that wait for the summary to tell how long it ran, with their numbers.
+    waiting: Vec<(u64, String)>,
 }
+
+/// The note on a length that is told by nothing else.
+const BY_RATE: &str = "how long filebench ran is told by its operations and their rate only, as \
+                       precisely as that";
 
 impl Filebench {
     fn new() -> Filebench {
@@ -48,6 +54,25 @@ impl Filebench {
             work: Work::new("filebench"),
             took: None,
             begun: false,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// A row that tells neither how many operations there were nor, without `Run took`, how long they
+    /// took: of old versions the summary does.
+    fn has_to_wait(&self, text: &str) -> bool {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let has = |unit: &str| {
+            let mut units = words.iter().filter_map(|w| w.strip_suffix(unit));
+            units.any(|n| decimal(n.as_bytes()).is_some())
+        };
+        self.took.is_none() && words.len() > 2 && has("ops/s") && has("mb/s") && !has("ops")
+    }
+
+    /// Rows that no summary follows.
+    fn give_up(&mut self, out: &mut Out) {
+        for (line, text) in self.waiting.drain(..) {
+            out.not_understood(line, &text);
         }
     }
 
@@ -74,10 +99,7 @@ impl Filebench {
         let took = match (self.took, counted) {
             (Some(took), _) => took,
             (None, Some(ops)) if per_second > 0.0 => {
-                out.note(
-                    "how long filebench ran is told by its operations and their rate only, as \
-                     precisely as that",
-                );
+                out.note(BY_RATE);
                 ops / per_second
             }
             (None, _) => return None,
@@ -121,10 +143,19 @@ impl Filebench {
     /// that was told of the work.
     fn summary(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let summary = Summary::of(text)?;
+        let told = summary.value("ops").zip(summary.value("ops/s"));
+        let told = told.filter(|(_, rate)| *rate > 0.0).map(|(n, r)| n / r);
+        if told.is_some() && !self.waiting.is_empty() {
+            out.note(BY_RATE);
+            self.took = told;
+            for (line, text) in std::mem::take(&mut self.waiting) {
+                if self.row(&text, out).is_none() {
+                    out.not_understood(line, &text);
+                }
+            }
+        }
         if !self.begun {
-            let told = summary.value("ops").zip(summary.value("ops/s"));
-            let took = told.filter(|(_, rate)| *rate > 0.0).map(|(n, r)| n / r);
-            let took = self.took.or(took)?;
+            let took = self.took.or(told)?;
             out.sample();
             out.spans(took);
             let ops = summary.value("ops").unwrap_or(f64::NAN);
@@ -215,14 +246,20 @@ impl Parser for Filebench {
         let text = text.trim();
         if let Some((_, took)) = text.split_once("Run took ") {
             let first = took.split_whitespace().next().unwrap_or_default();
+            self.give_up(out);
             self.took = decimal(first.as_bytes()).filter(|s| *s > 0.0);
             self.begun = false;
             return Line::Noise;
         }
         if let Some((_, summary)) = text.split_once("IO Summary:") {
             let seen = self.summary(summary, out);
+            self.give_up(out);
             (self.took, self.begun) = (None, false);
             return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        if self.has_to_wait(text) {
+            self.waiting.push((out.line_number(), text.to_owned()));
+            return Line::Data;
         }
         if self.row(text, out).is_some() {
             return Line::Data;
@@ -236,5 +273,9 @@ impl Parser for Filebench {
                 .iter()
                 .any(|name| text.starts_with(name));
         if known { Line::Noise } else { Line::Unknown }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.give_up(out);
     }
 }

@@ -264,30 +264,50 @@ impl Iperf3 {
 
     /// With `-i 0` there are no intervals but the whole.
     fn only_the_end(&mut self, end: &Value, out: &mut Out) {
-        let names: &[&str] = match (self.sends(), end.get("sum_sent").is_some()) {
-            (true, true) => &["sum_sent"],
-            (false, true) => &["sum_received"],
-            (_, false) => &["sum"],
+        self.direction_at_the_end(end, self.sends(), ["sum_sent", "sum_received"], out);
+        // With `--bidir` the other direction has sums of its own.
+        let reverse = ["sum_sent_bidir_reverse", "sum_received_bidir_reverse"];
+        self.direction_at_the_end(end, !self.sends(), reverse, out);
+    }
+
+    /// What this side sent or received in the whole test, of the sums of both sides. Datagrams that were
+    /// lost are known to who received them only.
+    fn direction_at_the_end(
+        &mut self,
+        end: &Value,
+        sends: bool,
+        [sent, received]: [&str; 2],
+        out: &mut Out,
+    ) {
+        let told = |name: &str| end.get(name).filter(|sum| number(sum, "seconds") > 0.0);
+        let own = if sends { sent } else { received };
+        // Before 3.7 there is one sum of UDP, of what was sent.
+        let old = told("sum").filter(|_| sent == "sum_sent");
+        let Some(sum) = told(own).or(old) else {
+            return;
         };
-        for name in names {
-            let sum = &end[*name];
-            let seconds = number(sum, "seconds");
-            if seconds.is_nan() || seconds <= 0.0 {
-                continue;
-            }
-            self.intervals += 1;
-            out.sample_at(self.stamp(number(sum, "end").max(seconds)));
-            out.spans(seconds);
-            let lost = number(sum, "lost_packets");
-            let done = Done {
-                ops: number(sum, "packets"),
-                bytes: number(sum, "bytes"),
-                errors: lost,
-                ..UNKNOWN
-            };
-            let op: &[u8] = if self.sends() { b"send" } else { b"receive" };
-            self.work.amounts(out, [b"", op, b""], done);
-        }
+        let seconds = number(sum, "seconds");
+        // Of a receiver that saw none it is not known what it lost.
+        let lost = [told(received), old].into_iter().flatten();
+        let lost = lost.filter(|sum| number(sum, "packets") > 0.0);
+        let lost = lost.map(|sum| number(sum, "lost_packets"));
+        let lost = lost.into_iter().find(|n| !n.is_nan()).unwrap_or(f64::NAN);
+        let packets = number(sum, "packets");
+        self.intervals += 1;
+        out.sample_at(self.stamp(number(sum, "end").max(seconds)));
+        out.spans(seconds);
+        let (op, ops): (&[u8], f64) = match (sends, lost.is_nan()) {
+            (false, false) => (b"receive", packets - lost),
+            (false, true) => (b"receive", packets),
+            (true, _) => (b"send", packets),
+        };
+        let done = Done {
+            ops,
+            bytes: number(sum, "bytes"),
+            errors: lost,
+            ..UNKNOWN
+        };
+        self.work.amounts(out, [b"", op, b""], done);
     }
 }
 

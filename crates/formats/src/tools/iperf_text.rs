@@ -3,13 +3,18 @@
 //! Bytes in steps of 1,024, bits in steps of 1,000, both as printed, with three digits. Sums
 //! over streams and over the whole run are left out where their parts are there.
 
+mod dates;
+mod row;
+
 use std::collections::{HashMap, HashSet};
+
+use dates::Dates;
+use row::{Row, lost_of, row};
 
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work, instance};
 use crate::{Line, Parser};
 
@@ -92,52 +97,6 @@ fn is_newer(head: &Head) -> bool {
     .any(|sign| head.contains(sign))
 }
 
-/// A row, as printed.
-#[derive(Debug)]
-struct Row<'a> {
-    id: &'a str,
-    role: &'a str,
-    from: f64,
-    to: f64,
-    bytes: f64,
-    /// Seconds that it took at its rate.
-    took: f64,
-    /// What follows the rate.
-    rest: Vec<&'a str>,
-}
-
-/// `[  5][TX-C]   0.00-1.00   sec  2.20 GBytes  18.9 Gbits/sec   20   1.25 MBytes`.
-fn row(text: &str) -> Option<Row<'_>> {
-    let (id, mut rest) = text.strip_prefix('[')?.split_once(']')?;
-    let mut role = "";
-    if let Some((tag, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
-        (role, rest) = (tag, after);
-    }
-    let (interval, rest) = rest.split_once("sec")?;
-    let (from, to) = interval.split_once('-')?;
-    let mut rest = rest.split_whitespace();
-    let (amount, unit) = (rest.next()?, rest.next()?);
-    let letters = unit.strip_suffix("Bytes")?;
-    let bytes = scaled([amount, letters].concat().as_bytes(), 1024.0)?;
-    let (rate, unit) = (rest.next()?, rest.next()?.strip_suffix("/sec")?);
-    let rate = match unit.strip_suffix("bits") {
-        Some(letters) => scaled([rate, letters].concat().as_bytes(), 1000.0)? / 8.0,
-        None => {
-            let letters = unit.strip_suffix("Bytes")?;
-            scaled([rate, letters].concat().as_bytes(), 1024.0)?
-        }
-    };
-    Some(Row {
-        id: id.trim(),
-        role,
-        from: number(from.trim().as_bytes())?,
-        to: number(to.trim().as_bytes())?,
-        bytes,
-        took: bytes / rate,
-        rest: rest.collect(),
-    })
-}
-
 /// The stream that a line begins with.
 fn id_of(text: &str) -> Option<&str> {
     let (id, _) = text.strip_prefix('[')?.split_once(']')?;
@@ -196,6 +155,10 @@ struct Iperf {
     reported: HashSet<String>,
     /// The server's output follows, of the same test (`--get-server-output`).
     is_report: bool,
+    /// The times that stand before lines, as `--timestamps` puts them.
+    dates: Dates,
+    /// A row of what was sent by UDP, of which the next tells how much was lost.
+    held: Option<String>,
 }
 
 impl Iperf {
@@ -212,6 +175,8 @@ impl Iperf {
             listens: String::new(),
             reported: HashSet::new(),
             is_report: false,
+            dates: Dates::default(),
+            held: None,
         }
     }
 
@@ -222,6 +187,7 @@ impl Iperf {
         self.connected.clear();
         self.reported.clear();
         self.is_report = false;
+        self.dates.test_begins();
     }
 
     /// `[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 51916`: who listens receives,
@@ -241,7 +207,36 @@ impl Iperf {
         Some(())
     }
 
-    fn take(&mut self, row: &Row, out: &mut Out) -> Line {
+    /// Whether it tells what was sent by UDP in the whole test, of which no interval came: what was lost,
+    /// the receiver's row tells.
+    fn is_to_be_held(&self, row: &Row) -> bool {
+        let key = format!("{}{}", row.id, row.role);
+        let is_told = self.streams.contains_key(&key) || self.is_report;
+        let is_sent = row.rest.last() == Some(&"sender") && !self.is_received(row);
+        is_sent && self.header.contains("Lost/Total") && !is_told
+    }
+
+    /// The row that was held back, and what the next one says of it.
+    fn take_held(&mut self, next: Option<&Row>, out: &mut Out) {
+        let held = self.held.take();
+        let Some(sent) = held.as_deref().and_then(row) else {
+            return;
+        };
+        let same = |next: &&Row| {
+            let is_receiver = next.rest.last() == Some(&"receiver");
+            is_receiver && (next.id, next.role) == (sent.id, sent.role)
+        };
+        // Of a receiver that saw none it is not known what it lost.
+        let lost = next.filter(same).and_then(|next| lost_of(&next.rest));
+        let lost = lost.filter(|(_, all)| *all > 0.0).map(|(lost, _)| lost);
+        self.take(&sent, lost, out);
+    }
+
+    fn take(&mut self, row: &Row, lost: Option<f64>, out: &mut Out) -> Line {
+        self.dates.row(row.to, self.base, out);
+        if self.dates.is_told() {
+            return Line::Noise;
+        }
         if row.rest.contains(&"(omitted)") {
             self.omitted = self.omitted.max(row.to);
             out.note("what iperf3 omitted at the start (-O) is left out here too");
@@ -253,11 +248,7 @@ impl Iperf {
         let parts = self.streams.keys().any(|k| Whose::of(k) < of);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
         let stream = self.stream(row.id);
-        let receives = match (row.role, stream) {
-            ("", Some(stream)) => stream.receives,
-            ("", None) => self.receives,
-            (role, _) => role.starts_with("RX"),
-        };
+        let receives = self.is_received(row);
         let began = stream.map_or(0.0, |stream| stream.began);
         let other_side = match row.rest.last() {
             Some(&"sender") => receives,
@@ -285,7 +276,7 @@ impl Iperf {
         self.streams.insert(key, row.to);
         self.reached = self.reached.max(began + row.to);
         out.note("iperf's text has three digits; its JSON has all");
-        out.sample_at(Stamp::Elapsed(self.base + self.omitted + to));
+        out.sample_at(self.dates.stamp(self.base + self.omitted + to));
         out.spans(length);
         let op: &[u8] = match of {
             Whose::Both => b"(all)",
@@ -302,12 +293,25 @@ impl Iperf {
             ..UNKNOWN
         };
         let beside = self.beside(row, &mut done);
+        if row.rest.last() == Some(&"sender") && self.header.contains("Lost/Total") {
+            // It stands there as if nothing was.
+            done.ops += done.errors;
+            done.errors = lost.unwrap_or(f64::NAN);
+        }
         self.work.amounts(out, of, done);
         let instance = instance(out, of);
         for (column, unit, value) in beside {
             out.other(column, unit, instance, value);
         }
         Line::Data
+    }
+
+    fn is_received(&self, row: &Row) -> bool {
+        match (row.role, self.stream(row.id)) {
+            ("", Some(stream)) => stream.receives,
+            ("", None) => self.receives,
+            (role, _) => role.starts_with("RX"),
+        }
     }
 
     /// The connection of a row of iperf 2. A star marks what goes the other way than without
@@ -350,16 +354,7 @@ impl Iperf {
                 (Some(datagrams), None) => done.ops = datagrams,
                 _ => {}
             }
-            // `0/763 (0%)`, of old versions `3/   89 (3.4%)`. What is sent at the same time has
-            // its writes here.
-            let rest = row.rest.join(" ");
-            let lost_of = rest.split_once('/').filter(|_| rest.contains("%)"));
-            let lost_of = lost_of.and_then(|(lost, all)| {
-                let lost = lost.split(' ').next_back()?;
-                let all = all.split_whitespace().next()?;
-                Some((number(lost.as_bytes())?, number(all.as_bytes())?))
-            });
-            if let Some((lost, all)) = lost_of {
+            if let Some((lost, all)) = lost_of(&row.rest) {
                 (done.ops, done.errors) = (all - lost, lost);
             }
         } else if self.header.contains("Total Datagrams") {
@@ -419,12 +414,32 @@ const CHATTER: &[&str] = &[
 ];
 
 impl Parser for Iperf {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.take_held(None, out);
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
         // With --timestamps a date stands before.
         let text = text.find('[').map_or(text, |at| &text[at..]).trim();
+        let row = row(text);
+        self.take_held(row.as_ref(), out);
+        if let Some(row) = row {
+            if self.is_to_be_held(&row) {
+                self.held = Some(text.to_owned());
+                return Line::Data;
+            }
+            return self.take(&row, None, out);
+        }
+        if is_header(text) || text.contains(" connected ") {
+            self.dates.begin(out);
+        }
         if is_header(text) {
             text.clone_into(&mut self.header);
             // Columns that only who sends can fill: a server does in reverse mode. A summary's
@@ -433,9 +448,6 @@ impl Parser for Iperf {
                 || text.contains("Total Datagrams") && !text.contains("Lost/Total");
             self.receives &= !sends;
             return Line::Noise;
-        }
-        if let Some(row) = row(text) {
-            return self.take(&row, out);
         }
         if text.starts_with("Connecting to")
             || text.starts_with("Accepted connection") && !self.is_report

@@ -283,9 +283,12 @@ impl FioText {
         let (label, rest) = text.split_once(':')?;
         // The unit is last: `clat prio 2/0 (50.50% of IOs) percentiles (usec)`.
         let (name, unit) = match label.rsplit_once('(') {
-            Some((name, unit)) => (name.trim(), unit.split(')').next()?.trim()),
+            Some((name, unit)) => (name.trim(), unit.split(')').next()?),
             None => (label.trim(), ""),
         };
+        // fio 2 pads it: `bw (KB  /s)`.
+        let unit: String = unit.split_whitespace().collect();
+        let unit = unit.as_str();
         if let Some(of) = name.strip_suffix(" percentiles") {
             let of = of.split_once(" (").map_or(of, |(of, _)| of);
             self.percentiles = Some((of.to_owned(), unit.to_owned()));

@@ -3,10 +3,37 @@
 //! What is left of the last word may be the name of another column: of `kB_wrtn/s` it is `kB_wrtn`.
 //! So the last column of such a header is not taken, and a remark says so.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
 use super::device;
 use super::named::instances;
 use super::rules;
 use crate::out::Out;
+
+/// Why a last row is not taken whose name may have lost its end.
+pub(super) const NAME_CUT: &str = "the text ends here, and the name at the end of this row is the \
+                                   beginning of one that is known: it was cut";
+
+/// Names at the ends of rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names(BTreeSet<Vec<u8>>);
+
+impl Names {
+    /// Whether the name is new, and one that is known begins with it. It is known from now on. What a
+    /// folder is mounted on may be the beginning of a path.
+    pub(super) fn is_stump(&mut self, name: &[u8]) -> bool {
+        if self.0.contains(name) {
+            return false;
+        }
+        let after = (Bound::Excluded(name), Bound::Unbounded);
+        let next = self.0.range::<[u8], _>(after).next();
+        let rest = next.and_then(|next| next.strip_prefix(name));
+        let is_stump = rest.is_some_and(|rest| !rest.starts_with(b"/")) && !name.ends_with(b"/");
+        self.0.insert(name.to_vec());
+        is_stump
+    }
+}
 
 /// A header that lost its end.
 #[derive(Clone, Copy, Debug, PartialEq)]

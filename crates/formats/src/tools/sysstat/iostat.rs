@@ -9,7 +9,7 @@ mod between;
 
 use std::collections::HashMap;
 
-use super::cut::{self, Cut};
+use super::cut::{self, Cut, NAME_CUT, Names};
 use super::device::{Column, Disks};
 use super::missing::Missing;
 use super::mounts::mount;
@@ -140,6 +140,9 @@ struct Iostat {
     columns: Vec<Column>,
     /// Where it lost its end.
     cut: Option<Cut>,
+    /// Names at the ends of rows, and a row and its number whose name may have lost its end.
+    names: Names,
+    doubtful: Option<(u64, Vec<u8>)>,
     /// Headers of which that was said.
     cut_headers: Vec<Vec<u8>>,
     /// Its columns, for rows whose numbers run together.
@@ -179,6 +182,8 @@ impl Iostat {
             places: HashMap::new(),
             columns: Vec::new(),
             cut: None,
+            names: Names::default(),
+            doubtful: None,
             cut_headers: Vec::new(),
             together: Columns::default(),
             together_of: Vec::new(),
@@ -284,6 +289,20 @@ impl Iostat {
         Line::Data
     }
 
+    /// Another line follows: the name at the end of the row above it is whole.
+    fn take_doubtful(&mut self, out: &mut Out) {
+        let Some((number, line)) = self.doubtful.take() else {
+            return;
+        };
+        if let Table::Devices(columns, place) = std::mem::replace(&mut self.table, Table::None) {
+            if self.device(&line, &columns, place, out) == Line::Unknown {
+                self.missing.garbled = true;
+                out.not_understood(number, &String::from_utf8_lossy(&line));
+            }
+            self.table = Table::Devices(columns, place);
+        }
+    }
+
     fn processors(&mut self, line: &[u8], names: &[String], out: &mut Out) -> Line {
         let value = |f: &[u8]| number(f.strip_suffix(b"%").unwrap_or(f));
         let all: Vec<&[u8]> = fields(line).collect();
@@ -351,6 +370,7 @@ impl Parser for Iostat {
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let names: Vec<&[u8]> = fields(line).collect();
+        self.take_doubtful(out);
         if out.is_endless() {
             return self.endless(line, &names, out);
         }
@@ -405,6 +425,15 @@ impl Parser for Iostat {
         let seen = match std::mem::replace(&mut self.table, Table::None) {
             Table::Processors(columns) => self.processors(line, &columns, out),
             Table::Devices(columns, place) => {
+                let is_stump = |name: &&[u8]| self.names.is_stump(name);
+                if place == Place::Last
+                    && names.len() == columns.len() + 1
+                    && names.last().is_some_and(is_stump)
+                {
+                    self.doubtful = Some((out.line_number(), line.to_vec()));
+                    self.table = Table::Devices(columns, place);
+                    return Line::Data;
+                }
                 let mut seen = self.device(line, &columns, place, out);
                 if seen == Line::Data {
                     self.together.row(line);
@@ -449,6 +478,9 @@ impl Parser for Iostat {
     }
 
     fn end(&mut self, out: &mut Out) {
+        if let Some((number, _)) = self.doubtful.take() {
+            out.not_understood(number, NAME_CUT);
+        }
         // A blank line ends a report: of one without it, what has no row may not have come.
         self.missing.garbled |= !self.columns.is_empty();
         self.end_devices(out);

@@ -6,8 +6,14 @@
 //! row's interval began when that of the row before ended. Tasks that a report leaves out did
 //! nothing in it.
 
-use jiff::civil::Time;
+mod tables;
 
+use std::collections::HashSet;
+
+use jiff::civil::Time;
+use run::Word;
+
+use self::tables::Tables;
 use super::outputs::Outputs;
 use super::sheet::Sheet;
 use super::told::{By, LeftOut};
@@ -98,6 +104,13 @@ struct Pidstat {
     /// The present sample's time.
     at: Option<Stamp>,
     sheet: Sheet,
+    /// Processes that had a row.
+    known: HashSet<Word>,
+    tables: Tables,
+    /// The last line was blank, a header, or a mean of the whole text: the table above it is whole.
+    is_over: bool,
+    /// A row of that time is not there.
+    torn: Option<Stamp>,
     /// Outputs above and the present one.
     outputs: Outputs,
     left_out: LeftOut,
@@ -140,19 +153,32 @@ impl Pidstat {
         }
     }
 
+    /// The last report of an output: a table that those before it have and it does not was cut off.
+    fn hand_out_last(&mut self, out: &mut Out) {
+        self.sheet.lacks_row |= self.tables.lacks_one();
+        self.hand_out(out);
+        self.tables.clear();
+    }
+
     /// Another output begins.
     fn anew(&mut self, out: &mut Out) {
-        self.hand_out(out);
+        self.hand_out_last(out);
         out.broken();
         self.at = None;
         self.outputs.next();
     }
 
     fn begin(&mut self, stamp: Stamp, out: &mut Out) {
-        if self.at == Some(stamp) {
-            return;
+        if self.at != Some(stamp) {
+            self.begin_new(stamp, out);
         }
+        self.sheet.lacks_row |= self.torn.take() == Some(stamp);
+        self.tables.row();
+    }
+
+    fn begin_new(&mut self, stamp: Stamp, out: &mut Out) {
         self.hand_out(out);
+        self.tables.begin_report();
         self.at = Some(stamp);
         if self.outputs.is_told(stamp, &mut self.day, out) {
             if let (Some(from), Stamp::Clock(time)) = (&mut self.from, stamp) {
@@ -179,6 +205,25 @@ impl Pidstat {
         let headed = std::mem::take(&mut self.headed);
         let usual = self.length.filter(|usual| !headed && passed > GAP * usual);
         *self.length.insert(usual.unwrap_or(passed))
+    }
+
+    /// Whether a line, of which the end is lost, has another time than the present report.
+    fn is_of_next(&self, all: &[&[u8]]) -> bool {
+        let Some(at) = self.at else {
+            return false;
+        };
+        let stamp = all.first().and_then(|first| epoch(first));
+        let time = stamp.or_else(|| clock(all).map(|(time, _)| Stamp::Clock(time)));
+        match (time, at) {
+            // A digit may be lost.
+            (Some(Stamp::Epoch(next)), Stamp::Epoch(at)) => next > at,
+            // Half of the day may be lost.
+            (Some(Stamp::Clock(next)), Stamp::Clock(at)) => {
+                let half = |t: Time| (t.hour() % 12, t.minute(), t.second());
+                half(next) != half(at)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a line has all of a row's numbers, and at least the beginning of its command.
@@ -219,9 +264,10 @@ impl Pidstat {
         let process = [mark, program, b"[", id, b"]"].concat();
         // The name may have lost its end.
         let word = out.word(&process);
-        if out.is_endless() && !self.sheet.is_known(word) {
+        if out.is_endless() && !self.known.contains(&word) {
             return Line::Unknown;
         }
+        self.known.insert(word);
         for (name, field) in self.names.iter().zip(fields) {
             if matches!(
                 name.as_str(),
@@ -329,16 +375,18 @@ impl Parser for Pidstat {
         let plain = with_colons(line);
         let line = plain.as_deref().unwrap_or(line);
         let all: Vec<&[u8]> = fields(line).collect();
+        let was_over = std::mem::replace(&mut self.is_over, true);
         let Some(&first) = all.first() else {
             return Line::Noise;
         };
         if out.is_endless() && !is_average(&all) && !self.has_command(&all) {
-            self.sheet.lacks_row = true;
+            self.sheet.lacks_row |= !was_over && !self.is_of_next(&all);
             return Line::Unknown;
         }
         if let Some((time, names)) = header(&all) {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             self.names = names.iter().map(text).collect();
+            self.tables.header(&self.names);
             self.from = time;
             self.headed = true;
             return Line::Noise;
@@ -359,9 +407,14 @@ impl Parser for Pidstat {
             }
             return Line::Noise;
         }
-        if is_average(&all) || is_chatter(line) {
+        if is_average(&all) {
+            self.tables.averaged = true;
             return Line::Noise;
         }
+        if is_chatter(line) {
+            return Line::Noise;
+        }
+        self.is_over = false;
         if is_row && is_other_header(&all) {
             self.names.clear();
         }
@@ -373,6 +426,12 @@ impl Parser for Pidstat {
             self.sheet.lacks_row |= seen == Line::Unknown;
             return seen;
         };
+        if all.len() == taken {
+            // What it was of is lost: nothing else tells of a report of that time.
+            self.sheet.lacks_row |= self.at == Some(stamp);
+            self.torn = Some(stamp);
+            return Line::Unknown;
+        }
         self.begin(stamp, out);
         if self.outputs.told {
             self.left_out.row(By::Output, out);
@@ -388,7 +447,7 @@ impl Parser for Pidstat {
     }
 
     fn end(&mut self, out: &mut Out) {
-        self.hand_out(out);
+        self.hand_out_last(out);
         self.left_out.note(out);
     }
 }

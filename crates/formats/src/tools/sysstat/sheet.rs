@@ -100,23 +100,18 @@ impl Sheet {
         }
     }
 
-    /// Whether rows with such a first word came already, or none at all.
-    pub(crate) fn is_known(&self, first: Word) -> bool {
-        let mut all = self.places.keys().chain(&self.known);
-        let nothing = self.places.is_empty() && self.known.is_empty();
-        nothing || all.any(|(_, words)| words.first() == Some(&first))
-    }
-
     /// Hands all rows out, and for what earlier sheets had and this one has not such of which
     /// nothing is known.
     pub(crate) fn hand_out_with_gaps(&mut self, out: &mut Out) {
         let told = !out.is_since_boot();
-        for (table, words) in self.known.iter().filter(|_| told) {
-            if !self.places.contains_key(&(*table, words.clone())) {
-                let width = self.tables.values().find(|(id, _)| id == table);
-                let values = vec![f64::NAN; width.map_or(0, |(_, names)| names.len())];
-                out.row(*table, words, &values);
-            }
+        let is_missing = |key: &&(TableId, Vec<Word>)| told && !self.places.contains_key(*key);
+        let mut missing: Vec<_> = self.known.iter().filter(is_missing).collect();
+        // The set has no order.
+        missing.sort_unstable_by(|a, b| (a.0.0, &a.1).cmp(&(b.0.0, &b.1)));
+        for (table, words) in missing {
+            let width = self.tables.values().find(|(id, _)| id == table);
+            let values = vec![f64::NAN; width.map_or(0, |(_, names)| names.len())];
+            out.row(*table, words, &values);
         }
         self.hand_out_known(out);
     }

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use run::Nanos;
 
-use super::cut::Cut;
+use super::cut::{Cut, Names};
 use super::moments::When;
 use super::named::value;
 use super::told::Told;
@@ -72,6 +72,8 @@ pub(super) struct Table {
     pub(super) told: Told,
     /// Its columns, the time's among them, for rows whose numbers run together.
     pub(super) together: Columns,
+    /// Names at the end of its rows.
+    pub(super) names: Names,
 }
 
 impl Table {

@@ -9,9 +9,10 @@ mod stacked;
 use std::collections::HashMap;
 
 use jiff::civil::Time;
+use run::Word;
 
 use self::stacked::Order;
-use super::cut;
+use super::cut::{self, NAME_CUT, Names};
 use super::moments::{Header, Kind, Moments, When};
 use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
@@ -49,6 +50,18 @@ pub(crate) struct Timed {
     here: usize,
     /// Rows of a time that was told before.
     left_out: LeftOut,
+    /// The last row, if the name at its end may have lost some of it.
+    doubtful: Option<Doubtful>,
+}
+
+/// A row whose name, at its end, is new and the beginning of one that is known: where it is the text's
+/// last, it was cut.
+struct Doubtful {
+    line: u64,
+    when: When,
+    header: usize,
+    name: Word,
+    values: Vec<f64>,
 }
 
 impl Timed {
@@ -62,6 +75,10 @@ impl Timed {
     }
 
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(row) = self.doubtful.take() {
+            self.moments
+                .row(&row.when, row.header, row.name, &row.values);
+        }
         let plain = with_colons(line);
         let line = plain.as_deref().unwrap_or(line);
         let astray = self.order.astray;
@@ -176,6 +193,9 @@ impl Timed {
     /// The last of it.
     pub(crate) fn end(&mut self, out: &mut Out) {
         self.left_out.note(out);
+        if let Some(row) = self.doubtful.take() {
+            out.not_understood(row.line, NAME_CUT);
+        }
         if !out.is_endless() {
             self.finish(out);
         }
@@ -342,6 +362,7 @@ impl Timed {
             clock: None,
             told: Told::default(),
             together: Columns::default(),
+            names: Names::default(),
         });
         self.by_names.insert(key, self.tables.len() - 1);
         self.tables.len() - 1
@@ -418,7 +439,9 @@ impl Timed {
         }
         // Where something is mounted may have blanks in its name.
         let (all, more) = all.split_at(all.len().min(table.width));
-        if !(more.is_empty() || text_last && header.kind == Kind::Plain) {
+        // A battery's state is told in words: `Not charging`.
+        let told_in_words = header.names.last().is_some_and(|n| n == "status");
+        if !(more.is_empty() || (text_last || told_in_words) && header.kind == Kind::Plain) {
             return Line::Unknown;
         }
         let mut name: Vec<&[u8]> = Vec::new();
@@ -432,10 +455,13 @@ impl Timed {
             let column = header.names.get(values.len()).map_or("", String::as_str);
             match value(field).or_else(|| for_people(column, field)) {
                 Some(value) => values.push(value),
+                None if column == "status" => values.push(f64::NAN),
                 None => return Line::Unknown,
             }
         }
-        name.extend(more);
+        if text_last {
+            name.extend(more);
+        }
         if header.kind == Kind::Processors {
             // Where it is (`CORE SOCK NODE`) is no part of its name.
             name.truncate(1);
@@ -444,14 +470,26 @@ impl Timed {
         if header.of_nodes {
             name.splice(0..0, b"node ".iter().copied());
         }
-        let name = out.word(&name);
+        let word = out.word(&name);
         let header = table.header;
-        let table = self.tables.get_mut(place);
-        if let Some(by) = table.and_then(|t| t.told.told_by(name, &when, &values)) {
+        let Some(table) = self.tables.get_mut(place) else {
+            return Line::Unknown;
+        };
+        if let Some(by) = table.told.told_by(word, &when, &values) {
             self.left_out.row(by, out);
             return Line::Unknown;
         }
-        self.moments.row(&when, header, name, &values);
+        if text_last && table.names.is_stump(&name) {
+            self.doubtful = Some(Doubtful {
+                line: out.line_number(),
+                when,
+                header,
+                name: word,
+                values,
+            });
+            return Line::Data;
+        }
+        self.moments.row(&when, header, word, &values);
         Line::Data
     }
 

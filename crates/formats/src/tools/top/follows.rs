@@ -16,6 +16,8 @@ pub(super) struct Iteration {
     pub(super) at: Option<f64>,
     /// Shares of processors; `None` is all of them.
     pub(super) cpus: Vec<(Option<Word>, Shares)>,
+    /// Shares in percent that have no place: of nodes, of graphs. Column and instance.
+    pub(super) others: Vec<(String, Word, f64)>,
     /// Shares of tasks, with their numbers.
     pub(super) tasks: Vec<([Word; 3], f64, Vec<u8>)>,
     /// The same by number, to compare.

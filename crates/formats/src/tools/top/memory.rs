@@ -2,6 +2,7 @@
 
 use super::text::{after_colon, of, pairs, parts, size_of};
 use crate::Line;
+use crate::number::{decimal, scaled_decimal};
 use crate::out::{Out, Shape};
 
 const KIB: f64 = 1024.0;
@@ -23,10 +24,12 @@ impl Memory {
     pub(super) fn line(&self, line: &[u8], out: &mut Out) -> Line {
         let mut seen = Line::Unknown;
         for part in parts(line) {
-            if self.part(part, out) == Line::Unknown {
-                return Line::Unknown;
-            }
-            seen = Line::Data;
+            seen = match (self.part(part, out), seen) {
+                (Line::Unknown, _) => return Line::Unknown,
+                (Line::Noise, Line::Unknown) => Line::Noise,
+                (Line::Noise, seen) => seen,
+                (Line::Data, _) => Line::Data,
+            };
         }
         seen
     }
@@ -45,6 +48,11 @@ impl Memory {
         let Some(is_swap) = size_of(line).map(|of| of == "swap") else {
             return Line::Unknown;
         };
+        if let Some(at) = line.iter().position(|b| matches!(b, b'[' | b'|')) {
+            return self
+                .graph(&line[..at], unit, is_swap, out)
+                .unwrap_or(Line::Unknown);
+        }
         let Some(pairs) = pairs(after_colon(line)) else {
             return Line::Unknown;
         };
@@ -72,5 +80,29 @@ impl Memory {
             out.other("Mem used", "bytes", none, of("used"));
         }
         Line::Data
+    }
+
+    /// What stands before a graph: `MiB Mem : 45.2/7812.5  `, the share in use and the size, or nothing.
+    fn graph(&self, line: &[u8], unit: f64, is_swap: bool, out: &mut Out) -> Option<Line> {
+        let text = after_colon(line).trim_ascii();
+        if text.is_empty() {
+            return Some(Line::Noise);
+        }
+        let at = text.iter().position(|b| *b == b'/')?;
+        let (share, size) = (decimal(&text[..at])?, &text[at + 1..]);
+        let size = match size.last() {
+            Some(b'0'..=b'9') => decimal(size)? * unit,
+            // Without a unit before the line.
+            _ => scaled_decimal(size, KIB).filter(|_| unit == 1.0)?,
+        };
+        let none = out.word(b"");
+        if is_swap {
+            out.put(&self.swap, &[], &[size, f64::NAN, f64::NAN]);
+            out.other("Swap used", "%", none, share);
+        } else {
+            out.other("Mem total", "bytes", none, size);
+            out.other("Mem used", "%", none, share);
+        }
+        Some(Line::Data)
     }
 }

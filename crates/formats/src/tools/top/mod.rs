@@ -20,9 +20,10 @@
 
 mod follows;
 mod memory;
+mod processors;
 mod text;
 
-use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::cpu::Cpu;
 use crate::echo;
 use crate::list::Format;
 use crate::number::{decimal, scaled_decimal};
@@ -223,6 +224,13 @@ impl Top {
                 }
             }
         }
+        for (column, instance, share) in &now.others {
+            if since_boot {
+                out.other_total(column, "%", *instance, *share);
+            } else {
+                out.other(column, "%", *instance, *share);
+            }
+        }
         for (words, share, pid) in &now.tasks {
             if self.of_all {
                 if let Some(grew) = now.grew(&self.above, pid) {
@@ -283,43 +291,6 @@ impl Top {
             loads[4] = of(&pairs, "running");
         }
         Line::Data
-    }
-
-    /// `%Cpu(s): …`, `Cpu(s): …`, `%Cpu0  : …`, two of them side by side.
-    fn processors(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let text = String::from_utf8_lossy(line).into_owned();
-        let mut seen = Line::Unknown;
-        for part in text.replace("CPU", "Cpu").split("Cpu").skip(1) {
-            let Some((label, rest)) = part.split_once(':') else {
-                return Line::Unknown;
-            };
-            let Some(pairs) = pairs(rest.trim_end_matches('%').as_bytes()) else {
-                return Line::Unknown;
-            };
-            let share = |names: [&str; 2]| {
-                let found = pairs.iter().find(|(n, _)| names.contains(&n.as_str()));
-                found.map_or(f64::NAN, |(_, v)| v / 100.0)
-            };
-            let shares = Shares {
-                user: share(["us", "user"]),
-                system: share(["sy", "system"]),
-                nice: share(["ni", "nice"]),
-                idle: share(["id", "idle"]),
-                iowait: share(["wa", "iowait"]),
-                irq: share(["hi", "irq"]),
-                softirq: share(["si", "softirq"]),
-                steal: share(["st", "steal"]),
-                ..UNKNOWN
-            };
-            if shares == UNKNOWN || shares.user.is_nan() {
-                return Line::Unknown;
-            }
-            seen = Line::Data;
-            let label = label.trim();
-            let cpu = (label != "(s)").then(|| out.word(label.as_bytes()));
-            self.now.cpus.push((cpu, shares));
-        }
-        seen
     }
 
     /// The header of the tasks.
@@ -443,7 +414,7 @@ impl Top {
             if is_tasks(line) {
                 return self.counts(line, out);
             }
-            if [&b"%Cpu"[..], b"Cpu", b"%CPU"]
+            if [&b"%Cpu"[..], b"Cpu", b"%CPU", b"%Node"]
                 .iter()
                 .any(|s| line.starts_with(s))
             {

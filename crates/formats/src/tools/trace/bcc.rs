@@ -7,6 +7,7 @@
 
 use serde_json::Value;
 
+use super::blanks::Spacing;
 use super::buckets::{Bucket, is_bar};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
@@ -78,7 +79,10 @@ struct Bcc {
     open: Option<(String, Vec<Bucket>)>,
     /// Its rows end before their second number.
     ends_before: bool,
-    blanks: u32,
+    blanks: usize,
+    spacing: Spacing,
+    /// It was interrupted: what follows is one report, up to the next run.
+    interrupted: bool,
 }
 
 impl Bcc {
@@ -93,6 +97,8 @@ impl Bcc {
             open: None,
             ends_before: false,
             blanks: 0,
+            spacing: Spacing::default(),
+            interrupted: false,
         }
     }
 
@@ -101,6 +107,7 @@ impl Bcc {
             return false;
         };
         words[0].clone_into(&mut self.script);
+        self.interrupted = false;
         self.histograms.goal = Goal::of(words[0]);
         let short = |letter| {
             words[1..]
@@ -138,6 +145,7 @@ impl Bcc {
         if off {
             self.histograms.goal = None;
         }
+        self.interrupted &= !text.starts_with("Tracing");
         let starts = ["Tracing", "Sampling", "Collecting", "Detaching", "Hit Ctrl"];
         starts.iter().any(|s| text.starts_with(s)) || text == "[...]"
     }
@@ -305,6 +313,10 @@ fn unquoted(text: &str) -> &str {
 }
 
 impl Parser for Bcc {
+    fn look(&mut self, head: &Head) {
+        self.spacing = Spacing::of(head);
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let mut whole = String::from_utf8_lossy(line);
         if whole.contains("-&gt;") {
@@ -313,9 +325,13 @@ impl Parser for Bcc {
         }
         let mut text = whole.trim();
         if text.is_empty() {
-            self.finish(out);
+            let before = self.spacing.printed(self.blanks);
             self.blanks += 1;
-            if self.blanks == 2 {
+            let printed = self.spacing.printed(self.blanks);
+            if printed > 0 {
+                self.finish(out);
+            }
+            if (before, printed) == (1, 2) && !self.interrupted {
                 self.pace.pause();
             }
             return Line::Noise;
@@ -337,6 +353,8 @@ impl Parser for Bcc {
                     "^C cut the last interval short: without time stamps it counts as a whole one",
                 );
             }
+            self.pace.pause();
+            self.interrupted = true;
             text = rest.trim();
             if text.is_empty() {
                 return Line::Noise;

@@ -389,7 +389,6 @@ impl Parser for Bpftrace {
             return seen;
         }
         if text.is_empty() {
-            self.finish(out);
             return Line::Noise;
         }
         if let Some((_, _, rows)) = &mut self.open {

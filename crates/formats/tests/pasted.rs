@@ -1,0 +1,154 @@
+//! A text that was pasted into a mail or a wiki, or came through a terminal, reads as the tool printed
+//! it: set off by blanks or a tab, with blank lines twice, with several carriage returns.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use formats::{FORMATS, Format, Head, Import, Options, recognise};
+
+/// Rows by table, time, interval, words and values, and how many of each; why not, if it is refused.
+fn read(format: &'static Format, text: &[u8]) -> Result<BTreeMap<String, usize>, String> {
+    let options = Options {
+        every: Some(1.0),
+        processors: Some(2),
+        start: Some(1_700_000_000_000_000_000),
+        ..Options::default()
+    };
+    let mut import = Import::new(format, &Head::new(text), options);
+    let report = import.feed(text).and_then(|()| import.finish());
+    let report = report.map_err(|why| why.to_string())?;
+    let mut sink = std::mem::take(import.rows());
+    sink.spread();
+    let mut all = BTreeMap::new();
+    all.insert(format!("unknown {}", report.unknown), 1);
+    for (_, rows) in sink.filled() {
+        for i in 0..rows.len() {
+            let words: Vec<_> = rows.words.iter().map(|w| sink.words.text(w[i])).collect();
+            let values: Vec<_> = rows.values.iter().map(|v| v[i].to_bits()).collect();
+            let (time, interval) = (rows.times[i], rows.intervals.get(i));
+            let key = format!(
+                "{} {time} {interval:?} {words:?} {values:?}",
+                rows.table.name
+            );
+            *all.entry(key).or_default() += 1;
+        }
+    }
+    Ok(all)
+}
+
+/// Examples and fixtures with the format that they are of, but for what is binary.
+fn texts() -> Vec<(String, &'static Format, Vec<u8>)> {
+    let examples = FORMATS.iter().filter(|f| !f.example.starts_with("0x"));
+    let mut found: Vec<_> = examples
+        .map(|f| ("example".to_owned(), f, f.example_bytes()))
+        .collect();
+    for path in files(&here().join("fixtures")) {
+        let text = std::fs::read(&path).expect("a fixture");
+        // What marks the text's code, or it as binary, stands before all.
+        let is_text = text.first().is_some_and(u8::is_ascii) && !text.contains(&0);
+        if let Ok(format) = recognise(&Head::new(&text))
+            && is_text
+        {
+            let name = path.strip_prefix(here()).expect("a fixture").display();
+            found.push((name.to_string(), format, text));
+        }
+    }
+    found
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|e| e == "txt") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Each line that is not empty with `before` it.
+fn indented(text: &[u8], before: &[u8]) -> Vec<u8> {
+    let lines = text.split_inclusive(|b| *b == b'\n');
+    let line = |line: &[u8]| {
+        let before = if line.trim_ascii().is_empty() {
+            &[][..]
+        } else {
+            before
+        };
+        [before, line].concat()
+    };
+    lines.flat_map(line).collect()
+}
+
+fn faults(change: impl Fn(&[u8]) -> Vec<u8>, what: impl Fn(&Format) -> bool) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (name, format, text) in texts().into_iter().filter(|(_, f, _)| what(f)) {
+        let changed = change(&text);
+        let found = recognise(&Head::new(&changed)).map(|f| f.name);
+        if found != Ok(format.name) {
+            faults.push(format!("{} {name}: is {found:?}", format.name));
+            continue;
+        }
+        let (as_is, changed) = (read(format, &text), read(format, &changed));
+        let fault = match (&as_is, &changed) {
+            (Err(_), Err(_)) => None,
+            (Ok(a), Ok(b)) if a == b => None,
+            (Ok(a), Ok(b)) => {
+                let less = a.keys().find(|k| !b.contains_key(*k));
+                let more = b.keys().find(|k| !a.contains_key(*k));
+                Some(format!("{less:?} became {more:?}"))
+            }
+            (a, b) => Some(format!(
+                "{:?} became {:?}",
+                a.as_ref().err(),
+                b.as_ref().err()
+            )),
+        };
+        faults.extend(fault.map(|fault| format!("{} {name}: {fault}", format.name)));
+    }
+    faults
+}
+
+fn assert_none(faults: &[String]) {
+    assert!(
+        faults.is_empty(),
+        "{} faults\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn a_text_that_is_set_off() {
+    let indent = ["    ", "\t"].into_iter();
+    let found = indent.flat_map(|b| faults(|text| indented(text, b.as_bytes()), |_| true));
+    assert_none(&found.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_text_with_several_carriage_returns() {
+    let returns = |text: &[u8]| {
+        let lines = text.split(|b| *b == b'\n');
+        lines.collect::<Vec<_>>().join(&b"\r\r\n"[..])
+    };
+    assert_none(&faults(returns, |_| true));
+}
+
+/// What tells where an interval ends is how many blank lines there are.
+#[test]
+fn a_text_with_blank_lines_twice() {
+    let twice = |text: &[u8]| {
+        let lines = text.split_inclusive(|b| *b == b'\n');
+        let line = |line: &'_ [u8]| line.repeat(1 + usize::from(line.trim_ascii().is_empty()));
+        lines.flat_map(line).collect()
+    };
+    assert_none(&faults(twice, |_| true));
+}
