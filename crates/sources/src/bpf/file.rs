@@ -116,6 +116,8 @@ struct Files {
 struct Words {
     ops: [Word; OPS],
     other: Word,
+    /// That of a file system which was not there when they were named last.
+    unmet: Word,
     filesystems: [Word; FILESYSTEMS],
 }
 
@@ -239,12 +241,19 @@ impl Files {
     /// Takes all that waits in the ring; answers with the number of events.
     fn take_records(&mut self, out: &mut Sink) -> u64 {
         let words = self.words.get_or_insert_with(|| Words::new(out));
-        let known = Known {
-            ops: &words.ops,
-            filesystems: &words.filesystems,
-        };
         let mut taken = 0;
         while let Some(record) = self.ring.next() {
+            // The program may have met the file system since its places were read last.
+            if events::filesystem(&record).is_some_and(|place| !words.has_met(place))
+                && let Ok(known) = self.filesystems.get(&0, 0)
+            {
+                self.names.refresh();
+                words.name_filesystems(&known, &self.names, out);
+            }
+            let known = Known {
+                ops: &words.ops,
+                filesystems: &words.filesystems,
+            };
             let is_event = self
                 .events
                 .take(&record, self.offset, &mut self.names, &known, out);
@@ -253,12 +262,9 @@ impl Files {
         taken
     }
 
-    /// File systems by where they are mounted now.
     fn name_filesystems(&mut self, known: &[u64], out: &mut Sink) {
         let words = self.words.get_or_insert_with(|| Words::new(out));
-        for (place, device) in devices(known) {
-            words.filesystems[place] = out.word(self.names.mount(device));
-        }
+        words.name_filesystems(known, &self.names, out);
     }
 
     /// What the program could not keep apart, since it was read last.
@@ -343,13 +349,27 @@ impl Files {
 
 impl Words {
     fn new(out: &mut Sink) -> Words {
-        let mut filesystems = [out.word(names::UNKNOWN); FILESYSTEMS];
+        let unmet = out.word(names::UNKNOWN);
+        let mut filesystems = [unmet; FILESYSTEMS];
         filesystems[OTHER_FS] = out.word("(other)");
         filesystems[BY_NAME] = out.word("(by name)");
         Words {
             ops: NAMES.map(|n| out.word(n)),
             other: out.word("(other)"),
+            unmet,
             filesystems,
+        }
+    }
+
+    /// Whether the file system at `place` had one when they were named last.
+    fn has_met(&self, place: usize) -> bool {
+        self.filesystems.get(place) != Some(&self.unmet)
+    }
+
+    /// File systems by where they are mounted now.
+    fn name_filesystems(&mut self, known: &[u64], names: &Names, out: &mut Sink) {
+        for (place, device) in devices(known) {
+            self.filesystems[place] = out.word(names.mount(device));
         }
     }
 

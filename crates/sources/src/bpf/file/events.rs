@@ -83,6 +83,15 @@ impl Events {
     }
 }
 
+/// The place of the file system in `record`, if that is an event.
+pub(super) fn filesystem(record: &[u8]) -> Option<usize> {
+    (record.len() >= SIZE && u32_at(record, 0) == EVENT).then(|| half(record, 6))
+}
+
+fn half(record: &[u8], at: usize) -> usize {
+    usize::from(u16::from_ne_bytes([record[at], record[at + 1]]))
+}
+
 /// Appends a row for the event in `record`; answers whether it is of a kind that we know.
 fn push(
     record: &[u8; SIZE],
@@ -91,9 +100,10 @@ fn push(
     known: &Known<'_>,
     rows: &mut Rows,
 ) -> bool {
-    let half = |at: usize| usize::from(u16::from_ne_bytes([record[at], record[at + 1]]));
-    let (Some(op), Some(filesystem)) = (known.ops.get(half(4)), known.filesystems.get(half(6)))
-    else {
+    let (Some(op), Some(filesystem)) = (
+        known.ops.get(half(record, 4)),
+        known.filesystems.get(half(record, 6)),
+    ) else {
         return false;
     };
     let words = [
