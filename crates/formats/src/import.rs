@@ -229,10 +229,15 @@ impl Import {
             let Cleaned { line } = clean(line, &mut self.buffer);
             line
         };
-        if self.stamped {
-            self.out.logged = self.prefix.stamp(line, &mut self.out);
-        }
-        let line = self.prefix.strip(line);
+        let line = match &self.prefix {
+            Prefix::None => line,
+            prefix => {
+                if self.stamped {
+                    self.out.logged = prefix.stamp(line, &mut self.out);
+                }
+                prefix.strip(line)
+            }
+        };
         if let Err(why) = self.sources.look(line, self.out.line) {
             self.out.refuse(why);
         }

@@ -79,12 +79,14 @@ fn after_blanks(line: &[u8], at: usize) -> usize {
 
 /// A bit for each byte that is no blank.
 fn filled(head: &[u8; WINDOW]) -> u64 {
+    // Sixteen are compared at once.
+    let mut other = [0; WINDOW];
+    for (other, byte) in other.iter_mut().zip(head) {
+        *other = u8::from(*byte != b' ');
+    }
     let mut bits = 0;
-    for (i, bytes) in head.as_chunks::<8>().0.iter().enumerate() {
-        let other = u64::from_le_bytes(*bytes) ^ (EACH * 0x20);
-        // The highest bit of each byte that is not zero.
-        let high = ((other & (EACH * 0x7f)) + EACH * 0x7f) | other;
-        let gathered = ((high & (EACH * 0x80)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    for (i, eight) in other.as_chunks::<8>().0.iter().enumerate() {
+        let gathered = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= gathered << (8 * i);
     }
     bits

@@ -208,8 +208,26 @@ impl Iostat {
     fn row(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
         let place = self.layout?;
         let layout = self.layouts.get(place)?;
-        let mut values = [0.0; scan::MOST];
         let tail = layout.tail.len();
+        // Where the next row is to be: the numbers of a device that is known stay there.
+        let room = self.report.room(layout.numbers);
+        let behind = !layout.raw && !layout.name_first;
+        let (count, at) = if behind {
+            scan::numbers(line, room)
+        } else {
+            (0, 0)
+        };
+        if behind
+            && count == layout.numbers
+            && !out.is_endless()
+            && let Some(device) = self.report.follows(line, at)
+        {
+            self.open(out);
+            self.report.takes(device, count);
+            return Some(Line::Data);
+        }
+        let mut values = [0.0; scan::MOST];
+        self.report.give_back(&mut values[..layout.numbers]);
         let (name, count) = if layout.raw {
             raw_row(line, layout, &mut values)?
         } else if layout.name_first {
@@ -224,17 +242,7 @@ impl Iostat {
                 (at == rest.len()).then_some((name, count))?
             }
         } else {
-            let (count, at) = scan::numbers(line, values.get_mut(..layout.numbers)?);
-            let rest = line.get(at..)?;
-            if count == layout.numbers
-                && !out.is_endless()
-                && let Some(device) = self.report.follows(rest)
-            {
-                self.open(out);
-                self.report.row(device, &values[..count]);
-                return Some(Line::Data);
-            }
-            (name_after(rest)?, count)
+            (name_after(line.get(at..)?)?, count)
         };
         if name.is_empty() && tail > 0 && count == tail {
             // The first device is idle and left out; what follows its row is there.

@@ -21,6 +21,8 @@ const ORDERED: usize = 1000;
 
 struct Device {
     name: Vec<u8>,
+    /// The last eight bytes of the name.
+    end: u64,
     word: Word,
     layer: Word,
     /// The report it was in last, and its row there.
@@ -37,6 +39,8 @@ pub(super) struct Report {
     /// Devices of the rows, and their numbers one after the other.
     rows: Vec<usize>,
     numbers: Vec<f64>,
+    /// Devices that have a row.
+    here: usize,
     /// Whether a row without any activity was printed.
     pub(super) idle_seen: bool,
     /// A line of the present report is not understood: it may be a row of any device.
@@ -47,8 +51,10 @@ pub(super) struct Report {
     other: Shape,
     /// The rows in the order in which they are put.
     order: Vec<usize>,
+    /// Their numbers in that order, a column after the other; the last is of what is not known.
+    by_column: Vec<f64>,
     /// Words of reports in which all devices are.
-    words: Option<ReportWords>,
+    words: Option<Arc<ReportWords>>,
     columns: [Vec<f64>; 5],
 }
 
@@ -60,6 +66,7 @@ impl Report {
             number: 1,
             rows: Vec::new(),
             numbers: Vec::new(),
+            here: 0,
             idle_seen: false,
             garbled: false,
             ops: Shape::of("disk", &["ios", "bytes", "time"]),
@@ -67,6 +74,7 @@ impl Report {
             queues: Shape::of("disk_io", &["queue", "service"]),
             other: Shape::of("other", &["value"]),
             order: Vec::new(),
+            by_column: Vec::new(),
             words: None,
             columns: [const { Vec::new() }; 5],
         }
@@ -79,15 +87,22 @@ impl Report {
         self.words = None;
         self.rows.clear();
         self.numbers.clear();
+        self.here = 0;
         self.idle_seen = false;
     }
 
-    /// The place of the device of that name, if it is one of those that mostly come next and has
-    /// no row yet.
-    pub(super) fn follows(&self, name: &[u8]) -> Option<usize> {
+    /// The place of the device of the name that `line` has from `at` on, if it is one of those that
+    /// mostly come next and has no row yet.
+    pub(super) fn follows(&self, line: &[u8], at: usize) -> Option<usize> {
+        let name = line.get(at..)?;
+        let end = last_eight(line, name.len())?;
         let next = self.rows.last().map_or(0, |last| last + 1);
         let near = self.devices.get(next..)?.iter().take(NEAR);
-        let found = near.zip(next..).find(|(device, _)| device.name == name);
+        let is_it = |device: &Device| {
+            let ends_alike = device.end == end && device.name.len() == name.len();
+            ends_alike && (name.len() <= 8 || device.name == name)
+        };
+        let found = near.zip(next..).find(|(device, _)| is_it(device));
         let new = found.filter(|(device, _)| device.seen != self.number);
         new.map(|(_, place)| place)
     }
@@ -125,8 +140,10 @@ impl Report {
                 .filter(|place| **place >= at)
                 .for_each(|place| *place += 1);
         }
+        let padded = [&[0; 8], name].concat();
         let device = Device {
             name: name.to_vec(),
+            end: last_eight(&padded, name.len()).unwrap_or_default(),
             word: out.word(name),
             layer: out.word(layer_on_solaris(name).as_bytes()),
             seen: 0,
@@ -140,25 +157,46 @@ impl Report {
 
     /// Takes a row of the device of that place.
     pub(super) fn row(&mut self, place: usize, numbers: &[f64]) {
+        self.numbers.extend_from_slice(numbers);
+        self.takes(place, numbers.len());
+    }
+
+    /// Room for the numbers of a row: [`Report::takes`] or [`Report::give_back`] has to follow.
+    pub(super) fn room(&mut self, count: usize) -> &mut [f64] {
+        let from = self.numbers.len();
+        self.numbers.resize(from + count, 0.0);
+        &mut self.numbers[from..]
+    }
+
+    /// What was put into that room is no row, or its device is not known: the numbers.
+    pub(super) fn give_back(&mut self, numbers: &mut [f64]) {
+        let from = self.numbers.len() - numbers.len();
+        numbers.copy_from_slice(&self.numbers[from..]);
+        self.numbers.truncate(from);
+    }
+
+    /// The last `count` numbers are a row of the device of that place.
+    pub(super) fn takes(&mut self, place: usize, count: usize) {
         if let Some(device) = self.devices.get_mut(place) {
+            self.here += usize::from(device.seen != self.number);
             device.seen = self.number;
             device.row = self.rows.len();
         }
         self.rows.push(place);
-        self.numbers.extend_from_slice(numbers);
+        let numbers = &self.numbers[self.numbers.len() - count..];
         self.idle_seen = self.idle_seen || numbers.iter().all(|n| *n == 0.0);
     }
 
     /// Devices that are known and have no row in this report.
     pub(super) fn missing(&self) -> usize {
-        let here = self.devices.iter().filter(|d| d.seen == self.number);
-        self.devices.len() - here.count()
+        self.devices.len() - self.here
     }
 
     /// Rows of zeros for those.
     fn add_idle(&mut self, layout: &Layout) {
         for (place, device) in self.devices.iter_mut().enumerate() {
             if device.seen != self.number {
+                self.here += 1;
                 device.seen = self.number;
                 device.row = self.rows.len();
                 let from = self.numbers.len();
@@ -184,11 +222,13 @@ impl Report {
         }
         self.rows.clear();
         self.numbers.clear();
+        self.here = 0;
         self.number += 1;
     }
 
     fn put(&mut self, layout: &Layout, out: &mut Out) {
         let words = self.words(layout, out);
+        self.turn(layout);
         let mut columns = std::mem::take(&mut self.columns);
         if layout.places[READS].is_some() {
             self.put_ops(layout, &words, &mut columns, out);
@@ -200,7 +240,7 @@ impl Report {
 
     /// The words of the rows, in whose order the numbers are to be put: that of the devices where
     /// each has one, so that it is the same in each report.
-    fn words(&mut self, layout: &Layout, out: &mut Out) -> ReportWords {
+    fn words(&mut self, layout: &Layout, out: &mut Out) -> Arc<ReportWords> {
         let all = self.missing() == 0 && self.rows.len() == self.devices.len();
         self.order.clear();
         if !all {
@@ -209,35 +249,44 @@ impl Report {
                 .rows
                 .iter()
                 .filter_map(|place| self.devices.get(*place));
-            return ReportWords::new(devices, layout, out);
+            return Arc::new(ReportWords::new(devices, layout, out));
         }
         self.order.extend(self.devices.iter().map(|d| d.row));
         if let Some(words) = &self.words
             && words.are_of(self.devices.len(), layout)
         {
-            return words.clone();
+            return Arc::clone(words);
         }
-        let words = ReportWords::new(self.devices.iter(), layout, out);
-        self.words = Some(words.clone());
+        let words = Arc::new(ReportWords::new(self.devices.iter(), layout, out));
+        self.words = Some(Arc::clone(&words));
         words
     }
 
-    /// The numbers of a column, of each row in order; one that is not there is unknown.
-    fn column(&self, layout: &Layout, which: usize) -> impl Iterator<Item = f64> + Clone {
-        self.numbers_at(layout, layout.places[which].unwrap_or(usize::MAX))
+    /// Puts the numbers of the rows by column.
+    fn turn(&mut self, layout: &Layout) {
+        let (width, count) = (layout.numbers, self.order.len());
+        self.by_column.clear();
+        self.by_column.resize((width + 1) * count, f64::NAN);
+        for (i, row) in self.order.iter().enumerate() {
+            let Some(numbers) = self.numbers.get(row * width..(row + 1) * width) else {
+                continue;
+            };
+            let places = self.by_column.iter_mut().skip(i).step_by(count);
+            for (to, number) in places.zip(numbers) {
+                *to = *number;
+            }
+        }
     }
 
-    fn numbers_at(&self, layout: &Layout, place: usize) -> impl Iterator<Item = f64> + Clone {
-        let width = layout.numbers;
-        let number = move |row: &usize| {
-            let at = if place < width {
-                row * width + place
-            } else {
-                usize::MAX
-            };
-            self.numbers.get(at).copied().unwrap_or(f64::NAN)
-        };
-        self.order.iter().map(number)
+    /// The numbers of a column, of each row in order; one that is not there is unknown.
+    fn column(&self, layout: &Layout, which: usize) -> &[f64] {
+        self.numbers_at(layout, layout.places[which].unwrap_or(layout.numbers))
+    }
+
+    fn numbers_at(&self, layout: &Layout, place: usize) -> &[f64] {
+        let count = self.order.len();
+        let from = place.min(layout.numbers) * count;
+        &self.by_column[from..from + count]
     }
 
     /// Reads, writes, and the times of both.
@@ -256,14 +305,14 @@ impl Report {
             (bytes, READ_SIZE, WRITE_SIZE, layout.unit),
         ] {
             to.clear();
-            to.extend(column(read).map(|v| v * unit));
-            to.extend(column(write).map(|v| v * unit));
+            to.extend(column(read).iter().map(|v| v * unit));
+            to.extend(column(write).iter().map(|v| v * unit));
         }
         // Of a mean over reads and writes in milliseconds, the times of all added up.
         let added = |to: &mut Vec<f64>, which: usize| {
             let (reads, writes) = ios.split_at(count.min(ios.len()));
             let both = reads.iter().zip(writes).map(|(r, w)| (r + w) / 1000.0);
-            to.extend(column(which).zip(both).map(|(mean, ios)| mean * ios));
+            to.extend(column(which).iter().zip(both).map(|(mean, ios)| mean * ios));
         };
         time.clear();
         time.resize(2 * count, f64::NAN);
@@ -291,10 +340,10 @@ impl Report {
     ) {
         let [busy, depth, ..] = columns;
         busy.clear();
-        busy.extend(self.column(layout, BUSY).map(|v| v / 100.0));
+        busy.extend(self.column(layout, BUSY).iter().map(|v| v / 100.0));
         depth.clear();
-        let waiting = self.column(layout, WAIT);
-        depth.extend(waiting.zip(self.column(layout, ACTIVE)).map(|(w, a)| w + a));
+        let both = [WAIT, ACTIVE].map(|which| self.column(layout, which));
+        depth.extend(both[0].iter().zip(both[1]).map(|(w, a)| w + a));
         out.put_columns(&self.device, &words.devices, &[busy, depth]);
     }
 
@@ -309,7 +358,7 @@ impl Report {
         let [values, ..] = columns;
         values.clear();
         for (_, _, place) in others(layout) {
-            values.extend(self.numbers_at(layout, place));
+            values.extend_from_slice(self.numbers_at(layout, place));
         }
         if !values.is_empty() {
             out.put_columns(&self.other, &words.others, &[values]);
@@ -317,9 +366,15 @@ impl Report {
     }
 }
 
+/// The last eight bytes of a name of that length at the end of `line`, or all it has: names are mostly
+/// told apart by them.
+fn last_eight(line: &[u8], length: usize) -> Option<u64> {
+    let last = u64::from_le_bytes(*line.last_chunk()?);
+    Some(last >> (8 * 8_usize.saturating_sub(length).min(7)))
+}
+
 /// Words of the rows of a report, by table. They are the same in each report that has the same
 /// devices.
-#[derive(Clone)]
 struct ReportWords {
     count: usize,
     /// Names of the layout's columns that have no place in the catalog.
@@ -399,5 +454,56 @@ fn put_columns(
     } else {
         let values: Vec<&[f64]> = values.iter().map(|c| c.as_slice()).collect();
         out.put_columns(shape, words, &values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_end_alike_are_told_apart() {
+        let names = [
+            "c0t5000C500A0d0",
+            "c1t5000C500A0d0",
+            "5000C500A0d0",
+            "500A0d0",
+            "00A0d0",
+            "d0",
+        ];
+        let mut out = Out::new("iostat", crate::Options::default());
+        let mut report = Report::new();
+        for name in names {
+            let place = report.place(name.as_bytes(), &mut out);
+            report.row(place, &[1.0]);
+        }
+        report.close(None, false, &mut out);
+        for (place, name) in names.iter().enumerate() {
+            let line = format!("    0.0    0.9 {name}");
+            assert_eq!(report.follows(line.as_bytes(), 15), Some(place), "{name}");
+        }
+        for name in ["c2t5000C500A0d0", "0d0", "d1", ""] {
+            let line = format!("    0.0    0.9 {name}");
+            assert_eq!(report.follows(line.as_bytes(), 15), None, "{name}");
+        }
+        assert_eq!(report.follows(b"d0", 0), None, "a line of less than eight");
+    }
+
+    #[test]
+    fn rows_that_were_none_leave_nothing() {
+        let mut out = Out::new("iostat", crate::Options::default());
+        let mut report = Report::new();
+        let place = report.place(b"d0", &mut out);
+        report.row(place, &[1.0, 2.0]);
+        report.room(2).copy_from_slice(&[3.0, 4.0]);
+        let mut numbers = [0.0; 2];
+        report.give_back(&mut numbers);
+        assert_eq!(
+            (numbers, &report.numbers[..]),
+            ([3.0, 4.0], &[1.0, 2.0][..])
+        );
+        assert_eq!(report.missing(), 0);
+        report.place(b"d1", &mut out);
+        assert_eq!(report.missing(), 1);
     }
 }
