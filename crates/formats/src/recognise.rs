@@ -1,5 +1,7 @@
 //! Which format a file is of, by what is in it.
 
+use std::sync::OnceLock;
+
 use crate::lines::{clean, without_mark};
 use crate::list::{FORMATS, Format};
 use crate::prefix::{Indent, Prefix};
@@ -16,11 +18,20 @@ pub struct Head {
     lines: Vec<Vec<u8>>,
     prefix: Prefix,
     name: String,
+    /// Formats that it may be of, by their places in the list, and how sure that is: found out once.
+    likely: OnceLock<Vec<(u8, usize)>>,
 }
 
 impl Head {
     /// The head of a file that begins with `bytes`.
     pub fn new(bytes: &[u8]) -> Head {
+        Head::named(bytes, "")
+    }
+
+    /// The same of a file whose name is known, of which a few formats need a part: the logs of fio do
+    /// not tell in themselves what their numbers are.
+    pub fn named(bytes: &[u8], name: &str) -> Head {
+        let name = name.rsplit('/').next().unwrap_or_default();
         let bytes = without_mark(&bytes[..bytes.len().min(LOOKED_AT)]);
         let mut buffer = Vec::new();
         let cleaned: Vec<Vec<u8>> = bytes
@@ -29,18 +40,21 @@ impl Head {
             .map(|line| clean(line, &mut buffer).line.to_vec())
             .collect();
         let borrowed: Vec<&[u8]> = cleaned.iter().map(Vec::as_slice).collect();
-        let head = Head::of(bytes, &borrowed);
+        let head = Head::of(bytes, &borrowed, name);
         let Some(indent) = Indent::of(&borrowed) else {
             return head;
         };
         // Whoever pasted it put it there, if it is known without, and was not.
         let found = recognise(&head);
+        if found.as_ref().is_ok_and(|format| !indent.is_not_of(format)) {
+            return head;
+        }
         for prefix in indent.prefixes() {
             let rest: Vec<&[u8]> = borrowed.iter().map(|l| prefix.strip(l)).collect();
-            let without = Head::of(bytes, &rest);
+            let without = Head::of(bytes, &rest, name);
             let is_better = match (&found, &recognise(&without)) {
                 (Err(Unrecognised::Unknown), Ok(_)) => true,
-                (Ok(a), Ok(b)) => indent.is_not_of(a) && indent.is_not_of(b),
+                (Ok(_), Ok(b)) => indent.is_not_of(b),
                 _ => false,
             };
             if is_better {
@@ -54,12 +68,13 @@ impl Head {
     }
 
     /// Of the bytes and their lines, of which nothing but a prefix is taken off.
-    fn of(bytes: &[u8], borrowed: &[&[u8]]) -> Head {
+    fn of(bytes: &[u8], borrowed: &[&[u8]], name: &str) -> Head {
         let with = |prefix: Prefix| Head {
             bytes: bytes.to_vec(),
             lines: borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect(),
             prefix,
-            name: String::new(),
+            name: name.to_owned(),
+            likely: OnceLock::new(),
         };
         let mut head = with(Prefix::find(borrowed));
         let mut next = Prefix::perhaps(borrowed);
@@ -91,17 +106,6 @@ impl Head {
             next = Prefix::perhaps(&rest);
         }
         head
-    }
-
-    /// Says the file's name, of which a few formats need a part: the logs of fio do not tell
-    /// in themselves what their numbers are.
-    #[must_use]
-    pub fn with_name(mut self, name: &str) -> Head {
-        name.rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .clone_into(&mut self.name);
-        self
     }
 
     /// The file's name without its folder, or what `head` and `tail` print before the first of
@@ -158,6 +162,19 @@ impl Head {
 
     pub(crate) fn prefix(&self) -> &Prefix {
         &self.prefix
+    }
+
+    /// Formats that it may be of, the surest first, and how sure that is.
+    fn likely(&self) -> &[(u8, usize)] {
+        self.likely.get_or_init(|| {
+            let all = FORMATS.iter().enumerate();
+            let mut likely: Vec<(u8, usize)> = all
+                .map(|(place, format)| ((format.recognise)(self), place))
+                .filter(|(sure, _)| *sure > 0)
+                .collect();
+            likely.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure));
+            likely
+        })
     }
 }
 
@@ -216,13 +233,11 @@ pub fn recognise_among(
     if head.bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Unrecognised::Empty);
     }
-    let mut found: Vec<(u8, &'static Format)> = FORMATS
-        .iter()
-        .filter(|f| wanted(f))
-        .map(|f| ((f.recognise)(head), f))
-        .filter(|(sure, _)| *sure > 0)
+    let likely = head.likely().iter();
+    let found: Vec<(u8, &'static Format)> = likely
+        .map(|(sure, place)| (*sure, &FORMATS[*place]))
+        .filter(|(_, format)| wanted(format))
         .collect();
-    found.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure));
     match found[..] {
         [] => Err(Unrecognised::Unknown),
         [(a, first), (b, second), ..] if a == b => Err(Unrecognised::Several(

@@ -237,7 +237,7 @@ struct Begun {
 fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
     let mut text = input.open().map_err(Why::Unreadable)?;
     let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
-    let head = Head::new(&first).with_name(&input.name);
+    let head = Head::named(&first, &input.name);
     let format = wanted.recognise(&head).map_err(|not| match not {
         NotKnown { why, looks_known } if looks_known => Why::Refused(why),
         NotKnown { why, .. } if wanted.format.is_some() => Why::Unknown(why),
@@ -455,7 +455,7 @@ fn take(
     let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
     let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
     let first = first_bytes(&mut text, HEAD).map_err(|e| failed(e.to_string()))?;
-    let head = Head::new(&first).with_name(&file.input.name);
+    let head = Head::named(&first, &file.input.name);
     let mut import = Import::new(file.format.reading(), &head, file.options.clone());
     if file.without.is_empty() {
         import.hand_out_alike();
