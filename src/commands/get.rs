@@ -1,6 +1,7 @@
 //! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
 
 pub(crate) mod empty;
+mod series;
 pub(crate) mod shown;
 pub(crate) mod spread;
 
@@ -100,16 +101,20 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     for (place, (answer, spreads)) in answers.iter().enumerate() {
         if matches.get_flag("json") {
-            let json = json_of(&run, answer, spreads.as_ref(), series);
-            output::data(&format!("{json}\n"));
+            let json = json_of(&run, answer, spreads.as_ref(), false);
+            if series {
+                series::print_json(&run, answer, &json);
+            } else {
+                output::data(&format!("{json}\n"));
+            }
         } else if matches.get_flag("csv") {
             let gap = if place > 0 { "\n" } else { "" };
-            let csv = if series {
-                series_csv(&run, answer)
+            output::data(gap);
+            if series {
+                series::print_csv(&run, answer);
             } else {
-                csv_of(answer)
-            };
-            output::data(&format!("{gap}{csv}"));
+                output::data(&csv_of(answer));
+            }
             let sampled = shown::sampled(&run, answer);
             for note in sampled.into_iter().chain(shown::missing(&run, answer)) {
                 output::paragraph(&format!("{}: {note}", output::one_line(&answer.text)));
@@ -277,20 +282,12 @@ pub(crate) fn json_of(
         object["quantiles"] = spread::json(run, answer, spreads);
     }
     if series {
-        object["started"] = json!(run::manifest::rfc3339(run.manifest.started));
-        let point = |(place, value): &(u32, f64)| {
-            let slot = &answer.slots[*place as usize];
-            json!([
-                (slot.time - run.manifest.started) as f64 / 1e9,
-                slot.interval,
-                value
-            ])
-        };
-        let one = |g: &Group| {
-            let points: Vec<Value> = g.series.iter().map(point).collect();
-            json!({"key": key_json(answer, g), "points": points})
-        };
-        object["series"] = answer.groups.iter().map(one).collect();
+        object[series::STARTED] = series::started(run);
+        object[series::SERIES] = answer
+            .groups
+            .iter()
+            .map(|g| series::of(run, answer, g))
+            .collect();
     }
     object
 }
@@ -315,33 +312,6 @@ fn csv_of(answer: &Answer) -> String {
         fields.extend([group.mean, group.min, group.max].map(csv::number));
         fields.push(group.intervals.to_string());
         text += &(fields.join(",") + "\n");
-    }
-    text
-}
-
-fn series_csv(run: &Run, answer: &Answer) -> String {
-    let mut names = vec![
-        "time".to_owned(),
-        "seconds".into(),
-        "interval (seconds)".into(),
-    ];
-    names.extend(answer.by.iter().map(|b| b.name.clone()));
-    names.push(format!("value ({})", answer.value_unit()));
-    let mut text = names.join(",") + "\n";
-    for group in &answer.groups {
-        let key: Vec<String> = csv_key(group).collect();
-        for (place, value) in &group.series {
-            let slot = &answer.slots[*place as usize];
-            let since = (slot.time - run.manifest.started) as f64 / 1e9;
-            let mut fields = vec![
-                run::manifest::rfc3339(slot.time),
-                since.to_string(),
-                slot.interval.to_string(),
-            ];
-            fields.extend(key.iter().cloned());
-            fields.push(csv::number(*value));
-            text += &(fields.join(",") + "\n");
-        }
     }
     text
 }
