@@ -1,11 +1,14 @@
 //! The only place that writes to stdout and stderr, and files that are not runs.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use surfaces::table::wrapped;
 
 use crate::failure::Failure;
+
+/// Bytes that are written at once.
+const PIECE: usize = 256 << 10;
 
 /// Columns of what a person reads on stderr.
 const WIDTH: usize = 80;
@@ -13,8 +16,13 @@ const WIDTH: usize = 80;
 /// Writes data to stdout. A reader that has gone (`sonde get … | head`) ends the program as
 /// it ends any filter.
 pub(crate) fn data(text: &str) {
-    let mut out = io::stdout().lock();
-    let result = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    data_by(|out| out.write_all(text.as_bytes()));
+}
+
+/// The same of what is too much to be made whole first.
+pub(crate) fn data_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let mut out = BufWriter::with_capacity(PIECE, io::stdout().lock());
+    let result = write(&mut out).and_then(|()| out.flush());
     if let Err(e) = result {
         if e.kind() != io::ErrorKind::BrokenPipe {
             message(&format!("writing to stdout: {e}"));
@@ -97,7 +105,15 @@ pub(crate) fn shell_word(text: &str) -> String {
 /// Writes a picture or a report where the user asked for it: whole, or not at all. A file that
 /// is there is replaced; a device or pipe is written to.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    whole(path, bytes).map_err(|e| {
+    file_by(path, |out| out.write_all(bytes))
+}
+
+/// The same of what is too much to be made whole first.
+pub(crate) fn file_by(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    whole(path, write).map_err(|e| {
         let hint = match (e.kind(), path.parent()) {
             (io::ErrorKind::NotFound, Some(dir)) => {
                 let dir = shell_word(&dir.display().to_string());
@@ -116,10 +132,15 @@ pub(crate) fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     clippy::disallowed_methods,
     reason = "the one place for files that are not runs"
 )]
-fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let write_to = |path: &Path| {
+        let mut out = BufWriter::with_capacity(PIECE, std::fs::File::create(path)?);
+        write(&mut out)?;
+        out.flush()
+    };
     let old = std::fs::metadata(path).ok();
     if old.as_ref().is_some_and(|m| !m.is_file()) {
-        return std::fs::write(path, bytes);
+        return write_to(path);
     }
     // A link stays; what it leads to is replaced.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -127,7 +148,7 @@ fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = format!(".{name}.{}.part", std::process::id());
     let part = target.with_file_name(name);
     let written = (|| {
-        std::fs::write(&part, bytes)?;
+        write_to(&part)?;
         if let Some(old) = old {
             std::fs::set_permissions(&part, old.permissions())?;
         }

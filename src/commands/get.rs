@@ -1,7 +1,7 @@
 //! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
 
 pub(crate) mod empty;
-mod series;
+pub(crate) mod series;
 pub(crate) mod shown;
 pub(crate) mod spread;
 
@@ -101,17 +101,20 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     for (place, (answer, spreads)) in answers.iter().enumerate() {
         if matches.get_flag("json") {
-            let json = json_of(&run, answer, spreads.as_ref(), false);
-            if series {
-                series::print_json(&run, answer, &json);
-            } else {
-                output::data(&format!("{json}\n"));
-            }
+            let json = json_of(&run, answer, spreads.as_ref());
+            output::data_by(|out| {
+                if series {
+                    series::write_json(&run, answer, &json, out)?;
+                } else {
+                    write!(out, "{json}")?;
+                }
+                writeln!(out)
+            });
         } else if matches.get_flag("csv") {
             let gap = if place > 0 { "\n" } else { "" };
             output::data(gap);
             if series {
-                series::print_csv(&run, answer);
+                output::data_by(|out| series::write_csv(&run, answer, out));
             } else {
                 output::data(&csv_of(answer));
             }
@@ -233,13 +236,8 @@ fn key_json(answer: &Answer, group: &Group) -> Value {
     Value::Object(key)
 }
 
-/// The documented form (`docs/reference/json.md`).
-pub(crate) fn json_of(
-    run: &Run,
-    answer: &Answer,
-    spreads: Option<&Spreads>,
-    series: bool,
-) -> Value {
+/// The documented form (`docs/reference/json.md`), without series.
+pub(crate) fn json_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>) -> Value {
     let group = |g: &Group| {
         json!({
             "key": key_json(answer, g), "total": g.total, "mean": g.mean, "min": g.min,
@@ -280,14 +278,6 @@ pub(crate) fn json_of(
     }
     if let Some(spreads) = spreads {
         object["quantiles"] = spread::json(run, answer, spreads);
-    }
-    if series {
-        object[series::STARTED] = series::started(run);
-        object[series::SERIES] = answer
-            .groups
-            .iter()
-            .map(|g| series::of(run, answer, g))
-            .collect();
     }
     object
 }

@@ -1,44 +1,14 @@
-//! Series as JSON and CSV. A day of many devices has millions of points, so they are printed in
-//! pieces, not made whole first.
+//! Series as JSON and CSV. A day of many devices has millions of points, so they are written while
+//! they are made.
+
+use std::io::{self, Write};
 
 use analysis::{Answer, Group};
 use run::Run;
 use serde_json::{Value, json};
-
-use super::{csv_key, key_json};
-use crate::output;
 use surfaces::csv;
 
-pub(super) const STARTED: &str = "started";
-pub(super) const SERIES: &str = "series";
-
-/// Bytes that are printed at once.
-const PIECE: usize = 256 << 10;
-
-/// Text on its way to stdout.
-#[derive(Default)]
-struct Pieces {
-    text: String,
-}
-
-impl Pieces {
-    fn put(&mut self, text: &str) {
-        self.text += text;
-        if self.text.len() >= PIECE {
-            self.print();
-        }
-    }
-
-    fn print(&mut self) {
-        output::data(&self.text);
-        self.text.clear();
-    }
-}
-
-/// When the run began, from which its seconds count.
-pub(super) fn started(run: &Run) -> Value {
-    json!(run::manifest::rfc3339(run.manifest.started))
-}
+use super::{csv_key, key_json};
 
 /// Seconds since the run began and the length of the interval, and the value.
 fn points<'a>(
@@ -53,36 +23,37 @@ fn points<'a>(
     })
 }
 
-/// The series of a group, whole.
-pub(super) fn of(run: &Run, answer: &Answer, group: &Group) -> Value {
-    let points: Vec<[f64; 3]> = points(run, answer, group).collect();
-    json!({"key": key_json(answer, group), "points": points})
-}
-
-/// Prints `object` and in it the series of all groups, as the last of its fields.
-pub(super) fn print_json(run: &Run, answer: &Answer, object: &Value) {
+/// Writes `object`, an answer as JSON, and in it the series of all groups as the last of its fields.
+pub(crate) fn write_json(
+    run: &Run,
+    answer: &Answer,
+    object: &Value,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let object = object.to_string();
     let open = object.strip_suffix('}').unwrap_or(&object);
-    let mut pieces = Pieces::default();
-    let started = started(run);
-    pieces.put(&format!("{open},\"{STARTED}\":{started},\"{SERIES}\":["));
+    let started = json!(run::manifest::rfc3339(run.manifest.started));
+    write!(out, "{open},\"started\":{started},\"series\":[")?;
     for (i, group) in answer.groups.iter().enumerate() {
         let gap = if i > 0 { "," } else { "" };
-        let key = key_json(answer, group);
-        pieces.put(&format!("{gap}{{\"key\":{key},\"points\":["));
+        write!(
+            out,
+            "{gap}{{\"key\":{},\"points\":[",
+            key_json(answer, group)
+        )?;
         for (i, point) in points(run, answer, group).enumerate() {
-            let gap = if i > 0 { "," } else { "" };
-            pieces.put(gap);
-            pieces.put(&json!(point).to_string());
+            if i > 0 {
+                out.write_all(b",")?;
+            }
+            serde_json::to_writer(&mut *out, &point)?;
         }
-        pieces.put("]}");
+        out.write_all(b"]}")?;
     }
-    pieces.put("]}\n");
-    pieces.print();
+    out.write_all(b"]}")
 }
 
-/// Prints a line for each point of each group.
-pub(super) fn print_csv(run: &Run, answer: &Answer) {
+/// Writes a line for each point of each group.
+pub(super) fn write_csv(run: &Run, answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     let mut names = vec![
         "time".to_owned(),
         "seconds".into(),
@@ -90,17 +61,15 @@ pub(super) fn print_csv(run: &Run, answer: &Answer) {
     ];
     names.extend(answer.by.iter().map(|b| b.name.clone()));
     names.push(format!("value ({})", answer.value_unit()));
-    let mut pieces = Pieces::default();
-    pieces.put(&(names.join(",") + "\n"));
+    writeln!(out, "{}", names.join(","))?;
     for group in &answer.groups {
         let key: String = csv_key(group).map(|field| field + ",").collect();
-        for ((place, _), [since, interval, value]) in
-            group.series.iter().zip(points(run, answer, group))
-        {
-            let time = run::manifest::rfc3339(answer.slots[*place as usize].time);
+        let places = group.series.iter().map(|(place, _)| *place as usize);
+        for (place, [since, interval, value]) in places.zip(points(run, answer, group)) {
+            let time = run::manifest::rfc3339(answer.slots[place].time);
             let value = csv::number(value);
-            pieces.put(&format!("{time},{since},{interval},{key}{value}\n"));
+            writeln!(out, "{time},{since},{interval},{key}{value}")?;
         }
     }
-    pieces.print();
+    Ok(())
 }

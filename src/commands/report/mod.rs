@@ -6,18 +6,18 @@ mod experiment;
 mod gather;
 mod pictures;
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use lab::experiment::Logbook;
 use run::Run;
-use serde_json::{Value, json};
 use surfaces::png;
 use surfaces::report::{PICTURE, Report, csv, mail, markdown, page, sheet};
 use surfaces::worksheet::Worksheet;
 
-use super::get::json_of;
+use super::get::{json_of, series};
 use super::show::{Summary, summary, summary_json};
 use super::{Entry, open_run, option, run_argument};
 use crate::failure::Failure;
@@ -51,8 +51,8 @@ struct Form {
     ending: &'static str,
     /// A few words on it.
     about: &'static str,
-    /// What could not be told is added to the problems.
-    of_run: fn(&Made<'_>, &mut Vec<String>) -> Result<Files, Failure>,
+    /// Writes it. What could not be told is added to the problems.
+    of_run: fn(&Made<'_>, &mut Vec<String>) -> Result<(), Failure>,
     of_experiment: fn(&Tried<'_>) -> Result<Files, Failure>,
 }
 
@@ -65,7 +65,7 @@ const FORMS: &[Form] = &[
             let page = page::text(made.run, &made.report.summary, made.sheet);
             let (text, missing) = page.map_err(Failure::input)?;
             problems.extend(missing);
-            Ok(made.only(text.into_bytes()))
+            output::file(made.path, text.as_bytes())
         },
         of_experiment: |tried| tried.page(),
     },
@@ -74,7 +74,7 @@ const FORMS: &[Form] = &[
         about: "a mail with tables and pictures, as a draft",
         of_run: |made, _| {
             let bytes = mail::bytes(made.report).map_err(|e| drawing(&e))?;
-            Ok(made.only(bytes))
+            output::file(made.path, &bytes)
         },
         of_experiment: |tried| tried.mail(),
     },
@@ -83,7 +83,7 @@ const FORMS: &[Form] = &[
         about: "a spreadsheet with charts, a sheet a statistic",
         of_run: |made, _| {
             let bytes = sheet::bytes(made.report).map_err(Failure::work)?;
-            Ok(made.only(bytes))
+            output::file(made.path, &bytes)
         },
         of_experiment: |tried| tried.sheet(),
     },
@@ -96,29 +96,30 @@ const FORMS: &[Form] = &[
     Form {
         ending: "csv",
         about: "every value, a row each; of an experiment an arm by a metric",
-        of_run: |made, _| Ok(made.only(csv::text(made.report).into_bytes())),
+        of_run: |made, _| output::file_by(made.path, |out| csv::write(made.report, out)),
         of_experiment: |tried| tried.values(),
     },
     Form {
         ending: "json",
         about: "what `show` and `get` print as JSON",
-        of_run: |made, _| Ok(made.only(format!("{}\n", made.json()).into_bytes())),
+        of_run: |made, _| output::file_by(made.path, |out| made.json(out)),
         of_experiment: |tried| tried.json(),
     },
 ];
 
 impl Made<'_> {
-    fn only(&self, bytes: Vec<u8>) -> Files {
-        vec![(self.path.to_owned(), bytes)]
-    }
-
     /// The documented form (`docs/reference/json.md`).
-    fn json(&self) -> Value {
-        let panels = self.report.panels.iter();
-        let answers: Vec<Value> = panels
-            .map(|p| json_of(self.run, &p.answer, p.spreads.as_ref(), true))
-            .collect();
-        json!({"summary": summary_json(self.run, self.summary), "answers": answers})
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let summary = summary_json(self.run, self.summary);
+        write!(out, "{{\"summary\":{summary},\"answers\":[")?;
+        for (i, panel) in self.report.panels.iter().enumerate() {
+            if i > 0 {
+                out.write_all(b",")?;
+            }
+            let json = json_of(self.run, &panel.answer, panel.spreads.as_ref());
+            series::write_json(self.run, &panel.answer, &json, out)?;
+        }
+        out.write_all(b"]}\n")
     }
 }
 
@@ -182,9 +183,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         sheet: &sheet,
         path,
     };
-    for (path, bytes) in (form.of_run)(&made, &mut problems)? {
-        output::file(&path, &bytes)?;
-    }
+    (form.of_run)(&made, &mut problems)?;
     for problem in &problems {
         output::message(problem);
     }
@@ -210,7 +209,7 @@ fn drawing(e: &png::PngError) -> Failure {
 }
 
 /// The text and its pictures.
-fn in_markdown(made: &Made<'_>) -> Result<Files, Failure> {
+fn in_markdown(made: &Made<'_>) -> Result<(), Failure> {
     let beside = Beside::of(made.path);
     let mut drawn = Vec::new();
     for (place, panel) in made.report.panels.iter().enumerate() {
@@ -224,5 +223,11 @@ fn in_markdown(made: &Made<'_>) -> Result<Files, Failure> {
         Some(beside.target(place))
     };
     let text = markdown::text(made.report, &picture);
-    beside.files(text, drawn)
+    save(&beside.files(text, drawn)?)
+}
+
+/// Writes them.
+fn save(files: &Files) -> Result<(), Failure> {
+    let mut files = files.iter();
+    files.try_for_each(|(path, bytes)| output::file(path, bytes))
 }

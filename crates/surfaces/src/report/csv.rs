@@ -1,6 +1,8 @@
 //! All values as one tidy table: a row a value. The key of a group is written as the `where` of
 //! an expression that keeps just this group, so that it can be asked for again.
 
+use std::io::{self, Write};
+
 use analysis::plan::ByDimension;
 use analysis::scan::KeyValue;
 use analysis::{Answer, Group};
@@ -15,15 +17,18 @@ const HEAD: &str = "expr,key,time,seconds,interval,value,unit\n";
 /// Every value of every panel: `time` is the interval's end in UTC, `seconds` the same since
 /// the run's start, `interval` its length in seconds. Of number dimensions, buckets with
 /// nothing in them have no row.
-pub fn text(report: &Report) -> String {
-    let mut text = HEAD.to_owned();
+///
+/// # Errors
+/// Where `out` cannot be written to.
+pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(HEAD.as_bytes())?;
     for panel in &report.panels {
-        rows(report, panel, &mut text);
+        rows(report, panel, out)?;
     }
-    text
+    Ok(())
 }
 
-fn rows(report: &Report, panel: &Panel, text: &mut String) {
+fn rows(report: &Report, panel: &Panel, out: &mut dyn Write) -> io::Result<()> {
     let answer = &panel.answer;
     let expr = field(&answer.text);
     let buckets = answer.by.iter().any(|b| b.number.is_some());
@@ -47,9 +52,10 @@ fn rows(report: &Report, panel: &Panel, text: &mut String) {
             }
             let at = &times[*place as usize];
             let value = number(*value);
-            *text += &format!("{expr},{key},{at},{value},{}\n", answer.value_unit());
+            writeln!(out, "{expr},{key},{at},{value},{}", answer.value_unit())?;
         }
     }
+    Ok(())
 }
 
 /// `device = vda and op = read`.

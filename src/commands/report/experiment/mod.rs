@@ -12,7 +12,7 @@ use surfaces::report::document::{self, Document};
 use surfaces::report::{figures as columns, sheet};
 
 use super::pictures::Beside;
-use super::{Files, drawing};
+use super::{Files, drawing, save};
 use crate::commands::experiment::{Experiment, json};
 use crate::failure::Failure;
 use crate::output;
@@ -45,9 +45,7 @@ pub(super) fn report(
         document: &sections::document(&experiment, dir),
         path,
     };
-    for (path, bytes) in files(&tried)? {
-        output::file(&path, &bytes)?;
-    }
+    save(&files(&tried)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
