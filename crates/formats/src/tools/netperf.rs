@@ -27,7 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "netperf",
     systems: "all that netperf runs on",
     help: "throughput or transactions of netperf's tests, with its histogram",
-    recognised: "a banner `TCP STREAM TEST from …` or the like, `THROUGHPUT=`, omni's CSV, or \
+    recognised: "a banner `TCP STREAM TEST from …` or `TCP STREAM TEST to …` or the like, `THROUGHPUT=`, omni's CSV, or \
                  `Interim result:`",
     yields: &["workload", "workload_latency"],
     example: "\
@@ -48,8 +48,18 @@ const OMNI: &str = "the columns that netperf's -O prints cannot be told apart\n\
                     hint: let it print the same as keywords, with -k instead of -O, or as CSV, \
                     with -o";
 
+/// How banners begin that name the other side only, as before 2.4: `TCP STREAM TEST to host`.
+const OLD: [&str; 5] = [
+    "TCP STREAM TEST to ",
+    "TCP SENDFILE TEST to ",
+    "TCP REQUEST/RESPONSE TEST to ",
+    "UDP REQUEST/RESPONSE TEST to ",
+    "UDP UNIDIRECTIONAL SEND TEST to ",
+];
+
 fn recognise(head: &Head) -> u8 {
-    let banner = head.contains(" TEST from ") && head.contains("AF_INET");
+    let banner = head.contains(" TEST from ") && head.contains("AF_INET")
+        || OLD.iter().any(|kind| head.any_starts(kind));
     let keywords = head.any_starts("THROUGHPUT=");
     let csv = head.contains("Throughput,Throughput Units");
     let interim = head.any_starts("Interim result: ") || head.any_starts("NETPERF_INTERIM_RESULT[");
@@ -196,7 +206,9 @@ impl Netperf {
 
     fn banner(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let (name, _) = text.split_once(" TEST")?;
-        text.split_once(" from ").filter(|_| !name.contains(':'))?;
+        if !OLD.iter().any(|kind| text.starts_with(kind)) {
+            text.split_once(" from ").filter(|_| !name.contains(':'))?;
+        }
         self.test_is_over(out);
         let name = name.trim_start_matches("MIGRATED ").trim();
         self.test = Some(Test {

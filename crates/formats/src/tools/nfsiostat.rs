@@ -16,7 +16,8 @@
 //! the file system was mounted. Since the tool prints no time, one before a report is of a script that
 //! started it anew, as is a command line: the report below is such a mean again. With `--since` of
 //! `mountstats iostat` it is a mean since a file was written. `ms-iostat`, which was before
-//! `nfsiostat`, prints `reads:` and `writes:` without retransmissions.
+//! `nfsiostat`, prints `reads:` and `writes:` without retransmissions. Where it was moved to Python 3,
+//! each number and the name of the operation stand on lines of their own for some versions.
 
 use crate::list::Format;
 use crate::number::{number, whole};
@@ -123,6 +124,12 @@ struct Nfsiostat {
     one_each: bool,
     mount: Vec<u8>,
     table: Table,
+    /// An operation whose columns stand below its name.
+    op: Vec<u8>,
+    /// Numbers of a row that has each on a line of its own, with blanks between.
+    row: Vec<u8>,
+    /// Where the last of them stands.
+    row_line: u64,
     nfs: Shape,
 }
 
@@ -156,6 +163,9 @@ impl Nfsiostat {
             one_each: false,
             mount: Vec::new(),
             table: Table::None,
+            op: Vec::new(),
+            row: Vec::new(),
+            row_line: 0,
             nfs: Shape::of(
                 "nfs",
                 &[
@@ -168,6 +178,41 @@ impl Nfsiostat {
                 ],
             ),
         }
+    }
+
+    /// The next table begins: a row that was told number by number should be whole.
+    fn begins(&mut self, table: Table, out: &mut Out) {
+        if !std::mem::take(&mut self.row).is_empty() {
+            out.not_understood(self.row_line, "a row of nfsiostat is not told to its end");
+        }
+        self.op.clear();
+        self.table = table;
+    }
+
+    /// The row that this line is or ends; none where more of its numbers are to come.
+    fn gathered(&mut self, line: &[u8], columns: usize, out: &Out) -> Option<Vec<u8>> {
+        let mut plain = fields(line).filter(|w| !w.ends_with(b"%)"));
+        let alone = plain.next().is_some_and(|w| number(w).is_some()) && plain.next().is_none();
+        if !alone {
+            return Some(line.to_vec());
+        }
+        self.row.extend_from_slice(line);
+        self.row.push(b' ');
+        self.row_line = out.line_number();
+        let so_far = fields(&self.row).filter(|w| !w.ends_with(b"%)")).count();
+        (so_far >= columns).then(|| std::mem::take(&mut self.row))
+    }
+
+    /// The mount's own table: operations and backlog.
+    fn mounts(&self, line: &[u8], out: &mut Out) -> Line {
+        let values = numbers(fields(line)).and_then(|v| <[f64; 2]>::try_from(&v[..]).ok());
+        let Some([ops, backlog]) = values else {
+            return Line::Unknown;
+        };
+        let mount = out.word(&self.mount);
+        out.other("ops/s", "/s", mount, ops);
+        out.other("rpc bklog", "", mount, backlog);
+        Line::Data
     }
 
     fn operation(&self, op: &[u8], columns: &[&str], line: &[u8], out: &mut Out) -> Line {
@@ -282,7 +327,7 @@ impl Parser for Nfsiostat {
                 });
             }
             self.mount = mount.to_vec();
-            self.table = Table::None;
+            self.begins(Table::None, out);
             return Line::Noise;
         }
         if self.mount.is_empty() {
@@ -296,34 +341,55 @@ impl Parser for Nfsiostat {
         if is_header(line) {
             let op = fields(line).next().unwrap_or_default();
             let op = op.strip_suffix(b":").unwrap_or(op).to_vec();
-            self.table = Table::Operation(op, columns(line));
+            self.begins(Table::Operation(op, columns(line)), out);
             return Line::Noise;
         }
         let words: Vec<&[u8]> = fields(line).collect();
-        if let [b"ops/s" | b"op/s", b"rpc", b"bklog"] = words[..] {
-            self.table = Table::Mount;
-            return Line::Noise;
+        match words[..] {
+            [b"ops/s" | b"op/s", b"rpc", b"bklog"] => {
+                self.begins(Table::Mount, out);
+                return Line::Noise;
+            }
+            [op @ (b"read:" | b"write:")] => {
+                self.begins(Table::None, out);
+                self.op = op[..op.len() - 1].to_vec();
+                return Line::Noise;
+            }
+            [
+                b"ops/s",
+                b"kB/s" | b"MB/s",
+                b"kB/op" | b"MB/op",
+                b"retrans",
+                ..,
+            ] if !self.op.is_empty() => {
+                let op = std::mem::take(&mut self.op);
+                self.begins(Table::Operation(op, columns(line)), out);
+                return Line::Noise;
+            }
+            _ => {}
         }
         match std::mem::replace(&mut self.table, Table::None) {
-            Table::Mount => {
-                let Some([ops, backlog]) = words
-                    .iter()
-                    .map(|w| number(w))
-                    .collect::<Option<Vec<f64>>>()
-                    .and_then(|v| <[f64; 2]>::try_from(v).ok())
-                else {
-                    return Line::Unknown;
-                };
-                let mount = out.word(&self.mount);
-                out.other("ops/s", "/s", mount, ops);
-                out.other("rpc bklog", "", mount, backlog);
-                Line::Data
-            }
-            Table::Operation(op, columns) => self.operation(&op, &columns, line, out),
+            Table::Mount => match self.gathered(line, 2, out) {
+                Some(row) => self.mounts(&row, out),
+                None => {
+                    self.table = Table::Mount;
+                    Line::Data
+                }
+            },
+            Table::Operation(op, columns) => match self.gathered(line, columns.len(), out) {
+                Some(row) => self.operation(&op, &columns, &row, out),
+                None => {
+                    self.table = Table::Operation(op, columns);
+                    Line::Data
+                }
+            },
             Table::None => match self.sentence(line, out) {
                 Line::Unknown if prompt::is_chatter(line) => Line::Noise,
                 seen => seen,
             },
         }
+    }
+    fn end(&mut self, out: &mut Out) {
+        self.begins(Table::None, out);
     }
 }

@@ -272,6 +272,7 @@ fn beside(text: &str, out: &mut Out) {
     let text = text.replace(',', " ");
     let words: Vec<&str> = text.split_whitespace().collect();
     let empty = out.word(b"");
+    let of_queries = words.contains(&"tps:");
     for (place, word) in words.iter().enumerate() {
         let Some(value) = words.get(place + 1) else {
             continue;
@@ -289,6 +290,11 @@ fn beside(text: &str, out: &mut Out) {
                     let value = number(part.as_bytes()).unwrap_or(f64::NAN);
                     out.other(&format!("queries.{name}"), "1/s", empty, value);
                 }
+            }
+            // 0.5, whose reports tell queries so; files' are `MiB/s`, and no `tps:` is beside them.
+            ("reads:" | "reads/s:" | "writes:" | "writes/s:", Some(value)) if of_queries => {
+                let (name, _) = word.split_once('s').unwrap_or_default();
+                out.other(&format!("queries.{name}"), "1/s", empty, value);
             }
             // `lat (ms,95%): 12.3`
             (share, Some(value)) if share.ends_with("%):") => {

@@ -44,6 +44,10 @@ struct Run {
     mean: Option<f64>,
     /// Requests, seconds, bytes.
     done: Option<(f64, f64, f64)>,
+    /// How many seconds the printed time may be off, of minutes and hours with two decimals.
+    coarse: f64,
+    /// A second.
+    rate: Option<f64>,
     errors: f64,
     /// Latency in seconds, and how many took up to that.
     spectrum: Vec<(f64, f64)>,
@@ -53,6 +57,13 @@ struct Run {
 impl Run {
     fn keep(&mut self, column: String, unit: &'static str, value: f64) {
         self.others.push((column, unit, value));
+    }
+
+    /// How long it took: a time in minutes is rounded to half a second, and the rate tells it better.
+    fn seconds(&self, ops: f64, printed: f64) -> f64 {
+        let told = self.rate.filter(|rate| *rate >= 10.0).map(|r| ops / r);
+        told.filter(|told| (told - printed).abs() <= self.coarse)
+            .unwrap_or(printed)
     }
 
     /// `Latency  3.08ms  2.08ms  15.56ms  79.62%`, or `Req/Sec` with numbers.
@@ -108,7 +119,7 @@ impl Wrk {
             return;
         };
         out.sample();
-        out.spans(seconds);
+        out.spans(run.seconds(ops, seconds));
         let of = [run.url.as_bytes(), b"request", b""];
         let done = Done {
             ops,
@@ -141,10 +152,19 @@ impl Wrk {
         match words {
             ["Latency" | "Req/Sec", ..] => run.thread_stats(words)?,
             [requests, "requests", "in", length, bytes, "read"] => {
-                let length = time(length.strip_suffix(',')?)?;
+                let length = length.strip_suffix(',')?;
+                run.coarse = match length.bytes().last() {
+                    Some(b'm') => 0.31,
+                    Some(b'h') => 18.1,
+                    _ => 0.0,
+                };
+                let length = time(length)?;
                 run.done = Some((plain(requests)?, length, scaled(bytes.as_bytes(), 1024.0)?));
             }
-            ["Requests/sec:", value] => run.keep("requests".into(), "1/s", plain(value)?),
+            ["Requests/sec:", value] => {
+                run.rate = plain(value);
+                run.keep("requests".into(), "1/s", run.rate?);
+            }
             ["Transfer/sec:", value] => {
                 run.keep("transfer".into(), "B/s", scaled(value.as_bytes(), 1024.0)?);
             }

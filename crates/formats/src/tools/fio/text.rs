@@ -458,7 +458,11 @@ impl Parser for FioText {
             let seen = self.header(trimmed, out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }
-        if trimmed.starts_with("fio-") || trimmed.contains(": (g=") {
+        // `2.0.8` is all that these said of themselves.
+        let bare = trimmed
+            .strip_prefix("2.0.")
+            .and_then(|n| n.parse::<u8>().ok());
+        if trimmed.starts_with("fio-") || bare.is_some() || trimmed.contains(": (g=") {
             if !self.jobs.is_empty() {
                 self.run_is_over(out);
             }

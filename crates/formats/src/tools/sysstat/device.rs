@@ -1,7 +1,7 @@
 //! Statistics of a block device, as `iostat` and `sar` name them.
 
+use super::place::layer_in_iostat;
 use super::{KIB, SECTOR};
-use crate::disk::layer;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 
@@ -260,7 +260,7 @@ impl Disks {
         values: impl Iterator<Item = (&'a Column, f64)>,
     ) {
         let instance = out.word(name);
-        let layer = out.word(layer(name).as_bytes());
+        let layer = out.word(layer_in_iostat(name).as_bytes());
         let device = Device::of(values, |column, unit, value| {
             out.other(column, unit, instance, value);
         });

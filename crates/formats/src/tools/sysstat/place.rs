@@ -265,7 +265,11 @@ impl Place {
                 self.sheet.other(out, &column, unit, &row.name, value);
             }
         }
-        let layer = layer_of(&row.name, out).as_bytes();
+        // Sysstat 4 and 5: `dev8-1` is the second disk, and partitions are not told.
+        let names = row.header.names.iter().map(String::as_str);
+        let counts_disks =
+            names.clone().eq(["tps", "sect/s"]) || names.eq(["tps", "rd_sec/s", "wr_sec/s"]);
+        let layer = layer_of(&row.name, counts_disks, out).as_bytes();
         let name = row.name.as_slice();
         for (op, values) in device.rows() {
             let words = [name, layer, op.as_bytes()];
@@ -331,16 +335,30 @@ fn consumed(row: &Told) -> f64 {
     place.map_or(f64::NAN, |at| row.values[at])
 }
 
-/// The layer of a device. `dev8-16` is named by its major and minor number; those of disks of
+/// Both numbers of `dev8-16`.
+fn numbers_of(name: &[u8]) -> Option<(u64, u64)> {
+    let rest = name.strip_prefix(b"dev")?;
+    let at = memchr::memchr(b'-', rest)?;
+    let (major, minor) = (&rest[..at], &rest[at + 1..]);
+    crate::number::whole(major).zip(crate::number::whole(minor))
+}
+
+/// The layer of a device of `iostat`, which names one by numbers where a kernel 2.4 counted it in
+/// `/proc/stat`: the second is that of the driver's disk, and partitions are not there.
+pub(super) fn layer_in_iostat(name: &[u8]) -> &'static str {
+    match numbers_of(name) {
+        Some((2 | 3 | 8 | 11, _)) => "disk",
+        _ => layer(name),
+    }
+}
+
+/// The layer of a device. `dev8-16` is named by its major and minor number, or where the tool
+/// `counts_disks` by the disk's place among its driver's; those of disks of
 /// SCSI are fixed, others are given out as they come and tell nothing.
-fn layer_of(name: &[u8], out: &mut Out) -> &'static str {
-    let numbers = name.strip_prefix(b"dev").and_then(|rest| {
-        let at = memchr::memchr(b'-', rest)?;
-        let (major, minor) = (&rest[..at], &rest[at + 1..]);
-        crate::number::whole(major).zip(crate::number::whole(minor))
-    });
+fn layer_of(name: &[u8], counts_disks: bool, out: &mut Out) -> &'static str {
+    let numbers = numbers_of(name);
     let whole = |minor: u64, each: u64| {
-        if minor.is_multiple_of(each) {
+        if counts_disks || minor.is_multiple_of(each) {
             "disk"
         } else {
             "partition"
@@ -382,7 +400,10 @@ mod tests {
             ("dev", "stacked"),
             ("dev8-x", "stacked"),
         ] {
-            assert_eq!(layer_of(name.as_bytes(), &mut out), layer, "{name}");
+            assert_eq!(layer_of(name.as_bytes(), false, &mut out), layer, "{name}");
         }
+        assert_eq!(layer_of(b"dev8-1", true, &mut out), "disk");
+        assert_eq!(layer_in_iostat(b"dev8-1"), "disk");
+        assert_eq!(layer_in_iostat(b"dm-1"), "stacked");
     }
 }
