@@ -144,6 +144,19 @@ fn named(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     words.chunks(3).map(group).collect()
 }
 
+/// To so many characters Solaris cuts the name in that line (`%-6.6s` in `netstat.c` of illumos).
+const CUT: usize = 6;
+
+/// The interface of `-I e1000g0` or `-Ie1000g0`.
+fn asked(arguments: &[String]) -> Option<Vec<u8>> {
+    let at = arguments.iter().position(|a| a.starts_with("-I"))?;
+    let name = match arguments[at].strip_prefix("-I") {
+        Some("") => arguments.get(at + 1)?,
+        joined => joined?,
+    };
+    Some(name.as_bytes().to_vec())
+}
+
 fn is_flow(line: &[u8]) -> bool {
     let mut words = fields(line);
     words.next() == Some(b"packets")
@@ -163,6 +176,8 @@ enum Layout {
 struct Interfaces {
     layout: Layout,
     names: Vec<Vec<u8>>,
+    /// The interface that the command line names.
+    asked: Option<Vec<u8>>,
     reports: Repeated,
     /// Systems that print bytes print no report since boot.
     has_bytes: bool,
@@ -174,9 +189,18 @@ impl Interfaces {
         Interfaces {
             layout: Layout::None,
             names: Vec::new(),
+            asked: None,
             reports: Repeated::new(),
             has_bytes: false,
             net: Shape::of("net", &MEASURES),
+        }
+    }
+
+    /// The name as the command line has it, where the header has its beginning only.
+    fn whole(&self, name: Vec<u8>) -> Vec<u8> {
+        match &self.asked {
+            Some(asked) if name.len() == CUT && asked.starts_with(&name) => asked.clone(),
+            _ => name,
         }
     }
 
@@ -248,6 +272,10 @@ impl Interfaces {
                     }
                 }
                 continue;
+            }
+            let is_whole = |last: &u8| last.is_ascii_digit() || *last == b')';
+            if !self.has_bytes && name.len() == CUT && !name.last().is_some_and(is_whole) {
+                out.note("netstat cut the name of the interface to six characters");
             }
             let name = name.strip_prefix(b"(").unwrap_or(name);
             self.put(out, name.strip_suffix(b")").unwrap_or(name), &sorted);
@@ -342,6 +370,7 @@ impl Parser for Interfaces {
             if let Some(seconds) = waits.or(prompt::interval(&arguments)) {
                 out.every(seconds);
             }
+            self.asked = asked(&arguments);
             self.reports.ends();
             return Line::Noise;
         }
@@ -362,7 +391,7 @@ impl Parser for Interfaces {
             return Line::Noise;
         }
         if let Some(names) = named(line) {
-            self.names = names;
+            self.names = names.into_iter().map(|name| self.whole(name)).collect();
             return Line::Noise;
         }
         if is_flow(line) {

@@ -18,6 +18,8 @@ const SLOWER: &[&str] = &[
 /// Of `-j`, with commas between.
 const SLOWER_CSV: &str = "ENDTIME_us,TASK,PID,TYPE,BYTES,OFFSET_b,LATENCY_us,FILE";
 const OPEN: &[&str] = &["PID", "COMM", "FD", "ERR", "PATH"];
+/// Of the DTraceToolkit, which prints `ERR` with -e only.
+const OPEN_DTRACE: &[&str] = &["UID", "PID", "COMM", "FD", "PATH"];
 const CONNECT: &[&str] = &["PID", "COMM", "IP", "SADDR", "DADDR", "DPORT", "LAT(ms)"];
 
 pub(crate) const FSSLOWER: Format = Format {
@@ -45,16 +47,16 @@ TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME
 pub(crate) const OPENSNOOP: Format = Format {
     name: "opensnoop",
     tool: "opensnoop",
-    systems: "Linux",
+    systems: "Linux; Solaris, illumos, FreeBSD, macOS (DTraceToolkit)",
     help: "files that programs opened",
-    recognised: "a header `PID COMM FD ERR PATH`",
+    recognised: "a header `PID COMM FD ERR PATH` or `UID PID COMM FD PATH`",
     yields: &["file_event"],
     example: "\
 TIME(s)       PID    COMM               FD ERR PATH
 0.000000000   1576   snmpd              11   0 /proc/sys/net/ipv6/conf/lo/forwarding
 1.023123000   1956   supervise          -1   2 supervise/status.new
 ",
-    recognise: |head| recognise(head, OPEN),
+    recognise: |head| recognise(head, OPEN).max(recognise(head, OPEN_DTRACE)),
     parser: || Box::new(Files::new()),
 };
 
@@ -102,9 +104,17 @@ fn moment(row: &Row, out: &mut Out) -> Option<Stamp> {
         return row.number("TIME(s)").map(Stamp::Elapsed);
     }
     if let Some(time) = row.text("TIME") {
+        // The DTraceToolkit's opensnoop -t prints microseconds since boot.
+        let digits = time.bytes().all(|b| b.is_ascii_digit());
+        if digits && row.text("UID").is_some() {
+            return Some(Stamp::Elapsed(number(time.as_bytes())? / 1e6));
+        }
         return time_of_day(time.as_bytes(), None).map(Stamp::Clock);
     }
-    let why = "the tool printed no times\nhint: its option -T (opensnoop) or -t prints them";
+    if row.text("STRTIME").is_some() {
+        return row.date();
+    }
+    let why = "the tool printed no times\nhint: its option -T (opensnoop; -v of the DTraceToolkit's) or -t prints them";
     out.refuse(Refused(why.into()));
     None
 }
@@ -177,9 +187,13 @@ impl Files {
     }
 
     fn open(&self, row: &Row, out: &mut Out) -> Option<()> {
-        let error = row.number("ERR")?;
-        row.number("FD")?;
-        let op = if error == 0.0 { "open" } else { "open-failed" };
+        let (error, file) = (row.optional("ERR")?, row.number("FD")?);
+        let failed = if error.is_nan() {
+            file < 0.0
+        } else {
+            error != 0.0
+        };
+        let op = if failed { "open-failed" } else { "open" };
         let (process, command) = Files::of(row)?;
         let stamp = moment(row, out)?;
         let words = [op, row.text("PATH")?, "(by name)", &process, &command, ""];
@@ -223,7 +237,7 @@ impl Parser for Files {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
-        if let Some(table) = [SLOWER, OPEN, CONNECT]
+        if let Some(table) = [SLOWER, OPEN, OPEN_DTRACE, CONNECT]
             .iter()
             .find_map(|h| Table::of(trimmed, h))
         {

@@ -152,9 +152,10 @@ impl Snoop {
         if !of("DTIME")?.is_nan() {
             out.note("DTIME, iosnoop's guess of the disk's own time, was left out: DELTA is kept");
         }
-        let at = match (done.is_nan(), start.is_nan()) {
-            (false, _) => done,
-            (true, false) if !delta.is_nan() => start + delta,
+        let stamp = match (done.is_nan(), start.is_nan()) {
+            (false, _) => Stamp::Elapsed(done),
+            (true, false) if !delta.is_nan() => Stamp::Elapsed(start + delta),
+            _ if row.text("STRTIME").is_some() => row.date()?,
             _ => {
                 let why = "iosnoop printed no times of completion\nhint: iosnoop -t prints them";
                 out.refuse(Refused(why.into()));
@@ -166,7 +167,7 @@ impl Snoop {
             out.note("iosnoop without -e does not tell the device: it is `(all)`");
         }
         Some(Io {
-            stamp: Stamp::Elapsed(at),
+            stamp,
             device: row.text("DEVICE").unwrap_or("(all)").to_owned(),
             queue: f64::NAN,
             service,

@@ -1,6 +1,11 @@
 //! Tables of tracing tools: columns by the names of a header, with programs and paths that can
 //! hold blanks.
 
+use std::borrow::Cow;
+
+use super::stamp;
+use crate::time::Stamp;
+
 /// Columns of a table, as its header names them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
@@ -32,6 +37,7 @@ impl Table {
     /// The cells of a row. `COMM` or `CMD`, and a last column that is a path, can have blanks in them;
     /// what stands between the two is numbers. `None` if the row does not fit.
     pub(super) fn row<'a>(&'a self, line: &'a str) -> Option<Row<'a>> {
+        let line = self.with_date_together(line);
         let fields: Vec<&str> = line.split_whitespace().collect();
         let columns = self.names.len();
         let spare = fields.len().checked_sub(columns)?;
@@ -72,6 +78,20 @@ impl Table {
         }
         (at == fields.len()).then_some(Row { table: self, cells })
     }
+
+    /// The line with the four words of a date (`2005 Jul 26 22:39:02`, below the `STRTIME` of the
+    /// DTraceToolkit) as one field: `2005_Jul_26_22:39:02`.
+    fn with_date_together<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        let Some(place) = self.place("STRTIME") else {
+            return Cow::Borrowed(line);
+        };
+        let mut fields: Vec<&str> = line.split_whitespace().collect();
+        let Some(date) = fields.get(place..place + 4).map(|date| date.join("_")) else {
+            return Cow::Borrowed(line);
+        };
+        fields.splice(place..place + 4, [date.as_str()]);
+        Cow::Owned(fields.join(" "))
+    }
 }
 
 /// A number, one of a few letters, or nothing: no part of a name.
@@ -94,6 +114,11 @@ impl Row<'_> {
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         let place = self.table.place(name)?;
         self.cells.get(place).map(String::as_str)
+    }
+
+    /// The date and time of day of the DTraceToolkit's option -v, in whole seconds.
+    pub(super) fn date(&self) -> Option<Stamp> {
+        stamp(&self.text("STRTIME")?.replace('_', " "))
     }
 
     /// Its number; `None` if there is no such column or it is no number.
@@ -129,6 +154,11 @@ mod tests {
             (row.text("COMM"), row.text("PATH")),
             (Some("a b"), Some("/tmp/x y"))
         );
+        let table = Table::of("STRTIME UID COMM PATH", &["COMM"]).unwrap();
+        let row = table.row("2005 Jul  6 22:39:02 0 a b /tmp/x y").unwrap();
+        assert!(matches!(row.date(), Some(Stamp::Civil(_))));
+        assert_eq!(row.text("COMM"), Some("a b"));
+        assert!(table.row("2005 Jul 0 a").is_none());
         let table = Table::of("TIME DISK COUNT", &["DISK"]).unwrap();
         assert!(table.row("1 2 3 4").is_none());
     }
