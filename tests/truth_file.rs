@@ -238,7 +238,7 @@ fn fio_agrees_with_and_without_system_calls() {
         if !can_run("file-fio", &[Need::Program("fio")]) {
             return;
         }
-        for engine in ["psync", "io_uring", "pvsync2"] {
+        for engine in ["psync", "io_uring", "libaio", "pvsync2"] {
             let run = dir.join(engine);
             let file = own.point.join(engine);
             std::fs::write(&file, vec![1; 8 << 20]).expect("room");

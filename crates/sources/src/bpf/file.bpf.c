@@ -1,11 +1,11 @@
 /*
- * Files as programs use them: each system call that works on one, and what io_uring does.
+ * Files as programs use them: each system call that works on one, and what libaio and io_uring do.
  *
  * The hooks are those of all system calls, so both programs first look the number up and go.
  * A call is counted when it ends, in histograms of its file system and in a table of who did
  * what to which file; both are exact. The table is of one interval: two take turns.
  */
-#include "file_counts.h"
+#include "file_aio.h"
 #include "who_exec.h"
 
 struct pt_regs {
@@ -20,8 +20,9 @@ struct pt_regs {
 /* ---- which system calls ---- */
 
 /* Where a call says which file: a descriptor first; a source's and a target's; a path; a
- * directory's descriptor and a path, and perhaps flags by which the path may be empty. */
-enum how { FD, FROM_TO, TO_FROM, FROM_3RD, PATHS, AT, AT_FLAGS_3RD, AT_FLAGS_4TH };
+ * directory's descriptor and a path, and perhaps flags by which the path may be empty. The last two
+ * are no operations, but submit many or fetch their results. */
+enum how { FD, FROM_TO, TO_FROM, FROM_3RD, PATHS, AT, AT_FLAGS_3RD, AT_FLAGS_4TH, SUBMIT, FETCH };
 
 struct kind {
     u8 op;
@@ -53,6 +54,8 @@ static const struct kind calls[CALLS] = {
     [84] = {UNLINK, PATHS},     /* rmdir */
     [85] = {OPEN, PATHS},       /* creat */
     [87] = {UNLINK, PATHS},     /* unlink */
+    [208] = {READ, FETCH},      /* io_getevents */
+    [209] = {READ, SUBMIT},     /* io_submit */
     [217] = {LIST, FD},         /* getdents64 */
     [257] = {OPEN, AT},         /* openat */
     [262] = {STAT, AT_FLAGS_4TH}, /* newfstatat */
@@ -70,6 +73,7 @@ static const struct kind calls[CALLS] = {
     [327] = {READ, FD},         /* preadv2 */
     [328] = {WRITE, FD},        /* pwritev2 */
     [332] = {STAT, AT_FLAGS_3RD}, /* statx */
+    [333] = {READ, FETCH},      /* io_pgetevents */
     [437] = {OPEN, AT},         /* openat2 */
     [439] = {ACCESS, AT_FLAGS_4TH}, /* faccessat2 */
 };
@@ -175,6 +179,10 @@ int file_enter(u64 *ctx)
     task = current_task();
     if (is_32_bit(task))
         return 0;
+    if (kind.how == SUBMIT)
+        step_all(SUBMIT_IT, regs->dx, 0, regs->si);
+    if (kind.how >= SUBMIT)
+        return 0;
     pid = task->pid;
     /* One that its task never came back from. */
     call = call_of(pid);
@@ -222,6 +230,16 @@ int file_exit(u64 *ctx)
         return 0;
     how = calls[number].how;
     task = current_task();
+    if (how >= SUBMIT) {
+        if (is_32_bit(task))
+            return 0;
+        /* Of what was submitted it took so many. */
+        if (how == SUBMIT)
+            step_all(REFUSE_IT, regs->dx, result, regs->si);
+        else
+            step_all(FETCH_IT, regs->r10, 0, result);
+        return 0;
+    }
     call = call_of(task->pid);
     if (!call)
         return 0;
