@@ -45,7 +45,7 @@ INLINE u32 mark(struct request *rq)
 
 INLINE u32 place_at(u32 mark, u32 step)
 {
-    return (((mark >> 5) * 2654435761u >> 12) + step) & slot_mask;
+    return ((mark >> 8) + ((mark >> 20) * 2654435761u >> 12) + step) & slot_mask;
 }
 
 INLINE struct slot *slot_at(u32 mark, u32 step)
