@@ -23,7 +23,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::attach::Hook;
 use super::control::Control;
-use super::load::{Constant, Lanes, Loaded, load};
+use super::load::{Constant, Lanes, Loaded, load, processors};
 use super::who::{Who, group_hierarchy, group_subsystem};
 use crate::read::{fields, lines};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
@@ -96,7 +96,7 @@ struct Cells {
 
 fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let lanes = Lanes::of_this_machine();
-    let processors = aya::util::nr_cpus().map_or(64, |n| n as u32);
+    let processors = processors();
     let pages = pages_of(&std::fs::read(host.proc("cgroups")).unwrap_or_default());
     let constants = [
         Constant::Word("lane_mask", lanes.count - 1),

@@ -113,6 +113,27 @@ ONCE u64 file_of_bio(u64 address, u32 flags, u32 pid)
     return file || !direct ? file : direct->file;
 }
 
+/* Whether the data are in memory of a program, or nobody's: of no file's cache. Pointers are read, not
+ * copied: all direct I/O goes by here, and to copy the four takes as long as all else that is done at
+ * its start. What is in the other pages of a folio only its first one knows. */
+INLINE bool is_of_no_cache(struct bio *bio)
+{
+    struct bio_vec *vec = bio->bi_io_vec;
+    struct page *page = vec->bv_page;
+    struct address_space *mapping = page->mapping;
+    /* To the kernel both are pointers. */
+    return !(LOWER_HALF(page->compound_head) & 1) && (!mapping || LOWER_HALF(mapping) & 3);
+}
+
+/* The file whose data a bio moves, in the task that submits it; 0: none, or not known. */
+INLINE u64 file_of(struct bio *bio, u32 flags, u32 pid)
+{
+    struct direct *direct = direct_of(pid);
+    if ((!direct || direct->pid != pid) && is_of_no_cache(bio))
+        return 0;
+    return file_of_bio(address_of(bio), flags, pid);
+}
+
 /* Pointers are read, not copied: each I/O has to wait for this. */
 INLINE void know(struct slot *slot, struct bio *bio, u32 flags, struct task_struct *task,
                  struct task_struct *leader)
@@ -127,7 +148,7 @@ INLINE void know(struct slot *slot, struct bio *bio, u32 flags, struct task_stru
     } else {
         slot->group = tell_group(group_of(task));
     }
-    slot->file = bio ? file_of_bio(address_of(bio), flags, task->pid) : 0;
+    slot->file = bio ? file_of(bio, flags, task->pid) : 0;
 }
 
 /* In the task that submitted it; later it may be a worker of the kernel. */

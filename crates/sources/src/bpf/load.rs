@@ -175,13 +175,18 @@ pub(super) struct Lanes {
 impl Lanes {
     /// More than eight would take more memory than the contention is worth.
     pub(super) fn of_this_machine() -> Lanes {
-        let processors = aya::util::nr_cpus().map_or(64, |n| n as u32);
+        let processors = processors();
         let count = processors.next_power_of_two().min(8);
         Lanes {
             count,
             shared: processors > count,
         }
     }
+}
+
+/// How many processors the machine can have: their numbers are below that.
+pub(super) fn processors() -> u32 {
+    aya::util::nr_cpus().map_or(64, |n| n as u32)
 }
 
 /// A constant of an object: its name and its value.

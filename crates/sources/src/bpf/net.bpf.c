@@ -91,38 +91,52 @@ struct net_event {
 /* Half of the places, and half of the rows, are for interfaces of our own namespace only: those
  * of others, however many, leave them room. */
 MAP(interfaces, ARRAY, u32, struct all_interfaces, 1);
-/* Whose time it is, by processor. */
-MAP(contexts, ARRAY, u32, u32, 4096);
+/* Whether a processor is in a soft interrupt: each in a line of its own, since these change at each
+ * soft interrupt of the machine, of whatever kind. */
+struct softirq {
+    u32 in;
+} __attribute__((aligned(64)));
+MAP(softirqs, ARRAY, u32, struct softirq, 1);
 
 /* ---- whose time ---- */
 
 /* Interrupts are held off in a soft interrupt and in all of what is counted below, so that a
  * processor is in one at most; what is counted is not moved to another meanwhile. */
-INLINE void enter(u32 context)
+INLINE int softirq(u32 in)
 {
     u32 here = cpu_number();
-    u32 *place = map_lookup(&contexts, &here);
-    if (place)
-        *place = context;
+    struct softirq *softirq = map_lookup(&softirqs, &here);
+    if (softirq)
+        softirq->in = in;
+    return 0;
 }
 
 /* Not only of the network: a timer sends again, a tasklet sends what waited. */
 SEC("tp_btf/softirq_entry")
 int net_softirq_entry(u64 *ctx)
 {
-    struct task_struct *task = current_task();
-    const u32 kernel_thread = 0x00200000;
-    u64 name = *(u64 *)task->comm;
-    bool thread = (task->flags & kernel_thread) && name == 0x71726974666f736bULL; /* ksoftirq */
-    enter(thread ? IN_KSOFTIRQD : IN_SOFTIRQ);
-    return 0;
+    return softirq(1);
 }
 
 SEC("tp_btf/softirq_exit")
 int net_softirq_exit(u64 *ctx)
 {
-    enter(IN_PROCESS);
-    return 0;
+    return softirq(0);
+}
+
+/* In whose time a segment passes here. */
+INLINE u32 context_here(void)
+{
+    const u32 kernel_thread = 0x00200000;
+    u32 here = cpu_number();
+    struct softirq *softirq = map_lookup(&softirqs, &here);
+    struct task_struct *task;
+    if (!softirq || !softirq->in)
+        return IN_PROCESS;
+    task = current_task();
+    if (!(task->flags & kernel_thread))
+        return IN_SOFTIRQ;
+    return *(u64 *)task->comm == 0x71726974666f736bULL /* ksoftirq */ ? IN_KSOFTIRQD : IN_SOFTIRQ;
 }
 
 /* ---- interfaces ---- */
@@ -297,9 +311,7 @@ INLINE u32 packets_of(struct sk_buff *skb)
 
 INLINE int see(struct sk_buff *skb, struct net_device *dev, u32 way)
 {
-    u32 here = cpu_number(), packets = packets_of(skb);
-    u32 *context = map_lookup(&contexts, &here);
-    u32 in = context ? *context : IN_PROCESS;
+    u32 packets = packets_of(skb), in = context_here();
     u32 size = skb->len, header = 0;
     u32 place, space = space_of(&dev->nd_net.net);
     u16 type = dev->type;

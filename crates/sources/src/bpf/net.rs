@@ -22,7 +22,7 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::{Grown, Rows};
 use super::control::Control;
-use super::load::{Constant, Lanes, Loaded, load};
+use super::load::{Constant, Lanes, Loaded, load, processors};
 use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::Events;
@@ -112,6 +112,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let room = |with: u32, without| if with_events { with } else { without };
     let sizes = [
         ("rows", rows * lanes.count),
+        ("softirqs", processors()),
         ("ring", room(host.look.ring_bytes / 2, 4096)),
         ("told_processes", room(8192, 1)),
         ("told_groups", room(8192, 1)),
