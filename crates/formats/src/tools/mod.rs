@@ -1,5 +1,6 @@
 //! A file a format, or a family of them.
 
+mod aix;
 pub(crate) mod arcstat;
 pub(crate) mod atop;
 pub(crate) mod blktrace;
@@ -16,6 +17,7 @@ pub(crate) mod fsstat;
 pub(crate) mod ganglia;
 pub(crate) mod inventory;
 pub(crate) mod iostat_aix;
+pub(crate) mod iostat_hpux;
 pub(crate) mod iostat_solaris;
 pub(crate) mod ip_link;
 pub(crate) mod iperf2_csv;
@@ -51,6 +53,8 @@ pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod uperf;
 pub(crate) mod vm_stat;
+pub(crate) mod vmstat_aix;
+mod vmstat_counts;
 pub(crate) mod vmstat_linux;
 pub(crate) mod vmstat_solaris;
 pub(crate) mod wrk;
