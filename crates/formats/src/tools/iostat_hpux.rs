@@ -20,6 +20,7 @@ use std::collections::HashSet;
 use super::solaris::{Between, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer;
+use crate::headers::Headers;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
@@ -63,6 +64,8 @@ struct Iostat {
     /// The numbers of processors that stand above its devices came.
     begun: bool,
     since_boot: bool,
+    /// Rows between headers, which come sooner than after a screen of rows where it was started anew.
+    headers: Headers,
     stamp: Option<Stamp>,
     cpu: Cpu,
     disk: Shape,
@@ -76,6 +79,7 @@ impl Iostat {
             seen: HashSet::new(),
             begun: false,
             since_boot: true,
+            headers: Headers::default(),
             stamp: None,
             cpu: Cpu::new(),
             disk: Shape::of("disk", &["bytes"]),
@@ -133,6 +137,7 @@ impl Iostat {
             self.begin(out);
         }
         self.seen.insert(name.to_vec());
+        self.headers.row();
         let layer = layer(name);
         let words = [name, layer.as_bytes(), b"(all)"].map(|w| out.word(w));
         out.put(&self.disk, &words, &[values[0] * KIB]);
@@ -154,6 +159,13 @@ impl Parser for Iostat {
         let words: Vec<&[u8]> = fields(line).take(7).collect();
         let is = |names: &[&str]| words.iter().copied().eq(names.iter().map(|n| n.as_bytes()));
         if is_header(line) {
+            // With -t it comes below the processors of each report.
+            if self.begun {
+                self.headers.take();
+            } else if self.headers.begin_anew(out) {
+                self.since_boot = true;
+                self.seen.clear();
+            }
             (self.disks, self.processors) = (true, false);
             return Line::Noise;
         }
@@ -173,6 +185,7 @@ impl Parser for Iostat {
             Some(Between::Command) => {
                 (self.disks, self.processors, self.since_boot) = (false, false, true);
                 self.seen.clear();
+                self.headers.take();
             }
             Some(Between::Stamp(stamp)) => {
                 self.stamp = Some(stamp);

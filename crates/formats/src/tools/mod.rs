@@ -9,6 +9,7 @@ pub(crate) mod collectl;
 pub(crate) mod dd;
 pub(crate) mod displays;
 pub(crate) mod dladm;
+pub(crate) mod dlstat;
 pub(crate) mod dstat;
 pub(crate) mod ethtool;
 pub(crate) mod filebench;
