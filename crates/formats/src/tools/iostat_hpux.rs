@@ -55,10 +55,16 @@ fn is_header(line: &[u8]) -> bool {
     fields(line).eq([&b"device"[..], b"bps", b"sps", b"msps"])
 }
 
+/// What the rows below a header are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Nothing,
+    Processors,
+    Disks,
+}
+
 struct Iostat {
-    /// Below a header of disks, or that of processors.
-    disks: bool,
-    processors: bool,
+    part: Part,
     /// Devices of the present report.
     seen: HashSet<Vec<u8>>,
     /// The numbers of processors that stand above its devices came.
@@ -74,8 +80,7 @@ struct Iostat {
 impl Iostat {
     fn new() -> Iostat {
         Iostat {
-            disks: false,
-            processors: false,
+            part: Part::Nothing,
             seen: HashSet::new(),
             begun: false,
             since_boot: true,
@@ -104,7 +109,7 @@ impl Iostat {
         if out.is_endless() && (us + ni + sy + id - 100.0).abs() > 2.0 {
             return None;
         }
-        self.processors = false;
+        self.part = Part::Nothing;
         self.begin(out);
         self.begun = true;
         let empty = out.word(b"");
@@ -166,24 +171,27 @@ impl Parser for Iostat {
                 self.since_boot = true;
                 self.seen.clear();
             }
-            (self.disks, self.processors) = (true, false);
+            self.part = Part::Disks;
             return Line::Noise;
         }
         if is(&["tin", "tout", "us", "ni", "sy", "id"]) {
-            (self.disks, self.processors) = (false, true);
+            self.part = Part::Processors;
             return Line::Noise;
         }
         if words.is_empty() || is(&["tty", "cpu"]) {
             return Line::Noise;
         }
-        let taken = (self.processors && self.processors(line, out).is_some())
-            || (self.disks && self.disk(line, out).is_some());
-        if taken {
+        let taken = match self.part {
+            Part::Nothing => None,
+            Part::Processors => self.processors(line, out),
+            Part::Disks => self.disk(line, out),
+        };
+        if taken.is_some() {
             return Line::Data;
         }
         match between(line, "iostat", &[], out) {
             Some(Between::Command) => {
-                (self.disks, self.processors, self.since_boot) = (false, false, true);
+                (self.part, self.since_boot) = (Part::Nothing, true);
                 self.seen.clear();
                 self.headers.take();
             }

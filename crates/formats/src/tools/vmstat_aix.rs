@@ -279,7 +279,8 @@ impl Vmstat {
     }
 
     fn header(&mut self, line: &[u8], system: System, names: Vec<String>, out: &mut Out) {
-        self.since_boot |= self.headers.begin_anew(out) | (self.names != names);
+        let anew = self.headers.begin_anew(out);
+        self.since_boot |= anew || self.names != names;
         self.length = line.trim_ascii_end().len();
         (self.system, self.names) = (system, names);
     }

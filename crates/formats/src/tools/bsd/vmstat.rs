@@ -58,22 +58,18 @@ r b w     avm     fre  flt  re  pi  po    fr   sr ad0 ad1   in    sy    cs us sy
 
 fn recognise(head: &Head) -> u8 {
     let counts = |l: &[u8]| {
-        // That of Solaris begins otherwise; `-i` of Solaris has a ruler.
         matches!(
             Counts::first(l),
             Some("cpu context switches" | "bytes per page")
         )
     };
+    // `-s` of other systems begins otherwise, and `-i` of Solaris has a ruler.
+    let of_others = head.contains("swap ins") || head.contains("address trans.");
+    let ruled = head.lines().any(|l| l.starts_with(b"--------"));
+    let interrupts = head.lines().any(Interrupts::is_header) && !ruled;
     if head.any_fields(&["avm", "fre", "flt"]) {
         92
-    } else if head.lines().any(Interrupts::is_header)
-        && !head.lines().any(|l| l.starts_with(b"--------"))
-    {
-        85
-    } else if head.lines().any(counts)
-        && !head.contains("swap ins")
-        && !head.contains("address trans.")
-    {
+    } else if interrupts || head.lines().any(counts) && !of_others {
         85
     } else {
         0

@@ -13,6 +13,7 @@
 //! the queue is before. The least and the longest may be those since boot (`-R` sets them back), and
 //! are left out. Adapters (`-a`, `-p`) pass what their disks do, and are kept as printed.
 
+use super::layout::layer_of;
 use crate::fields;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
@@ -161,18 +162,20 @@ impl Told {
                 (self.ops[0][0], self.ops[1][0]) = (bytes(read)?, bytes(written)?);
             }
             (Group::Reads | Group::Writes, [ios, average, least, longest, timeouts, fails]) => {
-                (
-                    time(least)?,
-                    time(longest)?,
-                    bytes(timeouts)?,
-                    bytes(fails)?,
-                );
+                for text in [least, longest] {
+                    time(text)?;
+                }
+                for text in [timeouts, fails] {
+                    bytes(text)?;
+                }
                 let op = &mut self.ops[usize::from(group == Group::Writes)];
                 op[1] = bytes(ios)?;
                 op[2] = op[1] * time(average)?;
             }
             (Group::Queue, [average, least, longest, waiting, served, full]) => {
-                (time(least)?, time(longest)?);
+                for text in [least, longest] {
+                    time(text)?;
+                }
                 self.queued = time(average)?;
                 self.depth = bytes(waiting)? + bytes(served)?;
                 self.full = bytes(full)?;
@@ -233,7 +236,7 @@ impl Disks {
     }
 
     fn put(&self, name: &[u8], told: &Told, out: &mut Out) {
-        let layer = out.word(super::layer_of(name).as_bytes());
+        let layer = out.word(layer_of(name).as_bytes());
         let device = out.word(name);
         for (op, [bytes, ios, service]) in ["read", "write"].iter().zip(told.ops) {
             let words = [device, layer, out.word(op.as_bytes())];
