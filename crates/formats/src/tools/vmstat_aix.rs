@@ -77,8 +77,7 @@ pub(crate) const HPUX: Format = Format {
     help: "processes, memory and paging as printed, faults and processors; also -S",
     recognised: "a header with `avm free re at` or `avm free si so`",
     yields: &["system", "interrupt", "cpu", "cpu_idle"],
-    example: "\
-         procs           memory                   page                              faults       cpu
+    example: "         procs           memory                   page                              faults       cpu
     r     b     w      avm    free   re   at    pi   po    fr   de    sr     in     sy    cs  us sy id
     1     0     0    80000  200000    5    1     0    0     0    0     0    300    700   150   4  1 95
     2     1     0    80010  199990    4    1     2    0     0    0     0    310    720   155   5  2 93

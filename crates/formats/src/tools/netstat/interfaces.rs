@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     systems: "Linux, Solaris, illumos, AIX, FreeBSD, NetBSD, OpenBSD, macOS",
     help: "packets, bytes and errors of network interfaces",
     recognised: "a header with `RX-OK` and `TX-OK`, or `Ipkts` and `Opkts`, or lines `input NAME \
-                 output` and `packets errs … packets errs … colls`",
+                 output` (`NAME in NAME out`) and `packets errs … packets errs … colls`",
     yields: &["net"],
     example: "\
     input   igb0      output       input  (Total)    output
