@@ -175,6 +175,11 @@ impl Iostat {
         for (name, unit) in [
             ("tin", "characters/s"),
             ("tout", "characters/s"),
+            ("avgc", "requests/s"),
+            ("avfc", "requests/s"),
+            ("maxgc", "requests"),
+            ("maxfc", "requests"),
+            ("maxreqs", "requests"),
             ("physc", "CPUs"),
             ("%entc", "%"),
         ] {

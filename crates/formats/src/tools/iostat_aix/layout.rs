@@ -26,7 +26,8 @@ pub(super) fn header(line: &[u8]) -> Option<(Part, Vec<String>)> {
     let mut words = fields(line);
     let first = words.next()?;
     let part = match first {
-        b"tty:" => Part::Processors,
+        // `aio:` of `-A`, whose requests stand where terminals do.
+        b"tty:" | b"aio:" => Part::Processors,
         b"Disks:" | b"Paths/Disks:" => Part::Disks,
         b"Paths:" => Part::Paths,
         b"Adapter:" | b"Vadapter:" => Part::Adapters,
@@ -56,7 +57,7 @@ pub(super) fn header(line: &[u8]) -> Option<(Part, Vec<String>)> {
         Part::Disks | Part::Paths => has("%tm_act") && has("Kb_read") && has("Kb_wrtn"),
         Part::System => names == ["Kbps", "tps", "Kb_read", "Kb_wrtn"],
         Part::Adapters => begins(&["Kbps", "tps"]),
-        _ => has("tin") && has("%user") && has("%idle"),
+        _ => (has("tin") || has("avgc")) && has("%user") && has("%idle"),
     };
     (sound && percent.is_empty()).then_some((part, names))
 }
@@ -85,6 +86,11 @@ mod tests {
         assert_eq!(
             of("Disks:  %tm_act  Kbps  tps  Kb_read  Kb_wrtn  time"),
             Some((Part::Disks, "%tm_act Kbps tps Kb_read Kb_wrtn time".into()))
+        );
+        let requests = "avgc avfc maxgc maxfc maxreqs %user %sys %idle %iowait";
+        assert_eq!(
+            of("aio: avgc avfc maxgc maxfc maxreqs avg-cpu: % user % sys % idle % iowait"),
+            Some((Part::Processors, requests.into()))
         );
         // Of Linux.
         assert_eq!(
