@@ -22,6 +22,11 @@ impl Headers {
         self.rows += 1;
     }
 
+    /// The tool was started anew, as other lines say; how many rows its output had until there.
+    pub(crate) fn take(&mut self) -> u64 {
+        std::mem::take(&mut self.rows)
+    }
+
     /// A header came. Whether it begins another output, whose first report is since boot: it
     /// came sooner than a repeated one does.
     pub(crate) fn begin_anew(&mut self, out: &mut Out) -> bool {

@@ -54,8 +54,14 @@ const RATES: [Printed; 6] = [
     Printed::Apart,
 ];
 
+/// After so many rows of `-s`, or more, its header is repeated, also amid a report: 23 where it is
+/// not printed to a terminal.
+const PAGE: u64 = 18;
+
 struct Dladm {
     columns: Vec<String>,
+    /// Rows since the last header.
+    rows: u64,
     reports: Repeated,
     net: Shape,
 }
@@ -64,6 +70,7 @@ impl Dladm {
     fn new() -> Dladm {
         Dladm {
             columns: Vec::new(),
+            rows: 0,
             reports: Repeated::new(),
             net: Shape::of("net", &["bytes", "packets", "errors"]),
         }
@@ -86,6 +93,7 @@ impl Dladm {
         if self.columns.is_empty() {
             return Line::Unknown;
         }
+        self.rows += 1;
         if self.counts() {
             self.reports.counted(name, out);
         } else {
@@ -159,7 +167,9 @@ impl Parser for Dladm {
             self.columns = names
                 .map(|n| String::from_utf8_lossy(&n).into_owned())
                 .collect();
-            self.reports.ends();
+            if std::mem::take(&mut self.rows) < PAGE || !self.counts() {
+                self.reports.ends();
+            }
             return Line::Noise;
         }
         if self.reports.between(line, &["dladm", "show-link"], out) {

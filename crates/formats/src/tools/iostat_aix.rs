@@ -16,15 +16,22 @@
 //! together (`iostat(1)` of AIX 7). The first report is taken for one since boot, as the manual has
 //! it; with `-T` each row ends in the time.
 
+mod detailed;
+mod layout;
+
+use std::collections::HashSet;
+
+use detailed::{Disks, Group, Rows};
+use layout::{Part, header, layer_of};
+
+use super::aix::configured;
 use super::solaris::{Between, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
 use crate::lines::is_cut;
 use crate::list::Format;
-use crate::number::number;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::time::{Refused, Stamp, time_of_day};
+use crate::time::{Stamp, time_of_day};
 use crate::{Line, Parser, fields, numbers};
 
 const KIB: f64 = 1024.0;
@@ -33,9 +40,10 @@ pub(crate) const FORMAT: Format = Format {
     name: "iostat-aix",
     tool: "iostat",
     systems: "AIX",
-    help: "disks, terminals and processors",
-    recognised: "a header `Disks: % tm_act Kbps tps Kb_read Kb_wrtn`, or `tty: tin tout avg-cpu: % user …`",
-    yields: &["disk", "disk_device", "cpu", "cpu_idle"],
+    help: "disks, paths, adapters, terminals and processors; also -D -l -a -m -s -T",
+    recognised: "a header `Disks: % tm_act Kbps tps Kb_read Kb_wrtn`, `tty: tin tout avg-cpu: % user …`, or \
+                 of -D",
+    yields: &["disk", "disk_device", "disk_io", "cpu", "cpu_idle"],
     example: "\
 System configuration: lcpu=8 drives=1 paths=1 vdisks=0
 
@@ -52,53 +60,14 @@ Disks:        % tm_act     Kbps      tps    Kb_read   Kb_wrtn
 hdisk0          50.0    1600.0     200.0      4000      4000
 ",
     recognise: |head: &Head| {
-        let known = |line: &[u8]| header(line).is_some() || is_detailed(line);
+        let known = |line: &[u8]| {
+            header(line).is_some_and(|(part, _)| part != Part::System)
+                || detailed::group(line).is_some_and(|(device, _)| device.is_some())
+        };
         if head.lines().any(known) { 90 } else { 0 }
     },
     parser: || Box::new(Iostat::new()),
 };
-
-/// What the rows below a header are of, in the order of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Nothing,
-    Processors,
-    Disks,
-}
-
-/// The part that a header begins, and its columns: `% user` is `%user` there.
-fn header(line: &[u8]) -> Option<(Part, Vec<String>)> {
-    let mut words = fields(line);
-    let part = match words.next()? {
-        b"tty:" => Part::Processors,
-        b"Disks:" => Part::Disks,
-        _ => return None,
-    };
-    let (mut names, mut percent) = (Vec::new(), "");
-    for word in words.filter(|w| *w != b"avg-cpu:") {
-        if word == b"%" {
-            percent = "%";
-            continue;
-        }
-        let name = String::from_utf8_lossy(word);
-        names.push(format!("{}{name}", std::mem::take(&mut percent)));
-    }
-    let has = |name: &str| names.iter().any(|n| n == name);
-    let sound = match part {
-        Part::Disks => has("%tm_act") && has("Kb_read") && has("Kb_wrtn"),
-        _ => has("tin") && has("%user") && has("%idle"),
-    };
-    (sound && percent.is_empty()).then_some((part, names))
-}
-
-/// A line of `-D` or `-a`, whose rows are others.
-fn is_detailed(line: &[u8]) -> bool {
-    let words: Vec<&[u8]> = fields(line).take(3).collect();
-    matches!(
-        words[..],
-        [_, b"xfer:", ..] | [b"Adapter:" | b"Vadapter:" | b"Paths/Disks:", ..]
-    )
-}
 
 struct Iostat {
     /// What is being read, and the names of its columns.
@@ -108,13 +77,31 @@ struct Iostat {
     length: usize,
     /// The next row begins a report.
     fresh: bool,
+    /// Adapters, devices and paths of the present report.
+    seen: HashSet<Vec<u8>>,
+    /// A report of `-D` has several devices and no line between them: a line is its end.
+    ruled: Ruled,
     since_boot: bool,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
+    /// The disk whose paths or groups come.
+    device: Vec<u8>,
+    group: Option<Group>,
+    rows: Rows,
     cpu: Cpu,
+    disks: Disks,
     disk: Shape,
-    device: Shape,
+    busy: Shape,
+}
+
+/// What is known of the lines that `-D` puts between devices or reports.
+#[derive(Default)]
+struct Ruled {
+    /// One came since the last device.
+    line: bool,
+    /// Two devices came without one between them: it stands between reports.
+    between_reports: bool,
 }
 
 impl Iostat {
@@ -124,22 +111,37 @@ impl Iostat {
             names: Vec::new(),
             length: 0,
             fresh: true,
+            seen: HashSet::new(),
+            ruled: Ruled::default(),
             since_boot: true,
             stamp: None,
             entitled: None,
+            device: Vec::new(),
+            group: None,
+            rows: Rows::Unknown,
             cpu: Cpu::new(),
+            disks: Disks::new(),
             disk: Shape::of("disk", &["ios", "bytes"]),
-            device: Shape::of("disk_device", &["busy"]),
+            busy: Shape::of("disk_device", &["busy"]),
         }
     }
 
     fn begin(&mut self, out: &mut Out) {
         if std::mem::take(&mut self.fresh) {
+            self.disks.flush(out);
+            self.seen.clear();
             sample(&mut self.stamp, out);
             if std::mem::take(&mut self.since_boot) {
                 out.since_boot();
             }
         }
+    }
+
+    /// The same at a row of that name, which comes once in a report.
+    fn begin_with(&mut self, name: &[u8], out: &mut Out) {
+        self.fresh |= self.seen.contains(name);
+        self.begin(out);
+        self.seen.insert(name.to_vec());
     }
 
     fn of(&self, values: &[f64], name: &str) -> f64 {
@@ -173,6 +175,11 @@ impl Iostat {
         for (name, unit) in [
             ("tin", "characters/s"),
             ("tout", "characters/s"),
+            ("avgc", "requests/s"),
+            ("avfc", "requests/s"),
+            ("maxgc", "requests"),
+            ("maxfc", "requests"),
+            ("maxreqs", "requests"),
             ("physc", "CPUs"),
             ("%entc", "%"),
         ] {
@@ -187,12 +194,22 @@ impl Iostat {
     /// `hdisk0 5.0 160.0 20.0 1000000 2000000`.
     fn disk(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
         let mut words = fields(line);
-        let name = words.next()?;
+        let mut name = words.next()?.to_vec();
         let values = self.values(words)?;
-        self.begin(out);
-        let layer = layer(name);
+        match self.part {
+            Part::Paths if !name.starts_with(&self.device) => {
+                name = [&self.device[..], b"_", &name].concat();
+            }
+            Part::Disks => self.device.clone_from(&name),
+            _ => {}
+        }
+        self.begin_with(&name, out);
+        let layer = match self.part {
+            Part::System => "total",
+            _ => layer_of(&name),
+        };
         let put = |out: &mut Out, op: &str, row: [f64; 2], amount: bool| {
-            let words = [name, layer.as_bytes(), op.as_bytes()].map(|w| out.word(w));
+            let words = [&name[..], layer.as_bytes(), op.as_bytes()].map(|w| out.word(w));
             if amount {
                 out.put_amounts(&self.disk, &words, &row);
             } else {
@@ -205,27 +222,99 @@ impl Iostat {
             let bytes = self.of(&values, column) * KIB;
             put(out, op, [f64::NAN, bytes], true);
         }
-        let words = [name, layer.as_bytes()].map(|w| out.word(w));
+        let words = [&name[..], layer.as_bytes()].map(|w| out.word(w));
         let busy = self.of(&values, "%tm_act") / 100.0;
-        out.put(&self.device, &words, &[busy]);
+        if !busy.is_nan() {
+            out.put(&self.busy, &words, &[busy]);
+        }
+        Some(())
+    }
+
+    /// `Physical 31.5 7.8 960 1280`, of all disks together; older versions print no name.
+    fn system(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
+        if fields(line).count() == self.names.len() {
+            let named = [&b"Physical "[..], line].concat();
+            return self.disk(&named, out);
+        }
+        self.disk(line, out)
+    }
+
+    fn adapter(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
+        let all = self.timed(fields(line).collect())?;
+        let (name, all) = all.split_first()?;
+        numbers(all.iter().copied())?;
+        self.begin_with(name, out);
+        detailed::adapter(name, all, all.len(), out)
+    }
+
+    /// A row of `-D -l`.
+    fn long(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
+        let all = self.timed(fields(line).collect())?;
+        let (name, all) = all.split_first()?;
+        if self.rows.count() != Some(all.len()) {
+            return None;
+        }
+        self.begin_with(name, out);
+        self.disks.row(self.rows, name, all, out)
+    }
+
+    /// Numbers below the names of a group of `-D`.
+    fn group(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
+        let group = self.group?;
+        let all = self.timed(fields(line).collect())?;
+        self.group = None;
+        let device = std::mem::take(&mut self.device);
+        self.begin(out);
+        self.seen.insert(device.clone());
+        let is_adapter = self.names.first().is_some_and(|n| n == "Kbps");
+        let taken = match (is_adapter, group) {
+            (true, Group::Transfers) => detailed::adapter(&device, &all, all.len(), out),
+            // Its disks tell the same.
+            (true, _) => numbers(all).map(|_| ()),
+            (false, _) => self.disks.group(group, &device, &all),
+        };
+        self.device = device;
+        taken
+    }
+
+    /// The names of a group of `-D`.
+    fn group_names(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
+        let (device, group) = detailed::group(line)?;
+        self.length = line.trim_ascii_end().len();
+        let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
+        if let Some(device) = device {
+            self.disks.flush(out);
+            if self.part != Part::Groups && self.part > Part::Adapters {
+                self.fresh = true;
+            }
+            let ruled = std::mem::take(&mut self.ruled.line);
+            self.ruled.between_reports |= !ruled && !self.seen.is_empty();
+            self.fresh |= self.seen.contains(device) || ruled && self.ruled.between_reports;
+            self.device = device.to_vec();
+            self.names = fields(line).skip(2).map(text).collect();
+        } else if self.device.is_empty() {
+            return None;
+        }
+        self.part = Part::Groups;
+        self.group = Some(group);
         Some(())
     }
 
     /// As many numbers as there are columns; the time of -T tells when the report was.
     fn values<'a>(&mut self, words: impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
-        let mut words: Vec<&[u8]> = words.collect();
-        if words.len() != self.names.len() || words.is_empty() {
+        let words: Vec<&[u8]> = words.collect();
+        if words.is_empty() || words.len() != self.names.len() {
             return None;
         }
-        let mut stamp = None;
+        numbers(self.timed(words)?)
+    }
+
+    /// The words without the time that -T puts behind them.
+    fn timed<'a>(&mut self, mut words: Vec<&'a [u8]>) -> Option<Vec<&'a [u8]>> {
         if self.names.last().is_some_and(|n| n == "time") {
-            stamp = Some(Stamp::Clock(time_of_day(words.pop()?, None)?));
+            self.stamp = Some(Stamp::Clock(time_of_day(words.pop()?, None)?));
         }
-        let values = numbers(words)?;
-        if self.fresh {
-            self.stamp = stamp.or(self.stamp);
-        }
-        Some(values)
+        Some(words)
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
@@ -235,17 +324,73 @@ impl Iostat {
         match self.part {
             Part::Nothing => None,
             Part::Processors => self.processors(line, out),
-            Part::Disks => self.disk(line, out),
+            Part::System => self.system(line, out),
+            Part::Adapters => self.adapter(line, out),
+            Part::Disks | Part::Paths => self.disk(line, out),
+            Part::Groups => self.group(line, out),
+            Part::Long => self.long(line, out),
         }
         .map(|()| Line::Data)
     }
-}
 
-/// A number that `System configuration: lcpu=8 drives=1 ent=2.00 paths=1` tells; NaN if it does not.
-fn configured(line: &[u8], name: &str) -> Option<f64> {
-    let rest = line.trim_ascii().strip_prefix(b"System configuration:")?;
-    let value = |f: &[u8]| number(f.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?);
-    Some(fields(rest).find_map(value).unwrap_or(f64::NAN))
+    fn header(&mut self, part: Part, names: Vec<String>, length: usize) {
+        // Adapters stand before their disks, which have a header each time; what is of the next
+        // report begins with one that was there.
+        let again = match part {
+            Part::Adapters | Part::Paths => false,
+            Part::Disks if self.part == Part::Adapters => false,
+            Part::Disks if self.part == Part::Paths => false,
+            Part::Long => self.part == Part::Long && self.rows == Rows::Disks,
+            _ => part <= self.part,
+        };
+        self.fresh |= again;
+        (self.part, self.names) = (part, names);
+        self.length = length;
+        self.rows = Rows::Unknown;
+        self.group = None;
+    }
+
+    /// The tool was started anew, or its configuration changed.
+    fn anew(&mut self, out: &mut Out) {
+        self.disks.flush(out);
+        if !self.seen.is_empty() || self.part != Part::Nothing {
+            out.broken();
+        }
+        (self.part, self.fresh, self.since_boot) = (Part::Nothing, true, true);
+        self.seen.clear();
+        self.ruled = Ruled::default();
+    }
+
+    /// Lines around the tables.
+    fn other_line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let text = line.trim_ascii();
+        if text.starts_with(b"-----") {
+            self.ruled.line = true;
+            return Line::Noise;
+        }
+        if let Some(name) = text.strip_prefix(b"System:") {
+            // It stands before the disks of a report.
+            out.host(name.trim_ascii());
+            self.fresh |= self.part > Part::Processors;
+            self.part = self.part.min(Part::Processors);
+            return Line::Noise;
+        }
+        // The last line of names of `-D -l`.
+        let names = [
+            &b"act"[..],
+            b"serv",
+            b"time",
+            b"outs",
+            b"wqsz",
+            b"sqsz",
+            b"qfull",
+        ];
+        let is_names = self.part == Part::Long && fields(line).all(|f| names.contains(&f));
+        if is_names || text.starts_with(b"Disk history since boot") {
+            return Line::Noise;
+        }
+        blank_or_unknown(line)
+    }
 }
 
 impl Parser for Iostat {
@@ -255,11 +400,17 @@ impl Parser for Iostat {
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some((part, names)) = header(line) {
-            if part <= self.part {
-                self.fresh = true;
-            }
-            (self.part, self.names) = (part, names);
-            self.length = line.trim_ascii_end().len();
+            self.disks.flush(out);
+            self.header(part, names, line.trim_ascii_end().len());
+            return Line::Noise;
+        }
+        if self.group_names(line, out).is_some() {
+            return Line::Noise;
+        }
+        if self.part == Part::Long
+            && let Some(rows) = detailed::long_names(line)
+        {
+            self.rows = rows;
             return Line::Noise;
         }
         if let Some(seen) = self.row(line, out) {
@@ -270,54 +421,23 @@ impl Parser for Iostat {
                 out.has_processors(count as u32);
             }
             self.entitled = configured(line, "ent").filter(|ent| *ent > 0.0);
+            self.anew(out);
             return Line::Noise;
         }
-        if is_detailed(line) {
-            out.refuse(Refused(
-                "tables of iostat -D, -a and -m are not read\nhint: run it without them".into(),
-            ));
-            return Line::Unknown;
-        }
         match between(line, "iostat", &["-T"], out) {
-            Some(Between::Command) => {
-                (self.part, self.fresh, self.since_boot) = (Part::Nothing, true, true);
-            }
+            Some(Between::Command) => self.anew(out),
             Some(Between::Stamp(stamp)) => {
+                self.disks.flush(out);
                 (self.stamp, self.fresh) = (Some(stamp), true);
                 self.part = Part::Nothing;
             }
             Some(_) => {}
-            None if line.trim_ascii().starts_with(b"Disk history since boot") => {}
-            None => return blank_or_unknown(line),
+            None => return self.other_line(line, out),
         }
         Line::Noise
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_with_and_without_blanks() {
-        let of = |line: &str| header(line.as_bytes()).map(|(part, names)| (part, names.join(" ")));
-        let processors = "tin tout %user %sys %idle %iowait physc %entc";
-        assert_eq!(
-            of("tty: tin tout avg-cpu: % user % sys % idle % iowait physc % entc"),
-            Some((Part::Processors, processors.into()))
-        );
-        assert_eq!(
-            of("Disks:  %tm_act  Kbps  tps  Kb_read  Kb_wrtn  time"),
-            Some((Part::Disks, "%tm_act Kbps tps Kb_read Kb_wrtn time".into()))
-        );
-        // Of Linux.
-        assert_eq!(
-            of("avg-cpu:  %user   %nice %system %iowait  %steal   %idle"),
-            None
-        );
-        let line = b"System configuration: lcpu=8 drives=1 ent=0.50 paths=2";
-        assert_eq!(configured(line, "lcpu"), Some(8.0));
-        assert_eq!(configured(line, "ent"), Some(0.5));
-        assert_eq!(configured(b"lcpu=8", "lcpu"), None);
+    fn end(&mut self, out: &mut Out) {
+        self.disks.flush(out);
     }
 }

@@ -1,5 +1,6 @@
 //! A file a format, or a family of them.
 
+mod aix;
 pub(crate) mod arcstat;
 pub(crate) mod atop;
 pub(crate) mod blktrace;
@@ -8,6 +9,7 @@ pub(crate) mod collectl;
 pub(crate) mod dd;
 pub(crate) mod displays;
 pub(crate) mod dladm;
+pub(crate) mod dlstat;
 pub(crate) mod dstat;
 pub(crate) mod ethtool;
 pub(crate) mod filebench;
@@ -16,6 +18,7 @@ pub(crate) mod fsstat;
 pub(crate) mod ganglia;
 pub(crate) mod inventory;
 pub(crate) mod iostat_aix;
+pub(crate) mod iostat_hpux;
 pub(crate) mod iostat_solaris;
 pub(crate) mod ip_link;
 pub(crate) mod iperf2_csv;
@@ -51,6 +54,8 @@ pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod uperf;
 pub(crate) mod vm_stat;
+pub(crate) mod vmstat_aix;
+mod vmstat_counts;
 pub(crate) mod vmstat_linux;
 pub(crate) mod vmstat_solaris;
 pub(crate) mod wrk;

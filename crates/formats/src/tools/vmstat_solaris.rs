@@ -12,14 +12,14 @@
 //! is a mean since boot; one after devices or processors came or went is, too.
 
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
-use crate::counters::Counters;
+use super::vmstat_counts::Counts;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::Headers;
 use crate::lines::{is_cut, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::time::{Refused, Stamp};
+use crate::time::Stamp;
 use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
@@ -59,34 +59,11 @@ fn recognise(head: &Head) -> u8 {
         && head.lines().any(|l| l.starts_with(b"--------"));
     if paging || swapping {
         90
-    } else if FOREIGN.iter().any(|(_, names)| head.any_fields(names)) {
-        // It is refused, by its name.
-        30
     } else if head.contains("total address trans. faults taken") || interrupts {
         85
     } else {
         0
     }
-}
-
-/// Columns of other systems whose rows look alike, but of which memory and paging are in pages.
-const FOREIGN: [(&str, [&str; 4]); 3] = [
-    ("AIX", ["avm", "fre", "re", "pi"]),
-    ("AIX", ["avm", "fre", "fi", "fo"]),
-    ("HP-UX", ["avm", "free", "re", "at"]),
-];
-
-/// Why a table with those columns is not read, if it is of another system.
-fn foreign(names: &[String]) -> Option<Refused> {
-    names.iter().find(|n| *n == "avm")?;
-    let known = FOREIGN
-        .iter()
-        .find(|(_, columns)| names.windows(4).any(|w| w == columns));
-    let system = known.map_or("another system", |(system, _)| system);
-    Some(Refused(format!(
-        "this is vmstat of {system}, which counts pages; it is not read\n\
-         hint: describe its columns in a file, as --as my.toml"
-    )))
 }
 
 /// What is on the lines that come.
@@ -109,8 +86,7 @@ struct Vmstat {
     since_boot: bool,
     stamp: Option<Stamp>,
     /// `-s`.
-    counts: bool,
-    counters: Counters,
+    counts: Counts,
     system: Shape,
     memory: Shape,
     vm: Shape,
@@ -136,8 +112,7 @@ impl Vmstat {
             early: Vec::new(),
             since_boot: true,
             stamp: None,
-            counts: false,
-            counters: Counters::default(),
+            counts: Counts::default(),
             system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
             memory: Shape::of("memory", &["bytes"]),
             vm: Shape::of("vm", &vm),
@@ -229,10 +204,6 @@ impl Vmstat {
     fn header(&mut self, line: &[u8], out: &mut Out) {
         let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
         let names: Vec<String> = fields(line).map(text).collect();
-        if let Some(why) = foreign(&names) {
-            out.refuse(why);
-            return;
-        }
         self.since_boot |= self.headers.begin_anew(out);
         self.length = line.trim_ascii_end().len();
         self.together = Columns::of(line).whole().narrowed();
@@ -255,34 +226,8 @@ impl Vmstat {
 
     /// `12 swap ins`, of `-s`.
     fn count(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let text = line.trim_ascii();
-        let end = text.iter().position(u8::is_ascii_whitespace);
-        let (value, name) = text.split_at(end.unwrap_or(text.len()));
-        let name = String::from_utf8_lossy(name.trim_ascii()).into_owned();
-        let known = name.starts_with(|c: char| c.is_ascii_alphabetic());
-        let Some(value) = number::number(value).filter(|_| known) else {
-            return blank_or_unknown(line);
-        };
-        if name == "swap ins" {
-            sample(&mut self.stamp, out);
-            out.counts();
-            if !std::mem::replace(&mut self.counts, true) {
-                out.since_boot();
-            }
-        }
-        if !self.counts {
-            return Line::Unknown;
-        }
-        let name = name.split(" (cache").next().unwrap_or_default().to_owned();
-        let empty = out.word(b"");
-        let grown = self.counters.grown(name.as_bytes(), &[value]);
-        if out.is_since_boot() {
-            out.other(&name, "since boot", empty, value);
-        } else if let Some([grown]) = grown.as_deref() {
-            // Of a second report what came to the first.
-            out.other_grown(&name, "", empty, *grown);
-        }
-        Line::Data
+        let counted = self.counts.take(line, &mut self.stamp, out);
+        counted.unwrap_or_else(|| blank_or_unknown(line))
     }
 
     fn interrupts(&mut self, line: &[u8], out: &mut Out) -> Line {

@@ -10,8 +10,10 @@
 //! the header of that, which has two blanks between `r`, `b` and `w`, a number without a letter is of
 //! bytes: since 14, so are all that are not printed to a terminal. Paging is in pages or events,
 //! whose size is not told. Disks are transfers a second. `-P` prints the shares of each processor,
-//! which the line above the header names. The first report is since boot.
+//! which the line above the header names. The first report is since boot. `-i` prints interrupts, with
+//! an interval again and again below one header, `-s` a list of counters.
 
+use super::interrupts::Interrupts;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer_of_cut;
 use crate::echo;
@@ -24,6 +26,7 @@ use crate::stamp_line::stamp_of;
 use crate::time::Stamp;
 use crate::together::printed::{self, Printed};
 use crate::tools::solaris::lost;
+use crate::tools::vmstat_counts::Counts;
 use crate::{Line, Parser, fields};
 
 const KIB: f64 = 1024.0;
@@ -33,7 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "vmstat",
     systems: "FreeBSD, OpenBSD, NetBSD",
     help: "processes, memory, paging, disks' transfers, interrupts and processors",
-    recognised: "a header line with `avm fre flt`",
+    recognised: "a header line with `avm fre flt`; the names of -s or -i",
     yields: &[
         "system",
         "memory",
@@ -54,8 +57,20 @@ r b w     avm     fre  flt  re  pi  po    fr   sr ad0 ad1   in    sy    cs us sy
 };
 
 fn recognise(head: &Head) -> u8 {
+    let counts = |l: &[u8]| {
+        matches!(
+            Counts::first(l),
+            Some("cpu context switches" | "bytes per page")
+        )
+    };
+    // `-s` of other systems begins otherwise, and `-i` of Solaris has a ruler.
+    let of_others = head.contains("swap ins") || head.contains("address trans.");
+    let ruled = head.lines().any(|l| l.starts_with(b"--------"));
+    let interrupts = head.lines().any(Interrupts::is_header) && !ruled;
     if head.any_fields(&["avm", "fre", "flt"]) {
         92
+    } else if interrupts || head.lines().any(counts) && !of_others {
+        85
     } else {
         0
     }
@@ -101,6 +116,10 @@ struct Vmstat {
     /// is small (`humanize_number(3)`).
     large_k: bool,
     stamp: Option<Stamp>,
+    /// `-i`.
+    interrupts: Interrupts,
+    /// `-s`.
+    counts: Counts,
     cpu: Cpu,
     system: Shape,
     memory: Shape,
@@ -120,6 +139,8 @@ impl Vmstat {
             reports: 0,
             large_k: false,
             stamp: None,
+            interrupts: Interrupts::new(),
+            counts: Counts::default(),
             cpu: Cpu::new(),
             system: Shape::of("system", &["runnable", "blocked", "context_switches"]),
             memory: Shape::of("memory", &["bytes"]),
@@ -306,7 +327,13 @@ impl Parser for Vmstat {
             self.processors = processors(&all);
             return Line::Noise;
         }
+        if Interrupts::is_header(line) {
+            self.names.clear();
+            self.interrupts.header();
+            return Line::Noise;
+        }
         if let Some(arguments) = echo::command(line, "vmstat") {
+            self.interrupts = Interrupts::new();
             // What it says is of the reports to come.
             out.broken();
             let valued = ["-w", "-c", "-n", "-p", "-M", "-N"];
@@ -332,7 +359,11 @@ impl Parser for Vmstat {
                 self.stamp = Some(stamp);
                 Line::Noise
             }
-            Ok(None) => Line::Unknown,
+            Ok(None) => {
+                let row = self.interrupts.row(line, &mut self.stamp, out);
+                row.or_else(|| self.counts.take(line, &mut self.stamp, out))
+                    .unwrap_or(Line::Unknown)
+            }
             Err(why) => {
                 out.refuse(why);
                 Line::Noise

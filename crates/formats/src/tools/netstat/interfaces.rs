@@ -9,8 +9,9 @@
 //! 1234567 0     7654321 0     0      1234567 0     7654321 0     0
 //! ```
 
+use crate::headers::Headers;
 use crate::list::Format;
-use crate::number::{number, whole};
+use crate::number::{number, scaled, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
@@ -21,10 +22,10 @@ use crate::{Line, Parser, fields, net, prompt};
 pub(crate) const FORMAT: Format = Format {
     name: "netstat-i",
     tool: "netstat",
-    systems: "Linux, Solaris, illumos, AIX, FreeBSD, macOS",
+    systems: "Linux, Solaris, illumos, AIX, FreeBSD, NetBSD, OpenBSD, macOS",
     help: "packets, bytes and errors of network interfaces",
     recognised: "a header with `RX-OK` and `TX-OK`, or `Ipkts` and `Opkts`, or lines `input NAME \
-                 output` and `packets errs … packets errs … colls`",
+                 output` (`NAME in NAME out`) and `packets errs … packets errs … colls`",
     yields: &["net"],
     example: "\
     input   igb0      output       input  (Total)    output
@@ -131,17 +132,21 @@ fn table(line: &[u8]) -> Option<Table> {
     })
 }
 
-/// The interfaces of a line `input igb0 output input (Total) output`.
+/// The interfaces of a line `input igb0 output input (Total) output`, or as OpenBSD and NetBSD have
+/// it, `em0 in em0 out total in total out`.
 fn named(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let words: Vec<&[u8]> = fields(line).collect();
-    if words.is_empty() || !words.len().is_multiple_of(3) {
-        return None;
-    }
+    let each = match words.get(1)? {
+        &b"in" => 4,
+        _ => 3,
+    };
     let group = |w: &[&[u8]]| match w {
         [b"input", name, b"output"] => Some(name.to_vec()),
+        [b"total", b"in", b"total", b"out"] => Some(b"(total)".to_vec()),
+        [name, b"in", again, b"out"] if name == again => Some(name.to_vec()),
         _ => None,
     };
-    words.chunks(3).map(group).collect()
+    words.chunks(each).map(group).collect()
 }
 
 /// To so many characters Solaris cuts the name in that line (`%-6.6s` in `netstat.c` of illumos).
@@ -179,8 +184,13 @@ struct Interfaces {
     /// The interface that the command line names.
     asked: Option<Vec<u8>>,
     reports: Repeated,
-    /// Systems that print bytes print no report since boot.
+    headers: Headers,
+    /// The header is that of OpenBSD and NetBSD.
+    in_and_out: bool,
+    /// FreeBSD and macOS, which print bytes, print no report since boot.
     has_bytes: bool,
+    /// Bytes in a K of packets and errors of FreeBSD's -h, where a number told it.
+    step: Option<f64>,
     net: Shape,
 }
 
@@ -191,7 +201,10 @@ impl Interfaces {
             names: Vec::new(),
             asked: None,
             reports: Repeated::new(),
+            headers: Headers::default(),
+            in_and_out: false,
             has_bytes: false,
+            step: None,
             net: Shape::of("net", &MEASURES),
         }
     }
@@ -205,7 +218,7 @@ impl Interfaces {
     }
 
     /// The columns of the interval's header: each begins anew at `packets`, in and out by turns.
-    fn flow(&mut self, line: &[u8]) -> Line {
+    fn flow(&mut self, line: &[u8], out: &mut Out) -> Line {
         let mut columns = Vec::new();
         let mut groups = 0;
         for word in fields(line) {
@@ -227,7 +240,13 @@ impl Interfaces {
         if groups != self.names.len() * 2 {
             return Line::Unknown;
         }
-        self.has_bytes = columns.iter().any(|(_, p)| p.is_some_and(|(_, m)| m == 0));
+        // Of OpenBSD and NetBSD bytes are asked for, and the first report is since boot.
+        let since_boot = std::mem::take(&mut self.in_and_out);
+        self.has_bytes = !since_boot && columns.iter().any(|(_, p)| p.is_some_and(|(_, m)| m == 0));
+        // Of the others a first report is since boot: so it is of each output that was appended.
+        if !self.has_bytes && self.headers.begin_anew(out) {
+            self.reports = Repeated::new();
+        }
         self.layout = Layout::Flow(columns);
         Line::Noise
     }
@@ -243,19 +262,49 @@ impl Interfaces {
         }
     }
 
+    /// The numbers of a row. With `-h` of FreeBSD a K of bytes is 1,024; one of the others was, too,
+    /// and since 11 is 1,000, with a small letter (`show_stat` in its `if.c`, `humanize_number(3)`):
+    /// a number of them with an M alone is not known.
+    fn flow_values(&mut self, columns: &[(usize, Place)], line: &[u8]) -> Option<Vec<f64>> {
+        let all: Vec<&[u8]> = fields(line).collect();
+        if all.len() != columns.len() {
+            return None;
+        }
+        let is_bytes = |place: &Place| place.is_some_and(|(_, measure)| measure == 0);
+        for ((_, place), text) in columns.iter().zip(&all) {
+            self.step = match text.last() {
+                Some(b'K') if !is_bytes(place) => Some(1024.0),
+                Some(b'k') if !is_bytes(place) => Some(1000.0),
+                _ => self.step,
+            };
+        }
+        let value = |((_, place), text): (&(usize, Place), &&[u8])| match number(text) {
+            None if is_bytes(place) => scaled(text, 1024.0),
+            None => scaled(text, self.step?),
+            plain => plain,
+        };
+        columns.iter().zip(&all).map(value).collect()
+    }
+
     fn flow_row(&mut self, columns: &[(usize, Place)], line: &[u8], out: &mut Out) -> Line {
-        let Some(values) = crate::numbers(fields(line)) else {
+        let Some(values) = self.flow_values(columns, line) else {
+            if fields(line).count() == columns.len()
+                && fields(line).all(|f| scaled(f, 1024.0).is_some())
+            {
+                out.note(
+                    "counts with letters whose step is 1,000 or 1,024, by the tool's version; \
+                     `netstat` without -h prints them without",
+                );
+            }
             return Line::Unknown;
         };
-        if values.len() != columns.len() {
-            return Line::Unknown;
-        }
         self.reports.ends();
         if self.has_bytes {
             self.reports.of(b"", out);
         } else {
             self.reports.counted(b"", out);
         }
+        self.headers.row();
         for (i, name) in self.names.iter().enumerate() {
             let mut sorted = [[f64::NAN; 6]; 2];
             for ((_, place), value) in columns.iter().zip(&values).filter(|((of, _), _)| *of == i) {
@@ -355,6 +404,7 @@ impl Parser for Interfaces {
             } else {
                 self.reports.counted(b"", out);
             }
+            self.headers.row();
             out.gap();
         }
     }
@@ -371,6 +421,7 @@ impl Parser for Interfaces {
                 out.every(seconds);
             }
             self.asked = asked(&arguments);
+            self.headers.take();
             self.reports.ends();
             return Line::Noise;
         }
@@ -391,11 +442,12 @@ impl Parser for Interfaces {
             return Line::Noise;
         }
         if let Some(names) = named(line) {
+            self.in_and_out = fields(line).nth(1) == Some(b"in");
             self.names = names.into_iter().map(|name| self.whole(name)).collect();
             return Line::Noise;
         }
         if is_flow(line) {
-            return self.flow(line);
+            return self.flow(line, out);
         }
         let layout = std::mem::replace(&mut self.layout, Layout::None);
         let seen = match &layout {

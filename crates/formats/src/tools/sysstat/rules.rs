@@ -172,6 +172,8 @@ const RULES: &[(&str, To)] = &[
 const UNIX: &[(&str, To)] = &[
     ("fork/s", Cell("system", &[], "forks", 1.0)),
     ("pswch/s", Cell("system", &[], "context_switches", 1.0)),
+    // AIX, `-w`.
+    ("cswch/s", Cell("system", &[], "context_switches", 1.0)),
     ("bswin/s", Cell("vm", &[], "swapped_in", 512.0)),
     ("bswot/s", Cell("vm", &[], "swapped_out", 512.0)),
     ("ppgin/s", Pages("vm", &[], "paged_in")),

@@ -72,7 +72,9 @@ fn recognise(head: &Head) -> u8 {
             n.ends_with(b"/s") || n.starts_with(b"%") || n.starts_with(b"kb") || n.ends_with(b"-sz")
         };
         let words = names.iter().all(|n| n.iter().any(u8::is_ascii_alphabetic));
-        if names.len() > 1 && words && banner {
+        // `proc/s` and `cswch/s` stand alone in reports of sysstat before 9 and of AIX.
+        let alone = names.len() == 1 && names[0].ends_with(b"/s");
+        if (names.len() > 1 || alone) && words && banner {
             return 88;
         }
         if names.len() > 1 && words && names.iter().filter(column).count() * 2 > names.len() {

@@ -1,0 +1,385 @@
+//! `vmstat` of AIX, also with `-I`, `-l`, `-t`, `-w`, `-W`, `-h`, names of disks and `-s`, and of HP-UX,
+//! also with `-S`.
+//!
+//! ```text
+//! System configuration: lcpu=4 mem=8192MB ent=0.50
+//!
+//! kthr    memory              page              faults              cpu             time
+//! ----- ----------- ------------------------ ------------ ----------------------- --------
+//!  r  b   avm   fre  re  pi  po  fr   sr  cy  in   sy  cs us sy id wa    pc    ec hr mi se
+//!  1  0 500000 90000   0   0   0   0    0   0  20  900 300  5  2 93  0  0.05  10.4 10:00:05
+//! ```
+//!
+//! Memory and paging are in pages: of 4,096 bytes on AIX, whatever sizes of pages a program uses
+//! (`vmstat(1)` of AIX 7); HP-UX does not tell their size, which can be set (`base_pagesize(5)`), so
+//! those are kept as printed. `pi` and `po` of AIX are of paging space, `fi` and `fo` of files. The
+//! first report is a mean since boot. Shares are of the processors that a partition consumed or is
+//! entitled to, as those of [`super::iostat_aix`].
+
+use super::aix::configured;
+use super::solaris::{Between, between, blank_or_unknown, lost, sample};
+use super::vmstat_counts::Counts;
+use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::headers::Headers;
+use crate::lines::{is_cut, rows_in};
+use crate::list::Format;
+use crate::number::number;
+use crate::out::{Out, Shape};
+use crate::recognise::Head;
+use crate::time::{Stamp, time_of_day};
+use crate::{Line, Parser, fields};
+
+/// Bytes of a page of AIX.
+const PAGE: f64 = 4096.0;
+
+pub(crate) const AIX: Format = Format {
+    name: "vmstat-aix",
+    tool: "vmstat",
+    systems: "AIX",
+    help: "threads, memory, paging, faults and processors; also -I -l -t -w -s",
+    recognised: "a header with `avm fre re pi` or `avm fre fi fo`; the names of -s",
+    yields: &[
+        "system",
+        "memory",
+        "vm",
+        "vm_reclaim",
+        "interrupt",
+        "cpu",
+        "cpu_idle",
+    ],
+    example: "\
+System configuration: lcpu=4 mem=8192MB
+
+kthr    memory              page              faults        cpu
+----- ----------- ------------------------ ------------ -----------
+ r  b   avm   fre  re  pi  po  fr   sr  cy  in   sy  cs us sy id wa
+ 1  0 500000 90000   0   0   0   0    0   0  20  900 300  5  2 93  0
+ 2  1 500010 89990   0   3   4   7   15   0  25  950 310  6  2 91  1
+",
+    recognise: |head: &Head| {
+        let counts = |l: &[u8]| Counts::first(l) == Some("total address trans. faults");
+        let of_aix = |l: &[u8]| matches!(System::of(&names(l)), Some(System::Aix));
+        if head.lines().any(of_aix) {
+            90
+        } else if head.lines().any(counts) {
+            85
+        } else {
+            0
+        }
+    },
+    parser: || Box::new(Vmstat::new()),
+};
+
+pub(crate) const HPUX: Format = Format {
+    name: "vmstat-hpux",
+    tool: "vmstat",
+    systems: "HP-UX",
+    help: "processes, memory and paging as printed, faults and processors; also -S",
+    recognised: "a header with `avm free re at` or `avm free si so`",
+    yields: &["system", "interrupt", "cpu", "cpu_idle"],
+    example: "         procs           memory                   page                              faults       cpu
+    r     b     w      avm    free   re   at    pi   po    fr   de    sr     in     sy    cs  us sy id
+    1     0     0    80000  200000    5    1     0    0     0    0     0    300    700   150   4  1 95
+    2     1     0    80010  199990    4    1     2    0     0    0     0    310    720   155   5  2 93
+",
+    recognise: |head: &Head| {
+        let of_hpux = |l: &[u8]| matches!(System::of(&names(l)), Some(System::Hpux));
+        if head.lines().any(of_hpux) { 90 } else { 0 }
+    },
+    parser: || Box::new(Vmstat::new()),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    Aix,
+    Hpux,
+}
+
+impl System {
+    /// Whose columns those are.
+    fn of(names: &[String]) -> Option<System> {
+        let has = |columns: &[&str]| names.windows(columns.len()).any(|w| w == columns);
+        if !has(&["r", "b"]) || !has(&["us", "sy", "id"]) || has(&["flt"]) {
+            return None;
+        }
+        let of_aix = has(&["avm", "fre", "re", "pi"])
+            || has(&["avm", "fre", "fi", "fo"])
+            // Large pages, of `-l`, or compressed memory, of `-c`, stand there.
+            || has(&["avm", "fre"]) && (has(&["alp", "flp"]) || has(&["csz", "cfr"]));
+        let of_hpux = has(&["avm", "free", "re", "at"]) || has(&["avm", "free", "si", "so"]);
+        match (of_aix, of_hpux) {
+            (true, _) => Some(System::Aix),
+            (_, true) => Some(System::Hpux),
+            _ => None,
+        }
+    }
+}
+
+/// The columns of a header; `hr mi se` of `-t` is one.
+fn names(line: &[u8]) -> Vec<String> {
+    let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
+    let mut names: Vec<String> = fields(line).map(text).collect();
+    if let Some(at) = names.windows(3).position(|w| w == ["hr", "mi", "se"]) {
+        names.splice(at..at + 3, ["time".to_owned()]);
+    }
+    names
+}
+
+struct Vmstat {
+    system: System,
+    names: Vec<String>,
+    headers: Headers,
+    /// Length of the header.
+    length: usize,
+    since_boot: bool,
+    stamp: Option<Stamp>,
+    /// Processors that a partition is entitled to, where it shares them.
+    entitled: Option<f64>,
+    counts: Counts,
+    load: Shape,
+    memory: Shape,
+    vm: Shape,
+    reclaim: Shape,
+    interrupt: Shape,
+    cpu: Cpu,
+}
+
+/// Columns that have no place in the catalog, with their units.
+const OTHER: [(&str, &str); 27] = [
+    ("avm", "pages"),
+    ("free", "pages"),
+    ("alp", "large pages"),
+    ("flp", "large pages"),
+    ("csz", "pages"),
+    ("cfr", "pages"),
+    ("dxm", "pages"),
+    ("p", "threads waiting for raw devices"),
+    ("w", ""),
+    ("re", "reclaims/s"),
+    ("at", "address translation faults/s"),
+    ("si", "processes swapped in/s"),
+    ("so", "processes swapped out/s"),
+    ("sr", "pages/s"),
+    ("cy", "revolutions/s"),
+    ("de", "pages"),
+    ("ci", "pages/s"),
+    ("co", "pages/s"),
+    ("pc", "CPUs"),
+    ("ec", "%"),
+    ("rc", "CPUs"),
+    ("hpi", "pages/s"),
+    ("hpit", "ms"),
+    ("pmem", ""),
+    ("loan", ""),
+    // Of HP-UX, whose pages may have another size.
+    ("pi", "pages/s"),
+    ("po", "pages/s"),
+];
+
+impl Vmstat {
+    fn new() -> Vmstat {
+        let vm = ["paged_in", "paged_out", "swapped_in", "swapped_out"];
+        Vmstat {
+            system: System::Aix,
+            names: Vec::new(),
+            headers: Headers::default(),
+            length: 0,
+            since_boot: true,
+            stamp: None,
+            entitled: None,
+            counts: Counts::default(),
+            load: Shape::of("system", &["runnable", "blocked", "context_switches"]),
+            memory: Shape::of("memory", &["bytes"]),
+            vm: Shape::of("vm", &vm),
+            reclaim: Shape::of("vm_reclaim", &["reclaimed"]),
+            interrupt: Shape::of("interrupt", &["count"]),
+            cpu: Cpu::new(),
+        }
+    }
+
+    /// The numbers of a row, and the time that it ends in.
+    fn values(&self, line: &[u8]) -> Option<(Vec<f64>, Option<Stamp>)> {
+        let (mut values, mut stamp, mut count) = (Vec::with_capacity(self.names.len()), None, 0);
+        for (name, field) in self.names.iter().zip(fields(line)) {
+            count += 1;
+            if name == "time" {
+                stamp = Some(Stamp::Clock(time_of_day(field, None)?));
+                values.push(f64::NAN);
+            } else {
+                // A counter that AIX took for another: 4636223281790821470 pages a second.
+                values.push(number(field).filter(|value| (0.0..1e15).contains(value))?);
+            }
+        }
+        let whole = count == self.names.len() && fields(line).count() == count && count > 0;
+        whole.then_some((values, stamp))
+    }
+
+    fn row(&mut self, values: &[f64], out: &mut Out) {
+        if std::mem::replace(&mut self.since_boot, false) {
+            out.since_boot();
+        }
+        let names = &self.names;
+        let at = |place: Option<usize>| place.map_or(f64::NAN, |p| values[p]);
+        let of = |name: &str| at(names.iter().position(|n| n == name));
+        out.put(&self.load, &[], &[of("r"), of("b"), of("cs")]);
+        let empty = out.word(b"");
+        let aix = self.system == System::Aix;
+        if aix {
+            let free = out.word(b"free");
+            out.put(&self.memory, &[free], &[of("fre") * PAGE]);
+            let paging = [of("pi") * PAGE, of("po") * PAGE];
+            // Without -I what files are paged in and out is not told.
+            let all = [(of("fi") + of("pi")) * PAGE, (of("fo") + of("po")) * PAGE];
+            out.put(&self.vm, &[], &[all[0], all[1], paging[0], paging[1]]);
+            let pageout = out.word(b"pageout");
+            out.put(&self.reclaim, &[pageout], &[of("fr") * PAGE]);
+        } else {
+            out.other("fr", "pages/s", empty, of("fr"));
+        }
+        let kept = OTHER
+            .iter()
+            .filter(|(name, _)| !aix || !matches!(*name, "pi" | "po"));
+        for (name, unit) in kept {
+            out.other(name, unit, empty, of(name));
+        }
+        let words = [out.word(b"hard"), out.word(b"all")];
+        out.put(&self.interrupt, &words, &[of("in")]);
+        // `sy` stands among the faults and among the processors' columns.
+        let shares = names.iter().position(|n| n == "us").unwrap_or(0);
+        let calls = names[..shares].iter().position(|n| n == "sy");
+        out.other("sy", "system calls/s", empty, at(calls));
+        let share = |name: &str| {
+            let place = names[shares..].iter().position(|n| n == name);
+            at(place.map(|p| p + shares)) / 100.0
+        };
+        let told = Shares {
+            user: share("us"),
+            system: share("sy"),
+            idle: share("id"),
+            iowait: share("wa"),
+            ..UNKNOWN
+        };
+        let count = match self.entitled {
+            Some(entitled) => entitled.max(of("pc")),
+            None => out.processors(),
+        };
+        let all = out.word(b"all");
+        self.cpu.put(out, all, count, &told);
+        // Disks of the command line are numbered in its order, behind all other columns.
+        let disk = |(name, value): (&String, &f64)| {
+            name.bytes()
+                .all(|b| b.is_ascii_digit())
+                .then(|| (name.clone(), *value))
+        };
+        for (name, value) in names.iter().zip(values).filter_map(disk) {
+            let name = out.word(name.as_bytes());
+            out.other("disk xfer", "I/Os/s", name, value);
+        }
+    }
+
+    fn header(&mut self, line: &[u8], system: System, names: Vec<String>, out: &mut Out) {
+        let anew = self.headers.begin_anew(out);
+        self.since_boot |= anew || self.names != names;
+        self.length = line.trim_ascii_end().len();
+        (self.system, self.names) = (system, names);
+    }
+
+    /// Lines that are not of a table.
+    fn outside(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if let Some(count) = configured(line, "lcpu") {
+            if count >= 1.0 {
+                out.has_processors(count as u32);
+            }
+            self.entitled = configured(line, "ent").filter(|ent| *ent > 0.0);
+            // It is printed when the tool starts, and when the configuration changes.
+            if self.headers.take() > 0 {
+                out.broken();
+            }
+            self.since_boot = true;
+            return Line::Noise;
+        }
+        match between(line, "vmstat", &["-S", "-@", "-p", "-P", "-L"], out) {
+            Some(Between::Command) => {
+                self.headers.take();
+                self.since_boot = true;
+            }
+            Some(Between::Stamp(stamp)) => self.stamp = Some(stamp),
+            Some(Between::Change | Between::Chatter) => {}
+            None => {
+                let counted = self.counts.take(line, &mut self.stamp, out);
+                return counted.unwrap_or_else(|| blank_or_unknown(line));
+            }
+        }
+        Line::Noise
+    }
+}
+
+impl Parser for Vmstat {
+    fn is_printed_at_once(&self) -> bool {
+        true
+    }
+
+    fn lost(&mut self, line: &[u8], out: &mut Out) {
+        for _ in 0..rows_in(line, self.names.len()) {
+            lost(&mut self.stamp, out);
+            if std::mem::replace(&mut self.since_boot, false) {
+                out.since_boot();
+            }
+            self.headers.row();
+        }
+    }
+
+    fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let Some(first) = fields(line).next() else {
+            return Line::Noise;
+        };
+        if first.starts_with(b"-----") || matches!(first, b"kthr" | b"procs") {
+            return Line::Noise;
+        }
+        if first == b"r" {
+            let names = names(line);
+            if let Some(system) = System::of(&names) {
+                self.header(line, system, names, out);
+                return Line::Noise;
+            }
+        }
+        match self.values(line) {
+            Some(_) if is_cut(line, self.length, out) => Line::Unknown,
+            Some((values, stamp)) => {
+                self.stamp = stamp.or(self.stamp.take());
+                sample(&mut self.stamp, out);
+                self.row(&values, out);
+                self.headers.row();
+                Line::Data
+            }
+            None => self.outside(line, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_columns() {
+        let of = |line: &str| System::of(&names(line.as_bytes()));
+        let aix = "r b p w avm fre fi fo pi po fr sr in sy cs us sy id wa pc ec hr mi se";
+        assert_eq!(of(aix), Some(System::Aix));
+        assert_eq!(
+            names(aix.as_bytes()).last().map(String::as_str),
+            Some("time")
+        );
+        let hpux = "r b w avm free si so pi po fr de sr in sy cs us sy id";
+        assert_eq!(of(hpux), Some(System::Hpux));
+        // Of FreeBSD, and of 4.3BSD, which counts KiB.
+        assert_eq!(
+            of("r b w avm fre flt re pi po fr sr ad0 in sy cs us sy id"),
+            None
+        );
+        assert_eq!(
+            of("r b w avm fre re at pi po fr de sr d0 in sy cs us sy id"),
+            None
+        );
+    }
+}
