@@ -3,5 +3,5 @@
 mod interrupts;
 mod levels;
 pub(crate) mod plot;
-mod protocols;
+pub(in crate::tools) mod protocols;
 pub(crate) mod raw;

@@ -19,13 +19,13 @@ use crate::tools::proc::put_grown;
 use crate::{Line, fields};
 
 /// A row: its table and words, and the counters that each measure is the sum of.
-type Row = (
+pub(in crate::tools) type Row = (
     &'static str,
     &'static [&'static str],
     &'static [(&'static str, &'static [&'static str])],
 );
 
-const ROWS: [Row; 7] = [
+pub(in crate::tools) const ROWS: [Row; 7] = [
     (
         "tcp",
         &[],
