@@ -1,6 +1,6 @@
 //! `collectl`: raw files, and the plot format (`-P`).
 
-mod interrupts;
+pub(in crate::tools) mod interrupts;
 mod levels;
 pub(crate) mod plot;
 pub(in crate::tools) mod protocols;
