@@ -47,9 +47,9 @@ HH:MM:SS   KB/s in  KB/s out
 fn legend(line: &[u8]) -> Option<(usize, f64)> {
     let all: Vec<&[u8]> = fields(line).collect();
     let pairs = all.strip_prefix(&[&b"HH:MM:SS"[..]]).unwrap_or(&all);
-    let unit = match pairs.first()? {
-        &b"KB/s" => b"KB/s",
-        &b"Kbps" => b"Kbps",
+    let unit = match *pairs.first()? {
+        b"KB/s" => b"KB/s",
+        b"Kbps" => b"Kbps",
         _ => return None,
     };
     let is_pair = |p: &[&[u8]]| p == [&unit[..], b"in", unit, b"out"];
