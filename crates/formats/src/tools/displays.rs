@@ -133,7 +133,7 @@ pub(crate) const SLABTOP: Format = Format {
     recognised: "a header `OBJS ACTIVE USE OBJ SIZE SLABS OBJ/SLAB CACHE SIZE NAME`",
     yields: &[],
     example: "\
- Active / Total Objects (% used)    : 1786284 / 1876650 (95.2%)
+\x20Active / Total Objects (% used)    : 1786284 / 1876650 (95.2%)
 
   OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME
 163317 163152  99%    0.19K   7777       21     31108K dentry

@@ -28,7 +28,7 @@ pub(crate) const FORMAT: Format = Format {
     recognised: "a line `KB/s in  KB/s out …` or `Kbps in  Kbps out …` below names of interfaces",
     yields: &["net"],
     example: "\
-  Time           eth0        \u{20}
+\x20 Time           eth0
 HH:MM:SS   KB/s in  KB/s out
 10:00:01     12.50      1.25
 10:00:02      0.50      0.25
