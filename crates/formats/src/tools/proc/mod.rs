@@ -113,6 +113,8 @@ pub(crate) struct Proc {
     readings: u64,
     /// A line told the time of what comes.
     stamped: bool,
+    /// The sum of all processors came, which only `/proc/stat` has.
+    has_total: bool,
     times: Times,
     /// Lines, with their numbers, of which the time is still to come, and what they begin with.
     held: Vec<(u64, Vec<u8>)>,
@@ -230,6 +232,7 @@ impl Proc {
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
+            has_total: false,
             times: Times::Unknown,
             held: Vec::new(),
             held_keys: HashSet::new(),
@@ -359,6 +362,10 @@ const SCHEDSTAT: &str = "it has /proc/schedstat, whose lines `cpu0 …` are no t
     /proc/stat are\n\
     hint: put those of /proc/stat into a file of its own";
 
+const NINE: &str = "its lines `cpu0 …` have nine numbers, and there is no line `cpu` above them: they \
+    can be of /proc/schedstat, which has no ticks\n\
+    hint: take all of /proc/stat";
+
 /// Why the file is none of those that are read, though some of its lines look alike.
 fn of_another_file(line: &[u8], all: &[&[u8]]) -> Option<&'static str> {
     match *all {
@@ -397,7 +404,11 @@ impl Parser for Proc {
         if matches!(first, b"Inter-|" | b"face") || interrupts::is_header(&all) {
             return Line::Noise;
         }
-        if let Some(why) = of_another_file(line, &all) {
+        self.has_total |= first == b"cpu";
+        // Nine numbers have `/proc/schedstat`, and `/proc/stat` from Linux 2.6.24 to 2.6.32.
+        let of_processor = first.strip_prefix(b"cpu").and_then(whole).is_some();
+        let unclear = of_processor && all.len() == 10 && !self.has_total;
+        if let Some(why) = of_another_file(line, &all).or(unclear.then_some(NINE)) {
             out.refuse(Refused(why.to_owned()));
             return Line::Noise;
         }
