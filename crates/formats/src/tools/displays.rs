@@ -70,6 +70,86 @@ usr sys idl wai hiq siq| read  writ
     },
 };
 
+pub(crate) const IFTOP: Format = Format {
+    name: "iftop",
+    tool: "iftop",
+    systems: "Linux, BSD",
+    help: "iftop's report; refused: it tells means of the last 2, 10 and 40 s of some hosts",
+    recognised: "a line `# Host name (port/service if enabled)  last 2s   last 10s …`",
+    yields: &[],
+    example: "\
+interface: eth0
+   # Host name (port/service if enabled)            last 2s   last 10s   last 40s cumulative
+--------------------------------------------------------------------------------------------
+   1 box                                      =>     1.20Kb     1.20Kb     1.20Kb       614B
+     peer                                     <=       864b       864b       864b       432B
+",
+    recognise: |head| {
+        let header = |l: &[u8]| memchr::memmem::find(l, b" last 2s ").is_some();
+        let shown = head
+            .lines()
+            .any(|l| l.trim_ascii().starts_with(b"# Host name") && header(l));
+        if shown { 70 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what iftop shows: means over times that overlap, of the hosts that sent most\n\
+             hint: /proc/net/dev or `ip -s link`, read again and again, can be imported",
+        ))
+    },
+};
+
+pub(crate) const IFSTAT_IPROUTE: Format = Format {
+    name: "ifstat-iproute",
+    tool: "ifstat",
+    systems: "Linux",
+    help: "ifstat of iproute2; refused: `ip -s link` and /proc/net/dev, which it tells, are imported",
+    recognised: "a header `Interface RX Pkts/Rate TX Pkts/Rate RX Data/Rate …`",
+    yields: &[],
+    example: "\
+#kernel
+Interface        RX Pkts/Rate    TX Pkts/Rate    RX Data/Rate    TX Data/Rate
+                 RX Errs/Drop    TX Errs/Drop    RX Over/Rate    TX Coll/Rate
+lo                   108 0           108 0         10368 0         10368 0
+                       0 0             0 0             0 0             0 0
+",
+    recognise: |head| {
+        let shown = head.any_fields(&["Interface", "RX", "Pkts/Rate", "TX", "Pkts/Rate"]);
+        if shown { 88 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what ifstat of iproute2 counted since it was last run, which is not told, cut to \
+             thousands\nhint: /proc/net/dev or `ip -s link`, read again and again, can be imported",
+        ))
+    },
+};
+
+pub(crate) const SLABTOP: Format = Format {
+    name: "slabtop",
+    tool: "slabtop",
+    systems: "Linux",
+    help: "the kernel's caches; refused: /proc/meminfo and /proc/vmstat are imported",
+    recognised: "a header `OBJS ACTIVE USE OBJ SIZE SLABS OBJ/SLAB CACHE SIZE NAME`",
+    yields: &[],
+    example: "\
+\x20Active / Total Objects (% used)    : 1786284 / 1876650 (95.2%)
+
+  OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME
+163317 163152  99%    0.19K   7777       21     31108K dentry
+",
+    recognise: |head| {
+        let shown = head.any_fields(&["OBJS", "ACTIVE", "USE", "OBJ", "SIZE", "SLABS", "OBJ/SLAB"]);
+        if shown { 70 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what the kernel's caches had at one moment, of which nothing has a place in a run\n\
+             hint: Slab, SReclaimable and SUnreclaim of /proc/meminfo can be imported",
+        ))
+    },
+};
+
 pub(crate) const TOP_BUSYBOX: Format = Format {
     name: "top-busybox",
     tool: "top",

@@ -44,17 +44,18 @@ pub(super) struct Interrupts {
 }
 
 /// A line without its label.
-struct Told<'a> {
-    name: &'a [u8],
-    counts: Counts,
-    described: &'a [u8],
+pub(in crate::tools) struct Told<'a> {
+    pub(in crate::tools) name: &'a [u8],
+    pub(in crate::tools) counts: Counts,
+    pub(in crate::tools) described: &'a [u8],
 }
 
-fn told(line: &[u8]) -> Option<Told<'_>> {
+pub(in crate::tools) fn told(line: &[u8]) -> Option<Told<'_>> {
     let line = line.trim_ascii();
     let colon = line.iter().position(|b| *b == b':')?;
     let (name, mut rest) = (&line[..colon], line[colon + 1..].trim_ascii_start());
-    let plain = !name.is_empty() && name.iter().all(u8::is_ascii_alphanumeric);
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let plain = !name.is_empty() && name.iter().all(is_plain);
     plain.then_some(())?;
     let mut counts = Vec::new();
     loop {
@@ -73,7 +74,7 @@ fn told(line: &[u8]) -> Option<Told<'_>> {
 }
 
 /// The kind of a line: its handlers and its number, `eth0 (36)`.
-fn kind(told: &Told) -> Vec<u8> {
+pub(in crate::tools) fn kind(told: &Told) -> Vec<u8> {
     let name = handlers(told.described).unwrap_or(b"unnamed");
     [name, b" (", told.name, b")"].concat()
 }

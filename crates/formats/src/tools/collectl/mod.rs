@@ -1,7 +1,7 @@
 //! `collectl`: raw files, and the plot format (`-P`).
 
-mod interrupts;
+pub(in crate::tools) mod interrupts;
 mod levels;
 pub(crate) mod plot;
-mod protocols;
+pub(in crate::tools) mod protocols;
 pub(crate) mod raw;

@@ -1,4 +1,4 @@
-//! Counters of TCP, UDP, IP and ICMP in raw files of `collectl`.
+//! Counters of TCP, UDP, IP and ICMP in raw files of `collectl`, and in `/proc` itself.
 //!
 //! ```text
 //! tcp-Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors
@@ -19,13 +19,13 @@ use crate::tools::proc::put_grown;
 use crate::{Line, fields};
 
 /// A row: its table and words, and the counters that each measure is the sum of.
-type Row = (
+pub(in crate::tools) type Row = (
     &'static str,
     &'static [&'static str],
     &'static [(&'static str, &'static [&'static str])],
 );
 
-const ROWS: [Row; 7] = [
+pub(in crate::tools) const ROWS: [Row; 7] = [
     (
         "tcp",
         &[],
@@ -106,7 +106,7 @@ const SETTINGS: [&str; 6] = [
 
 type Values = BTreeMap<String, f64>;
 
-pub(super) struct Protocols {
+pub(in crate::tools) struct Protocols {
     names: HashMap<String, Vec<String>>,
     now: Values,
     before: Option<Values>,
@@ -114,7 +114,7 @@ pub(super) struct Protocols {
 }
 
 impl Protocols {
-    pub(super) fn new() -> Protocols {
+    pub(in crate::tools) fn new() -> Protocols {
         let shape = |row: &'static Row| {
             let measures: Vec<&str> = row.2.iter().map(|(measure, _)| *measure).collect();
             (row, Shape::of(row.0, &measures))
@@ -128,7 +128,7 @@ impl Protocols {
     }
 
     /// `Udp: InDatagrams NoPorts`, or the numbers below it.
-    pub(super) fn line(&mut self, line: &[u8]) -> Line {
+    pub(in crate::tools) fn line(&mut self, line: &[u8]) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
@@ -153,7 +153,7 @@ impl Protocols {
         }
     }
 
-    pub(super) fn finish_reading(&mut self, out: &mut Out) {
+    pub(in crate::tools) fn finish_reading(&mut self, out: &mut Out) {
         self.names.clear();
         let now = std::mem::take(&mut self.now);
         if now.is_empty() {

@@ -1,6 +1,6 @@
 //! Files of `/proc` read again and again into one text: `diskstats`, `net/dev`, `stat`,
-//! `meminfo`, `loadavg`, `vmstat`, `pressure`, `net/rpc/nfs` and `net/rpc/nfsd`, any of them together, with
-//! a line that tells the time before each reading or without.
+//! `meminfo`, `loadavg`, `vmstat`, `pressure`, `interrupts`, `softirqs`, `net/snmp`, `net/netstat`, `net/rpc/nfs` and `net/rpc/nfsd`, any
+//! of them together, with a line that tells the time before each reading or without.
 //!
 //! Nearly all are counters since boot, so that a first reading is one since boot and the others
 //! tell what grew. Where no line tells the time, what comes again begins the next reading. A file
@@ -8,6 +8,7 @@
 //! /proc/stat; date`); a logger may put them before each line.
 
 mod counted;
+mod interrupts;
 mod keyed;
 mod pressure;
 mod rpc;
@@ -17,10 +18,13 @@ use std::collections::HashSet;
 pub(crate) use counted::put_grown;
 
 use crate::list::Format;
+use crate::number::whole;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::{Refused, Stamp};
+use crate::tools::collectl::interrupts::Told;
+use crate::tools::collectl::protocols::Protocols;
 use crate::{Line, Parser, fields, numbers};
 
 /// Tables that files of `/proc` fill.
@@ -40,13 +44,19 @@ pub(crate) const TABLES: &[&str] = &[
     "nfsd",
     "nfsd_ops",
     "nfsd_bytes",
+    "tcp",
+    "tcp_segments",
+    "udp",
+    "udp_datagrams",
+    "ip_packets",
 ];
 
 pub(crate) const FORMAT: Format = Format {
     name: "proc",
     tool: "proc",
     systems: "Linux",
-    help: "files of /proc read repeatedly: diskstats, net/dev, stat, meminfo, vmstat, net/rpc",
+    help: "files of /proc read repeatedly: diskstats, net/dev, stat, meminfo, vmstat, interrupts, \
+           softirqs, net/snmp, net/netstat, net/rpc",
     recognised: "lines of those files, as `8 0 sda 25354637 …`, `cpu0 1647967 …`, `MemFree: 1 kB`",
     yields: TABLES,
     example: "\
@@ -71,9 +81,11 @@ fn recognise(head: &Head) -> u8 {
                 _,
             ] => 84,
             [b"proc3", b"22", ..] if all.len() == 24 => 90,
+            [b"Tcp:", b"RtoAlgorithm", ..] | [b"TcpExt:", b"SyncookiesSent", ..] => 88,
             [cpu, ref ticks @ ..] if cpu.starts_with(b"cpu") && ticks.len() >= 7 => {
                 numbers(ticks.iter().copied()).map_or(0, |_| 70)
             }
+            _ if interrupts::is_header(&all) => 72,
             _ if counted::is_disk(&all) => 75,
             _ if counted::loads(&all).is_some() => 70,
             _ if pressure::Stalls::of(line).is_some() || pressure::is_nameless(line) => 70,
@@ -92,6 +104,8 @@ pub(crate) struct Proc {
     keyed: keyed::Keyed,
     rpc: rpc::Rpc,
     pressure: pressure::Pressure,
+    interrupts: interrupts::Interrupts,
+    protocols: Protocols,
     /// The file of `pressure` that is printed.
     file: Vec<u8>,
     /// Lines of the present reading, by what they begin with.
@@ -99,6 +113,8 @@ pub(crate) struct Proc {
     readings: u64,
     /// A line told the time of what comes.
     stamped: bool,
+    /// The sum of all processors came, which only `/proc/stat` has.
+    has_total: bool,
     times: Times,
     /// Lines, with their numbers, of which the time is still to come, and what they begin with.
     held: Vec<(u64, Vec<u8>)>,
@@ -118,6 +134,19 @@ enum Times {
     After,
 }
 
+/// What lines of `net/snmp` and `net/netstat` begin with.
+const PROTOCOLS: [&str; 9] = [
+    "Ip:",
+    "Icmp:",
+    "IcmpMsg:",
+    "Tcp:",
+    "Udp:",
+    "UdpLite:",
+    "TcpExt:",
+    "IpExt:",
+    "MPTcpExt:",
+];
+
 /// Of which file a line is.
 enum Kind<'a> {
     Disk,
@@ -128,6 +157,9 @@ enum Kind<'a> {
     Counter(&'a [u8], f64),
     Loads([f64; 4], f64),
     Pressure(pressure::Stalls<'a>),
+    Interrupts(Told<'a>),
+    /// A line of `net/snmp` or `net/netstat`: names, or what they count.
+    Protocol(&'a [u8]),
 }
 
 impl<'a> Kind<'a> {
@@ -138,6 +170,9 @@ impl<'a> Kind<'a> {
         }
         if let Some(stalls) = pressure::Stalls::of(line) {
             return Some(Kind::Pressure(stalls));
+        }
+        if all.len() > 1 && PROTOCOLS.iter().any(|p| first == p.as_bytes()) {
+            return Some(Kind::Protocol(line));
         }
         if let Some((name, n)) = counted::interface(line) {
             return Some(Kind::Interface(name, n));
@@ -154,6 +189,9 @@ impl<'a> Kind<'a> {
         if let Some((name, value)) = keyed::counter(all) {
             return Some(Kind::Counter(name, value));
         }
+        if let Some(row) = interrupts::row(line, all) {
+            return Some(Kind::Interrupts(row));
+        }
         counted::loads(all).map(|(loads, running)| Kind::Loads(loads, running))
     }
 
@@ -169,6 +207,14 @@ impl<'a> Kind<'a> {
             Kind::Loads(..) => (b"loadavg".to_vec(), false),
             // Beside what it counts there are means.
             Kind::Pressure(stalls) => (stalls.key(), false),
+            Kind::Interrupts(row) => ([row.name, b" interrupts"].concat(), true),
+            Kind::Protocol(_) => {
+                let counts = all[1].first().is_some_and(|b| !b.is_ascii_alphabetic());
+                (
+                    [all[0], if counts { b" counts" } else { b" names" }].concat(),
+                    true,
+                )
+            }
         }
     }
 }
@@ -180,10 +226,13 @@ impl Proc {
             keyed: keyed::Keyed::new(),
             rpc: rpc::Rpc::new(),
             pressure: pressure::Pressure::new(),
+            interrupts: interrupts::Interrupts::new(),
+            protocols: Protocols::new(),
             file: Vec::new(),
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
+            has_total: false,
             times: Times::Unknown,
             held: Vec::new(),
             held_keys: HashSet::new(),
@@ -195,6 +244,11 @@ impl Proc {
         self.counted.finish_reading(out);
         self.keyed.finish_reading(out);
         self.rpc.finish_reading(out);
+        let sums = [&b"intr"[..], b"softirq"].map(|sum| self.seen.contains(sum));
+        self.interrupts.finish_reading(sums, out);
+        if !self.seen.is_empty() {
+            self.protocols.finish_reading(out);
+        }
         self.seen.clear();
     }
 
@@ -235,6 +289,8 @@ impl Proc {
             Kind::Counter(name, value) => self.keyed.counter(name, value, out),
             Kind::Loads(loads, running) => self.counted.load(&loads, running),
             Kind::Pressure(stalls) => self.pressure.line(&stalls, out),
+            Kind::Interrupts(row) => self.interrupts.row(&row),
+            Kind::Protocol(line) => return self.protocols.line(line),
         }
         Line::Data
     }
@@ -302,6 +358,14 @@ impl Proc {
     }
 }
 
+const SCHEDSTAT: &str = "it has /proc/schedstat, whose lines `cpu0 …` are no ticks as those of \
+    /proc/stat are\n\
+    hint: put those of /proc/stat into a file of its own";
+
+const NINE: &str = "its lines `cpu0 …` have nine numbers, and there is no line `cpu` above them: they \
+    can be of /proc/schedstat, which has no ticks\n\
+    hint: take all of /proc/stat";
+
 /// Why the file is none of those that are read, though some of its lines look alike.
 fn of_another_file(line: &[u8], all: &[&[u8]]) -> Option<&'static str> {
     match *all {
@@ -309,6 +373,8 @@ fn of_another_file(line: &[u8], all: &[&[u8]]) -> Option<&'static str> {
             "it is /proc/zoneinfo, which tells of each zone of memory by itself\n\
              hint: /proc/vmstat, which tells of all, can be imported",
         ),
+        [b"version", number] if whole(number).is_some() => Some(SCHEDSTAT),
+        [domain, ..] if domain.strip_prefix(b"domain").and_then(whole).is_some() => Some(SCHEDSTAT),
         [name, _] if keyed::is_of_group(name) => Some(
             "it has memory.stat of a control group, of which some lines are called as those of \
              /proc/vmstat are\n\
@@ -335,10 +401,14 @@ impl Parser for Proc {
             self.file = pressure::named(line).to_vec();
             return Line::Noise;
         }
-        if matches!(first, b"Inter-|" | b"face") {
+        if matches!(first, b"Inter-|" | b"face") || interrupts::is_header(&all) {
             return Line::Noise;
         }
-        if let Some(why) = of_another_file(line, &all) {
+        self.has_total |= first == b"cpu";
+        // Nine numbers have `/proc/schedstat`, and `/proc/stat` from Linux 2.6.24 to 2.6.32.
+        let of_processor = first.strip_prefix(b"cpu").and_then(whole).is_some();
+        let unclear = of_processor && all.len() == 10 && !self.has_total;
+        if let Some(why) = of_another_file(line, &all).or(unclear.then_some(NINE)) {
             out.refuse(Refused(why.to_owned()));
             return Line::Noise;
         }

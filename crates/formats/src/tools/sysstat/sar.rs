@@ -39,7 +39,7 @@ pub(super) fn is_mpstat(names: &[&[u8]]) -> bool {
     let of_cpu = matches!(names.first(), Some(&(b"CPU" | b"NODE")));
     // sar -u ALL has %steal before %irq.
     let shares = place(b"%irq").is_some_and(|irq| place(b"%steal").is_none_or(|s| irq < s));
-    let known: [&[u8]; 2] = [b"NET_RX/s", b"intr/s"];
+    let known: [&[u8]; 4] = [b"NET_RX/s", b"intr/s", b"LOC/s", b"NMI/s"];
     of_cpu && (shares || names.iter().any(|n| known.contains(n)))
 }
 

@@ -1,6 +1,6 @@
 //! Lines of memory and swap.
 
-use super::text::{after_colon, of, pairs, parts, size_of};
+use super::text::{after_colon, of, pairs, parts, size_of, unit};
 use crate::Line;
 use crate::number::{decimal, scaled_decimal};
 use crate::out::{Out, Shape};
@@ -35,16 +35,8 @@ impl Memory {
     }
 
     fn part(&self, line: &[u8], out: &mut Out) -> Line {
-        let unit = match line.first() {
-            Some(b'K') => KIB,
-            Some(b'M') if line.starts_with(b"MiB") => KIB * KIB,
-            Some(b'G') => KIB.powi(3),
-            Some(b'T') => KIB.powi(4),
-            Some(b'P') => KIB.powi(5),
-            Some(b'E') => KIB.powi(6),
-            // Each number has its letter.
-            _ => 1.0,
-        };
+        // Without a unit before the line each number has its letter.
+        let unit = unit(line).map_or(1.0, |(bytes, _)| bytes);
         let Some(is_swap) = size_of(line).map(|of| of == "swap") else {
             return Line::Unknown;
         };

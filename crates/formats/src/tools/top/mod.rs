@@ -10,8 +10,8 @@
 //!   PID USER      PR  NI    VIRT    RES    SHR S %CPU %MEM     TIME+ COMMAND
 //! ```
 //!
-//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`. German, French and
-//! Spanish ones are known.
+//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`. Those of nine
+//! translations of procps-ng 4 are known.
 //!
 //! `%CPU` of a task is of one processor (the tool's "Irix mode", its default), unless what `TIME+`
 //! grew by says that it is of all ("Solaris mode"). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
@@ -34,7 +34,9 @@ use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use follows::{Iteration, SetOff};
 use memory::Memory;
-use text::{after_colon, clock_seconds, is_tasks, of, pairs, rest_from, size_of};
+use text::{
+    after_colon, clock_seconds, column_of, is_tasks, is_threads, of, pairs, rest_from, size_of,
+};
 
 const KIB: f64 = 1024.0;
 
@@ -99,11 +101,21 @@ const SETTINGS: [&str; 20] = [
     "USER", "RUSER", "SUSER", "GROUP", "TTY", "Flags", "STARTED",
 ];
 
-/// Whether a column of that name is the command, in English, German, French, Spanish or Polish.
+/// Whether a column of that name is the command, in the languages that [`text`] knows.
 fn is_command(name: &str) -> bool {
     matches!(
         name,
-        "COMMAND" | "Command" | "BEFEHL" | "COM." | "COMMANDE" | "ORDEN" | "POLECEN" | "KOMENDA"
+        "COMMAND"
+            | "Command"
+            | "BEFEHL"
+            | "COM."
+            | "COMMANDE"
+            | "ORDEN"
+            | "POLECEN"
+            | "KOMENDA"
+            | "COMANDO"
+            | "KOMMANDO"
+            | "COMANDA"
     )
 }
 
@@ -274,7 +286,7 @@ impl Top {
 
     /// `Tasks: 112 total,   1 running, …` or `Threads: …`.
     fn counts(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let threads = line.starts_with(b"Threads:") || line.starts_with(b"Hilos:");
+        let threads = is_threads(line);
         self.threads = threads;
         let Some(pairs) = pairs(after_colon(line)) else {
             return Line::Unknown;
@@ -300,8 +312,17 @@ impl Top {
         }
         self.put_system(out);
         self.within = Within::Tasks;
-        let names = all.iter().map(|f| String::from_utf8_lossy(f).into_owned());
+        let text: Vec<_> = all.iter().map(|f| String::from_utf8_lossy(f)).collect();
+        let names = text.iter().map(|name| column_of(name).to_owned());
         self.names = names.collect();
+        // The Chinese name of the state takes two places where there is one, and is left out.
+        let before = self.names.iter().position(|n| n == "SHR");
+        let chinese = text.iter().any(|n| n.starts_with("进程"));
+        if let Some(at) = before.filter(|at| self.names.get(at + 1).is_some_and(|n| n == "%CPU"))
+            && chinese
+        {
+            self.names.insert(at + 1, "S".to_owned());
+        }
     }
 
     fn task(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -414,9 +435,9 @@ impl Top {
             if is_tasks(line) {
                 return self.counts(line, out);
             }
-            if [&b"%Cpu"[..], b"Cpu", b"%CPU", b"%Node"]
+            if ["%Cpu", "Cpu", "%CPU", "%Node", "%CПроц."]
                 .iter()
-                .any(|s| line.starts_with(s))
+                .any(|s| line.starts_with(s.as_bytes()))
             {
                 return self.processors(line, out);
             }
@@ -433,7 +454,8 @@ impl Top {
             return Line::Noise;
         }
         let all: Vec<&[u8]> = fields(line).collect();
-        if all.contains(&&b"PID"[..]) && all.contains(&&b"%CPU"[..]) {
+        let is_pid = |w: &&[u8]| *w == b"PID" || w.starts_with("进程".as_bytes());
+        if all.iter().any(is_pid) && all.contains(&&b"%CPU"[..]) {
             self.header(&all, out);
             return Line::Noise;
         }

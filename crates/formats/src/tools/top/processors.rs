@@ -11,7 +11,10 @@ impl Top {
     /// `%Cpu(s): …`, `Cpu(s): …`, `%Cpu0  : …`, `%Node0 : …`, two of them side by side, or drawn.
     pub(super) fn processors(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line).into_owned();
-        let text = text.replace("CPU", "Cpu").replace("Node", "Cpunode ");
+        let text = text
+            .replace("CПроц.", "Cpu")
+            .replace("CPU", "Cpu")
+            .replace("Node", "Cpunode ");
         let mut seen = Line::Unknown;
         for part in text.split("Cpu").skip(1) {
             if let Some((before, _)) = part.split_once(['[', '|']) {
@@ -55,7 +58,8 @@ impl Top {
                 self.now.others.extend(all);
                 continue;
             }
-            let cpu = (label != "(s)").then(|| out.word(label.as_bytes()));
+            // Of all of them: `%Cpu(s)`, Swedish `%Cpu/er`, Polish and Korean `%Cpu`.
+            let cpu = (!matches!(label, "(s)" | "/er" | "")).then(|| out.word(label.as_bytes()));
             self.now.cpus.push((cpu, shares));
         }
         seen

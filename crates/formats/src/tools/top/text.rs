@@ -11,36 +11,102 @@ pub(super) fn after_colon(line: &[u8]) -> &[u8] {
     at.map_or(&[], |at| &line[at + 1..])
 }
 
+/// Units that stand before a line of sizes, as translations have them, too (`KB` is Brazilian for
+/// `KiB`, `Kio` Romanian, `КіБ` Ukrainian).
+const UNITS: [(&str, i32); 15] = [
+    ("KiB ", 1),
+    ("MiB ", 2),
+    ("GiB ", 3),
+    ("TiB ", 4),
+    ("PiB ", 5),
+    ("EiB ", 6),
+    ("KB ", 1),
+    ("MB ", 2),
+    ("GB ", 3),
+    ("Kio ", 1),
+    ("Mio ", 2),
+    ("Gio ", 3),
+    ("КіБ ", 1),
+    ("МіБ ", 2),
+    ("ГіБ ", 3),
+];
+
+/// Bytes of the unit that the text begins with, and what follows it.
+pub(super) fn unit(text: &[u8]) -> Option<(f64, &[u8])> {
+    UNITS.iter().find_map(|(unit, power)| {
+        let rest = text.strip_prefix(unit.as_bytes())?;
+        Some((KIB.powi(*power), rest))
+    })
+}
+
 /// The parts of a line that each begin with a unit: procps 4 puts memory and swap side by side
 /// where the terminal is wide.
 pub(super) fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let unit = |at: &usize| line[*at..].get(1..4) == Some(b"iB ") && b"KMGTPE".contains(&line[*at]);
-    let starts: Vec<usize> = (1..line.len()).filter(unit).collect();
+    let begins =
+        |at: &usize| !line[*at - 1].is_ascii_alphanumeric() && unit(&line[*at..]).is_some();
+    let starts: Vec<usize> = (1..line.len()).filter(begins).collect();
     let froms = [0].into_iter().chain(starts.clone());
     let tos = starts.into_iter().chain([line.len()]);
     froms.zip(tos).map(|(from, to)| &line[from..to])
 }
 
-/// What a line of sizes is of, by its label: memory or swap. (`Spch` is German, `Éch` French,
-/// `Intercambio` Spanish.)
+/// What a line of sizes is of, by its label: memory or swap, in the languages that procps-ng is
+/// translated to and that [`english`] knows.
 pub(super) fn size_of(line: &[u8]) -> Option<&'static str> {
     let label = &line[..line.len() - after_colon(line).len()];
-    let label = std::str::from_utf8(label).ok()?.strip_suffix(':')?.trim();
-    let label = match label.get(1..4) {
-        Some("iB ") => label[4..].trim(),
-        _ => label,
-    };
-    match label {
-        "Mem" | "Spch" => Some("memory"),
-        "Swap" | "Éch" | "Intercambio" => Some("swap"),
+    let label = label.strip_suffix(b":")?;
+    let label = unit(label).map_or(label, |(_, rest)| rest);
+    match std::str::from_utf8(label).ok()?.trim() {
+        "Mem" | "Spch" | "mem" | "RAM" | "Minn" | "메모리" | "Пам" => Some("memory"),
+        "Swap" | "Éch" | "Intercambio" | "swap" | "Växl" | "스  왑" | "Своп" => {
+            Some("swap")
+        }
         _ => None,
     }
 }
 
+/// Labels of the line that counts tasks, or threads.
+const TASKS: [&str; 9] = [
+    "Tasks:",
+    "Tâches:",
+    "Tareas:",
+    "Tarefas:",
+    "Uppgifter:",
+    "작  업:",
+    "Sarcini:",
+    "Завдання:",
+    "任务:",
+];
+const THREADS: [&str; 6] = [
+    "Threads:",
+    "Hilos:",
+    "Trådar:",
+    "스레드:",
+    "Fire exec:",
+    "Потоки:",
+];
+
 /// Whether the line counts tasks or threads.
 pub(super) fn is_tasks(line: &[u8]) -> bool {
-    let names = ["Tasks:", "Threads:", "Tâches:", "Tareas:", "Hilos:"];
-    names.iter().any(|n| line.starts_with(n.as_bytes()))
+    TASKS.iter().any(|n| line.starts_with(n.as_bytes())) || is_threads(line)
+}
+
+/// Whether the line counts threads.
+pub(super) fn is_threads(line: &[u8]) -> bool {
+    THREADS.iter().any(|n| line.starts_with(n.as_bytes()))
+}
+
+/// The English name of a column.
+pub(super) fn column_of(name: &str) -> &str {
+    match name {
+        "进程号" | "进程" => "PID",
+        "REZ" => "RES",
+        "WIRT" => "VIRT",
+        "WSP" | "DELT" | "M.PART" => "SHR",
+        "%PAM" | "%MIN" => "%MEM",
+        "PRI" => "PR",
+        _ => name,
+    }
 }
 
 /// The rest of a line from its field of that number, from zero, on.
@@ -95,11 +161,11 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
     found.iter().any(|(_, v)| !v.is_nan()).then_some(found)
 }
 
-/// The English name of what is so much, where it is a German, French or Spanish one, as
-/// procps-ng's translations have it. Of several words (`avail Mem`) the first is the name.
+/// The English name of what is so much, as procps-ng's translations have it: German, French, Spanish,
+/// Brazilian, Polish, Swedish, Korean, Romanian and Ukrainian. Of several words (`avail Mem`) the first is the name.
 fn english(name: &str) -> &str {
     match name {
-        "en cours" => return "running",
+        "en cours" | "em exec" => return "running",
         "en veille" => return "sleeping",
         "en espera" => return "wa",
         "softw int" => return "si",
@@ -107,20 +173,33 @@ fn english(name: &str) -> &str {
     }
     let first = name.split(' ').next().unwrap_or(name);
     match first {
-        "gesamt" => "total",
-        "frei" | "libr" | "libre" => "free",
-        "belegt" | "util" | "usado" => "used",
-        "verfü" | "dispo" | "dispon" => "avail",
-        "Puff/Cache" | "tamp/cache" | "búf/caché" => "buff/cache",
-        "ejecutar" => "running",
-        "hibernar" => "sleeping",
-        "arrêté" | "detener" => "stopped",
-        "ut" | "usuario" => "us",
+        "gesamt" | "razem" | "totalt" | "총계" | "загал" | "загалом" => "total",
+        "frei" | "libr" | "libre" | "wolne" | "fritt" | "잔여" | "liberă" | "вільн" | "віль" => {
+            "free"
+        }
+        "belegt" | "util" | "usado" | "użyte" | "anv" | "사용" | "utilizată" | "вик" | "вико" => {
+            "used"
+        }
+        "verfü" | "dispo" | "dispon" | "dost" | "tillg" | "가용" | "дост" => "avail",
+        "Puff/Cache" | "tamp/cache" | "búf/caché" | "buf/cache" | "버퍼/캐시" | "буф/кеш" => {
+            "buff/cache"
+        }
+        "ejecutar" | "körande" | "실행" | "rulând" | "працює" => "running",
+        "hibernar" | "dormindo" | "sovande" | "대기" | "dormind" | "приспано" => {
+            "sleeping"
+        }
+        "arrêté" | "detener" | "parado" | "stoppade" | "멈춤" | "oprit" | "зупинено" => {
+            "stopped"
+        }
+        "zumbi" | "좀비" | "zombi" | "зомбі" => "zombie",
+        "ut" | "usuario" | "uż" | "an" => "us",
         "sist" => "sy",
         "adecuado" => "ni",
-        "inact" => "id",
-        "hardw" => "hi",
-        "robar" => "st",
+        "inact" | "be" | "in" => "id",
+        "io" | "vä" => "wa",
+        "hardw" | "ha" => "hi",
+        "ma" => "si",
+        "robar" | "sk" => "st",
         _ => first,
     }
 }
