@@ -98,7 +98,8 @@ impl Table {
 fn is_plain(field: &str) -> bool {
     let number = crate::number::number(field.as_bytes()).is_some();
     number
-        || field == "-"
+        // Of bytes, in fsslower of libbpf-tools.
+        || matches!(field, "-" | "LL_MAX")
         || (field.len() == 1 && field.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
