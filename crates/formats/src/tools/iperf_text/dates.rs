@@ -70,6 +70,16 @@ impl Dates {
         }
     }
 
+    /// A stream was connected then, so many seconds after the beginning of the text. Where the others
+    /// are `idle`, it may be later than they tell: who listens waits for the next client.
+    pub(super) fn connected(&mut self, at: Stamp, now: f64, idle: bool) {
+        // Dates have whole seconds.
+        let later = |told: Stamp| between(told, at).is_some_and(|passed| passed.abs() >= 2.0);
+        if self.anchor.is_none() || idle && later(self.stamp(now)) {
+            self.anchor = Some((at, now));
+        }
+    }
+
     /// Whether a test above was at the same time as the present one.
     pub(super) fn is_told(&self) -> bool {
         self.told
