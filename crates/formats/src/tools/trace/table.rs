@@ -29,6 +29,11 @@ impl Table {
         self.names.iter().position(|n| n == name)
     }
 
+    /// The columns' names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// How many columns there are.
     pub(super) fn width(&self) -> usize {
         self.names.len()
