@@ -44,6 +44,7 @@ pub const FORMATS: &[Format] = &[
     tools::atop::FORMAT,
     tools::blktrace::binary::FORMAT,
     tools::blktrace::text::FORMAT,
+    tools::blktrace::events::FORMAT,
     tools::bsd::gstat::FORMAT,
     tools::bsd::iostat::FORMAT,
     tools::bsd::vmstat::FORMAT,
