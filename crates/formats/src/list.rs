@@ -40,6 +40,7 @@ impl Format {
 
 /// All formats, by tool.
 pub const FORMATS: &[Format] = &[
+    tools::ab::FORMAT,
     tools::arcstat::FORMAT,
     tools::atop::FORMAT,
     tools::blktrace::binary::FORMAT,
@@ -112,6 +113,7 @@ pub const FORMATS: &[Format] = &[
     tools::ps::FORMAT,
     tools::redis_benchmark::FORMAT,
     tools::ss::FORMAT,
+    tools::stress_ng::FORMAT,
     tools::trace::counts::SYSCOUNT,
     tools::sysbench::FORMAT,
     tools::sysstat::iostat::FORMAT,
