@@ -53,7 +53,7 @@ struct Test {
     secure: bool,
     seconds: Option<f64>,
     done: Option<f64>,
-    failed: f64,
+    failed: Option<f64>,
     bytes: Option<f64>,
     /// Column, unit, value.
     others: Vec<(String, &'static str, f64)>,
@@ -89,7 +89,7 @@ impl Ab {
         let done = Done {
             ops,
             bytes: test.bytes.unwrap_or(f64::NAN),
-            errors: test.failed,
+            errors: test.failed.unwrap_or(f64::NAN),
             ..UNKNOWN
         };
         self.work.amounts(out, of, done);
@@ -133,7 +133,7 @@ impl Ab {
                 return Some(Line::Data);
             }
             "Failed requests" => {
-                self.test.failed = plain()?;
+                self.test.failed = Some(plain()?);
                 return Some(Line::Data);
             }
             "Total transferred" => {
@@ -147,6 +147,9 @@ impl Ab {
             | "Total body sent"
             | "Total POSTed"
             | "Total PUT" => {
+                if name == "HTML transferred" && !value.ends_with(" bytes") {
+                    return None;
+                }
                 let unit = if value.ends_with(" bytes") {
                     "bytes"
                 } else {
@@ -164,11 +167,10 @@ impl Ab {
             }
             "Time per request" => {
                 let time = value.contains("[ms]").then(plain)??;
-                let all = value.contains("across all concurrent requests");
-                let column = if all {
-                    "time_per_request.all"
-                } else {
-                    "time_per_request"
+                let column = match value.split_once('(')?.1 {
+                    "mean)" => "time_per_request",
+                    "mean, across all concurrent requests)" => "time_per_request.all",
+                    _ => return None,
                 };
                 self.keep(column, "ms", time);
                 return Some(Line::Data);
