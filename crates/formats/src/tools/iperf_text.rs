@@ -205,7 +205,7 @@ impl Iperf {
             let told = |id: &String| self.streams.keys().any(|key| key.starts_with(id.as_str()));
             let idle = self.connected.keys().all(told);
             let now = self.base + self.omitted + self.reached;
-            self.dates.connected(at, now, idle);
+            self.dates.connected(at, now, idle, out);
         }
         self.streams.remove(id);
         let stream = Connected {
