@@ -83,7 +83,11 @@ fn percentiles_are_those_of_fio() {
 #[test]
 fn percentiles_of_half_a_millisecond_are_those_of_fio() {
     let name = "percentiles_of_half_a_millisecond_are_those_of_fio";
-    percentiles_agree(name, Fio::Looks, Delay::Spread([0.5, 0.7], 25, [12.0, 12.6]));
+    percentiles_agree(
+        name,
+        Fio::Looks,
+        Delay::Spread([0.5, 0.7], 25, [12.0, 12.6]),
+    );
 }
 
 /// How fio waits for a read.

@@ -62,6 +62,8 @@ const SIGNS: &[(&str, &[&str])] = &[
     ),
     ("netperf", &[" TEST from ", "THROUGHPUT="]),
     ("sysbench", &["sysbench 0.", "sysbench 1."]),
+    ("ab", &["This is ApacheBench"]),
+    ("stress-ng", &["stress-ng: "]),
     ("wrk", &["s test @ ", "m test @ ", "h test @ "]),
     (
         "pgbench",

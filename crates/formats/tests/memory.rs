@@ -45,6 +45,7 @@ const OF_DOCUMENT: i64 = 4;
 const OF_ONE_TIME: &[&str] = &[
     "blkparse",
     "blktrace",
+    "block-events",
     "fio-bw-log",
     "fio-hist-log",
     "fio-iops-log",

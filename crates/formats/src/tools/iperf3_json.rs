@@ -37,7 +37,10 @@ pub(crate) const FORMAT: Format = Format {
 
 fn recognise(head: &Head) -> u8 {
     let json = head.lines().any(|l| l.trim_ascii_start().starts_with(b"{"));
-    let names = head.contains("\"test_start\"") || head.contains("\"connecting_to\"");
+    // A test that never began tells of neither.
+    let names = ["\"test_start\"", "\"connecting_to\"", "\"intervals\""]
+        .iter()
+        .any(|name| head.contains(name));
     let version = head.contains("\"iperf 3") || head.contains("\"cookie\"");
     if json && names && version { 95 } else { 0 }
 }

@@ -16,7 +16,7 @@ use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work, instance};
-use crate::{Line, Parser};
+use crate::{Line, Parser, stamp_line};
 
 pub(crate) const IPERF3: Format = Format {
     name: "iperf3-text",
@@ -193,11 +193,20 @@ impl Iperf {
     /// `[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 51916`: who listens receives,
     /// also while it sends by another stream (`-d`, `-r`). A stream begins when it is connected,
     /// and a server gives its number to another later.
-    fn connects(&mut self, text: &str) -> Option<()> {
-        let (local, _) = text.split_once(" connected with ")?;
+    fn connects(&mut self, text: &str, out: &mut Out) -> Option<()> {
+        let (local, remote) = text.split_once(" connected with ")?;
         let port = local.rsplit_once(" port ")?.1;
         let receives = port == self.listens;
         let id = id_of(text)?;
+        // With -e: `… on 2024-03-07 09:15:42 (CET)`.
+        if let Some((_, date)) = remote.rsplit_once(" on ")
+            && let Some(at) = stamp_line::told(date.replace(['(', ')'], "").as_bytes(), out)
+        {
+            let told = |id: &String| self.streams.keys().any(|key| key.starts_with(id.as_str()));
+            let idle = self.connected.keys().all(told);
+            let now = self.base + self.omitted + self.reached;
+            self.dates.connected(at, now, idle, out);
+        }
         self.streams.remove(id);
         let stream = Connected {
             began: self.reached,
@@ -347,7 +356,9 @@ impl Iperf {
             Some((number(count.as_bytes())?, number(errors.as_bytes())?))
         };
         let mut found = Vec::new();
-        if self.header.contains("Jitter") {
+        // A sum of iperf 2 has a header of its own, and rows of streams follow without theirs.
+        let is_datagrams = row.rest.get(1) == Some(&"ms") && lost_of(&row.rest).is_some();
+        if is_datagrams || self.header.contains("Jitter") {
             match (plain(0), row.rest.get(1)) {
                 (Some(jitter), Some(&"ms")) => found.push(("jitter", "ms", jitter)),
                 // What is sent has no jitter, under the same header (`--bidir`).
@@ -473,7 +484,7 @@ impl Parser for Iperf {
         } else if text.contains("Server Report") {
             self.reported.extend(id_of(text).map(str::to_owned));
         } else if text.contains(" connected with ") {
-            self.connects(text);
+            self.connects(text, out);
         } else if text == "Server output:" {
             self.is_report = true;
             out.note(

@@ -1,5 +1,6 @@
 //! A file a format, or a family of them.
 
+pub(crate) mod ab;
 mod aix;
 pub(crate) mod arcstat;
 pub(crate) mod atop;
@@ -51,6 +52,7 @@ pub(crate) mod ps;
 pub(crate) mod redis_benchmark;
 mod solaris;
 pub(crate) mod ss;
+pub(crate) mod stress_ng;
 pub(crate) mod sysbench;
 pub(crate) mod sysstat;
 pub(crate) mod top;

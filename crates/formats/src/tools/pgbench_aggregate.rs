@@ -37,7 +37,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// Columns behind the first six, in so many as there may be; the sums are microseconds.
-const MORE: [(&str, &str); 9] = [
+const MORE: [(&str, &str); 10] = [
     ("lag.sum", "us"),
     ("lag.sum_of_squares", "us^2"),
     ("lag.min", "us"),
@@ -47,20 +47,32 @@ const MORE: [(&str, &str); 9] = [
     ("retries", ""),
     ("serialization_failures", ""),
     ("deadlock_failures", ""),
+    // After version 18.
+    ("other_sql_failures", ""),
 ];
 
 /// The numbers of a row, if they agree with one another.
 fn row(line: &[u8]) -> Option<Vec<u64>> {
     let all: Option<Vec<u64>> = fields(line).map(whole).collect();
-    let all = all.filter(|all| matches!(all.len(), 6 | 10 | 11 | 15))?;
-    let [start, count, sum, squares, least, most] = all[..6] else {
+    let all = all.filter(|all| matches!(all.len(), 6 | 10 | 11 | 15 | 16))?;
+    let [start, _, sum, squares, least, most] = all[..6] else {
         return None;
     };
+    let count = done(&all)?;
     let is_time = (1_000_000_000..10_000_000_000).contains(&start);
     let between = count.saturating_mul(least) <= sum && sum <= count.saturating_mul(most);
     let squared = |v: u64| count.saturating_mul(v.saturating_mul(v));
     let agrees = squared(least) <= squares && squares <= squared(most);
     (is_time && between && agrees).then_some(all)
+}
+
+/// How many transactions were done. Up to version 14, which prints no failures, the count has those that
+/// were skipped in it: `accumStats` of `pgbench.c`.
+fn done(row: &[u64]) -> Option<u64> {
+    match row.len() {
+        11 => row[1].checked_sub(row[10]),
+        _ => Some(row[1]),
+    }
 }
 
 struct Aggregate {
@@ -84,7 +96,7 @@ impl Aggregate {
         out.sample_at(Stamp::epoch((start + length) * 1000.0, 1_000_000));
         out.spans(length);
         let done = Done {
-            ops: row[1] as f64,
+            ops: done(row).map_or(f64::NAN, |n| n as f64),
             time: row[2] as f64 / 1e6,
             ..UNKNOWN
         };

@@ -2,6 +2,7 @@
 
 pub(crate) mod binary;
 mod device;
+pub(crate) mod events;
 mod pairing;
 pub(crate) mod text;
 

@@ -78,7 +78,7 @@ enum Seen {
 }
 
 /// The next field and what follows it.
-fn next(line: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn next(line: &[u8]) -> (&[u8], &[u8]) {
     let start = line.iter().position(|b| *b != b' ').unwrap_or(line.len());
     let line = &line[start..];
     let end = line.iter().position(|b| *b == b' ').unwrap_or(line.len());
@@ -86,7 +86,7 @@ fn next(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// A whole number of digits only.
-fn whole(text: &[u8]) -> Option<u64> {
+pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let add = |sum: u64, byte: &u8| {
         let digit = byte.wrapping_sub(b'0');
         (digit < 10).then_some(sum.checked_mul(10)?.checked_add(u64::from(digit))?)
@@ -107,7 +107,7 @@ fn nanos(text: &[u8]) -> Option<u64> {
 }
 
 /// `8,0` as one number.
-fn device(text: &[u8]) -> Option<u32> {
+pub(super) fn device(text: &[u8]) -> Option<u32> {
     let comma = text.iter().position(|b| *b == b',')?;
     let major = whole(&text[..comma]).filter(|n| *n < 1 << 12)?;
     let minor = whole(&text[comma + 1..]).filter(|n| *n < 1 << 20)?;
@@ -115,7 +115,7 @@ fn device(text: &[u8]) -> Option<u32> {
 }
 
 /// `WSM`, `FWFS`, `RA`, `DS`, `N`, `FN`.
-fn kind(text: &[u8]) -> Option<Kind> {
+pub(super) fn kind(text: &[u8]) -> Option<Kind> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_uppercase) {
         return None;
     }

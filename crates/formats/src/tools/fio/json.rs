@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use super::beside::Beside;
 use super::totals::{OPS, Total, totals};
 use crate::documents::{Documents, Piece, leaves, number, text};
 use crate::list::Format;
@@ -105,6 +106,7 @@ struct FioJson {
     printed: Option<f64>,
     /// End of what has no time, in seconds since the beginning.
     elapsed: f64,
+    beside: Beside,
 }
 
 impl FioJson {
@@ -115,6 +117,7 @@ impl FioJson {
             before: HashMap::new(),
             printed: None,
             elapsed: 0.0,
+            beside: Beside::default(),
         }
     }
 
@@ -131,6 +134,12 @@ impl FioJson {
             let why = "a JSON document without `jobs`: nothing of fio's";
             out.not_understood(self.documents.began(), why);
             return;
+        }
+        for entry in &entries {
+            let moved = entry.totals.iter().filter(|(op, _)| *op != "sync");
+            let name = text(entry.value, "jobname");
+            self.beside
+                .told(name, moved.map(|(_, total)| (total.ops, total.bytes)));
         }
         let milliseconds = number(document, "timestamp_ms") / 1000.0;
         let printed = [milliseconds, number(document, "timestamp")];
@@ -400,6 +409,7 @@ impl Parser for FioJson {
                 ));
                 Line::Unknown
             }
+            Piece::Outside if self.beside.line(&String::from_utf8_lossy(line), out) => Line::Noise,
             Piece::Outside if super::is_chatter(line) => Line::Noise,
             Piece::Outside => Line::Unknown,
             Piece::Inside => Line::Data,
@@ -418,5 +428,6 @@ impl Parser for FioJson {
 
     fn end(&mut self, out: &mut Out) {
         self.documents.end(out);
+        self.beside.end(out);
     }
 }

@@ -1,5 +1,6 @@
 //! fio, the flexible I/O tester: JSON, text, logs.
 
+mod beside;
 pub(crate) mod hist;
 pub(crate) mod json;
 pub(crate) mod log;
@@ -8,6 +9,7 @@ mod log_rows;
 pub(crate) mod terse;
 pub(crate) mod text;
 mod text_fields;
+mod text_job;
 mod totals;
 
 use crate::number::whole;
@@ -93,7 +95,9 @@ fn is_chatter(line: &[u8]) -> bool {
         "hostname=",
     ];
     let line = line.trim_ascii_start();
-    let laying = memchr::memmem::find(line, b": Laying out IO file").is_some();
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    // `rr: (g=0): rw=randread, bs=…` says what will be done.
+    let laying = has(b": Laying out IO file") || has(b": (g=") && has(b"): rw=");
     let starts = |start: &&str| line.starts_with(start.as_bytes());
     line.is_empty() || laying || line == b"..." || STARTS.iter().any(starts)
 }

@@ -124,6 +124,18 @@ impl Layout {
     }
 }
 
+/// The job that a line of terse output is of, and its KiB in all directions.
+pub(super) fn job_of(line: &str) -> Option<(&str, f64)> {
+    if !line.starts_with(['2', '3', '4', '5']) {
+        return None;
+    }
+    let parts = parts(line);
+    let layout = Layout::of(&parts)?;
+    let kib = |d: usize| number(parts[layout.from + d * layout.length].as_bytes());
+    let kib = (0..layout.directions).map(kib).sum::<Option<f64>>()?;
+    Some((parts[layout.from - 3], kib))
+}
+
 /// What a job's line told of a direction before: KiB and milliseconds.
 type Totals = Vec<(f64, f64)>;
 

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::DateTime;
-
 use super::text_fields::{ctime, pairs};
+use super::text_job::{Direction, Job};
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::number::{number, scaled};
@@ -46,32 +45,6 @@ fn recognise(head: &Head) -> u8 {
     } else {
         0
     }
-}
-
-/// A direction of a job.
-#[derive(Debug, Default)]
-struct Direction {
-    op: &'static str,
-    bytes: f64,
-    /// Seconds.
-    runtime: f64,
-    /// Mean of the whole latency, and of that from submission on, in seconds.
-    lat: Option<f64>,
-    clat: Option<f64>,
-}
-
-#[derive(Debug, Default)]
-struct Job {
-    client: String,
-    name: String,
-    group: i64,
-    pid: String,
-    printed: Option<DateTime>,
-    directions: Vec<Direction>,
-    /// I/Os of reads, writes, trims and syncs.
-    issued: [f64; 4],
-    /// Op, column, unit, value.
-    others: Vec<(&'static str, String, String, f64)>,
 }
 
 /// A job's values: of one direction, or of it as a whole.
@@ -171,9 +144,10 @@ impl FioText {
                 (size, rest.split_once("msec)")?.0, 1000.0)
             }
         };
-        // `io=1,024MB` of a wrapper that groups digits: `1` is not all of it.
-        size.ends_with(|c: char| c.is_ascii_alphabetic())
-            .then_some(())?;
+        // `io=1,024MB` may be of a wrapper that groups digits.
+        let is_size = size.ends_with(|c: char| c.is_ascii_alphabetic());
+        let is_grouped = of("io").is_some() && size.contains(',');
+        (is_size && !is_grouped).then_some(())?;
         let step = if size.contains('i') { 1024.0 } else { step };
         job.directions.push(Direction {
             op,
@@ -256,6 +230,15 @@ impl FioText {
         Some(())
     }
 
+    /// `errors    : total=7, first_error=5/<Input/output error>`, where the job goes on after them.
+    fn errors(&mut self, text: &str) -> Option<()> {
+        let job = self.jobs.last_mut()?;
+        let pairs = pairs(text);
+        let (_, total) = pairs.iter().find(|(key, _)| *key == "total")?;
+        job.errors = number(total.as_bytes())?;
+        Some(())
+    }
+
     /// `vda: ios=9785/10025, merge=0/0, ticks=542/12215, in_queue=12774, util=29.27%`.
     fn disk(&mut self, text: &str) -> Option<()> {
         let (name, values) = text.split_once(": ")?;
@@ -301,7 +284,8 @@ impl FioText {
             "mixed" => self.direction("mixed", rest, out),
             "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => self.latency(name, unit, rest),
             _ if name.contains(" prio ") && !unit.is_empty() => self.latency(name, unit, rest),
-            "fsync/fdatasync/sync_file_range" => Some(()),
+            "fsync/fdatasync/sync_file_range" | "Description" => Some(()),
+            "errors" => self.errors(rest),
             _ if name.starts_with("issued") => self.issued(rest),
             "bw" | "iops" | "cpu" | "IO depths" | "submit" | "complete" | "latency"
             | "steadystate" => {
@@ -431,6 +415,11 @@ impl FioText {
                 ..UNKNOWN
             };
             self.work.amounts(out, of(direction.op), done);
+        }
+        if job.errors > 0.0 {
+            let errors = job.errors;
+            let done = Done { errors, ..UNKNOWN };
+            self.work.amounts(out, of("(all)"), done);
         }
         for (op, column, unit, value) in &job.others {
             let instance = instance(out, of(op));

@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-/// `key=value` after `key=value`, with commas between.
+/// `key=value` after `key=value`, with a comma and a blank between: `675,39` is a value.
 pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
     let pair = |part: &'_ str| -> Option<(usize, usize)> {
         let at = part.find('=')?;
@@ -13,7 +13,8 @@ pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
         };
         Some((at, at + 1))
     };
-    text.split(',')
+    text.split(", ")
+        .map(|part| part.trim_end_matches([',', ' ']))
         .filter_map(|part| pair(part).map(|(a, b)| (part[..a].trim(), part[b..].trim())))
         .collect()
 }

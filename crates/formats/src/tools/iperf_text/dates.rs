@@ -60,13 +60,33 @@ impl Dates {
         let Some(from) = between(first, now).map(|after| after - to) else {
             return;
         };
+        self.begins_at(from, from + to, out);
+    }
+
+    /// A stream was connected then, so many seconds after the beginning of the text. Where the others
+    /// are `idle`, it may be later than they tell: who listens waits for the next client.
+    pub(super) fn connected(&mut self, at: Stamp, now: f64, idle: bool, out: &mut Out) {
+        // Dates have whole seconds.
+        let later = |told: Stamp| between(told, at).is_some_and(|passed| passed.abs() >= 2.0);
+        if self.anchor.is_some() && !(idle && later(self.stamp(now))) {
+            return;
+        }
+        self.anchor = Some((at, now));
+        let Some(from) = between(*self.first.get_or_insert(at), at) else {
+            return;
+        };
+        self.begins_at(from, from, out);
+    }
+
+    /// A test began then. One that another above was at the same time as is told already.
+    fn begins_at(&mut self, from: f64, until: f64, out: &mut Out) {
         // Times have whole seconds.
         let same = |(began, ended): &(f64, f64)| (began - 1.0..ended - 1.0).contains(&from);
         self.told = self.tests.iter().any(same);
         if self.told {
             out.note("a test that another above in the file tells of the time of is left out");
         } else {
-            self.tests.push((from, from + to));
+            self.tests.push((from, until));
         }
     }
 

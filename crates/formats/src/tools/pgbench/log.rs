@@ -53,7 +53,7 @@ fn transaction(line: &[u8]) -> Option<Transaction<'_>> {
     let micros = whole(micros).filter(|m| *m < 1_000_000)?;
     let seconds = whole(seconds).filter(|s| (1_000_000_000..10_000_000_000).contains(s))?;
     let time = match *time {
-        b"skipped" | b"failed" | b"serialization" | b"deadlock" => None,
+        b"skipped" | b"failed" | b"serialization" | b"deadlock" | b"other" => None,
         time => Some(whole(time)?),
     };
     if rest.len() > 2 || rest.iter().any(|n| crate::number::decimal(n).is_none()) {

@@ -1,4 +1,4 @@
-//! Where the well-known names of `node_exporter` are in the catalog.
+//! Where the well-known names of `node_exporter` and `windows_exporter` are in the catalog.
 
 /// Where a word of a row comes from.
 #[derive(Clone, Copy, Debug)]
@@ -7,13 +7,23 @@ pub(super) enum Source {
     Label(&'static str),
     /// The number in a label like `cpu0`.
     Cpu,
-    /// What the label `device` says of a disk, of an interface.
+    /// What the label `device` (or `nic`) says of a disk, of an interface.
     DiskLayer,
     NetLayer,
 }
 
+/// Who tells it: what one of them has of a measure is whole without the others'.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Origin {
+    #[default]
+    Node,
+    /// Before version 0.16.
+    NodeOfOld,
+    Windows,
+}
+
 /// A metric's share in a measure: it is added, times a factor.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) metric: &'static str,
     /// Only series with this label.
@@ -24,6 +34,7 @@ pub(super) struct Entry {
     pub(super) factor: f64,
     /// Without it the measure is not known.
     pub(super) must: bool,
+    pub(super) origin: Origin,
 }
 
 const fn one(
@@ -41,6 +52,7 @@ const fn one(
         words,
         factor,
         must: true,
+        origin: Origin::Node,
     }
 }
 
@@ -54,6 +66,25 @@ const fn by_mode(
     Entry {
         only: Some(("mode", mode)),
         ..one(metric, table, measure, words, 1.0)
+    }
+}
+
+const fn of_old(
+    metric: &'static str,
+    table: &'static str,
+    measure: &'static str,
+    words: &'static [Source],
+) -> Entry {
+    Entry {
+        origin: Origin::NodeOfOld,
+        ..one(metric, table, measure, words, 0.001)
+    }
+}
+
+const fn of_windows(entry: Entry) -> Entry {
+    Entry {
+        origin: Origin::Windows,
+        ..entry
     }
 }
 
@@ -85,6 +116,12 @@ const TRANSMIT: &[Source] = &[DEVICE, NetLayer, Fixed("transmit")];
 const MOUNT: &[Source] = &[Label("mountpoint"), DEVICE, Label("fstype")];
 const REST: &[Source] = &[Fixed("unaccounted")];
 
+/// Of `windows_exporter`, whose processors are `0,1`: node and number.
+const CORE: Source = Label("core");
+const NIC_RECEIVE: &[Source] = &[Label("nic"), NetLayer, Fixed("receive")];
+const NIC_TRANSMIT: &[Source] = &[Label("nic"), NetLayer, Fixed("transmit")];
+
+const WINDOWS_CPU: &str = "windows_cpu_time_total";
 const CPU_SECONDS: &str = "node_cpu_seconds_total";
 const GUEST: &str = "node_cpu_guest_seconds_total";
 
@@ -189,6 +226,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     one("node_disk_flush_requests_time_seconds_total", "disk", "time", FLUSH, 1.0),
     one("node_disk_io_time_seconds_total", "disk_device", "busy", DISK, 1.0),
     one("node_disk_io_time_weighted_seconds_total", "disk_device", "depth_time", DISK, 1.0),
+    // Before version 0.16, in milliseconds.
+    of_old("node_disk_read_time_ms", "disk", "time", READ),
+    of_old("node_disk_write_time_ms", "disk", "time", WRITE),
+    of_old("node_disk_io_time_ms", "disk_device", "busy", DISK),
+    of_old("node_disk_io_time_weighted", "disk_device", "depth_time", DISK),
     one("node_disk_io_now", "disk_device", "inflight", DISK, 1.0),
     one("node_network_receive_bytes_total", "net", "bytes", RECEIVE, 1.0),
     one("node_network_transmit_bytes_total", "net", "bytes", TRANSMIT, 1.0),
@@ -220,6 +262,15 @@ pub(super) const ENTRIES: &[Entry] = &[
     one("node_softnet_times_squeezed_total", "softnet", "squeezes", &[Cpu], 1.0),
     one("node_softnet_received_rps_total", "softnet", "steered", &[Cpu], 1.0),
     one("node_softnet_flow_limit_count_total", "softnet", "flow_limited", &[Cpu], 1.0),
+    // Interrupts and deferred calls are in Windows' privileged time, too.
+    of_windows(by_mode(WINDOWS_CPU, "user", "cpu", "time", &[CORE, Fixed("user")])),
+    of_windows(by_mode(WINDOWS_CPU, "privileged", "cpu", "time", &[CORE, Fixed("system")])),
+    of_windows(by_mode(WINDOWS_CPU, "idle", "cpu_idle", "idle", &[CORE])),
+    of_windows(one("windows_memory_available_bytes", "memory_state", "available", &[], 1.0)),
+    of_windows(one("windows_net_bytes_received_total", "net", "bytes", NIC_RECEIVE, 1.0)),
+    of_windows(one("windows_net_bytes_sent_total", "net", "bytes", NIC_TRANSMIT, 1.0)),
+    of_windows(one("windows_net_packets_received_total", "net", "packets", NIC_RECEIVE, 1.0)),
+    of_windows(one("windows_net_packets_sent_total", "net", "packets", NIC_TRANSMIT, 1.0)),
 ];
 
 /// Bytes of a page, where its size is not told.

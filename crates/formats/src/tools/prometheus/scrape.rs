@@ -7,7 +7,7 @@ use run::catalog::{self, Kind};
 
 use super::back::WentBack;
 use super::histogram::{Buckets, put_histogram};
-use super::node::{self, ENTRIES, Entry, Source};
+use super::node::{self, ENTRIES, Entry, Origin, Source};
 use super::text::Sample;
 use crate::out::{Out, Shape};
 use crate::{disk, net};
@@ -72,6 +72,7 @@ struct Cell {
     total: f64,
     has_total: bool,
     musts: usize,
+    origin: Origin,
     /// The samples it is made of.
     from: Vec<usize>,
 }
@@ -262,7 +263,10 @@ impl Known {
         let mut order: Vec<(&'static str, Vec<Word>)> = Vec::new();
         let mut growths: Vec<Option<Growth>> = vec![None; samples.len()];
         for (at, sample) in samples.iter().enumerate() {
-            if !sample.name.starts_with("node_") || !sample.value.is_finite() {
+            let is_known = ["node_", "windows_"]
+                .iter()
+                .any(|p| sample.name.starts_with(p));
+            if !is_known || !sample.value.is_finite() {
                 continue;
             }
             let name = node::present_name(&sample.name);
@@ -290,6 +294,7 @@ impl Known {
                     None => cell.level += sample.value * entry.factor,
                 }
                 cell.musts += usize::from(entry.must);
+                cell.origin = entry.origin;
                 cell.from.push(at);
             }
         }
@@ -331,7 +336,7 @@ impl Known {
                 continue;
             };
             let texts: Vec<&str> = words.iter().filter_map(|w| out.words().text(*w)).collect();
-            if cell.musts < musts(table, measure, &texts) {
+            if cell.musts < musts(table, measure, &texts, cell.origin) {
                 continue;
             }
             for at in &cell.from {
@@ -366,8 +371,8 @@ fn is_sum(entry: &Entry) -> bool {
     measure.is_some_and(|m| m.kind == Kind::Sum)
 }
 
-/// How many metrics a measure needs, with those fixed words.
-fn musts(table: &str, measure: &str, words: &[&str]) -> usize {
+/// How many metrics of that origin a measure needs, with those fixed words.
+fn musts(table: &str, measure: &str, words: &[&str], origin: Origin) -> usize {
     let fits = |e: &&Entry| {
         let fixed = e.words.iter().zip(words);
         let same = fixed
@@ -376,7 +381,7 @@ fn musts(table: &str, measure: &str, words: &[&str]) -> usize {
                 _ => None,
             })
             .all(|same| same);
-        e.must && e.table == table && e.measure == measure && same
+        e.must && e.origin == origin && e.table == table && e.measure == measure && same
     };
     ENTRIES.iter().filter(fits).count()
 }
@@ -397,7 +402,10 @@ fn words(entry: &Entry, sample: &Sample, out: &mut Out) -> Option<Vec<Word>> {
                 name.strip_prefix("cpu").unwrap_or(name)
             }
             Source::DiskLayer => disk::layer(sample.label("device")?.as_bytes()),
-            Source::NetLayer => net::layer(sample.label("device")?.as_bytes()),
+            Source::NetLayer => {
+                let name = sample.label("device").or(sample.label("nic"))?;
+                net::layer(name.as_bytes())
+            }
         })
     };
     let texts: Option<Vec<&str>> = entry.words.iter().map(word).collect();

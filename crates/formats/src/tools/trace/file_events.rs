@@ -15,8 +15,21 @@ use crate::{Line, Parser};
 const SLOWER: &[&str] = &[
     "TIME", "COMM", "PID", "T", "BYTES", "OFF_KB", "LAT(ms)", "FILENAME",
 ];
-/// Of `-j`, with commas between.
-const SLOWER_CSV: &str = "ENDTIME_us,TASK,PID,TYPE,BYTES,OFFSET_b,LATENCY_us,FILE";
+/// Of `-j`, with commas between: bcc's has microseconds, that of libbpf-tools (`-c`) nanoseconds.
+const SLOWER_CSV: [(&str, f64); 2] = [
+    (
+        "ENDTIME_us,TASK,PID,TYPE,BYTES,OFFSET_b,LATENCY_us,FILE",
+        1e6,
+    ),
+    (
+        "ENDTIME_ns,TASK,PID,TYPE,BYTES,OFFSET_b,LATENCY_us,FILE",
+        1e9,
+    ),
+];
+/// Of `fileslower`, whose rows name threads, and no offset.
+const FILE_SLOWER: &[&str] = &[
+    "TIME(s)", "COMM", "TID", "D", "BYTES", "LAT(ms)", "FILENAME",
+];
 const OPEN: &[&str] = &["PID", "COMM", "FD", "ERR", "PATH"];
 /// Of the DTraceToolkit, which prints `ERR` with -e only.
 const OPEN_DTRACE: &[&str] = &["UID", "PID", "COMM", "FD", "PATH"];
@@ -26,8 +39,9 @@ pub(crate) const FSSLOWER: Format = Format {
     name: "fsslower",
     tool: "fsslower",
     systems: "Linux",
-    help: "slow operations on files: ext4slower, xfsslower, btrfsslower, zfsslower, nfsslower",
-    recognised: "a header `TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME`, or that of -j",
+    help: "slow operations on files: ext4slower, xfsslower, btrfsslower, zfsslower, nfsslower, fileslower",
+    recognised: "a header `TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME`, or that of -j, or \
+                 `TIME(s) COMM TID D BYTES LAT(ms) FILENAME`",
     yields: &["file_event"],
     example: "\
 Tracing ext4 operations slower than 10 ms
@@ -35,10 +49,10 @@ TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME
 06:35:01 cron           16464  R 1249    0          16.05 common-auth
 ",
     recognise: |head| {
-        if head.any_starts(SLOWER_CSV) {
+        if SLOWER_CSV.iter().any(|(header, _)| head.any_starts(header)) {
             92
         } else {
-            recognise(head, SLOWER)
+            recognise(head, SLOWER).max(recognise(head, FILE_SLOWER))
         }
     },
     parser: || Box::new(Files::new()),
@@ -84,8 +98,8 @@ struct Files {
     table: Option<Table>,
     /// What the tool says that it traces.
     filesystem: &'static str,
-    /// Fields stand between commas.
-    commas: bool,
+    /// Fields stand between commas, and times are so many in a second.
+    commas: Option<f64>,
     /// Time of the first row of those, which are since boot.
     zero: Option<f64>,
     file: TableId,
@@ -96,6 +110,16 @@ struct Files {
 fn process(comm: &str, pid: &str) -> Option<(String, String)> {
     pid.parse::<u32>().ok()?;
     Some((format!("{comm}[{pid}]"), comm.to_owned()))
+}
+
+const OFFSETS: &str = "where in the file it was (OFF_KB) has no place and was left out";
+
+/// Bytes; libbpf-tools print `LL_MAX` of an fsync of the whole file.
+fn moved(text: &str) -> Option<f64> {
+    match text {
+        "LL_MAX" => Some(f64::NAN),
+        _ => number(text.as_bytes()),
+    }
 }
 
 /// When it was, as the row tells.
@@ -124,7 +148,7 @@ impl Files {
         Files {
             table: None,
             filesystem: "",
-            commas: false,
+            commas: None,
             zero: None,
             file: TableId::of("file_event"),
             tcp: TableId::of("tcp_event"),
@@ -136,26 +160,40 @@ impl Files {
     }
 
     fn slower(&self, row: &Row, out: &mut Out) -> Option<()> {
-        let (bytes, latency) = (row.number("BYTES")?, row.number("LAT(ms)")? / 1e3);
-        row.number("OFF_KB")?;
-        let process = Files::of(row)?;
+        let (bytes, latency) = (moved(row.text("BYTES")?)?, row.number("LAT(ms)")? / 1e3);
+        row.optional("OFF_KB")?;
+        let process = match row.text("TID") {
+            Some(thread) => {
+                thread.parse::<u32>().ok()?;
+                out.note("fileslower tells the thread (TID) and not its process: it was left out");
+                (String::new(), row.text("COMM")?.to_owned())
+            }
+            None => Files::of(row)?,
+        };
         let stamp = moment(row, out)?;
         let file = row.text("FILENAME")?;
-        self.put_slower(row.text("T")?, [latency, bytes], &process, file, stamp, out)
+        let letter = row.text("T").or(row.text("D"))?;
+        self.put_slower(letter, [latency, bytes], &process, file, stamp, out)?;
+        if row.text("OFF_KB").is_some() {
+            out.note(OFFSETS);
+        }
+        Some(())
     }
 
     /// `127200712278,bash,17225,R,128,0,4325,date`.
-    fn slower_csv(&mut self, line: &str, out: &mut Out) -> Option<()> {
+    fn slower_csv(&mut self, line: &str, per_second: f64, out: &mut Out) -> Option<()> {
         let cells: Vec<&str> = line.splitn(8, ',').collect();
         let [end, comm, pid, letter, bytes, offset, latency, file] = cells[..] else {
             return None;
         };
         let of = |text: &str| number(text.as_bytes());
-        let (bytes, latency, end) = (of(bytes)?, of(latency)? / 1e6, of(end)? / 1e6);
+        let (bytes, latency) = (moved(bytes)?, of(latency)? / 1e6);
+        let end = of(end)? / per_second;
         of(offset)?;
         let process = process(comm, pid)?;
         let zero = *self.zero.get_or_insert(end);
         let stamp = Stamp::Elapsed(end - zero);
+        out.note(OFFSETS);
         self.put_slower(letter, [latency, bytes], &process, file, stamp, out)
     }
 
@@ -172,11 +210,11 @@ impl Files {
             "R" => "read",
             "W" => "write",
             "O" => "open",
-            "S" => "fsync",
+            // bcc's and that of libbpf-tools.
+            "S" | "F" => "fsync",
             "G" => "stat",
             _ => return None,
         };
-        out.note("where in the file it was (OFF_KB) has no place and was left out");
         out.note("only operations slower than the tool's limit are in it");
         let moved = matches!(letter, "R" | "W");
         let words = [op, file, self.filesystem, process, command, ""];
@@ -237,7 +275,7 @@ impl Parser for Files {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
-        if let Some(table) = [SLOWER, OPEN, OPEN_DTRACE, CONNECT]
+        if let Some(table) = [SLOWER, FILE_SLOWER, OPEN, OPEN_DTRACE, CONNECT]
             .iter()
             .find_map(|h| Table::of(trimmed, h))
         {
@@ -247,17 +285,21 @@ impl Parser for Files {
         if trimmed.is_empty() || trimmed == "^C" || trimmed == "[...]" || self.banner(trimmed) {
             return Line::Noise;
         }
-        self.commas |= trimmed == SLOWER_CSV;
-        if self.commas {
-            return match self.slower_csv(trimmed, out) {
+        let header = SLOWER_CSV.iter().find(|(header, _)| *header == trimmed);
+        if let Some((_, per_second)) = header {
+            self.commas = Some(*per_second);
+            return Line::Noise;
+        }
+        if let Some(per_second) = self.commas {
+            return match self.slower_csv(trimmed, per_second, out) {
                 Some(()) => Line::Data,
-                None if trimmed == SLOWER_CSV || echoed(&text).is_some() => Line::Noise,
+                None if echoed(&text).is_some() => Line::Noise,
                 None => Line::Unknown,
             };
         }
         let row = self.table.as_ref().and_then(|table| table.row(trimmed));
         let seen = row.and_then(|row| {
-            if row.text("OFF_KB").is_some() {
+            if row.text("BYTES").is_some() {
                 self.slower(&row, out)
             } else if row.text("FD").is_some() {
                 self.open(&row, out)

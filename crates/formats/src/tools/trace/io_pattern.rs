@@ -20,6 +20,16 @@ const TOP: &[&str] = &[
     "PID", "COMM", "D", "MAJ", "MIN", "DISK", "I/O", "Kbytes", "AVGms",
 ];
 
+/// bcc's `filetop`; that of libbpf-tools has the same.
+const FTOP: &[&str] = &[
+    "TID", "COMM", "READS", "WRITES", "R_Kb", "W_Kb", "T", "FILE",
+];
+
+/// The same before 2018, which names it a process.
+const FTOP_OLD: &[&str] = &[
+    "PID", "COMM", "READS", "WRITES", "R_Kb", "W_Kb", "T", "FILE",
+];
+
 /// The first column is `UID`, of -Z `ZONE`, of -j `PROJ`.
 const ITOP: &[&str] = &["PID", "PPID", "CMD", "DEVICE", "MAJ", "MIN", "D"];
 const RWTOP: &[&str] = &["PID", "PPID", "CMD", "D", "BYTES"];
@@ -70,6 +80,23 @@ PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms
 14501  cksum            R 202 1   xvda1      361   28832   3.39
 ",
     recognise: |head| recognise(head, TOP),
+    parser: || Box::new(Pattern::new()),
+};
+
+pub(crate) const FILETOP: Format = Format {
+    name: "filetop",
+    tool: "filetop",
+    systems: "Linux",
+    help: "files that threads read and wrote most, and the load",
+    recognised: "a header `TID COMM READS WRITES R_Kb W_Kb T FILE`",
+    yields: &["system"],
+    example: "\
+08:00:23 loadavg: 0.91 0.33 0.23 3/286 26635
+
+TID     COMM             READS  WRITES R_Kb    W_Kb    T FILE
+26628   ld               161    186    643     152     R built-in.o
+",
+    recognise: |head| recognise(head, FTOP).max(recognise(head, FTOP_OLD)),
     parser: || Box::new(Pattern::new()),
 };
 
@@ -207,7 +234,12 @@ impl Pattern {
 
     /// `14501 cksum R 202 1 xvda1 361 28832 3.39`.
     fn top(table: &Table, line: &str, out: &mut Out) -> Option<()> {
-        let row = table.row(line)?;
+        // Of a process that has ended already no name is printed.
+        let named = |words: &Vec<&str>| words.len() + 1 == table.width() && words[1].len() == 1;
+        let words = Some(line.split_whitespace().collect()).filter(named);
+        let with_name = words.map(|words: Vec<&str>| [&words[..1], &["?"], &words[1..]].concat());
+        let with_name = with_name.map(|words| words.join(" "));
+        let row = table.row(with_name.as_deref().unwrap_or(line))?;
         let values = [
             ("I/O", "per interval", row.number("I/O")?),
             ("Kbytes", "KiB per interval", row.number("Kbytes")?),
@@ -225,6 +257,29 @@ impl Pattern {
         );
         let instance = out.word(instance.as_bytes());
         for (name, unit, value) in values {
+            out.other(name, unit, instance, value);
+        }
+        Some(())
+    }
+
+    /// `26628 ld 161 186 643 152 R built-in.o`.
+    fn files(table: &Table, line: &str, out: &mut Out) -> Option<()> {
+        let row = table.row(line)?;
+        let values = [
+            ("READS", "per interval"),
+            ("WRITES", "per interval"),
+            ("R_Kb", "KiB per interval"),
+            ("W_Kb", "KiB per interval"),
+        ]
+        .map(|(name, unit)| Some((name, unit, row.number(name)?)));
+        let thread = row.text("TID").or(row.text("PID"))?;
+        thread.parse::<u32>().ok()?;
+        let [command, file, kind] = ["COMM", "FILE", "T"].map(|n| row.text(n).unwrap_or(""));
+        if values.iter().any(Option::is_none) || !out.has_sample() {
+            return None;
+        }
+        let instance = out.word(format!("{command}[{thread}] {file} {kind}").as_bytes());
+        for (name, unit, value) in values.into_iter().flatten() {
             out.other(name, unit, instance, value);
         }
         Some(())
@@ -302,7 +357,11 @@ impl Pattern {
         let Some(words) = echoed(text) else {
             return false;
         };
-        let valued = if words[0] == "biotop" { "rp" } else { "dfmpt" };
+        let valued = match words[0] {
+            "biotop" => "rp",
+            "filetop" => "rps",
+            _ => "dfmpt",
+        };
         every(&words, valued, out);
         let at = words.iter().position(|w| *w == "-d" || *w == "--disk");
         let device = at.and_then(|at| words.get(at + 1));
@@ -326,12 +385,17 @@ impl Parser for Pattern {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
-        if let Some(table) = [BIO, IO, TOP, ITOP, RWTOP]
+        if let Some(table) = [BIO, IO, TOP, FTOP, FTOP_OLD, ITOP, RWTOP]
             .iter()
             .find_map(|h| Table::of(trimmed, h))
         {
             self.table = Some(table);
             return Line::Noise;
+        }
+        // `Tracing... Output every 5 secs. Hit Ctrl-C to end`.
+        let told = trimmed.strip_prefix("Tracing... Output every ");
+        if let Some(seconds) = told.and_then(|t| t.split(' ').next()?.parse().ok()) {
+            out.every(seconds);
         }
         if trimmed.is_empty()
             || trimmed == "[...]"
@@ -351,6 +415,8 @@ impl Parser for Pattern {
                     self.io(&table, trimmed, out)
                 } else if table.has("PPID") {
                     Pattern::process(&table, trimmed, out)
+                } else if table.has("R_Kb") {
+                    Pattern::files(&table, trimmed, out)
                 } else {
                     Pattern::top(&table, trimmed, out)
                 };

@@ -6,6 +6,7 @@ pub(crate) mod bpftrace;
 mod bpftrace_json;
 mod buckets;
 pub(crate) mod connections;
+pub(crate) mod counts;
 mod cumulative;
 pub(crate) mod dtrace;
 mod dtrace_list;

@@ -29,6 +29,11 @@ impl Table {
         self.names.iter().position(|n| n == name)
     }
 
+    /// The columns' names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// How many columns there are.
     pub(super) fn width(&self) -> usize {
         self.names.len()
@@ -98,7 +103,8 @@ impl Table {
 fn is_plain(field: &str) -> bool {
     let number = crate::number::number(field.as_bytes()).is_some();
     number
-        || field == "-"
+        // Of bytes, in fsslower of libbpf-tools.
+        || matches!(field, "-" | "LL_MAX")
         || (field.len() == 1 && field.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
