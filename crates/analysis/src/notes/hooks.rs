@@ -123,6 +123,7 @@ const NEEDS: &[Need] = &[
         "a segment that the driver gives back counts each time it is handed over",
     ),
     need("io_uring_submit_req", FILE, Rows, RINGS),
+    need("io_uring_submit_sqe", FILE, Rows, RINGS),
     need("io_uring_complete", FILE, Rows, RINGS),
 ];
 

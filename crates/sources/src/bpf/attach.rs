@@ -157,6 +157,10 @@ fn refusal(error: ProgramError, kind: &str) -> Refusal {
         {
             ("denied", REMEDY.into())
         }
+        // Of the verifier nothing was asked, so that loading is quick.
+        ProgramError::LoadError { io_error, .. } => {
+            ("failed", format!("the kernel refused the program: {io_error}"))
+        }
         other => failed(&other),
     }
 }

@@ -22,7 +22,7 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::load::{Constant, Lanes, Loaded, load};
+use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use counts::{Counts, Sums, largest};
@@ -33,8 +33,8 @@ use names::Names;
 pub const ENTRY: Entry = Entry {
     name: "bpf-file",
     help: "operations on files: which file, who, how long, how many bytes",
-    reads: "tracepoints raw_syscalls:sys_enter, sys_exit, io_uring:io_uring_submit_req, \
-            io_uring_complete, sched:sched_process_exec",
+    reads: "tracepoints raw_syscalls:sys_enter, sys_exit, io_uring:io_uring_submit_req (Linux 6.0: \
+            io_uring_submit_sqe), io_uring_complete, sched:sched_process_exec",
     link: "https://docs.kernel.org/trace/events.html",
     detail: Detail::Distributions,
     open,
@@ -80,13 +80,23 @@ const RING_OF_NAMES: u32 = 1 << 20;
 type Filesystems = [u64; FILESYSTEMS * FILESYSTEM_WORDS];
 type AllSums = [u64; OPS * SUM_WORDS];
 
-const HOOKS: [Hook; 5] = [
+const HOOKS: [Hook; 4] = [
     Hook::needed("file_enter", "sys_enter"),
     Hook::needed("file_exit", "sys_exit"),
     super::who::EXEC,
-    Hook::useful("file_submit", "io_uring_submit_req"),
     Hook::useful("file_complete", "io_uring_complete"),
 ];
+
+/// Where requests of `io_uring` begin: it had another name until Linux 6.2, and the request is its
+/// first argument where it has two.
+fn submit_hook() -> Hook {
+    const BEFORE: &str = "io_uring_submit_sqe";
+    if arguments(BEFORE) == Some(2) {
+        Hook::useful("file_submit_sqe", BEFORE)
+    } else {
+        Hook::useful("file_submit", "io_uring_submit_req")
+    }
+}
 
 struct Files {
     loaded: Loaded,
@@ -143,7 +153,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
     let sizes = [("rows", ROWS * lanes.count), ("ring", ring)];
-    let mut loaded = load(host, super::object!("file"), &sizes, &constants, &HOOKS)?;
+    let mut hooks = HOOKS.to_vec();
+    hooks.push(submit_hook());
+    let mut loaded = load(host, super::object!("file"), &sizes, &constants, &hooks)?;
     Ok(Box::new(Files {
         filesystems: loaded.array("filesystems")?,
         others: loaded.array("path_sums")?,
