@@ -109,6 +109,8 @@ fast=(-accel tcg,thread=multi -cpu max,la57=off)
 if [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then
     fast=(-enable-kvm -cpu host)
 fi
+# Disks to test with.
+for disk in virtio nvme; do truncate -s 128M "$at/$disk.img"; done
 shares=()
 for of in host=/ "tools=$at/tools" "kernel=$at/$kernel"; do
     shares+=(-virtfs "local,path=${of#*=},mount_tag=${of%%=*},security_model=none,readonly=on,multidevs=remap")
@@ -117,6 +119,8 @@ timeout --foreground "${LIMIT:-600}" nice -n 15 qemu-system-x86_64 "${fast[@]}" 
     -nodefaults -no-user-config -display none -no-reboot -serial stdio \
     -kernel "$at/$kernel/boot/vmlinuz-$version" -initrd "$at/initial.gz" \
     -append "console=ttyS0 quiet panic=-1 ${APPEND:-}" \
+    -drive "file=$at/virtio.img,format=raw,if=virtio,discard=unmap" \
+    -drive "file=$at/nvme.img,format=raw,if=none,id=nvme" -device nvme,drive=nvme,serial=1 \
     "${shares[@]}" -virtfs "local,path=$result,mount_tag=result,security_model=none" </dev/null ||
     echo "the machine did not end by itself" >&2
 exit "$(cat "$result/.status" 2>/dev/null || echo 1)"

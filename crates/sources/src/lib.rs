@@ -125,6 +125,7 @@ pub const SOURCES: &[Entry] = &[
     bpf::net::ENTRY,
     bpf::tcp::ENTRY,
     bpf::cpu::ENTRY,
+    bpf::nfs::ENTRY,
     bpf::file::ENTRY,
 ];
 

@@ -6,7 +6,6 @@
 //!
 //! <https://docs.kernel.org/trace/events.html>
 
-mod counts;
 mod events;
 mod names;
 
@@ -22,10 +21,10 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
+use super::entries::{Counts, Entry as Counted, Sums, largest};
 use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
-use counts::{Counts, Sums, largest};
 use events::{Events, Known};
 use names::Names;
 
@@ -239,7 +238,7 @@ fn add(rest: &mut Rest, of: (usize, usize), sums: Sums) {
 impl Files {
     /// Ends the program's interval: what it counted in it, and what came late to the one
     /// before.
-    fn turn(&mut self) -> io::Result<Vec<counts::Entry>> {
+    fn turn(&mut self) -> io::Result<Vec<Counted>> {
         let mut entries = Vec::new();
         let past = self.control.interval();
         // The place of the next one still has what came late to the one before this.
@@ -301,7 +300,7 @@ impl Files {
     }
 
     /// Rows of `file_path`.
-    fn tell(&mut self, named: &[counts::Entry], rest: Rest, out: &mut Sink) {
+    fn tell(&mut self, named: &[Counted], rest: Rest, out: &mut Sink) {
         let Some(words) = &self.words else {
             return;
         };

@@ -11,7 +11,7 @@ fn the_reduced_types_can_be_read_and_are_few() {
         "btf_trace_block_rq_issue\nbpf_iter_task",
     );
     let (all, _) = All::open(&bytes, &wanted).unwrap();
-    let reduced = reduce(&bytes, &wanted).unwrap();
+    let reduced = reduce(&bytes, &[], &wanted).unwrap();
     assert!(reduced.structs.len() < bytes.len() / 20);
     assert!(reduced.hooks.len() < bytes.len() / 2);
     for of in [&reduced.structs, &reduced.hooks] {
@@ -88,7 +88,7 @@ fn arguments_of_a_tracepoint_are_counted() {
             ([34, of(kind::TYPEDEF, 0), 2], &[]),
         ];
         let wanted = Wanted::new("request", "btf_trace_block_rq_issue\nbtf_trace_other");
-        let reduced = reduce(&made(types, names), &wanted).unwrap();
+        let reduced = reduce(&made(types, names), &[], &wanted).unwrap();
         let counted = HashMap::from([("block_rq_issue".to_owned(), expected)]);
         assert_eq!(reduced.arguments, counted);
     }
@@ -127,13 +127,13 @@ fn the_types_of_new_kernels_are_mapped() {
 fn what_is_no_description_is_refused() {
     let wanted = Wanted::new(STRUCTS, HOOKS);
     for bytes in [&[][..], &[0; 100]] {
-        assert!(reduce(bytes, &wanted).is_none());
+        assert!(reduce(bytes, &[], &wanted).is_none());
     }
     let mut cut = vec![0x9f, 0xeb, 1, 0];
     for field in [24_u32, 0, 900, 900, 10] {
         cut.extend_from_slice(&field.to_ne_bytes());
     }
-    assert!(reduce(&cut, &wanted).is_none());
+    assert!(reduce(&cut, &[], &wanted).is_none());
 }
 
 /// Without its type the loader would say that this kernel has no such hook.
