@@ -18,6 +18,7 @@ DELAY = 0.04
 
 
 def sh(text):
+    print("+", text, flush=True)
     done = subprocess.run(text, shell=True, text=True, capture_output=True)
     if done.returncode:
         raise OSError(f"{text}: {done.stdout} {done.stderr}")
@@ -45,16 +46,22 @@ def serve():
     slow = sh("dmsetup info -c --noheadings -o minor slow").strip()
     if not os.path.exists(f"/dev/dm-{slow}"):
         sh(f"mknod /dev/dm-{slow} b $(dmsetup info -c --noheadings -o major slow | tr -d ' ') {slow}")
-    sh(f"mkdir -p /srv/slow /srv/fast; mount /dev/dm-{slow} /srv/slow")
+    # Above them something that can be exported, for version 4: what is below is an overlay.
+    sh("mount -t tmpfs srv /srv; mkdir -p /srv/slow /srv/fast")
+    sh(f"mount /dev/dm-{slow} /srv/slow")
     sh("mount -t tmpfs fast /srv/fast; mkdir /srv/fast/deep; mount -t nfsd nfsd /proc/fs/nfsd")
     options = "rw,no_root_squash,no_subtree_check,insecure"
     with open("/etc/exports", "w") as exports:
+        exports.write(f"/srv 127.0.0.1({options},fsid=0)\n")
         exports.write(f"/srv/fast 127.0.0.1({options},fsid=1)\n/srv/slow 127.0.0.1({options},fsid=2)\n")
-    sh("mkdir -p /run/rpcbind /var/lib/nfs/v4recovery /var/lib/nfs/sm; rpcbind -w || rpcbind; exportfs -r")
-    sh("touch /var/lib/nfs/etab /var/lib/nfs/rmtab; rpc.mountd; rpc.nfsd 4")
+    sh("mkdir -p /run/rpcbind /var/lib/nfs/v4recovery /var/lib/nfs/sm; touch /var/lib/nfs/etab /var/lib/nfs/rmtab")
+    # What stays in the background keeps its output open.
+    sh("(rpcbind; exportfs -r; rpc.mountd) >/dev/null 2>&1 </dev/null; rpc.nfsd 4")
 
 
 def mount(version, what, at):
+    if version != "3":
+        what = what.removeprefix("/srv")
     sh(f"mkdir -p {at}; mount -t nfs -o vers={version},proto=tcp,nolock,rsize={SIZE},wsize={SIZE} 127.0.0.1:{what} {at}")
 
 
@@ -157,6 +164,8 @@ def compare(told):
             for file, amount in (("/srv/fast/deep/a", COUNT),):
                 groups = get(run, f"nfsd.ops by file where op = {version} {op} and file = {file}")
                 same(f"{op} of {file}", sum(g["total"] for g in groups), amount)
+            # Of the mount, which was made before: the first number is of operations.
+            same(f"{op} of mountstats", should.get(f"{version} {op}"), told["mountstats"][op][0])
     for group in get(run, "nfsd.ops by op, file"):
         print("   ", group["key"], group["total"])
     return wrong

@@ -166,3 +166,64 @@ fn every_hook_of_the_programs_is_looked_for() {
     }
     assert!(hooks > 25, "{hooks}");
 }
+
+/// What a module describes is numbered and named behind what the kernel describes.
+#[test]
+fn structs_of_a_module_are_read_with_those_of_the_kernel() {
+    let of = |kind: u32, parts: u32| kind << 24 | parts;
+    let names = "\0u32\0request\0btf_trace_block_rq_issue\0";
+    let base = made(
+        &[
+            ([1, of(kind::FLOAT, 0), 4], &[]),
+            ([5, of(kind::STRUCT, 2), 8], &[[1, 1], [0, 1], [1, 32]]),
+            ([13, of(kind::TYPEDEF, 0), 1], &[]),
+        ],
+        names,
+    );
+    let behind = |name: u32| names.len() as u32 + name;
+    // `peer`, `svc_rqst` with one in it, and another `request`.
+    let own = "\0peer\0svc_rqst\0rq_prog\0rq_addr\0";
+    let request = [5, of(kind::STRUCT, 2), 8];
+    let module = made(
+        &[
+            (
+                [behind(1), of(kind::STRUCT, 2), 8],
+                &[[1, 1], [0, 1], [1, 32]],
+            ),
+            (
+                [behind(6), of(kind::STRUCT, 2), 16],
+                &[[behind(15), 1], [0, behind(23)], [4, 64]],
+            ),
+            (request, &[[1, 1], [0, 1], [1, 32]]),
+        ],
+        own,
+    );
+    let wanted = Wanted::new("request\nsvc_rqst\npeer", "btf_trace_block_rq_issue");
+    for (module, expected) in [(&module[..], true), (&[], false), (&module[..40], false)] {
+        let reduced = reduce(&base, module, &wanted).unwrap();
+        Btf::parse(&reduced.structs, Endianness::default()).unwrap();
+        let (all, found) = All::open(&reduced.structs, &wanted).unwrap();
+        let mut seen: Vec<_> = found
+            .structs
+            .iter()
+            .map(|id| all.name(word(all.get(*id).unwrap().0, 0).unwrap()))
+            .collect();
+        seen.sort_unstable();
+        if !expected {
+            assert_eq!(seen, [b"request"]);
+            continue;
+        }
+        assert_eq!(seen, [&b"peer"[..], b"request", b"svc_rqst"]);
+        let struct_of = |wanted: &[u8]| {
+            let named = |id: &&u32| all.name(word(all.get(**id).unwrap().0, 0).unwrap()) == wanted;
+            *found.structs.iter().find(named).unwrap()
+        };
+        let (rqst, ..) = all.get(struct_of(b"svc_rqst")).unwrap();
+        let field = |part: usize, at: usize| word(rqst, 12 + part * 12 + at).unwrap();
+        assert_eq!(all.name(field(0, 0)), b"rq_prog");
+        assert_eq!(all.name(field(1, 0)), b"rq_addr");
+        assert_eq!(field(1, 4), struct_of(b"peer"));
+        let (_, number, _) = all.get(field(0, 4)).unwrap();
+        assert_eq!((number, field(1, 8)), (kind::FLOAT, 64));
+    }
+}
