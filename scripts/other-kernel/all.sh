@@ -6,7 +6,7 @@ set -eu
 sonde=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 status=0
-for what in disks nfs; do
+for what in disks nfs rest; do
     export RESULT
     RESULT=$(mktemp -d)
     "$here/../other-kernel.sh" python3 "$here/$what.py" record "$sonde" /result || status=1

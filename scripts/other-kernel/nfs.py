@@ -1,6 +1,6 @@
 """An NFS server and its client on one kernel, recorded and compared with the kernel's counters.
 
-    nfs.py record SONDE FOLDER     in the machine of scripts/other-kernel.sh
+    nfs.py record SONDE FOLDER [VERSION...]    in the machine of scripts/other-kernel.sh
     nfs.py compare SONDE FOLDER    outside, where answers are quick
 
 Every operation and byte of /proc/net/rpc/nfsd has to be in the breakdown by client and file, in the
@@ -92,7 +92,7 @@ def work(at):
 def record_all():
     serve()
     runs = []
-    for version in ("3", "4.2"):
+    for version in sys.argv[4:] or ("3", "4.2"):
         at = f"/mnt/{version}"
         mount(version, "/srv/fast", at)
         runs.append(record(f"nfs-{version}", at, work(at)))
@@ -156,13 +156,13 @@ def compare(told):
     same("clients", clients, {"127.0.0.1"})
     version = "v3" if "nfs-3" in run else "v4"
     if run.endswith("slow"):
-        for group in get(run, f"nfsd.time by op, client where op = {version} READ"):
+        for group in get(run, f"nfsd.time by op, client where op = '{version} READ'"):
             print(f"   READ took {group['total']} s, the device {DELAY}")
             same("slow READ", DELAY <= group["total"] < DELAY + 0.2, True)
     else:
         for op in ("READ", "WRITE"):
             for file, amount in (("/srv/fast/deep/a", COUNT),):
-                groups = get(run, f"nfsd.ops by file where op = {version} {op} and file = {file}")
+                groups = get(run, f"nfsd.ops by file where op = '{version} {op}' and file = {file}")
                 same(f"{op} of {file}", sum(g["total"] for g in groups), amount)
             # Of the mount, which was made before: the first number is of operations.
             same(f"{op} of mountstats", should.get(f"{version} {op}"), told["mountstats"][op][0])

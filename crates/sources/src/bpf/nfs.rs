@@ -21,7 +21,7 @@ use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
 use super::entries::{Counts, Entry as Counted, Sums, largest};
-use super::load::{Constant, Lanes, Loaded, load};
+use super::load::{Constant, Lanes, Loaded, describes_nfs, load};
 use super::losses::Losses;
 use super::ring::Ring;
 use super::who::{Who, u32_at, u64_at};
@@ -92,6 +92,13 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let path = host.proc("net/rpc/nfsd");
     let needs = "the NFS server's module (modprobe nfsd; starting the server loads it)";
     std::fs::metadata(&path).map_err(|e| Availability::of(&path, &e, needs, "run as root"))?;
+    if !describes_nfs()? {
+        return Err(Availability::Unsupported {
+            needs: "a kernel that describes its modules' types, CONFIG_DEBUG_INFO_BTF_MODULES, \
+                    and the module nfsd from before the recording began"
+                .into(),
+        });
+    }
     let lanes = Lanes::of_this_machine();
     let with_events = host.look.events_of("nfsd");
     let ring = if with_events {

@@ -361,6 +361,14 @@ pub(super) struct Reduced {
     pub(super) hooks: Vec<u8>,
     /// Arguments of the tracepoints among them, which differ between kernels.
     pub(super) arguments: HashMap<String, u32>,
+    /// Whether what programs read of the module is there.
+    pub(super) has_module: bool,
+}
+
+/// Whether those types have all these names.
+fn are_named(all: &All<'_>, ids: &[u32], names: &[&[u8]]) -> bool {
+    let name = |id: &u32| Some(all.name(word(all.get(*id)?.0, 0)?));
+    names.iter().all(|n| ids.iter().any(|id| name(id) == Some(n)))
 }
 
 /// `None` if `bytes` is not in the format, or has nothing of what the programs need. What of a
@@ -368,17 +376,19 @@ pub(super) struct Reduced {
 fn reduce(bytes: &[u8], module: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
     let (all, found) = All::open(bytes, wanted)?;
     let mut read = found.structs;
-    let whole = match All::of_module(module, &all, &OF_MODULE) {
-        Some((more, of_module)) => {
-            read.extend(of_module);
-            structs(&more, read)
+    let of_module = All::of_module(module, &all, &OF_MODULE);
+    let types = match &of_module {
+        Some((more, found)) => {
+            read.extend(found);
+            more
         }
-        None => structs(&all, read),
+        None => &all,
     };
     Some(Reduced {
         arguments: arguments(&all, &found.hooks),
         hooks: hooks(&all, &found.hooks)?,
-        structs: whole?,
+        has_module: are_named(types, &read, &OF_MODULE),
+        structs: structs(types, read)?,
     })
 }
 

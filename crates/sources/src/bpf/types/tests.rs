@@ -209,6 +209,8 @@ fn structs_of_a_module_are_read_with_those_of_the_kernel() {
             .map(|id| all.name(word(all.get(*id).unwrap().0, 0).unwrap()))
             .collect();
         seen.sort_unstable();
+        // It lacks `svc_fh`.
+        assert!(!reduced.has_module);
         if !expected {
             assert_eq!(seen, [b"request"]);
             continue;
@@ -226,4 +228,21 @@ fn structs_of_a_module_are_read_with_those_of_the_kernel() {
         let (_, number, _) = all.get(field(0, 4)).unwrap();
         assert_eq!((number, field(1, 8)), (kind::FLOAT, 64));
     }
+}
+
+#[test]
+fn types_are_looked_for_by_all_their_names() {
+    let of = |kind: u32| kind << 24;
+    let names = "\0svc_rqst\0svc_fh\0";
+    let both = made(
+        &[
+            ([1, of(kind::STRUCT), 8], &[]),
+            ([10, of(kind::STRUCT), 8], &[]),
+        ],
+        names,
+    );
+    let wanted = Wanted::new("svc_rqst\nsvc_fh", "");
+    let (all, found) = All::open(&both, &wanted).unwrap();
+    assert!(are_named(&all, &found.structs, &OF_MODULE));
+    assert!(!are_named(&all, &found.structs[..1], &OF_MODULE));
 }
