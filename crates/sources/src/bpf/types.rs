@@ -368,7 +368,9 @@ pub(super) struct Reduced {
 /// Whether those types have all these names.
 fn are_named(all: &All<'_>, ids: &[u32], names: &[&[u8]]) -> bool {
     let name = |id: &u32| Some(all.name(word(all.get(*id)?.0, 0)?));
-    names.iter().all(|n| ids.iter().any(|id| name(id) == Some(n)))
+    names
+        .iter()
+        .all(|n| ids.iter().any(|id| name(id) == Some(n)))
 }
 
 /// `None` if `bytes` is not in the format, or has nothing of what the programs need. What of a
