@@ -162,7 +162,8 @@ mod tests {
         assert_eq!(client_name(&[7, address, 0, 2]), None);
         let named = client_name(&[7, address, 0, 2 | 1 << 32]);
         assert_eq!(named.as_deref(), Some("10.9.8.2"));
-        let loopback = client_name(&[7, 0, 1 << 56, 10 | 1 << 32]);
+        let version_6 = 10;
+        let loopback = client_name(&[7, 0, 1 << 56, version_6 | 1 << 32]);
         assert_eq!(loopback.as_deref(), Some("::1"));
     }
 
