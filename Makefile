@@ -5,7 +5,7 @@ CARGO ?= cargo
 export PATH := $(PATH):$(HOME)/.cargo/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test build page setup setup-test setup-bench lint without-ebpf generate \
+.PHONY: demo test test-other-kernel build page setup setup-test setup-bench lint without-ebpf generate \
 	check-generated bench install clean
 
 demo: setup build ## install what is missing, build, record a benchmark, draw it
@@ -38,6 +38,10 @@ lint: setup-test page ## formatting and lints, as CI has them
 without-ebpf: setup-test page ## the build without eBPF, which needs no clang: lints, and what it says
 	CLANG=/nonexistent $(CARGO) clippy -p sonde -p sources --no-default-features --all-targets -- -D warnings
 	CLANG=/nonexistent $(CARGO) test -p sources --no-default-features --test lacking
+
+test-other-kernel: setup-test ## on Debian's kernel, in a virtual machine: kinds of disks, NFS (ten minutes)
+	$(CARGO) build
+	@scripts/other-kernel/all.sh $(abspath $(TARGET))/debug/sonde
 
 generate: ## write the generated files anew
 	$(CARGO) build

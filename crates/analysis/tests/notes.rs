@@ -76,6 +76,8 @@ fn of_each_source() -> Runs {
         s.row("file_path", &words, &[1.0, 100.0, 0.1]);
         let words = ["transmit", "10.0.0.1", "80", "4000", "p", "p", "/"];
         s.row("tcp_connection", &words, &[100.0, 1.0, 0.0]);
+        let words = ["v3 READ", "10.0.0.1", "/f"];
+        s.row("nfsd_file", &words, &[1.0, 100.0, 0.1]);
     })
 }
 
@@ -148,6 +150,24 @@ const HOOKS: &[(&str, &str, &[&str], &[&str])] = &[
         "io_uring_complete",
         &["file.ops by op", "file.mean_latency by file"],
         &["disk.ios by file"],
+    ),
+    (
+        "bpf-nfs",
+        "nfsd_compound_status",
+        &["nfsd.ops by client", "nfsd.mean_latency by op"],
+        &["tcp.bytes"],
+    ),
+    (
+        "bpf-nfs",
+        "nfsd_fh_verify",
+        &["nfsd.ops by file", "nfsd.bytes where file ~ f"],
+        &["nfsd.ops by client"],
+    ),
+    (
+        "bpf-nfs",
+        "nfsd_read_io_done",
+        &["nfsd.bytes by client"],
+        &["nfsd.ops by client"],
     ),
 ];
 

@@ -125,6 +125,7 @@ pub const SOURCES: &[Entry] = &[
     bpf::net::ENTRY,
     bpf::tcp::ENTRY,
     bpf::cpu::ENTRY,
+    bpf::nfs::ENTRY,
     bpf::file::ENTRY,
 ];
 
@@ -132,7 +133,17 @@ pub const SOURCES: &[Entry] = &[
 /// slower: `--with file`.
 const ONLY_WITH: &[(&str, &str)] = &[("bpf-file", "file")];
 
+/// Sources in the kernel of what few machines have, and the source that is available where one
+/// does: nobody misses them elsewhere.
+const ONLY_WHERE: &[(&str, &str)] = &[("bpf-nfs", "nfsd")];
+
 impl Entry {
+    /// The source without which this one has nothing to observe, if any.
+    pub fn only_where(&self) -> Option<&'static str> {
+        let found = ONLY_WHERE.iter().find(|(source, _)| *source == self.name);
+        found.map(|(_, other)| *other)
+    }
+
     /// The subject that has to be asked for with `--with`, if any.
     pub fn only_with(&self) -> Option<&'static str> {
         let found = ONLY_WITH.iter().find(|(source, _)| *source == self.name);

@@ -27,6 +27,8 @@ fn a_build_without_ebpf_says_so() {
         }
         names.push(entry.name);
     }
-    let all = ["bpf-disk", "bpf-net", "bpf-tcp", "bpf-cpu", "bpf-file"];
+    let all = [
+        "bpf-disk", "bpf-net", "bpf-tcp", "bpf-cpu", "bpf-nfs", "bpf-file",
+    ];
     assert_eq!(names, all);
 }

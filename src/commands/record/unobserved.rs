@@ -1,7 +1,7 @@
 //! What a recording will not have, told once before it begins.
 
 use run::manifest::SourceState;
-use sources::{Detail, SOURCES};
+use sources::{Detail, Entry, SOURCES};
 
 /// What was asked for by name.
 #[derive(Clone, Debug, Default)]
@@ -49,15 +49,16 @@ struct Missing<'s> {
 
 /// What is not observed, why, and what would help; `None` if nothing is missing that anybody
 /// expects. What this machine does not have is missed only by who asked for it, but for what
-/// programs in the kernel tell: every host has disks, networks and processors.
+/// programs in the kernel tell: every host has disks, networks and processors. Not every one is an
+/// NFS server.
 pub(super) fn told(states: &[SourceState], asked: &Asked) -> Option<String> {
     let mut missing: Vec<Missing> = vec![];
     let mut in_vain: Vec<String> = vec![];
     let mut no_ebpf = false;
     for source in states.iter().filter(|s| s.state != "available") {
         let options = asked.options(&source.name);
-        let mut entries = SOURCES.iter().filter(|e| e.name == source.name);
-        let is_ebpf = entries.any(|e| e.detail > Detail::Samples);
+        let entry = SOURCES.iter().find(|e| e.name == source.name);
+        let is_ebpf = entry.is_some_and(|e| e.detail > Detail::Samples && has_subject(states, e));
         let expected = !asked.only_samples && (is_ebpf || source.state != "unsupported");
         if !expected && options.is_empty() {
             continue;
@@ -96,9 +97,35 @@ pub(super) fn told(states: &[SourceState], asked: &Asked) -> Option<String> {
     Some(text)
 }
 
+/// Whether this machine has what the source observes.
+fn has_subject(states: &[SourceState], entry: &Entry) -> bool {
+    let available = |name| {
+        states
+            .iter()
+            .any(|s| s.name == name && s.state == "available")
+    };
+    entry.only_where().is_none_or(available)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_of_an_nfs_server_are_missed_where_there_is_one() {
+        let without = state("bpf-nfs", "unsupported", "needs a server");
+        let nfsd = |is| state("nfsd", is, "");
+        let asked = Asked::default();
+        assert_eq!(told(&[without.clone(), nfsd("unsupported")], &asked), None);
+        let said = told(&[without.clone(), nfsd("available")], &asked).unwrap();
+        assert!(said.contains("bpf-nfs (needs a server)"), "{said}");
+        let asked = Asked {
+            events: vec!["nfsd".into()],
+            ..Asked::default()
+        };
+        let said = told(&[without, nfsd("unsupported")], &asked).unwrap();
+        assert!(said.contains("nothing of --events nfsd"), "{said}");
+    }
 
     fn state(name: &str, state: &str, detail: &str) -> SourceState {
         SourceState {

@@ -33,6 +33,8 @@ use Part::{All, Columns, Rows};
 
 const NET: &[&str] = &["net_size", "net_packets", "net_event"];
 const FILE: &[&str] = &["file_path", "file_latency", "file_size", "file_event"];
+const NFSD: &[&str] = &["nfsd_file", "nfsd_latency", "nfsd_event"];
+const MOVED: Part = Columns(&["bytes", "size"]);
 const WAITING: Part = Columns(&["waits", "waited"]);
 const WAITS: &str = "waits for a processor are not known";
 const SUBMITTERS: &str = "who made the I/Os of a disk is not known";
@@ -123,7 +125,38 @@ const NEEDS: &[Need] = &[
         "a segment that the driver gives back counts each time it is handed over",
     ),
     need("io_uring_submit_req", FILE, Rows, RINGS),
+    need("io_uring_submit_sqe", FILE, Rows, RINGS),
     need("io_uring_complete", FILE, Rows, RINGS),
+    need(
+        "nfsd_compound_status",
+        NFSD,
+        Rows,
+        "operations of version 4 are not counted",
+    ),
+    need(
+        "nfsd_compound",
+        NFSD,
+        Columns(&["time", "latency"]),
+        "the first operation of a request of version 4 has what came before it in its time",
+    ),
+    need(
+        "nfsd_fh_verify",
+        &["nfsd_file", "nfsd_event"],
+        Columns(&["file"]),
+        "the files of operations that move no bytes are not known",
+    ),
+    need(
+        "nfsd_read_io_done",
+        NFSD,
+        MOVED,
+        "bytes that clients read are not known",
+    ),
+    need(
+        "nfsd_write_io_done",
+        NFSD,
+        MOVED,
+        "bytes that clients write are not known",
+    ),
 ];
 
 const fn need(

@@ -16,7 +16,9 @@ const OF_EVENTS: &str = "interface";
 
 /// Sources that have others. Only of their tables all is read once more: a day of disks takes a
 /// second to read.
-const SOURCES: [&str; 5] = ["process", "bpf-cpu", "bpf-file", "bpf-net", "bpf-tcp"];
+const SOURCES: [&str; 6] = [
+    "process", "bpf-cpu", "bpf-file", "bpf-net", "bpf-nfs", "bpf-tcp",
+];
 
 impl Asked<'_> {
     /// That rows which have no name by what the predicates test may be what was asked for, or what

@@ -1,6 +1,9 @@
 //! NFS, client and server.
 
-use super::{PLAIN, Subject, UnlessNamed, dense, level, ratio, sparse, sum, word};
+use super::{
+    PLAIN, Stored, Subject, UnlessNamed, dense, events, histogram, level, number, ratio, sparse,
+    sum, word,
+};
 use crate::Unit::{Bytes, Count, Seconds};
 
 pub(super) const NFS: Subject = Subject {
@@ -146,6 +149,11 @@ pub(super) const NFSD: Subject = Subject {
         ),
         sum("bytes", Bytes, "Bytes read from and written to files."),
         sum(
+            "time",
+            Seconds,
+            "Time of operations in the server: of version 4 each from the end of the one before.",
+        ),
+        sum(
             "packets",
             Count,
             "Requests received, as the kernel's network counter has them.",
@@ -177,6 +185,18 @@ pub(super) const NFSD: Subject = Subject {
         ),
         word("direction", "read or write."),
         word("pool", "Number of the thread pool."),
+        word("client", "Address of the client."),
+        word(
+            "file",
+            "Path on the server of what the operation looked at last; (none): at nothing.",
+        ),
+        number(
+            "latency",
+            Seconds,
+            "Time of the operation in the server, from the request's arrival or the end of the \
+             operation before it.",
+        ),
+        number("size", Bytes, "Bytes that it read or wrote."),
     ],
     tables: &[
         sparse("nfsd_ops", "nfsd", &["op"], &["ops"]),
@@ -198,6 +218,45 @@ pub(super) const NFSD: Subject = Subject {
             "nfsd",
             &["pool"],
             &["pool_packets", "pool_queued", "pool_woken"],
+        ),
+        sparse(
+            "nfsd_file",
+            "bpf-nfs",
+            &["op", "client", "file"],
+            &["ops", "bytes", "time"],
+        ),
+        histogram(
+            "nfsd_latency",
+            "bpf-nfs",
+            &["op", "latency"],
+            &["ops", "bytes"],
+        ),
+        events(
+            "nfsd_event",
+            "bpf-nfs",
+            &["op", "client", "file", "latency", "size"],
+            &[
+                ("ops", Stored::One),
+                ("bytes", Stored::Dimension("size")),
+                ("time", Stored::Dimension("latency")),
+            ],
+            &[],
+        ),
+    ],
+    derived: &[
+        ratio(
+            "mean_latency",
+            Seconds,
+            "nfsd.time",
+            &["nfsd.ops"],
+            "Mean time of an operation in the server.",
+        ),
+        ratio(
+            "mean_size",
+            Bytes,
+            "nfsd.bytes",
+            &["nfsd.ops"],
+            "Mean size of an operation.",
         ),
     ],
     ..PLAIN

@@ -26,6 +26,7 @@ macro_rules! absent {
 absent!(disk, "bpf-disk");
 absent!(net, "bpf-net");
 absent!(tcp, "bpf-tcp");
+absent!(nfs, "bpf-nfs");
 absent!(file, "bpf-file");
 absent!(cpu, "bpf-cpu");
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 
-use aya::programs::{BtfTracePoint, Iter, ProgramError};
+use aya::programs::{BtfTracePoint, Iter, Program as Loadable, ProgramError, RawTracePoint};
 use aya::{Btf, Ebpf};
 use run::manifest::Program;
 
@@ -115,15 +115,35 @@ pub(super) fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> A
 type Refusal = (&'static str, String);
 
 fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
-    let program: &mut BtfTracePoint = ebpf
+    let program = ebpf
         .program_mut(hook.program)
-        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
-        .try_into()
-        .map_err(|e: ProgramError| failed(&e))?;
+        .ok_or_else(|| ("failed", "not in the object".to_owned()))?;
+    if let Loadable::RawTracePoint(program) = program {
+        return try_by_name(program, hook);
+    }
+    let program: &mut BtfTracePoint = program.try_into().map_err(|e: ProgramError| failed(&e))?;
     program
         .load(hook.event, types)
         .map_err(|e| refusal(e, "tracepoint"))?;
     program.attach().map_err(|e| failed(&e))?;
+    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+}
+
+/// Tracepoints of modules are taken by name: what describes their arguments is the module's.
+fn try_by_name(program: &mut RawTracePoint, hook: Hook) -> Result<Option<File>, Refusal> {
+    program.load().map_err(|e| refusal(e, "tracepoint"))?;
+    program.attach(hook.event).map_err(|e| match &e {
+        ProgramError::SyscallError(call)
+            if call.io_error.kind() == std::io::ErrorKind::NotFound =>
+        {
+            (
+                "unsupported",
+                "this kernel has no such tracepoint".to_owned(),
+            )
+        }
+        other => failed(other),
+    })?;
     let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
     Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
 }
@@ -157,6 +177,11 @@ fn refusal(error: ProgramError, kind: &str) -> Refusal {
         {
             ("denied", REMEDY.into())
         }
+        // Of the verifier nothing was asked, so that loading is quick.
+        ProgramError::LoadError { io_error, .. } => (
+            "failed",
+            format!("the kernel refused the program: {io_error}"),
+        ),
         other => failed(&other),
     }
 }

@@ -286,12 +286,25 @@ INLINE u32 ring_op(struct io_kiocb *request)
     return opcode < 64 ? ring_ops[opcode] : NONE;
 }
 
+INLINE void submitted(u64 request)
+{
+    u64 now = ktime();
+    if (ring_op((void *)request) && map_update(&requests, &request, &now, 0))
+        untracked();
+}
+
 SEC("tp_btf/io_uring_submit_req")
 int file_submit(u64 *ctx)
 {
-    u64 request = ctx[0], now = ktime();
-    if (ring_op((void *)request) && map_update(&requests, &request, &now, 0))
-        untracked();
+    submitted(ctx[0]);
+    return 0;
+}
+
+/* Its name from Linux 6.0 to 6.2. Before that the request was another argument, or none. */
+SEC("tp_btf/io_uring_submit_sqe")
+int file_submit_sqe(u64 *ctx)
+{
+    submitted(ctx[0]);
     return 0;
 }
 

@@ -6,7 +6,6 @@
 //!
 //! <https://docs.kernel.org/trace/events.html>
 
-mod counts;
 mod events;
 mod names;
 
@@ -22,10 +21,10 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::load::{Constant, Lanes, Loaded, load};
+use super::entries::{Counts, Entry as Counted, Sums, largest};
+use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
-use counts::{Counts, Sums, largest};
 use events::{Events, Known};
 use names::Names;
 
@@ -33,8 +32,8 @@ use names::Names;
 pub const ENTRY: Entry = Entry {
     name: "bpf-file",
     help: "operations on files: which file, who, how long, how many bytes",
-    reads: "tracepoints raw_syscalls:sys_enter, sys_exit, io_uring:io_uring_submit_req, \
-            io_uring_complete, sched:sched_process_exec",
+    reads: "tracepoints raw_syscalls:sys_enter, sys_exit, io_uring:io_uring_submit_req (Linux 6.0: \
+            io_uring_submit_sqe), io_uring_complete, sched:sched_process_exec",
     link: "https://docs.kernel.org/trace/events.html",
     detail: Detail::Distributions,
     open,
@@ -80,13 +79,23 @@ const RING_OF_NAMES: u32 = 1 << 20;
 type Filesystems = [u64; FILESYSTEMS * FILESYSTEM_WORDS];
 type AllSums = [u64; OPS * SUM_WORDS];
 
-const HOOKS: [Hook; 5] = [
+const HOOKS: [Hook; 4] = [
     Hook::needed("file_enter", "sys_enter"),
     Hook::needed("file_exit", "sys_exit"),
     super::who::EXEC,
-    Hook::useful("file_submit", "io_uring_submit_req"),
     Hook::useful("file_complete", "io_uring_complete"),
 ];
+
+/// Where requests of `io_uring` begin: it had another name until Linux 6.2, and the request is its
+/// first argument where it has two.
+fn submit_hook() -> Hook {
+    const BEFORE: &str = "io_uring_submit_sqe";
+    if arguments(BEFORE) == Some(2) {
+        Hook::useful("file_submit_sqe", BEFORE)
+    } else {
+        Hook::useful("file_submit", "io_uring_submit_req")
+    }
+}
 
 struct Files {
     loaded: Loaded,
@@ -143,7 +152,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
     let sizes = [("rows", ROWS * lanes.count), ("ring", ring)];
-    let mut loaded = load(host, super::object!("file"), &sizes, &constants, &HOOKS)?;
+    let mut hooks = HOOKS.to_vec();
+    hooks.push(submit_hook());
+    let mut loaded = load(host, super::object!("file"), &sizes, &constants, &hooks)?;
     Ok(Box::new(Files {
         filesystems: loaded.array("filesystems")?,
         others: loaded.array("path_sums")?,
@@ -227,7 +238,7 @@ fn add(rest: &mut Rest, of: (usize, usize), sums: Sums) {
 impl Files {
     /// Ends the program's interval: what it counted in it, and what came late to the one
     /// before.
-    fn turn(&mut self) -> io::Result<Vec<counts::Entry>> {
+    fn turn(&mut self) -> io::Result<Vec<Counted>> {
         let mut entries = Vec::new();
         let past = self.control.interval();
         // The place of the next one still has what came late to the one before this.
@@ -289,7 +300,7 @@ impl Files {
     }
 
     /// Rows of `file_path`.
-    fn tell(&mut self, named: &[counts::Entry], rest: Rest, out: &mut Sink) {
+    fn tell(&mut self, named: &[Counted], rest: Rest, out: &mut Sink) {
         let Some(words) = &self.words else {
             return;
         };

@@ -3,6 +3,7 @@
  */
 #pragma once
 #include "control.h"
+#include "entries.h"
 #include "file.h"
 #include "rows.h"
 
@@ -38,27 +39,6 @@ struct sums {
     u64 time;
 };
 
-/* What a process did to a file in an interval. */
-struct entry {
-    u64 key; /* made of all that follows before the sums */
-    u64 file;
-    u64 start;
-    u64 group;
-    u32 tgid;
-    u16 fs;
-    u16 op;
-    u64 ops;
-    u64 bytes;
-    u64 time;
-};
-/* One value, so that one call reads them all. */
-#define CHUNK 256
-struct chunk {
-    struct entry entry[CHUNK];
-};
-/* Chunks of an interval; those of even and odd ones follow each other. */
-#define CHUNKS 64
-MAP(paths, ARRAY, u32, struct chunk, 128);
 /* What found no place there. */
 struct all_sums {
     struct sums op[OPS];
@@ -158,30 +138,6 @@ ONCE int count_in_rows(struct done *done)
 }
 
 /* ---- who did what to which file ---- */
-
-/* An entry was made. */
-#define FRESH (1u << 31)
-#define NO_ENTRY 0xffff
-
-/* The place of the entry of `key` in this interval; NO_ENTRY: there is no room. */
-ONCE u32 entry_of(u64 key, u32 interval)
-{
-    u32 place = (key >> 32) & (CHUNKS * CHUNK - 1);
-    u32 at = (interval & 1) * CHUNKS + place / CHUNK;
-    struct chunk *chunk = map_lookup(&paths, &at);
-    if (!chunk)
-        return NO_ENTRY;
-#pragma nounroll
-    for (u32 i = 0; i < 32; i++) {
-        u32 in = (place + i) & (CHUNK - 1);
-        u64 was = chunk->entry[in].key;
-        if (!was && !(was = __sync_val_compare_and_swap(&chunk->entry[in].key, 0, key)))
-            return (at * CHUNK + in) | FRESH;
-        if (was == key)
-            return at * CHUNK + in;
-    }
-    return NO_ENTRY;
-}
 
 INLINE void count_in_others(struct done *done)
 {

@@ -73,6 +73,14 @@ static struct task_struct *(*current_task)(void) = (void *)158;
  */
 #define HERE(pointer) asm volatile("" : "+r"(pointer))
 
+/* A number that is below `limit` (a power of two), in a form in which the kernel sees that. */
+#define WITHIN(number, limit)                                                                     \
+    ({                                                                                            \
+        u32 it = number;                                                                          \
+        HERE(it);                                                                                 \
+        it & ((limit) - 1);                                                                       \
+    })
+
 /* The lower half of a pointer, which may be calculated with. */
 #define LOWER_HALF(pointer)                                                                       \
     ({                                                                                            \

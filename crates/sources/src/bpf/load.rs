@@ -38,6 +38,18 @@ pub(super) fn arguments(event: &str) -> Option<u32> {
     ARGUMENTS.get()?.get(event).copied()
 }
 
+/// Whether the NFS server's types are described.
+static SERVES: OnceLock<bool> = OnceLock::new();
+
+/// Whether the kernel, or the module, tells the types of its NFS server.
+///
+/// # Errors
+/// Where it tells none at all.
+pub(super) fn describes_nfs() -> Result<bool, Availability> {
+    structs()?;
+    Ok(SERVES.get().is_some_and(|is| *is))
+}
+
 /// What programs read, by which the loader fits them to this kernel.
 fn structs() -> Result<&'static Btf, Availability> {
     static STRUCTS: OnceLock<Result<Btf, String>> = OnceLock::new();
@@ -45,6 +57,7 @@ fn structs() -> Result<&'static Btf, Availability> {
         let reduced = types::of_this_kernel().map_err(|e| e.to_string())?;
         *HOOKS_FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(reduced.hooks);
         let _ = ARGUMENTS.set(reduced.arguments);
+        let _ = SERVES.set(reduced.has_module);
         parse(&reduced.structs)
     };
     let structs = STRUCTS.get_or_init(read);

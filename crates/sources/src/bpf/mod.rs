@@ -4,16 +4,19 @@
 //! loads it and makes rows of what it counted. [`load`], [`attach`] and [`control`] have what they
 //! share on the way in, [`ring`], [`who`], [`cells`] and [`losses`] on the way out.
 
+mod address;
 mod attach;
 mod cells;
 mod control;
 pub mod cpu;
 pub mod disk;
+mod entries;
 pub mod file;
 mod load;
 mod losses;
 mod mounts;
 pub mod net;
+pub mod nfs;
 mod ring;
 pub mod tcp;
 mod told;

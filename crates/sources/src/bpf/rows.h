@@ -37,11 +37,3 @@ INLINE struct row *row_here(u32 row)
     u32 place = (row - 1) * lanes + (cpu_number() & lane_mask);
     return map_lookup(&rows, &place);
 }
-
-/* A number that is below `limit` (a power of two), in a form in which the kernel sees that. */
-#define WITHIN(number, limit)                                                                     \
-    ({                                                                                            \
-        u32 it = number;                                                                          \
-        HERE(it);                                                                                 \
-        it & ((limit) - 1);                                                                       \
-    })

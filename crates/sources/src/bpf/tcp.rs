@@ -8,7 +8,6 @@
 //!
 //! <https://docs.kernel.org/bpf/bpf_iterators.html>
 
-mod address;
 mod connections;
 mod events;
 mod remotes;

@@ -20,6 +20,11 @@ const STRUCTS: &str = include_str!(concat!(env!("OUT_DIR"), "/structs.txt"));
 /// Names of the types by which the kernel knows the hooks of the programs; from there too.
 const HOOKS: &str = include_str!(concat!(env!("OUT_DIR"), "/hooks.txt"));
 
+/// What programs read that a module describes, where it is one. Its types are numbered behind the
+/// kernel's, and are named behind them.
+const MODULE: &str = "/sys/kernel/btf/nfsd";
+const OF_MODULE: [&[u8]; 2] = [b"svc_rqst", b"svc_fh"];
+
 /// What a tracepoint's type begins with, and an iterator's.
 const TRACEPOINT: &[u8] = b"btf_trace_";
 const ITERATOR: &[u8] = b"bpf_iter_";
@@ -59,11 +64,26 @@ struct All<'a> {
     names: &'a [u8],
     /// Where each type starts, by its number; 0 is not there.
     starts: Vec<u32>,
+    /// The kernel's types, behind which those of a module are numbered.
+    base: Option<&'a All<'a>>,
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..at + 4)?;
     Some(u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+}
+
+/// The types and the names of a description.
+fn parts(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
+        return None;
+    }
+    let header = word(bytes, 4)? as usize;
+    let part = |at: usize| {
+        let (start, length) = (word(bytes, at)? as usize, word(bytes, at + 4)? as usize);
+        bytes.get(header + start..header + start + length)
+    };
+    Some((part(8)?, part(16)?))
 }
 
 /// Bytes that follow the 12 of a type of that kind with that many parts.
@@ -113,15 +133,7 @@ impl<'a> All<'a> {
     /// All types and, from the same pass over them, which are wanted: there are so many that
     /// each pass takes milliseconds.
     fn open(bytes: &'a [u8], wanted: &Wanted<'_>) -> Option<(All<'a>, Found)> {
-        if u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) != MAGIC {
-            return None;
-        }
-        let header = word(bytes, 4)? as usize;
-        let part = |at: usize| {
-            let (start, length) = (word(bytes, at)? as usize, word(bytes, at + 4)? as usize);
-            bytes.get(header + start..header + start + length)
-        };
-        let (types, names) = (part(8)?, part(16)?);
+        let (types, names) = parts(bytes)?;
         let name = |at: usize| names.get(word(types, at)? as usize..);
         let mut found = Found::default();
         let mut starts = vec![0];
@@ -145,17 +157,52 @@ impl<'a> All<'a> {
             types,
             names,
             starts,
+            base: None,
         };
         Some((all, found))
     }
 
+    /// The types of a module, and which of them are structs of these names.
+    fn of_module(
+        bytes: &'a [u8],
+        base: &'a All<'a>,
+        wanted: &[&[u8]],
+    ) -> Option<(All<'a>, Vec<u32>)> {
+        let (types, names) = parts(bytes)?;
+        let mut all = All {
+            types,
+            names,
+            starts: Vec::new(),
+            base: Some(base),
+        };
+        let (mut found, mut at) = (Vec::new(), 0);
+        while at < types.len() {
+            let info = word(types, at + 4)?;
+            let kind = info >> 24 & 31;
+            if kind == kind::STRUCT && wanted.contains(&all.name(word(types, at)?)) {
+                found.push((base.starts.len() + all.starts.len()) as u32);
+            }
+            all.starts.push(at as u32);
+            at += 12 + extra(kind, (info & 0xffff) as usize);
+        }
+        Some((all, found))
+    }
+
     fn name(&self, at: u32) -> &'a [u8] {
-        until_zero(self.names.get(at as usize..).unwrap_or_default())
+        let before = self.base.map_or(0, |base| base.names.len());
+        match (self.base, (at as usize).checked_sub(before)) {
+            (Some(base), None) => base.name(at),
+            (_, at) => until_zero(at.and_then(|at| self.names.get(at..)).unwrap_or_default()),
+        }
     }
 
     /// The bytes of a type, its kind and how many parts it has.
     fn get(&self, id: u32) -> Option<(&'a [u8], u32, usize)> {
-        let at = *self.starts.get(id as usize).filter(|_| id > 0)? as usize;
+        let before = self.base.map_or(0, |base| base.starts.len());
+        let Some(place) = (id as usize).checked_sub(before) else {
+            return self.base?.get(id);
+        };
+        let at = *self.starts.get(place).filter(|_| id > 0)? as usize;
         let info = word(self.types, at + 4)?;
         let (kind, parts) = (info >> 24 & 31, (info & 0xffff) as usize);
         let bytes = self.types.get(at..at + 12 + extra(kind, parts))?;
@@ -314,15 +361,36 @@ pub(super) struct Reduced {
     pub(super) hooks: Vec<u8>,
     /// Arguments of the tracepoints among them, which differ between kernels.
     pub(super) arguments: HashMap<String, u32>,
+    /// Whether what programs read of the module is there.
+    pub(super) has_module: bool,
 }
 
-/// `None` if `bytes` is not in the format, or has nothing of what the programs need.
-fn reduce(bytes: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
+/// Whether those types have all these names.
+fn are_named(all: &All<'_>, ids: &[u32], names: &[&[u8]]) -> bool {
+    let name = |id: &u32| Some(all.name(word(all.get(*id)?.0, 0)?));
+    names
+        .iter()
+        .all(|n| ids.iter().any(|id| name(id) == Some(n)))
+}
+
+/// `None` if `bytes` is not in the format, or has nothing of what the programs need. What of a
+/// module is not in the format is left out.
+fn reduce(bytes: &[u8], module: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
     let (all, found) = All::open(bytes, wanted)?;
+    let mut read = found.structs;
+    let of_module = All::of_module(module, &all, &OF_MODULE);
+    let types = match &of_module {
+        Some((more, found)) => {
+            read.extend(found);
+            more
+        }
+        None => &all,
+    };
     Some(Reduced {
         arguments: arguments(&all, &found.hooks),
         hooks: hooks(&all, &found.hooks)?,
-        structs: structs(&all, found.structs)?,
+        has_module: are_named(types, &read, &OF_MODULE),
+        structs: structs(types, read)?,
     })
 }
 
@@ -336,12 +404,13 @@ fn reduce(bytes: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
 pub(super) fn of_this_kernel() -> io::Result<Reduced> {
     let wanted = Wanted::new(STRUCTS, HOOKS);
     let mut file = File::open(KERNEL)?;
+    let module = std::fs::read(MODULE).unwrap_or_default();
     let reduced = if let Ok(bytes) = map(&file) {
-        reduce(&bytes, &wanted)
+        reduce(&bytes, &module, &wanted)
     } else {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        reduce(&bytes, &wanted)
+        reduce(&bytes, &module, &wanted)
     };
     reduced.ok_or_else(|| io::Error::other("of another format"))
 }

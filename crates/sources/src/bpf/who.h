@@ -46,6 +46,7 @@ struct dentry {
 struct super_block {
     u32 s_dev;
     struct block_device *s_bdev;
+    struct dentry *s_root;
 } KERNEL;
 struct inode {
     struct super_block *i_sb;
@@ -435,6 +436,17 @@ ONCE u32 names_of(u64 dentry, u32 at)
     return at | CUT;
 }
 
+/* Whether the names of a file are not known: an NFS server may work on one of which it was told
+ * nothing but a handle. Its entry is in no directory, and yet is not the root. */
+INLINE bool is_nameless(u64 dentry)
+{
+    u64 parent = 0, sb = 0, root = 0;
+    FIELD(parent, ((struct dentry *)dentry)->d_parent);
+    FIELD(sb, ((struct dentry *)dentry)->d_sb);
+    FIELD(root, ((struct super_block *)sb)->s_root);
+    return parent == dentry && root != dentry;
+}
+
 /* Tells the path of the file of number `id` by its directory entry; whether that was told. */
 ONCE int tell_entry(u64 dentry, u64 id, u64 device)
 {
@@ -451,7 +463,7 @@ ONCE int tell_entry(u64 dentry, u64 id, u64 device)
     room->path.flags = 0;
     room->path.id = id;
     room->path.device = device;
-    sent = send_path(&room->path, names_of(dentry, 0));
+    sent = send_path(&room->path, is_nameless(dentry) ? CUT : names_of(dentry, 0));
     room->taken = 0;
     return sent;
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use run::rows::TableId;
 use run::{Sink, Word};
 
-use super::address;
+use crate::bpf::address;
 use crate::bpf::who::Who;
 
 /// Chunks of the program's table, and connections of a chunk.

@@ -3,7 +3,8 @@
 use run::rows::{Rows, TableId};
 use run::{Nanos, Sink, Word};
 
-use super::{address, state_word};
+use super::state_word;
+use crate::bpf::address;
 use crate::bpf::ring::Ring;
 use crate::bpf::who::{Who, u32_at, u64_at};
 

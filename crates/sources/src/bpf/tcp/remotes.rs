@@ -3,7 +3,7 @@
 use run::rows::TableId;
 use run::{Sink, Word, grid};
 
-use super::address;
+use crate::bpf::address;
 use crate::bpf::cells::Rows;
 
 const REMOTES: usize = 256;

@@ -11,7 +11,7 @@ fn the_reduced_types_can_be_read_and_are_few() {
         "btf_trace_block_rq_issue\nbpf_iter_task",
     );
     let (all, _) = All::open(&bytes, &wanted).unwrap();
-    let reduced = reduce(&bytes, &wanted).unwrap();
+    let reduced = reduce(&bytes, &[], &wanted).unwrap();
     assert!(reduced.structs.len() < bytes.len() / 20);
     assert!(reduced.hooks.len() < bytes.len() / 2);
     for of in [&reduced.structs, &reduced.hooks] {
@@ -88,7 +88,7 @@ fn arguments_of_a_tracepoint_are_counted() {
             ([34, of(kind::TYPEDEF, 0), 2], &[]),
         ];
         let wanted = Wanted::new("request", "btf_trace_block_rq_issue\nbtf_trace_other");
-        let reduced = reduce(&made(types, names), &wanted).unwrap();
+        let reduced = reduce(&made(types, names), &[], &wanted).unwrap();
         let counted = HashMap::from([("block_rq_issue".to_owned(), expected)]);
         assert_eq!(reduced.arguments, counted);
     }
@@ -127,13 +127,13 @@ fn the_types_of_new_kernels_are_mapped() {
 fn what_is_no_description_is_refused() {
     let wanted = Wanted::new(STRUCTS, HOOKS);
     for bytes in [&[][..], &[0; 100]] {
-        assert!(reduce(bytes, &wanted).is_none());
+        assert!(reduce(bytes, &[], &wanted).is_none());
     }
     let mut cut = vec![0x9f, 0xeb, 1, 0];
     for field in [24_u32, 0, 900, 900, 10] {
         cut.extend_from_slice(&field.to_ne_bytes());
     }
-    assert!(reduce(&cut, &wanted).is_none());
+    assert!(reduce(&cut, &[], &wanted).is_none());
 }
 
 /// Without its type the loader would say that this kernel has no such hook.
@@ -141,13 +141,19 @@ fn what_is_no_description_is_refused() {
 fn every_hook_of_the_programs_is_looked_for() {
     let known: HashSet<&str> = HOOKS.lines().collect();
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
-    let mut hooks = 0;
-    for file in std::fs::read_dir(sources).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_none_or(|e| e != "rs") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
+    let (mut hooks, mut by_name) = (0, 0);
+    let files = std::fs::read_dir(sources).unwrap();
+    let paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    let are = |wanted: &str| {
+        let wanted = wanted.to_owned();
+        let of = move |p: &&std::path::PathBuf| p.extension().is_some_and(|e| *e == *wanted);
+        paths.iter().filter(of)
+    };
+    let programs: String = are("c")
+        .map(|p| std::fs::read_to_string(p).unwrap())
+        .collect();
+    for path in are("rs") {
+        let text = std::fs::read_to_string(path).unwrap();
         for call in ["Hook::needed(", "Hook::useful("] {
             for (at, _) in text.match_indices(call) {
                 let rest = text[at + call.len()..].split(')').next().unwrap();
@@ -155,6 +161,11 @@ fn every_hook_of_the_programs_is_looked_for() {
                     continue;
                 };
                 let event = event.trim_end_matches('"');
+                // One that is taken by name has no type here.
+                if programs.contains(&format!("SEC(\"raw_tp/{event}\")")) {
+                    by_name += 1;
+                    continue;
+                }
                 let name = match event.strip_prefix("iter/") {
                     Some(list) => format!("bpf_iter_{list}"),
                     None => format!("btf_trace_{event}"),
@@ -165,4 +176,85 @@ fn every_hook_of_the_programs_is_looked_for() {
         }
     }
     assert!(hooks > 25, "{hooks}");
+    assert_eq!(by_name, 7);
+}
+
+/// What a module describes is numbered and named behind what the kernel describes.
+#[test]
+fn structs_of_a_module_are_read_with_those_of_the_kernel() {
+    let of = |kind: u32, parts: u32| kind << 24 | parts;
+    let names = "\0u32\0request\0btf_trace_block_rq_issue\0";
+    let base = made(
+        &[
+            ([1, of(kind::FLOAT, 0), 4], &[]),
+            ([5, of(kind::STRUCT, 2), 8], &[[1, 1], [0, 1], [1, 32]]),
+            ([13, of(kind::TYPEDEF, 0), 1], &[]),
+        ],
+        names,
+    );
+    let behind = |name: u32| names.len() as u32 + name;
+    // `peer`, `svc_rqst` with one in it, and another `request`.
+    let own = "\0peer\0svc_rqst\0rq_prog\0rq_addr\0";
+    let request = [5, of(kind::STRUCT, 2), 8];
+    let module = made(
+        &[
+            (
+                [behind(1), of(kind::STRUCT, 2), 8],
+                &[[1, 1], [0, 1], [1, 32]],
+            ),
+            (
+                [behind(6), of(kind::STRUCT, 2), 16],
+                &[[behind(15), 1], [0, behind(23)], [4, 64]],
+            ),
+            (request, &[[1, 1], [0, 1], [1, 32]]),
+        ],
+        own,
+    );
+    let wanted = Wanted::new("request\nsvc_rqst\npeer", "btf_trace_block_rq_issue");
+    for (module, expected) in [(&module[..], true), (&[], false), (&module[..40], false)] {
+        let reduced = reduce(&base, module, &wanted).unwrap();
+        Btf::parse(&reduced.structs, Endianness::default()).unwrap();
+        let (all, found) = All::open(&reduced.structs, &wanted).unwrap();
+        let mut seen: Vec<_> = found
+            .structs
+            .iter()
+            .map(|id| all.name(word(all.get(*id).unwrap().0, 0).unwrap()))
+            .collect();
+        seen.sort_unstable();
+        // It lacks `svc_fh`.
+        assert!(!reduced.has_module);
+        if !expected {
+            assert_eq!(seen, [b"request"]);
+            continue;
+        }
+        assert_eq!(seen, [&b"peer"[..], b"request", b"svc_rqst"]);
+        let struct_of = |wanted: &[u8]| {
+            let named = |id: &&u32| all.name(word(all.get(**id).unwrap().0, 0).unwrap()) == wanted;
+            *found.structs.iter().find(named).unwrap()
+        };
+        let (rqst, ..) = all.get(struct_of(b"svc_rqst")).unwrap();
+        let field = |part: usize, at: usize| word(rqst, 12 + part * 12 + at).unwrap();
+        assert_eq!(all.name(field(0, 0)), b"rq_prog");
+        assert_eq!(all.name(field(1, 0)), b"rq_addr");
+        assert_eq!(field(1, 4), struct_of(b"peer"));
+        let (_, number, _) = all.get(field(0, 4)).unwrap();
+        assert_eq!((number, field(1, 8)), (kind::FLOAT, 64));
+    }
+}
+
+#[test]
+fn types_are_looked_for_by_all_their_names() {
+    let of = |kind: u32| kind << 24;
+    let names = "\0svc_rqst\0svc_fh\0";
+    let both = made(
+        &[
+            ([1, of(kind::STRUCT), 8], &[]),
+            ([10, of(kind::STRUCT), 8], &[]),
+        ],
+        names,
+    );
+    let wanted = Wanted::new("svc_rqst\nsvc_fh", "");
+    let (all, found) = All::open(&both, &wanted).unwrap();
+    assert!(are_named(&all, &found.structs, &OF_MODULE));
+    assert!(!are_named(&all, &found.structs[..1], &OF_MODULE));
 }

@@ -1,4 +1,4 @@
-//! What each process did to each file, as the program counted it.
+//! Who did what to which file, as a program counted it (`entries.h`).
 //!
 //! The program has two tables and fills one an interval. When the interval ends the other one
 //! takes over, and this one is read. A call that was being counted at that moment may still
@@ -10,7 +10,7 @@ use std::io;
 
 use aya::maps::{Array, MapData};
 
-/// Entries that one call reads, as in `file.bpf.c`.
+/// Entries that one call reads, as in `entries.h`.
 const CHUNK: usize = 256;
 /// Numbers of an entry.
 const WORDS: usize = 8;
@@ -23,7 +23,7 @@ pub(super) type Chunk = [u64; CHUNK * WORDS];
 /// Calls, their bytes and their nanoseconds.
 pub(super) type Sums = [u64; 3];
 
-/// What a process did to a file in an interval.
+/// What a process, or a client, did to a file in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) file: u64,

@@ -1,0 +1,330 @@
+//! The NFS server through eBPF (`nfs.bpf.c`): each operation, for which client, on which file.
+//!
+//! Its tracepoints are those of the modules `nfsd` and `sunrpc`, which have to be there when
+//! recording begins. What `/proc/net/rpc/nfsd` counts is counted here too, and as often
+//! (`docs/decisions/0021-nfs-events.md`).
+//!
+//! <https://docs.kernel.org/trace/events.html>
+
+mod known;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use aya::maps::{Array, MapData};
+use run::manifest::Program;
+use run::rows::TableId;
+use run::{Nanos, Sink, Word, grid};
+
+use super::attach::Hook;
+use super::cells::Rows;
+use super::control::Control;
+use super::entries::{Counts, Entry as Counted, Sums, largest};
+use super::load::{Constant, Lanes, Loaded, describes_nfs, load};
+use super::losses::Losses;
+use super::ring::Ring;
+use super::who::{Who, u32_at, u64_at};
+use crate::{Availability, Detail, Entry, Host, Lost, Source};
+use known::{CLIENTS, Clients, Known, OPS, OpNames};
+
+/// The source.
+pub const ENTRY: Entry = Entry {
+    name: "bpf-nfs",
+    help: "NFS server: operations by client and file, how long, how many bytes; each as an event",
+    reads: "tracepoints sunrpc:svc_process, svc_stats_latency, nfsd:nfsd_compound, \
+            nfsd_compound_status, nfsd_fh_verify, nfsd_read_io_done, nfsd_write_io_done",
+    link: "https://docs.kernel.org/trace/events.html",
+    detail: Detail::Distributions,
+    open,
+};
+
+/// What ends an operation comes first.
+const HOOKS: [Hook; 7] = [
+    Hook::needed("nfs_answered", "svc_stats_latency"),
+    Hook::useful("nfs_operation", "nfsd_compound_status"),
+    Hook::useful("nfs_compound", "nfsd_compound"),
+    Hook::useful("nfs_read", "nfsd_read_io_done"),
+    Hook::useful("nfs_written", "nfsd_write_io_done"),
+    Hook::useful("nfs_looks", "nfsd_fh_verify"),
+    Hook::needed("nfs_begin", "svc_process"),
+];
+
+/// Two rows an operation.
+const ROWS: u32 = 128;
+/// Bytes of `struct nfs_event`.
+const SIZE: usize = 48;
+const SUM_WORDS: usize = 3;
+/// Entries with a name of their own, for each process that a sample names.
+const NAMED: usize = 10;
+
+type OpRows = [u32; OPS];
+type Rest = [u64; OPS * SUM_WORDS];
+
+struct Nfs {
+    loaded: Loaded,
+    losses: Losses,
+    names: Array<MapData, OpNames>,
+    clients: Array<MapData, Clients>,
+    rest: Array<MapData, Rest>,
+    op_rows: Array<MapData, OpRows>,
+    control: Control,
+    counts: Counts,
+    rows: Rows,
+    ring: Ring,
+    known: Option<Known>,
+    /// How many entries to name.
+    most: usize,
+    /// Of the run's clock to that of events, as told last.
+    offset: Nanos,
+    /// Events that a sample took.
+    taken: u64,
+    /// Sums of `rest` as read last, by client.
+    before: HashMap<usize, Rest>,
+    /// How often something came to them, then.
+    marks: u64,
+    by_file: TableId,
+    latency: TableId,
+}
+
+fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
+    // Loading programs takes a while, which a host that serves nothing need not spend.
+    let path = host.proc("net/rpc/nfsd");
+    let needs = "the NFS server's module (modprobe nfsd; starting the server loads it)";
+    std::fs::metadata(&path).map_err(|e| Availability::of(&path, &e, needs, "run as root"))?;
+    if !describes_nfs()? {
+        return Err(Availability::Unsupported {
+            needs: "a kernel that describes its modules' types, CONFIG_DEBUG_INFO_BTF_MODULES, \
+                    and the module nfsd from before the recording began"
+                .into(),
+        });
+    }
+    let lanes = Lanes::of_this_machine();
+    let with_events = host.look.events_of("nfsd");
+    let ring = if with_events {
+        host.look.ring_bytes / 2
+    } else {
+        1 << 18
+    };
+    let constants = [
+        Constant::Word("lanes", lanes.count),
+        Constant::Word("lane_mask", lanes.count - 1),
+        Constant::Flag("lanes_shared", lanes.shared),
+        Constant::Word("all_rows", ROWS),
+        Constant::Flag("with_events", with_events),
+    ];
+    let sizes = [("rows", ROWS * lanes.count), ("ring", ring)];
+    let mut loaded = load(host, super::object!("nfs"), &sizes, &constants, &HOOKS)?;
+    Ok(Box::new(Nfs {
+        names: loaded.array("op_names")?,
+        clients: loaded.array("clients")?,
+        rest: loaded.array("nfs_rest")?,
+        op_rows: loaded.array("op_rows")?,
+        control: Control::of(&mut loaded)?,
+        counts: Counts::new(loaded.array("paths")?),
+        rows: Rows::new(loaded.array("rows")?, lanes.count),
+        ring: Ring::new(host, loaded.ring()?),
+        known: None,
+        most: host.top * NAMED,
+        offset: 0,
+        taken: 0,
+        before: HashMap::new(),
+        marks: 0,
+        by_file: TableId::of("nfsd_file"),
+        latency: TableId::of("nfsd_latency"),
+        losses: loaded.losses()?,
+        loaded,
+    }))
+}
+
+impl Source for Nfs {
+    fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
+        let mut entries = self.turn()?;
+        let mut known = self.known(out)?;
+        self.taken += self.take_records(&mut known, out);
+        let mut others = self.rest_grown()?;
+        let named = largest(&mut entries, self.most);
+        for entry in &entries[named..] {
+            add(&mut others, (entry.filesystem, entry.op), entry.sums);
+        }
+        if interval.is_some() {
+            self.tell(&entries[..named], others, &known, out);
+        }
+        let read = self.histograms(&known, interval.is_some(), out);
+        self.known = Some(known);
+        read
+    }
+
+    fn drain(&mut self, offset: Nanos, out: &mut Sink) -> u64 {
+        self.offset = offset;
+        let mut taken = std::mem::take(&mut self.taken);
+        if let Ok(mut known) = self.known(out) {
+            taken += self.take_records(&mut known, out);
+            self.known = Some(known);
+        }
+        taken
+    }
+
+    fn ready(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.ring.ready())
+    }
+
+    fn measured(&mut self, seconds: f64) -> Vec<Program> {
+        self.loaded.measured(seconds)
+    }
+
+    fn lost(&mut self) -> Option<Lost> {
+        Some(self.losses.read("nfsd_event"))
+    }
+
+    fn one_in(&mut self, n: u32) {
+        self.control.one_in(n);
+    }
+}
+
+/// Sums by client and operation.
+type Others = HashMap<(usize, usize), Sums>;
+
+fn add(others: &mut Others, of: (usize, usize), sums: Sums) {
+    let all = others.entry(of).or_default();
+    for (all, sum) in all.iter_mut().zip(sums) {
+        *all = all.wrapping_add(sum);
+    }
+}
+
+impl Nfs {
+    /// Operations and clients, as far as the program has met them.
+    fn known(&mut self, out: &mut Sink) -> io::Result<Known> {
+        let mut known = self.known.take().unwrap_or_else(|| Known::new(out));
+        let names = self.names.get(&0, 0).map_err(io::Error::other)?;
+        let clients = self.clients.get(&0, 0).map_err(io::Error::other)?;
+        known.read(&names, &clients, out);
+        Ok(known)
+    }
+
+    /// Ends the program's interval: what it counted in it, and what came late to the one before.
+    fn turn(&mut self) -> io::Result<Vec<Counted>> {
+        let mut entries = Vec::new();
+        let past = self.control.interval();
+        // The place of the next one still has what came late to the one before this.
+        self.counts
+            .read(past.wrapping_add(1), true, |e| entries.push(e))?;
+        self.control.turn().map_err(io::Error::other)?;
+        self.counts.read(past, false, |e| entries.push(e))?;
+        Ok(entries)
+    }
+
+    /// Takes all that waits in the ring; answers with the number of events.
+    fn take_records(&mut self, known: &mut Known, out: &mut Sink) -> u64 {
+        let (table, offset) = (TableId::of("nfsd_event"), self.offset);
+        let (names, clients) = (&self.names, &self.clients);
+        self.ring.drain(out, |record: &[u8; SIZE], _, who, out| {
+            let (op, client) = (half(record, 4), half(record, 6));
+            // The program may have met them since its tables were read.
+            if !known.knows(op, client)
+                && let (Ok(names), Ok(clients)) = (names.get(&0, 0), clients.get(&0, 0))
+            {
+                known.read(&names, &clients, out);
+            }
+            let file = file_word(who, u64_at(record, 32), known, out);
+            let words = [known.op(op), known.client(client), file];
+            let numbers = [
+                u64_at(record, 16) as f64 / 1e9,
+                u64_at(record, 24) as f64,
+                f64::from(u32_at(record, 40)),
+            ];
+            let time = u64_at(record, 8) as Nanos + offset;
+            out.events(table).event(time, words, numbers);
+        })
+    }
+
+    /// What the program could not keep apart, since it was read last.
+    fn rest_grown(&mut self) -> io::Result<Others> {
+        let mut others = Others::new();
+        // Before they are read: what comes meanwhile is read again the next time.
+        let marks = self.losses.marks();
+        if marks == self.marks {
+            return Ok(others);
+        }
+        self.marks = marks;
+        for client in 0..CLIENTS {
+            let now = self
+                .rest
+                .get(&(client as u32), 0)
+                .map_err(io::Error::other)?;
+            if !self.before.contains_key(&client) && now.iter().all(|n| *n == 0) {
+                continue;
+            }
+            let before = self.before.insert(client, now).unwrap_or([0; _]);
+            let (now, _) = now.as_chunks::<SUM_WORDS>();
+            let (before, _) = before.as_chunks::<SUM_WORDS>();
+            for (op, (now, before)) in now.iter().zip(before).enumerate() {
+                let grown = [0, 1, 2].map(|i| now[i].wrapping_sub(before[i]));
+                if grown != [0; SUM_WORDS] {
+                    add(&mut others, (client, op), grown);
+                }
+            }
+        }
+        Ok(others)
+    }
+
+    /// Rows of `nfsd_file`.
+    fn tell(&mut self, named: &[Counted], others: Others, known: &Known, out: &mut Sink) {
+        let values = |sums: Sums| [sums[0] as f64, sums[1] as f64, sums[2] as f64 / 1e9];
+        for entry in named {
+            let file = file_word(&mut self.ring.who, entry.file, known, out);
+            let words = [known.op(entry.op), known.client(entry.filesystem), file];
+            out.row(self.by_file, &words, &values(entry.sums));
+        }
+        let mut others: Vec<_> = others.into_iter().collect();
+        others.sort_unstable_by_key(|o| o.0);
+        for ((client, op), sums) in others {
+            let words = [known.op(op), known.client(client), known.other()];
+            out.row(self.by_file, &words, &values(sums));
+        }
+    }
+
+    /// Rows of `nfsd_latency`.
+    fn histograms(&mut self, known: &Known, write: bool, out: &mut Sink) -> io::Result<()> {
+        let op_rows = self.op_rows.get(&0, 0).map_err(io::Error::other)?;
+        let own = op_rows.iter().enumerate().filter(|(_, first)| **first > 0);
+        let own = own.map(|(op, first)| (known.op(op), first - 1));
+        // The last are those of operations that found none.
+        for (op, first) in own.chain([(known.other(), ROWS - 2)]) {
+            let (ops, bytes) = (first, first + 1);
+            // An operation is counted before its bytes, so these are read first.
+            let mut moved = HashMap::new();
+            self.rows.growth(bytes, |cell, grown| {
+                moved.insert(cell, grown.whole() as f64);
+            });
+            let mut row = |cell: usize, ops: f64, bytes: f64| {
+                if write {
+                    let value = grid::lower(cell as u32) as f64 / 1e9;
+                    out.row(self.latency, &[op], &[value, ops, bytes]);
+                }
+            };
+            self.rows.growth(ops, |cell, grown| {
+                let bytes = moved.remove(&cell).unwrap_or(0.0);
+                row(cell, grown.whole() as f64, bytes);
+            });
+            // Their operation was told the last time.
+            for (cell, bytes) in moved {
+                row(cell, 0.0, bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file; what looks at none has none.
+fn file_word(who: &mut Who, file: u64, known: &Known, out: &mut Sink) -> Word {
+    if file == 0 {
+        known.none()
+    } else {
+        who.file_word(file, out)
+    }
+}
+
+fn half(record: &[u8; SIZE], at: usize) -> usize {
+    usize::from(u16::from_ne_bytes([record[at], record[at + 1]]))
+}

@@ -1,0 +1,74 @@
+//! The programs of the NFS server, run outside the kernel: few machines that build this have one. The
+//! checks are in `nfs_programs.c`.
+#![cfg(feature = "ebpf")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test runs the compiler, as the build does, and what it made"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The compiled checks.
+fn checks() -> &'static Path {
+    static CHECKS: OnceLock<PathBuf> = OnceLock::new();
+    CHECKS.get_or_init(|| {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/nfs_programs.c");
+        let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
+        let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nfs_programs");
+        let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".into());
+        let done = Command::new(clang)
+            .args(["-O1", "-w", "-fno-builtin", "-I", programs, source, "-o"])
+            .arg(&made)
+            .output()
+            .expect("clang, which the build needs too");
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        made
+    })
+}
+
+fn check(name: &str) {
+    let done = Command::new(checks()).arg(name).output().expect("it runs");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}");
+}
+
+#[test]
+fn a_request_of_version_3_is_an_operation() {
+    check("version_3");
+}
+
+#[test]
+fn each_operation_of_a_compound_has_its_own_time() {
+    check("compound");
+}
+
+#[test]
+fn what_is_no_operation_of_nfs_is_not_counted() {
+    check("others");
+}
+
+#[test]
+fn operations_of_version_4_are_known_by_name() {
+    check("names");
+}
+
+#[test]
+fn clients_without_a_place_are_others() {
+    check("many_clients");
+}
+
+#[test]
+fn what_finds_no_room_is_counted() {
+    check("no_room");
+}
+
+#[test]
+fn a_file_without_a_name_is_not_the_root() {
+    check("nameless");
+}
