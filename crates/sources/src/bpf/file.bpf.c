@@ -78,6 +78,13 @@ static const struct kind calls[CALLS] = {
     [439] = {ACCESS, AT_FLAGS_4TH}, /* faccessat2 */
 };
 
+/* What a call of that number is, which is below CALLS: Linux 6.1 forgets that it is, where the number
+ * was put aside before. */
+INLINE struct kind kind_of(u64 number)
+{
+    return calls[WITHIN(number, CALLS)];
+}
+
 /* ---- calls under way ---- */
 
 /* A call under way. */
@@ -173,7 +180,7 @@ int file_enter(u64 *ctx)
     u32 pid, fd, other;
     if (number >= CALLS)
         return 0;
-    kind = calls[number];
+    kind = kind_of(number);
     if (!kind.op)
         return 0;
     task = current_task();
@@ -225,10 +232,14 @@ int file_exit(u64 *ctx)
     struct task_struct *task;
     struct call *call;
     struct done done;
+    struct kind kind;
     u32 how;
-    if (number >= CALLS || !calls[number].op)
+    if (number >= CALLS)
         return 0;
-    how = calls[number].how;
+    kind = kind_of(number);
+    if (!kind.op)
+        return 0;
+    how = kind.how;
     task = current_task();
     if (how >= SUBMIT) {
         if (is_32_bit(task))
