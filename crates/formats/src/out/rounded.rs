@@ -35,8 +35,8 @@ impl Rounded {
     /// Its length by the one after it or else before it, and whether one of them tells it. `None`
     /// where half of it may be no time of its own.
     pub(super) fn length(self, next: Option<f64>) -> Option<(f64, bool)> {
-        let others = [next, self.before].into_iter().flatten();
-        let told = others.filter_map(|other| self.by(other)).next();
+        let mut others = [next, self.before].into_iter().flatten();
+        let told = others.find_map(|other| self.by(other));
         let told = told.map(|length| (length, true));
         told.or(Some((self.most, false)).filter(|_| self.most > 2.0))
     }

@@ -112,9 +112,10 @@ impl Counts {
             let known = self.first.is_some() && shares.iter().any(|s| text.starts_with(s));
             return known.then_some(Line::Noise);
         };
-        let firsts: &[&'static str] = match self.of_linux {
-            true => &FIRST_OF_LINUX,
-            false => &FIRST,
+        let firsts: &[&'static str] = if self.of_linux {
+            &FIRST_OF_LINUX
+        } else {
+            &FIRST
         };
         let first = firsts.iter().copied().find(|first| *first == name);
         if first.is_some() && (self.first.is_none() || self.first == first) {
@@ -133,9 +134,10 @@ impl Counts {
         if of_linux && name == "boot time" {
             return Some(Line::Noise);
         }
-        let is_level = match of_linux {
-            true => LEVELS_OF_LINUX.iter().any(|end| name.ends_with(end)),
-            false => LEVELS.contains(&name),
+        let is_level = if of_linux {
+            LEVELS_OF_LINUX.iter().any(|end| name.ends_with(end))
+        } else {
+            LEVELS.contains(&name)
         };
         if is_level {
             out.other(name, "", empty, value);

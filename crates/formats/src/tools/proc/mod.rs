@@ -110,8 +110,6 @@ pub(crate) struct Proc {
     file: Vec<u8>,
     /// A line of a file came.
     has_rows: bool,
-    /// Lines came of which the file is not known.
-    nameless: bool,
     /// Lines of the present reading, by what they begin with.
     seen: HashSet<Vec<u8>>,
     readings: u64,
@@ -234,7 +232,6 @@ impl Proc {
             protocols: Protocols::new(),
             file: Vec::new(),
             has_rows: false,
-            nameless: false,
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
@@ -415,7 +412,7 @@ impl Parser for Proc {
             return Line::Noise;
         }
         if pressure::is_nameless(line) {
-            self.nameless = true;
+            self.pressure.nameless = true;
             return Line::Unknown;
         }
         if let Some(kind) = Kind::of(line, &all) {
@@ -457,7 +454,7 @@ impl Parser for Proc {
             return;
         }
         self.take_held(out);
-        match self.nameless {
+        match self.pressure.nameless {
             true if !self.has_rows => out.refuse(Refused(format!("its {}", pressure::NAMELESS))),
             true => out.note(pressure::NAMELESS),
             false => {}

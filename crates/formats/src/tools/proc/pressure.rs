@@ -93,6 +93,8 @@ impl<'a> Stalls<'a> {
 pub(super) struct Pressure {
     shape: Shape,
     counters: Counters,
+    /// Lines came of which the file is not known.
+    pub(super) nameless: bool,
 }
 
 impl Pressure {
@@ -100,6 +102,7 @@ impl Pressure {
         Pressure {
             shape: Shape::of("pressure", &["stalled"]),
             counters: Counters::default(),
+            nameless: false,
         }
     }
 

@@ -101,8 +101,8 @@ struct Pidstat {
     headed: bool,
     /// How long the interval before was, in seconds.
     length: Option<f64>,
-    /// The present output had a report.
-    begun: bool,
+    /// Reports of the present output whose interval was told.
+    intervals: u64,
     /// The present sample's time.
     at: Option<Stamp>,
     sheet: Sheet,
@@ -167,7 +167,7 @@ impl Pidstat {
         self.hand_out_last(out);
         out.broken();
         self.at = None;
-        self.begun = false;
+        self.intervals = 0;
         self.outputs.next();
     }
 
@@ -208,7 +208,8 @@ impl Pidstat {
     fn spans(&mut self, passed: f64, out: &mut Out) {
         let before = self.length;
         let length = self.length_of(passed);
-        if std::mem::replace(&mut self.begun, true) || passed < 2.0 {
+        self.intervals += 1;
+        if self.intervals > 1 || passed < 2.0 {
             out.spans(length);
         } else {
             out.spans_rounded(passed, before);
