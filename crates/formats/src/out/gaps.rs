@@ -39,6 +39,9 @@ impl Out {
             return self.start_anew();
         }
         self.missing = 0;
+        if sample.rounded.is_some_and(|r| r.length(None).is_some()) {
+            return self.start_anew();
+        }
         if self.stated.or(self.options.every).is_none() {
             self.note(
                 "a sample just before a restart is left out: the text does not tell how long its \

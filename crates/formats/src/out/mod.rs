@@ -5,6 +5,7 @@ mod arrival;
 mod gaps;
 mod notes;
 mod order;
+mod rounded;
 mod rows;
 mod shape;
 mod spread;
@@ -23,6 +24,7 @@ use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 use arrival::Arrivals;
 pub(crate) use arrival::Came;
 use order::Order;
+use rounded::Rounded;
 pub use shape::Shape;
 
 /// A gap of more than this many intervals is no interval, where the text says how long they
@@ -46,6 +48,8 @@ struct Sample {
     since_boot: bool,
     /// Its length, where the text tells.
     spans: Option<f64>,
+    /// Its length by two times in whole seconds.
+    rounded: Option<Rounded>,
     /// Nothing came before it that its interval could start at.
     broken: bool,
     /// So many before it have neither a row nor a time.
@@ -344,6 +348,16 @@ impl Out {
         }
     }
 
+    /// Length of the present sample's interval by two times in whole seconds, of a tool that
+    /// is never early: it may be a second shorter. What the text says, the user, the interval
+    /// after it or else the one `before` it, of another output, tells which.
+    pub(crate) fn spans_rounded(&mut self, seconds: f64, before: Option<f64>) {
+        if let Some(sample) = &mut self.sample {
+            let most = seconds;
+            sample.rounded = Some(Rounded { most, before });
+        }
+    }
+
     /// Nothing in the present sample is an amount: if it stays the only one, it needs no length.
     pub fn only_levels(&mut self) {
         self.only_levels = true;
@@ -397,6 +411,7 @@ impl Out {
             stamp,
             since_boot: false,
             spans: None,
+            rounded: None,
             broken: self.before.is_none() && self.held.is_empty(),
             missing: std::mem::take(&mut self.missing),
             lost: false,

@@ -103,6 +103,10 @@ impl Out {
         if sample.spans.is_some() {
             return sample.spans;
         }
+        if let Some(rounded) = sample.rounded {
+            let told = [self.stated, self.options.every];
+            return told.into_iter().flatten().find(|t| rounded.may_be(*t));
+        }
         let passed = match (sample.stamp, self.before) {
             (Some(now), Some(before)) if !sample.broken && now > before => {
                 // Those that were lost on the way had their share of the time.
@@ -136,6 +140,10 @@ impl Out {
         self.held_rows.fill(0);
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
         let known = interval.or(self.stated).or(self.options.every);
+        if held.iter().any(|(sample, _)| sample.rounded.is_some()) {
+            self.settle_rounded(held, interval);
+            return;
+        }
         let Some(interval) = known.or(moment) else {
             let back = if self.notes.contains(BACK) {
                 "its times go back, and what comes after that has no other to tell its interval: "

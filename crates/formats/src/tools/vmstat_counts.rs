@@ -20,6 +20,28 @@ const FIRST: [&str; 4] = [
     "bytes per page",
 ];
 
+/// The same of Linux: of `-s` with each unit of `-S`, of `-D`, of `-f` (`vmstat.c` of procps). The
+/// lines of `-f` and `-D` are in `-s`, too, so that these are of no other system's list.
+const FIRST_OF_LINUX: [&str; 7] = [
+    "K total memory",
+    "k total memory",
+    "M total memory",
+    "m total memory",
+    "B total memory",
+    "disks",
+    "forks",
+];
+
+/// How lines of Linux end that tell how much there is now.
+const LEVELS_OF_LINUX: [&str; 6] = [
+    "memory",
+    " swap",
+    "swap cache",
+    "disks",
+    "partitions",
+    "inprogress IO",
+];
+
 /// Lines of FreeBSD, OpenBSD and NetBSD that tell how much there is now (their `vmstat.c`).
 const LEVELS: [&str; 27] = [
     "bytes per page",
@@ -57,9 +79,20 @@ pub(super) struct Counts {
     counters: Counters,
     /// What the list begins with.
     first: Option<&'static str>,
+    /// The list is of Linux.
+    of_linux: bool,
+    pub(super) readings: u64,
 }
 
 impl Counts {
+    /// Those of Linux.
+    pub(super) fn of_linux() -> Counts {
+        Counts {
+            of_linux: true,
+            ..Counts::default()
+        }
+    }
+
     /// Whether the head of a file has a list that begins so.
     pub(super) fn first(line: &[u8]) -> Option<&'static str> {
         let (_, name) = split(line)?;
@@ -79,7 +112,12 @@ impl Counts {
             let known = self.first.is_some() && shares.iter().any(|s| text.starts_with(s));
             return known.then_some(Line::Noise);
         };
-        let first = FIRST.into_iter().find(|first| *first == name);
+        let firsts: &[&'static str] = if self.of_linux {
+            &FIRST_OF_LINUX
+        } else {
+            &FIRST
+        };
+        let first = firsts.iter().copied().find(|first| *first == name);
         if first.is_some() && (self.first.is_none() || self.first == first) {
             sample(stamp, out);
             out.counts();
@@ -87,11 +125,21 @@ impl Counts {
                 out.since_boot();
             }
             self.first = first;
+            self.readings += 1;
         }
         self.first?;
         let name = without_share(name);
         let empty = out.word(b"");
-        if LEVELS.contains(&name) {
+        let of_linux = self.of_linux;
+        if of_linux && name == "boot time" {
+            return Some(Line::Noise);
+        }
+        let is_level = if of_linux {
+            LEVELS_OF_LINUX.iter().any(|end| name.ends_with(end))
+        } else {
+            LEVELS.contains(&name)
+        };
+        if is_level {
             out.other(name, "", empty, value);
             return Some(Line::Data);
         }

@@ -3,10 +3,12 @@
 //! The first report is a mean since boot; of `-d` all are counts since boot. Memory and swap
 //! are in KiB, `bi` and `bo` in blocks of 1,024 bytes (procps 3.3 and 4.0, `vmstat(8)`). `-S`
 //! changes the unit of memory and swap, which only an echoed command line tells. `-p` prints
-//! counters of a partition. `-s`, `-m`, `-D` and `-f` are one moment's list and are refused.
+//! counters of a partition. Of `-s`, `-D` and `-f`, printed again and again, what came to each
+//! counter is kept by name; one alone is refused, and `-m`.
 //! `pmrep :vmstat` of Performance Co-Pilot prints the same columns, wider ([`pmrep`]).
 
 mod disks;
+mod lists;
 mod names;
 mod pmrep;
 
@@ -23,7 +25,8 @@ use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::together::Columns;
-use crate::{Line, Parser, fields, number, numbers};
+use crate::tools::vmstat_counts::Counts;
+use crate::{Line, Parser, fields, numbers};
 
 const KIB: f64 = 1024.0;
 
@@ -63,30 +66,10 @@ fn recognise(head: &Head) -> u8 {
     let partition = head.any_fields(&["reads", "read", "sectors", "writes", "requested"]);
     if plain || disks || partition {
         90
-    } else if head.lines().any(|l| list_of(l).is_some()) {
+    } else if head.lines().any(|l| lists::list_of(l).is_some()) {
         60
     } else {
         0
-    }
-}
-
-/// What the line says that is no report over time, of `-s`, `-m`, `-D` or `-f`.
-fn list_of(line: &[u8]) -> Option<&'static str> {
-    let all: Vec<&[u8]> = fields(line).collect();
-    match all[..] {
-        [b"Cache", b"Num", b"Total", b"Size", b"Pages"] => {
-            Some("the kernel's slab caches (vmstat -m) at one moment")
-        }
-        [_, b"K", b"total", b"memory"] | [_, b"boot", b"time"] => {
-            Some("counters since boot (vmstat -s) at one moment")
-        }
-        [count, b"total", b"reads"] if number::whole(count).is_some() => {
-            Some("counters of all disks (vmstat -D) at one moment")
-        }
-        [count, b"forks"] if number::whole(count).is_some() => {
-            Some("forks since boot (vmstat -f) at one moment")
-        }
-        _ => None,
     }
 }
 
@@ -140,6 +123,8 @@ struct Vmstat {
     /// `-y`: the first report is one like others.
     no_first: bool,
     by: By,
+    /// `-s`, `-D`, `-f`.
+    counts: Counts,
     /// A line before the report tells its time.
     stamp: Option<Stamp>,
 }
@@ -171,12 +156,19 @@ impl Vmstat {
             unit_name: "KiB",
             no_first: false,
             by: By::Procps,
+            counts: Counts::of_linux(),
             stamp: None,
         }
     }
 
     /// A command line that stands in the text.
     fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
+        if [b's', b'D', b'f']
+            .iter()
+            .any(|f| echo::has_flag(arguments, *f))
+        {
+            return;
+        }
         // What it says is of the reports to come.
         out.broken();
         self.disks = Counters::default();
@@ -358,10 +350,12 @@ impl Vmstat {
             self.table = Table::Partition(name.to_vec());
             return Some(Line::Noise);
         }
-        if let Some(list) = list_of(line) {
-            out.refuse(Refused(format!(
-                "it has {list}, not over time: a single reading has no rates"
-            )));
+        if let Some(list) = lists::list_of(line) {
+            if list != lists::SLABS && matches!(self.table, Table::None) {
+                // How the list begins was cut off.
+                return None;
+            }
+            out.refuse(lists::refused(list));
             return Some(Line::Noise);
         }
         if let Some(arguments) = echo::command(line, "vmstat") {
@@ -442,6 +436,11 @@ impl Parser for Vmstat {
             .first()
             .is_some_and(u8::is_ascii_digit);
         let of_system = starts_with_digit && matches!(self.table, Table::System(_));
+        if matches!(self.table, Table::None)
+            && let Some(seen) = self.counts.take(line, &mut self.stamp, out)
+        {
+            return seen;
+        }
         if !of_system && let Some(seen) = self.header(line, out) {
             return seen;
         }
@@ -476,6 +475,12 @@ impl Parser for Vmstat {
                 self.table = Table::Partition(name);
                 seen
             }
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        if self.counts.readings == 1 {
+            out.refuse(lists::one_alone());
         }
     }
 }

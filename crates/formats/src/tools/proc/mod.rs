@@ -108,6 +108,8 @@ pub(crate) struct Proc {
     protocols: Protocols,
     /// The file of `pressure` that is printed.
     file: Vec<u8>,
+    /// A line of a file came.
+    has_rows: bool,
     /// Lines of the present reading, by what they begin with.
     seen: HashSet<Vec<u8>>,
     readings: u64,
@@ -229,6 +231,7 @@ impl Proc {
             interrupts: interrupts::Interrupts::new(),
             protocols: Protocols::new(),
             file: Vec::new(),
+            has_rows: false,
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
@@ -264,6 +267,7 @@ impl Proc {
         if self.readings == 1 && self.seen.is_empty() && counter {
             out.since_boot();
         }
+        self.has_rows = true;
         self.seen.insert(key);
     }
 
@@ -367,7 +371,7 @@ const NINE: &str = "its lines `cpu0 …` have nine numbers, and there is no line
     hint: take all of /proc/stat";
 
 /// Why the file is none of those that are read, though some of its lines look alike.
-fn of_another_file(line: &[u8], all: &[&[u8]]) -> Option<&'static str> {
+fn of_another_file(all: &[&[u8]]) -> Option<&'static str> {
     match *all {
         [b"Node", _, b"zone", _] => Some(
             "it is /proc/zoneinfo, which tells of each zone of memory by itself\n\
@@ -379,11 +383,6 @@ fn of_another_file(line: &[u8], all: &[&[u8]]) -> Option<&'static str> {
             "it has memory.stat of a control group, of which some lines are called as those of \
              /proc/vmstat are\n\
              hint: put those of /proc into a file of its own",
-        ),
-        _ if pressure::is_nameless(line) => Some(
-            "it has lines of a file of /proc/pressure, and does not tell of which\n\
-             hint: `grep . /proc/pressure/*` prints the name before each; a line \
-             `==> /proc/pressure/io <==` above them does",
         ),
         _ => None,
     }
@@ -408,9 +407,13 @@ impl Parser for Proc {
         // Nine numbers have `/proc/schedstat`, and `/proc/stat` from Linux 2.6.24 to 2.6.32.
         let of_processor = first.strip_prefix(b"cpu").and_then(whole).is_some();
         let unclear = of_processor && all.len() == 10 && !self.has_total;
-        if let Some(why) = of_another_file(line, &all).or(unclear.then_some(NINE)) {
+        if let Some(why) = of_another_file(&all).or(unclear.then_some(NINE)) {
             out.refuse(Refused(why.to_owned()));
             return Line::Noise;
+        }
+        if pressure::is_nameless(line) {
+            self.pressure.nameless = true;
+            return Line::Unknown;
         }
         if let Some(kind) = Kind::of(line, &all) {
             if self.holds(line, &kind, &all, out) {
@@ -451,6 +454,11 @@ impl Parser for Proc {
             return;
         }
         self.take_held(out);
+        match self.pressure.nameless {
+            true if !self.has_rows => out.refuse(Refused(format!("its {}", pressure::NAMELESS))),
+            true => out.note(pressure::NAMELESS),
+            false => {}
+        }
         self.finish_reading(out);
         if self.readings == 1 {
             // Levels at one moment: there is no interval to know.

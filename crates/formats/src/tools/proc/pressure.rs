@@ -17,6 +17,14 @@ use super::counted::put_grown;
 
 const PLACE: &[u8] = b"/proc/pressure/";
 
+/// The kernel's files there (`psi_proc_init`).
+const RESOURCES: [&[u8]; 4] = [b"cpu", b"io", b"memory", b"irq"];
+
+/// Said of lines of which the file is not known.
+pub(super) const NAMELESS: &str = "lines of a file of /proc/pressure do not tell of which\n\
+    hint: `grep . /proc/pressure/*` prints the name before each line, and `tail -n +1 \
+    /proc/pressure/*` above each file";
+
 /// The file of a line `==> /proc/pressure/io <==`; empty if it is another.
 pub(super) fn named(line: &[u8]) -> &[u8] {
     let path = fields(line).nth(1).unwrap_or_default();
@@ -57,8 +65,10 @@ pub(super) struct Stalls<'a> {
 impl<'a> Stalls<'a> {
     /// `/proc/pressure/io:some avg10=1.01 …`.
     pub(super) fn of(line: &'a [u8]) -> Option<Stalls<'a>> {
-        let rest = line.strip_prefix(PLACE)?;
+        // Of `grep . *` there, the name alone.
+        let rest = line.strip_prefix(PLACE).unwrap_or(line);
         let (resource, rest) = rest.split_at(rest.iter().position(|b| *b == b':')?);
+        RESOURCES.contains(&resource).then_some(())?;
         let mut all = fields(&rest[1..]);
         let share = all.next().filter(|s| matches!(*s, b"some" | b"full"))?;
         let mut values = [f64::NAN; 4];
@@ -83,6 +93,8 @@ impl<'a> Stalls<'a> {
 pub(super) struct Pressure {
     shape: Shape,
     counters: Counters,
+    /// Lines came of which the file is not known.
+    pub(super) nameless: bool,
 }
 
 impl Pressure {
@@ -90,6 +102,7 @@ impl Pressure {
         Pressure {
             shape: Shape::of("pressure", &["stalled"]),
             counters: Counters::default(),
+            nameless: false,
         }
     }
 

@@ -101,6 +101,8 @@ struct Pidstat {
     headed: bool,
     /// How long the interval before was, in seconds.
     length: Option<f64>,
+    /// Reports of the present output whose interval was told.
+    intervals: u64,
     /// The present sample's time.
     at: Option<Stamp>,
     sheet: Sheet,
@@ -165,6 +167,7 @@ impl Pidstat {
         self.hand_out_last(out);
         out.broken();
         self.at = None;
+        self.intervals = 0;
         self.outputs.next();
     }
 
@@ -191,11 +194,25 @@ impl Pidstat {
             match time.duration_since(from).as_secs() {
                 // Nothing passed since the header: it is of all the time since boot.
                 0 => out.since_boot(),
-                passed if passed < 0 => out.spans(self.length_of((passed + 24 * 3600) as f64)),
-                passed => out.spans(self.length_of(passed as f64)),
+                passed if passed < 0 => self.spans((passed + 24 * 3600) as f64, out),
+                passed => self.spans(passed as f64, out),
             }
             // The next interval begins here, unless a header says otherwise.
             self.from = Some(time);
+        }
+    }
+
+    /// The interval began `passed` seconds ago, in whole seconds. That of the first report has none
+    /// before it to tell that it is a second shorter; one of a second cannot be, as `pidstat`
+    /// waits for whole seconds with `alarm` and is late at most (its `alarm_handler`).
+    fn spans(&mut self, passed: f64, out: &mut Out) {
+        let before = self.length;
+        let length = self.length_of(passed);
+        self.intervals += 1;
+        if self.intervals > 1 || passed < 2.0 {
+            out.spans(length);
+        } else {
+            out.spans_rounded(passed, before);
         }
     }
 

@@ -83,7 +83,7 @@ impl Place {
         for row in rows {
             match row.header.kind {
                 Kind::Processors if cut || more_follow && !is_all(&row.name) => {}
-                Kind::Processors => self.processor(row, cpus, out),
+                Kind::Processors => self.processor(row, cpus, lines, out),
                 Kind::Softnet => self.softnet(row, softnet, out),
                 Kind::Devices => self.device(row, out),
                 Kind::Interrupts => self.interrupts(row, lines, out),
@@ -109,6 +109,9 @@ impl Place {
                     );
                 }
             }
+        }
+        if lines {
+            self.local(rows, out);
         }
         self.sheet.hand_out(out);
     }
@@ -162,7 +165,7 @@ impl Place {
         self.sheet.other(out, column, unit, &row.name, value);
     }
 
-    fn processor(&mut self, row: &Told, by_each: bool, out: &mut Out) {
+    fn processor(&mut self, row: &Told, by_each: bool, by_line: bool, out: &mut Out) {
         let all = is_all(&row.name);
         // What others tell finer is their sum: it is left out.
         let taken = all != by_each && !(self.entitled.is_some() && row.name == UNUSED);
@@ -172,7 +175,7 @@ impl Place {
             match is_share {
                 Some(place) if taken => *place = value / 100.0,
                 Some(_) if all => {}
-                None if column == "intr/s" && all => {
+                None if column == "intr/s" && all && !by_line => {
                     self.sheet
                         .set(out, "interrupt", &[b"hard", b"all"], "count", *value);
                 }
@@ -297,16 +300,43 @@ impl Place {
         }
     }
 
-    /// Interrupts of a processor by line; added up where all processors are there.
+    /// Interrupts of a processor by line; added up where all processors are there. Hard ones with
+    /// a name are kept by name: some are counted twice (`CAL` has the `TLB` of some kernels).
     fn lines(&mut self, level: &[u8], row: &Told, complete: bool, out: &mut Out) {
         for (column, value) in row.header.names.iter().zip(row.values) {
-            if complete && !is_all(&row.name) {
-                let kind = column.strip_suffix("/s").unwrap_or(column);
+            let kind = column.strip_suffix("/s").unwrap_or(column);
+            let adds = level == b"soft" || is_numbered(kind);
+            if complete && adds && !is_all(&row.name) {
                 self.sheet
                     .add(out, "interrupt", &[level, kind.as_bytes()], "count", *value);
             } else {
                 self.other(row, column, *value, out);
             }
+        }
+    }
+
+    /// What the total has beyond lines with a number, where both are there, as a recording has it.
+    fn local(&mut self, rows: &[Told], out: &mut Out) {
+        /// Of so many per second both may differ, for each number is rounded.
+        const WITHIN: f64 = 0.5;
+        let of_line = |row: &Told| -> f64 {
+            let all = row.header.names.iter().zip(row.values);
+            let numbered = all.filter(|(name, _)| is_numbered(name.trim_end_matches("/s")));
+            numbered.map(|(_, value)| value).sum()
+        };
+        let lines = rows.iter().filter(|r| r.header.kind == Kind::Lines);
+        let numbered: f64 = lines.filter(|r| !is_all(&r.name)).map(of_line).sum();
+        let total = rows.iter().filter(|r| is_all(&r.name)).find_map(|row| {
+            let place = row.header.names.iter().position(|n| n == "intr/s");
+            let of_kind = matches!(row.header.kind, Kind::Interrupts | Kind::Processors);
+            place.filter(|_| of_kind).and_then(|at| row.values.get(at))
+        });
+        if let Some(local) = total.map(|total| total - numbered)
+            && local > -WITHIN
+        {
+            let words: [&[u8]; 2] = [b"hard", b"local"];
+            self.sheet
+                .set(out, "interrupt", &words, "count", local.max(0.0));
         }
     }
 
@@ -327,6 +357,11 @@ impl Place {
             self.sheet.other(out, "intr/s", "1/s", &instance, *value);
         }
     }
+}
+
+/// Whether a line of interrupts is of a device: those of the machine have a name.
+fn is_numbered(kind: &str) -> bool {
+    !kind.is_empty() && kind.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Processors of the machine that the row's consumed, as AIX tells it.
