@@ -39,7 +39,7 @@ impl Out {
             return self.start_anew();
         }
         self.missing = 0;
-        if sample.rounded.is_some_and(|r| r.length(None).is_some()) {
+        if sample.rounded.is_some() {
             return self.start_anew();
         }
         if self.stated.or(self.options.every).is_none() {

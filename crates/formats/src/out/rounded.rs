@@ -2,10 +2,10 @@
 //!
 //! A tool that waits a whole number of seconds, and then takes a moment to read, is never early:
 //! an interval of `n` seconds by its times was of `n`, or of `n - 1` where the moments added up to
-//! the next second. Taken for 2 seconds, one of 1 doubles its amounts.
+//! the next second. Where nothing tells which, it is taken by its times, and said: amounts may then be
+//! too large by that second, but those a second are what was printed.
 
-use super::{Out, Sample};
-use crate::time::Refused;
+use super::Out;
 
 /// Where a second is no more than this share of an interval, it is not told.
 const LITTLE: f64 = 0.05;
@@ -32,52 +32,26 @@ impl Rounded {
         Some(length).filter(|length| self.may_be(*length))
     }
 
-    /// Its length by the one after it or else before it, and whether one of them tells it. `None`
-    /// where half of it may be no time of its own.
-    pub(super) fn length(self, next: Option<f64>) -> Option<(f64, bool)> {
+    /// Its length by the one after it or else before it, and whether one of them tells it.
+    pub(super) fn length(self, next: Option<f64>) -> (f64, bool) {
         let mut others = [next, self.before].into_iter().flatten();
         let told = others.find_map(|other| self.by(other));
-        let told = told.map(|length| (length, true));
-        told.or(Some((self.most, false)).filter(|_| self.most > 2.0))
+        told.map_or((self.most, false), |length| (length, true))
     }
 }
 
 impl Out {
-    /// Places samples that wait, of which one may be a second shorter than its times say. `next`
-    /// is the length of the one after them.
-    pub(super) fn settle_rounded(&mut self, held: Vec<(Sample, Vec<usize>)>, next: Option<f64>) {
-        for (sample, rows) in held {
-            let usual = next.or(self.stated).or(self.options.every);
-            let length = match sample.rounded {
-                _ if sample.since_boot => Some(0.0),
-                Some(rounded) => self.length_of_rounded(rounded, next),
-                None => usual,
-            };
-            let Some(length) = length else {
-                self.refuse(Refused(
-                    "a report has no other near it, and its times are whole seconds: its interval \
-                     may be 1 s or 2 s, and its amounts half of what they seem\n\
-                     hint: say how long it was, as --every 2s"
-                        .into(),
-                ));
-                self.forget_rows();
-                return;
-            };
-            self.place(&sample, length, &rows);
-        }
-        self.hand_out();
-    }
-
-    fn length_of_rounded(&mut self, rounded: Rounded, next: Option<f64>) -> Option<f64> {
-        let (length, told) = rounded.length(next)?;
-        if !told && LITTLE * length < 1.0 {
+    /// The length of such an interval, said where nothing tells it. `next` is that of the one after it.
+    pub(super) fn length_of_rounded(&mut self, rounded: Rounded, next: Option<f64>) -> f64 {
+        let (length, told) = rounded.length(next);
+        if !told && length > 1.0 && LITTLE * length < 1.0 {
             self.note(&format!(
                 "a report has no other near it: its interval is {length} s by its times, which \
                  are whole seconds, and may be {} s",
                 length - 1.0
             ));
         }
-        Some(length)
+        length
     }
 }
 
@@ -88,16 +62,16 @@ mod tests {
     #[test]
     fn another_interval_tells() {
         for (most, before, next, wanted) in [
-            (2.0, None, Some(1.0), Some((1.0, true))),
-            (2.0, None, Some(2.0), Some((2.0, true))),
+            (2.0, None, Some(1.0), (1.0, true)),
+            (2.0, None, Some(2.0), (2.0, true)),
             // The next one is too long by its times.
-            (2.0, None, Some(3.0), Some((2.0, true))),
-            (2.0, None, Some(4.0), None),
-            (2.0, None, None, None),
-            (2.0, Some(1.0), None, Some((1.0, true))),
-            (2.0, Some(1.0), Some(2.0), Some((2.0, true))),
-            (6.0, None, Some(5.0), Some((5.0, true))),
-            (6.0, None, Some(4.0), Some((6.0, false))),
+            (2.0, None, Some(3.0), (2.0, true)),
+            (2.0, None, Some(4.0), (2.0, false)),
+            (2.0, None, None, (2.0, false)),
+            (2.0, Some(1.0), None, (1.0, true)),
+            (2.0, Some(1.0), Some(2.0), (2.0, true)),
+            (6.0, None, Some(5.0), (5.0, true)),
+            (6.0, None, Some(4.0), (6.0, false)),
         ] {
             let rounded = Rounded { most, before };
             assert_eq!(rounded.length(next), wanted, "{most} {before:?} {next:?}");

@@ -140,11 +140,9 @@ impl Out {
         self.held_rows.fill(0);
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
         let known = interval.or(self.stated).or(self.options.every);
-        if held.iter().any(|(sample, _)| sample.rounded.is_some()) {
-            self.settle_rounded(held, interval);
-            return;
-        }
-        let Some(interval) = known.or(moment) else {
+        let known = known.or(moment);
+        let tells_nothing = |sample: &Sample| sample.rounded.is_none();
+        if known.is_none() && held.iter().any(|(sample, _)| tells_nothing(sample)) {
             let back = if self.notes.contains(BACK) {
                 "its times go back, and what comes after that has no other to tell its interval: "
             } else {
@@ -156,10 +154,14 @@ impl Out {
             )));
             self.forget_rows();
             return;
-        };
+        }
         for (sample, rows) in held {
-            let interval = if sample.since_boot { 0.0 } else { interval };
-            self.place(&sample, interval, &rows);
+            let length = match sample.rounded {
+                _ if sample.since_boot => 0.0,
+                Some(rounded) => self.length_of_rounded(rounded, interval),
+                None => known.unwrap_or_default(),
+            };
+            self.place(&sample, length, &rows);
         }
         self.hand_out();
     }
