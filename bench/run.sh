@@ -3,8 +3,8 @@
 #
 #   bench/run.sh [--host NAME] [--build] [MEASUREMENT...]
 #
-# MEASUREMENT: start, query, events, import, statistics, calibration, try; cost, see, sched, files,
-# resident (need root). Default: all of these, as root; else the first, and the others are named.
+# MEASUREMENT: start, query, events, import, statistics, calibration, try; cost, see, share, sched,
+# files, resident (need root). Default: all of these, as root; else the first, and the others are named.
 # view (writes 8 GB, takes long) and page (needs Node and chromium) are run where they are named.
 # --build adds a clean release build, which takes minutes. NAME stands for the machine in the
 # results (default: `uname -n`).
@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
         --host) host=$2; shift ;;
         --build) build=1 ;;
         -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit ;;
-        start | query | cost | events | import | statistics | calibration | try | view | see | sched | files | resident | page)
+        start | query | cost | events | import | statistics | calibration | try | view | see | share | sched | files | resident | page)
             wanted+=("$1") ;;
         *) echo "run.sh: what is $1? (see --help)" >&2; exit 2 ;;
     esac
@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
 done
 if [ ${#wanted[@]} = 0 ]; then
     wanted=(start query events import statistics calibration try)
-    as_root=(cost see sched files resident)
+    as_root=(cost see share sched files resident)
     if [ "$(id -u)" = 0 ]; then
         wanted+=("${as_root[@]}")
     else
