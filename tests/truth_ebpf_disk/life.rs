@@ -71,7 +71,8 @@ fn resident() -> u64 {
     pages * rustix::param::page_size() as u64
 }
 
-/// All sources whose programs run in the kernel, with all that they can tell.
+/// All sources whose programs run in the kernel, with all that they can tell; but those of what this
+/// machine may lack (an NFS server).
 fn everything() -> Vec<Box<dyn Source>> {
     let subjects = ["disk", "net", "tcp", "file"].map(str::to_owned);
     let host = Host {
@@ -83,7 +84,9 @@ fn everything() -> Vec<Box<dyn Source>> {
         },
         ..Host::default()
     };
-    let programs = SOURCES.iter().filter(|e| e.detail > Detail::Samples);
+    let programs = SOURCES
+        .iter()
+        .filter(|e| e.detail > Detail::Samples && e.only_where().is_none());
     let opened = programs.map(|entry| {
         let source = (entry.open)(&host);
         source.unwrap_or_else(|why| panic!("{}: {why}", entry.name))
