@@ -6,36 +6,10 @@
     reason = "a test runs the compiler, as the build does, and what it made"
 )]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
-
-/// The compiled checks.
-fn checks() -> &'static Path {
-    static CHECKS: OnceLock<PathBuf> = OnceLock::new();
-    CHECKS.get_or_init(|| {
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/disk_programs.c");
-        let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bpf");
-        let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("disk_programs");
-        let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".into());
-        let done = Command::new(clang)
-            .args(["-O1", "-w", "-fno-builtin", "-I", programs, source, "-o"])
-            .arg(&made)
-            .output()
-            .expect("clang, which the build needs too");
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
-        made
-    })
-}
+mod outside;
 
 fn check(name: &str) {
-    let done = Command::new(checks()).arg(name).output().expect("it runs");
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{said}");
+    outside::check("disk_programs", name);
 }
 
 #[test]
