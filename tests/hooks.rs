@@ -279,6 +279,7 @@ fn recorded(name: &str, without: &str, device: &LoopDevice) -> PathBuf {
     let mut record = sonde();
     record.env("SONDE_WITHOUT_HOOKS", without);
     record.args(["record", "-q", "--every=250ms", "--events=disk,net,tcp"]);
+    record.arg("--event-budget=100%");
     record.arg("-o").arg(&run).arg("--");
     // Long enough that all work has its turn on a busy machine.
     let script = format!(
@@ -313,6 +314,7 @@ fn what_a_missing_hook_would_have_told_is_missing_and_said_to_be() {
     let all = [
         "sched_wakeup",
         "block_io_start",
+        "block_getrq",
         "block_rq_requeue",
         "iomap_dio_rw_begin",
         "net_dev_queue",
@@ -373,6 +375,30 @@ fn what_a_missing_hook_would_have_told_is_missing_and_said_to_be() {
     }
     let queued = format!("net.segments {loopback} and stage = queue");
     assert_eq!(total(&run, &queued), 0.0);
+}
+
+#[test]
+fn who_made_an_io_is_known_where_only_its_bio_is_told() {
+    let name = "who_made_an_io_is_known_where_only_its_bio_is_told";
+    let needs = [NEEDS, &["losetup", "dd"].map(Need::Program)].concat();
+    if !can_run(name, &needs) {
+        return;
+    }
+    let _alone = alone();
+    let device = LoopDevice::new("hooks-bio", 16 << 20);
+    let run = recorded("hooks-bio", "block_io_start", &device);
+    let of = format!("where device = {}", device.name());
+    assert_eq!(total(&run, &format!("disk.ios {of}")), 4000.0);
+    for dimension in ["command", "cgroup"] {
+        let expression = format!("disk.ios by {dimension} {of}");
+        let said = asked(&run, &expression);
+        assert!(!said.contains("without the hook"), "{expression}: {said}");
+    }
+    let by_dd = total(&run, &format!("disk.ios {of} and command = dd"));
+    let all = get(&run, &format!("disk.ios by command, cgroup {of}"));
+    assert_eq!(by_dd, 4000.0, "{all}");
+    let somewhere = total(&run, &format!("disk.ios {of} and cgroup ~ /"));
+    assert_eq!(somewhere, 4000.0, "{all}");
 }
 
 /// The sum of all groups.

@@ -187,6 +187,14 @@ def compare(told):
                         wrong += 1
                         print(f"  WRONG disk.{measure} by op{how} of {name} {kind}: "
                               f"{found.get((name, kind), 0)}, not {should}")
+    first = next(iter(told["counted"]))
+    for op in ("read", "write"):
+        groups = get(told["run"], f"disk.ios by command where device = {first} and op = {op}")
+        asked = {g["key"]["command"]: g["total"] for g in groups or []}
+        # What md gets to flush is a write of the worker that flushes.
+        good = asked and "(unknown)" not in asked
+        wrong += not good
+        print(f"  {'' if good else 'WRONG '}{first} {op} by command: {asked}")
     for what in ("self.dropped", "self.unseen", "self.missed"):
         amount = sum(g["total"] or 0 for g in get(told["run"], what) or [])
         if amount:

@@ -190,6 +190,15 @@ fn what_a_missing_hook_would_have_told_is_said_where_it_is_asked_for() {
             assert!(said.is_empty(), "{hook}: {expression}: {said}");
         }
     }
+    // Another tells the same.
+    let mut r = without(of_each_source(), "bpf-disk", "block_io_start");
+    r.sealed.manifest.programs.push(Program {
+        name: "y".into(),
+        hook: "block_getrq".into(),
+        state: "attached".into(),
+        ..Program::default()
+    });
+    assert_eq!(said(&r, "disk.ios by process"), "");
     // All are there.
     let r = of_each_source();
     for (_, _, needs, _) in HOOKS {

@@ -35,6 +35,7 @@ static struct block *all_of_blocks;
 static struct weights *all_of_weights;
 static struct all_sums *all_totals;
 static struct slot *all_slots;
+static struct asker the_asker;
 static struct counters count_of;
 static struct lost lost_of;
 static struct {
@@ -56,6 +57,8 @@ static void *look(void *map, const void *key)
         return place < DEVICES ? &all_totals[place] : NULL;
     if (map == (void *)&slots)
         return place < 1 << 14 ? &all_slots[place] : NULL;
+    if (map == (void *)&askers)
+        return place ? NULL : &the_asker;
     if (map == (void *)&counters)
         return &count_of;
     if (map == (void *)&losses)
@@ -383,6 +386,38 @@ static void errors(void)
     IS(all_totals[device - all_devices].op[WRITE].errors, 1);
 }
 
+/* Who asked is known of the bio that a request was made for, also where another was merged in front of
+ * it; once; and not where another bio came to its place. */
+static void by_bio(void)
+{
+    struct bio both[2] = {}, *one = &both[0], *other = &both[1];
+    struct request rq = { .bio = one, .biotail = one };
+    struct asker who = {}, asked = { .group = 7, .file = 8, .tgid = 9 };
+    asked.mark = mark(one);
+    *asker_at(asked.mark) = asked;
+    rq.bio = other;
+    know_by_bio(&who, &rq);
+    IS(who.tgid, 9);
+    IS(who.group, 7);
+    IS(who.file, 8);
+    who = (struct asker){};
+    know_by_bio(&who, &rq);
+    IS(who.tgid, 0);
+    /* There is one place, and it is another's. */
+    asked.mark = mark(other);
+    *asker_at(asked.mark) = asked;
+    know_by_bio(&who, &(struct request){ .bio = one, .biotail = one });
+    IS(who.tgid, 0);
+    know_by_bio(&who, &(struct request){ .bio = other, .biotail = other });
+    IS(who.tgid, 9);
+    /* Another processor took it meanwhile. */
+    *asker_at(asked.mark) = asked;
+    who = (struct asker){};
+    faster = 1;
+    know_by_bio(&who, &(struct request){ .bio = other, .biotail = other });
+    IS(who.tgid, 0);
+}
+
 int main(int count, char **arguments)
 {
     static const struct {
@@ -391,7 +426,7 @@ int main(int count, char **arguments)
     } checks[] = {
         { "depth", depth }, { "remapped", remapped }, { "ends", ends },
         { "places", places }, { "room", room }, { "left_out", left_out },
-        { "requeued", requeued }, { "errors", errors },
+        { "requeued", requeued }, { "errors", errors }, { "by_bio", by_bio },
     };
     for (u32 i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
         if (count > 1 && !strcmp(arguments[1], checks[i].name)) {

@@ -51,3 +51,8 @@ fn an_io_that_is_handed_back_is_one_with_all_of_its_bytes() {
 fn what_failed_is_counted_of_its_operation() {
     check("errors");
 }
+
+#[test]
+fn who_asked_is_known_by_the_bio_where_nothing_tells_of_the_request() {
+    check("by_bio");
+}

@@ -11,6 +11,8 @@ use crate::plan::{Key, ScanPlan};
 struct Need {
     /// As the manifest names it.
     hook: &'static str,
+    /// What does as well.
+    or: Option<&'static str>,
     tables: &'static [&'static str],
     /// What of those.
     part: Part,
@@ -60,12 +62,15 @@ const NEEDS: &[Need] = &[
     need("sched_wakeup_new", &["cpu_wait"], All, WAITS),
     need("sched_wakeup", &["cpu_cgroup"], WAITING, WAITS),
     need("sched_wakeup_new", &["cpu_cgroup"], WAITING, WAITS),
-    need(
-        "block_io_start",
-        &["disk_event"],
-        Columns(&["process", "command", "cgroup", "file"]),
-        SUBMITTERS,
-    ),
+    Need {
+        or: Some("block_getrq"),
+        ..need(
+            "block_io_start",
+            &["disk_event"],
+            Columns(&["process", "command", "cgroup", "file"]),
+            SUBMITTERS,
+        )
+    },
     need(
         "iomap_dio_rw_begin",
         &["disk_event"],
@@ -167,6 +172,7 @@ const fn need(
 ) -> Need {
     Need {
         hook,
+        or: None,
         tables,
         part,
         without,
@@ -176,8 +182,13 @@ const fn need(
 impl Need {
     /// The program that would wait there, if it does not.
     fn lacks<'m>(&self, manifest: &'m Manifest) -> Option<&'m Program> {
-        let mut programs = manifest.programs.iter();
-        programs.find(|p| p.hook == self.hook && p.state != "attached")
+        let all = &manifest.programs;
+        let waits_at = |hook| all.iter().any(|p| p.hook == hook && p.state == "attached");
+        if self.or.is_some_and(|hook| waits_at(hook)) {
+            return None;
+        }
+        all.iter()
+            .find(|p| p.hook == self.hook && p.state != "attached")
     }
 
     /// Whether what a scan reads needs it.
@@ -264,6 +275,12 @@ mod tests {
         for need in NEEDS {
             let hook = format!("\"{}\"", need.hook);
             assert!(sources.contains(&hook), "no source has {hook}");
+            let or = need.or.map(|hook| format!("\"{hook}\""));
+            assert!(
+                or.is_none_or(|hook| sources.contains(&hook)),
+                "{:?}",
+                need.or
+            );
             for name in need.tables {
                 let (_, table) = catalog::table(name).expect("a table");
                 assert!(table.source.starts_with("bpf-"), "{name}");

@@ -71,6 +71,8 @@ int disk_issue(u64 *ctx)
         slot->bytes += rq->__data_len;
         return 0;
     }
+    if (with_events && asker_mask)
+        know_by_bio(&slot->who, rq);
     slot->bytes = rq->__data_len;
     if (op != FLUSH)
         measure_here(device, slot, rq->__sector, slot->bytes >> 9);
@@ -163,9 +165,11 @@ INLINE void count_empty(struct request *rq, struct slot *known, u64 now)
     if (with_events) {
         u32 weight = chosen(now);
         if (known) {
-            slot.tgid = known->tgid;
-            slot.group = known->group;
+            slot.who.tgid = known->who.tgid;
+            slot.who.group = known->who.group;
         }
+        if (asker_mask)
+            know_by_bio(&slot.who, rq);
         if (weight)
             tell(&slot, index, WRITE, rq->cmd_flags, 0, now, weight);
     }

@@ -30,7 +30,7 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::{Blocks, CELLS};
 use super::control::Control;
-use super::load::{Constant, Lanes, Loaded, load};
+use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use devices::{Device, Devices, Known, PLACES, SUMS, Sums};
@@ -44,8 +44,8 @@ use waiting::Waiting;
 pub const ENTRY: Entry = Entry {
     name: "bpf-disk",
     help: "block I/O: latency, queue and service time, size, seeks, depth; each I/O as an event",
-    reads: "tracepoints block:block_rq_*, block_bio_*, block_io_start, iomap:iomap_dio_rw_begin, \
-            iomap_dio_rw_queued, iomap_dio_complete, sched:sched_process_exec",
+    reads: "tracepoints block:block_rq_*, block_bio_*, block_io_start, block_getrq, \
+            iomap:iomap_dio_rw_begin, iomap_dio_rw_queued, iomap_dio_complete, sched:sched_process_exec",
     link: "https://docs.kernel.org/trace/events.html",
     detail: Detail::Distributions,
     open,
@@ -95,9 +95,15 @@ const BIO_HOOKS: [Hook; 2] = [
 ];
 const EVENT_HOOKS: [Hook; 3] = [
     super::who::EXEC,
-    Hook::useful("disk_start", "block_io_start"),
+    Hook::useful("disk_start", START),
     Hook::useful("disk_direct", "iomap_dio_rw_begin"),
 ];
+/// Where the kernel tells of a request in the task that asks for it, and what tells of its bio where
+/// it does not.
+const START: &str = "block_io_start";
+const BY_BIO: Hook = Hook::useful("disk_getrq", "block_getrq");
+/// Bios of which who asked for them is kept, a power of two.
+const ASKERS: u32 = 1 << 13;
 /// Where direct I/O of a task is all submitted.
 const DIRECTS_END: [Hook; 2] = [
     Hook::useful("disk_direct_queued", "iomap_dio_rw_queued"),
@@ -147,6 +153,10 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         hooks.extend(DIRECTS_END);
         hooks.extend(EVENT_HOOKS);
     }
+    let by_bio = with_events && !tells_of_requests(host);
+    if by_bio {
+        hooks.push(BY_BIO);
+    }
     let room = Room::of(host);
     let constants = [
         Constant::Word("lanes", lanes.count),
@@ -157,6 +167,11 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Word("slot_mask", room.slots - 1),
         Constant::Word("request_argument", u32::from(is_after_its_queue())),
         Constant::Flag("with_events", with_events),
+        Constant::Word("asker_mask", if by_bio { ASKERS - 1 } else { 0 }),
+        Constant::Word(
+            "bio_argument",
+            u32::from(arguments(BY_BIO.event) == Some(3)),
+        ),
         Constant::Word("group_subsystem", super::who::group_subsystem(host)),
     ];
     let sizes = [
@@ -167,6 +182,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         ("totals", PLACES as u32 * lanes.count),
         ("slots", room.slots),
         ("bios", 1 << 14),
+        ("askers", if by_bio { ASKERS } else { 1 }),
         (
             "ring",
             if with_events {
@@ -218,7 +234,13 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 
 /// Whether what tells of a request names its queue first, as before Linux 5.11.
 fn is_after_its_queue() -> bool {
-    super::load::arguments("block_rq_issue") == Some(2)
+    arguments("block_rq_issue") == Some(2)
+}
+
+/// Whether the kernel tells of a request in the task that asks for it, as from Linux 6.5 on.
+fn tells_of_requests(host: &Host) -> bool {
+    let is_left_out = host.without_hooks.iter().any(|h| h == START);
+    arguments(START).is_some() && !is_left_out
 }
 
 impl Disk {

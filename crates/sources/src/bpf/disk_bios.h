@@ -41,7 +41,7 @@ int disk_bio_queue(u64 *ctx)
     if (with_events) {
         struct task_struct *task = current_task(), *leader = task->group_leader;
         HERE(leader);
-        know(slot, bio, bio->bi_opf, task, leader);
+        know(&slot->who, bio, bio->bi_opf, task, leader);
     }
     if (map_update(&bios, &key, &bs, NEW_ONLY)) {
         /* There is no room, or the completion of the one before was never seen. */

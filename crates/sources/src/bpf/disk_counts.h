@@ -122,9 +122,9 @@ INLINE void tell(struct slot *slot, u32 index, u32 op, u32 flags, u64 sector, u6
     event->nearest = slot->nearest;
     event->bytes = slot->bytes;
     event->depth = slot->depth;
-    event->group = slot->group;
-    event->file = slot->file;
-    event->tgid = slot->tgid;
+    event->group = slot->who.group;
+    event->file = slot->who.file;
+    event->tgid = slot->who.tgid;
     event->weight = weight;
     ring_submit(event, ring_flags(sizeof(*event)));
 }

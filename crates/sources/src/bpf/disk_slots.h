@@ -4,20 +4,25 @@
 #pragma once
 #include "disk_devices.h"
 
+/* Who asked for an I/O, and of which file. */
+struct asker {
+    u64 group;
+    u64 file;
+    u32 tgid;
+    u32 mark; /* of what it asked for: see `mark` */
+};
+
 /* What is known of a request between insertion and completion. */
 struct slot {
     u64 first; /* inserted, or issued without */
     u64 issued;
     s64 distance; /* sectors */
     s64 nearest;
-    u64 group;
-    u64 file;
-    u32 request; /* tells requests apart: see `mark` */
+    struct asker who;
     u32 bytes;
     u16 depth;
     u8 index; /* of the device */
     u8 marks;
-    u32 tgid;
 } __attribute__((aligned(64)));
 
 #define REQUEUED 1
@@ -33,7 +38,7 @@ const volatile u32 slot_mask = (1 << 14) - 1;
  * while it rests. The table has many times more places than there are requests; where two
  * meet, the second takes the next place.
  */
-INLINE u32 mark(struct request *rq)
+INLINE u32 mark(const void *rq)
 {
     /* 0 stands for nobody. The kernel lets nobody calculate with the upper half, and to copy the
      * pointer takes 20 ns: two requests whose addresses differ by a multiple of 4 GiB are taken for
@@ -62,16 +67,16 @@ INLINE void forget(struct slot *slot)
     slot->first = 0;
     slot->issued = 0;
     slot->marks = 0;
-    slot->tgid = 0;
-    slot->group = 0;
-    slot->file = 0;
+    slot->who.tgid = 0;
+    slot->who.group = 0;
+    slot->who.file = 0;
 }
 
 /* Makes `slot` that of another request, if it still is that of `was`. Two processors may want
  * the same one at the same moment: only one of them gets it. */
 INLINE bool take_slot(struct slot *slot, u32 was, u32 wanted)
 {
-    if (__sync_val_compare_and_swap(&slot->request, was, wanted) != was)
+    if (__sync_val_compare_and_swap(&slot->who.mark, was, wanted) != was)
         return 0;
     forget(slot);
     return 1;
@@ -85,7 +90,7 @@ ONCE u32 other_slot(u32 wanted)
 #pragma unroll
     for (int i = 1; i < WAYS; i++) {
         struct slot *slot = slot_at(wanted, i);
-        if (slot && slot->request == wanted)
+        if (slot && slot->who.mark == wanted)
             return place_at(wanted, i);
     }
     return NO_PLACE;
@@ -98,14 +103,14 @@ ONCE u32 new_slot(u32 wanted)
 #pragma unroll
     for (int i = 0; i < WAYS; i++) {
         slot = slot_at(wanted, i);
-        if (slot && !slot->request && take_slot(slot, 0, wanted))
+        if (slot && !slot->who.mark && take_slot(slot, 0, wanted))
             return place_at(wanted, i);
     }
     /* All taken, perhaps by requests of devices that are gone: one that rests. */
 #pragma unroll
     for (int i = 0; i < WAYS; i++) {
         slot = slot_at(wanted, i);
-        if (slot && !slot->issued && !slot->first && take_slot(slot, slot->request, wanted))
+        if (slot && !slot->issued && !slot->first && take_slot(slot, slot->who.mark, wanted))
             return place_at(wanted, i);
     }
     return NO_PLACE;
@@ -115,7 +120,7 @@ INLINE struct slot *find_slot(u32 wanted, bool make)
 {
     u32 place;
     struct slot *slot = slot_at(wanted, 0);
-    if (slot && slot->request == wanted)
+    if (slot && slot->who.mark == wanted)
         return slot;
     place = other_slot(wanted);
     if (place == NO_PLACE && make)

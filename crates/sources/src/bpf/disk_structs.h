@@ -52,6 +52,7 @@ struct request {
     u32 __data_len;
     u64 __sector;
     struct bio *bio;
+    struct bio *biotail;
     u64 start_time_ns;
     void *end_io;
     void *end_io_data;

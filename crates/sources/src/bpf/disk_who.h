@@ -135,20 +135,20 @@ INLINE u64 file_of(struct bio *bio, u32 flags, u32 pid)
 }
 
 /* Pointers are read, not copied: each I/O has to wait for this. */
-INLINE void know(struct slot *slot, struct bio *bio, u32 flags, struct task_struct *task,
+INLINE void know(struct asker *who, struct bio *bio, u32 flags, struct task_struct *task,
                  struct task_struct *leader)
 {
     struct kernfs_node *node;
-    slot->tgid = task->tgid;
-    tell_leader(leader, slot->tgid, start_read(leader));
+    who->tgid = task->tgid;
+    tell_leader(leader, who->tgid, start_read(leader));
     if (bio && bio->bi_blkg) {
         node = bio->bi_blkg->blkcg->css.cgroup->kn;
         HERE(node);
-        slot->group = tell_node(node, node->id);
+        who->group = tell_node(node, node->id);
     } else {
-        slot->group = tell_group(group_of(task));
+        who->group = tell_group(group_of(task));
     }
-    slot->file = bio ? file_of(bio, flags, task->pid) : 0;
+    who->file = bio ? file_of(bio, flags, task->pid) : 0;
 }
 
 /* In the task that submitted it; later it may be a worker of the kernel. */
@@ -173,6 +173,68 @@ int disk_start(u64 *ctx)
     forget(slot);
     if (abandoned)
         slot->marks = ABANDONED;
-    know(slot, bio, rq->cmd_flags, task, leader);
+    know(&slot->who, bio, rq->cmd_flags, task, leader);
     return 0;
+}
+
+/*
+ * Before Linux 6.5 nothing tells of a request in the task that asks for it, but of the bio that one is
+ * made for. Who asked is kept by that bio's address until the request is issued. A place that two bios
+ * want is the later one's: of the earlier nobody is known. It is small, since a bio is not long in it.
+ */
+MAP(askers, ARRAY, u32, struct asker, 1);
+/* 0: requests are told of themselves. */
+const volatile u32 asker_mask = 0;
+/* Before Linux 5.11 the queue came first. */
+const volatile u32 bio_argument = 0;
+
+/* Bios lie 64 bytes apart or more. */
+INLINE struct asker *asker_at(u32 mark)
+{
+    u32 place = (mark >> 6 ^ mark >> 20) & asker_mask;
+    return map_lookup(&askers, &place);
+}
+
+SEC("tp_btf/block_getrq")
+int disk_getrq(u64 *ctx)
+{
+    struct bio *bio = bio_argument ? (void *)ctx[1] : (void *)ctx[0];
+    struct task_struct *task = current_task(), *leader = task->group_leader;
+    struct asker *asker;
+    HERE(leader);
+    if (!bio || op_of(bio->bi_opf) == OPS)
+        return 0;
+    asker = asker_at(mark(bio));
+    if (!asker)
+        return 0;
+    /* Nobody takes what is half written. */
+    *(volatile u32 *)&asker->mark = 0;
+    know(asker, bio, bio->bi_opf, task, leader);
+    *(volatile u32 *)&asker->mark = mark(bio);
+    return 0;
+}
+
+/* Who asked for the bio of that mark, once; whether that is known. */
+ONCE int take_asker(struct asker *who, u32 mark)
+{
+    struct asker *asker = asker_at(mark), found;
+    if (!who || !asker || asker->mark != mark)
+        return 0;
+    found = *asker;
+    if (__sync_val_compare_and_swap(&asker->mark, mark, 0) != mark)
+        return 0;
+    who->tgid = found.tgid;
+    who->group = found.group;
+    who->file = found.file;
+    return 1;
+}
+
+/* Who asked for a request: for its first bio, or for its last where another was merged in front. */
+INLINE void know_by_bio(struct asker *who, struct request *rq)
+{
+    struct bio *first = NULL, *last = NULL;
+    read_kernel(&first, sizeof(first), &rq->bio);
+    read_kernel(&last, sizeof(last), &rq->biotail);
+    if (!take_asker(who, mark(first)) && last != first)
+        take_asker(who, mark(last));
 }
