@@ -41,6 +41,8 @@ pub(super) struct Columns {
     disks: Vec<String>,
     interfaces: Vec<String>,
     cpus: Vec<String>,
+    /// How many of what a disk or network moves are a byte.
+    of_byte: f64,
     cpu: Cpu,
     system: Shape,
     interrupt: Shape,
@@ -123,7 +125,13 @@ fn fixed(group: &str, name: &str) -> Place {
 }
 
 impl Columns {
-    pub(super) fn new(groups: &[Vec<u8>], names: &[Vec<u8>], out: &mut Out) -> Columns {
+    /// The columns of two header rows; `in_bits`: what moves is told in bits.
+    pub(super) fn new(
+        groups: &[Vec<u8>],
+        names: &[Vec<u8>],
+        in_bits: bool,
+        out: &mut Out,
+    ) -> Columns {
         let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
         let mut wide = names;
         while wide.last().is_some_and(|c| c.trim_ascii().is_empty()) {
@@ -135,6 +143,7 @@ impl Columns {
             disks: Vec::new(),
             interfaces: Vec::new(),
             cpus: Vec::new(),
+            of_byte: if in_bits { 8.0 } else { 1.0 },
             cpu: Cpu::new(),
             system: Shape::of(
                 "system",
@@ -308,9 +317,9 @@ impl Columns {
                 name => layer(name.as_bytes()),
             };
             let (device, layer) = (out.word(name.as_bytes()), out.word(layer.as_bytes()));
-            for (op, ios, bytes) in [("read", n[0], n[2]), ("write", n[1], n[3])] {
+            for (op, ios, moved) in [("read", n[0], n[2]), ("write", n[1], n[3])] {
                 let words = [device, layer, out.word(op.as_bytes())];
-                out.put(&self.disk, &words, &[ios, bytes]);
+                out.put(&self.disk, &words, &[ios, moved / self.of_byte]);
             }
         }
     }
@@ -323,9 +332,9 @@ impl Columns {
                 name => net::layer(name.as_bytes()),
             };
             let (interface, layer) = (out.word(name.as_bytes()), out.word(layer.as_bytes()));
-            for (direction, bytes, packets) in [("receive", n[0], n[2]), ("transmit", n[1], n[3])] {
+            for (direction, moved, packets) in [("receive", n[0], n[2]), ("transmit", n[1], n[3])] {
                 let words = [interface, layer, out.word(direction.as_bytes())];
-                out.put(&self.net, &words, &[bytes, packets]);
+                out.put(&self.net, &words, &[moved / self.of_byte, packets]);
             }
         }
     }

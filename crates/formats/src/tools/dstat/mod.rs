@@ -12,6 +12,9 @@
 //! Where a group comes for several devices, names have it before them: `"dsk/sda:read"`. Spreadsheets
 //! save it without quotes, or with `;` or tabs between, and decimal commas.
 //!
+//! From version 1.3 on `dool` has what disks and networks move in bits, unless asked for `--bytes` or
+//! for what `--dstat` had; the rest is in bytes.
+//!
 //! Shares are in percent, sizes in bytes, rates per second; the first row is a mean since boot
 //! (`dstat(1)`). Stamps of `--time` have no year: the preamble's date does, and it decides
 //! whether the day or the month comes first.
@@ -146,6 +149,10 @@ struct Dstat {
     /// When the tool was started, as the preamble says.
     started: Option<DateTime>,
     in_utc: bool,
+    /// What moves is in bits.
+    in_bits: bool,
+    /// The preamble has told which tool it is.
+    is_titled: bool,
     /// Rows since the preamble or the headers.
     rows: u64,
     /// Year of the row before, where the text has none.
@@ -162,6 +169,10 @@ impl Dstat {
             let at = all.iter().position(|c| c == label)?;
             all.get(at + 1)
         };
+        if contains("csv output") {
+            self.in_bits = has_bits(&first);
+            self.is_titled = true;
+        }
         if titled {
             return true;
         }
@@ -174,6 +185,15 @@ impl Dstat {
             if let Some(seconds) = delay(command) {
                 out.every(seconds);
             }
+            let is_dool = memchr::memmem::find(command, b"dool").is_some();
+            if is_dool && !self.is_titled {
+                self.in_bits = true;
+                out.note(
+                    "the version of `dool` is not told: taken for 1.3 or later, which has bits",
+                );
+            }
+            self.in_bits &= !asks_for_bytes(command);
+            self.is_titled = false;
             self.groups = None;
             self.columns = None;
             self.rows = 0;
@@ -194,7 +214,7 @@ impl Dstat {
                 self.columns = None;
             }
             Some(groups) => {
-                self.columns = Some(Columns::new(&groups, &all, out));
+                self.columns = Some(Columns::new(&groups, &all, self.in_bits, out));
             }
         }
     }
@@ -332,6 +352,27 @@ fn lost_digits(cell: &[u8]) -> bool {
     cell.contains(&b'e') && is_number(cell)
 }
 
+/// Whether the tool of that title, as `"dool 1.3.1 csv output"`, tells bits unless asked otherwise.
+fn has_bits(title: &[u8]) -> bool {
+    let mut words = fields(title).skip_while(|word| !word.ends_with(b"dool"));
+    let Some(version) = words.nth(1) else {
+        return false;
+    };
+    let mut parts = version.split(|b| *b == b'.').map(number::whole);
+    let [major, minor] = [(); 2].map(|()| parts.next().flatten());
+    (major, minor) >= (Some(1), Some(3))
+}
+
+/// Whether a command asks for bytes.
+fn asks_for_bytes(command: &[u8]) -> bool {
+    let flags = fields(command).filter_map(|word| match word {
+        b"--bytes" | b"--dstat" => Some(true),
+        b"--bits" => Some(false),
+        _ => None,
+    });
+    flags.last().unwrap_or(false)
+}
+
 /// Seconds between rows that a command line asks for; 1 if it does not say.
 fn delay(command: &[u8]) -> Option<f64> {
     let mut rest = fields(command).skip(1);
@@ -425,6 +466,21 @@ mod tests {
         ] {
             assert_eq!(delay(command.as_bytes()), wanted, "{command}");
         }
+    }
+
+    #[test]
+    fn versions_that_have_bits() {
+        for (title, wanted) in [
+            ("dool 1.3.8 csv output", true),
+            ("dool 2.0 csv output", true),
+            ("dool 1.2.0 csv output", false),
+            ("dstat 0.7.4 csv output", false),
+            ("pcp-dstat 6.0.3 csv output", false),
+        ] {
+            assert_eq!(has_bits(title.as_bytes()), wanted, "{title}");
+        }
+        assert!(asks_for_bytes(b"/usr/bin/dool -d --bytes 1"));
+        assert!(!asks_for_bytes(b"dool --dstat --bits"));
     }
 
     #[test]
