@@ -9,7 +9,10 @@
 //!     2000       20       0       0       0       0
 //! ```
 //!
-//! Also `ip -s addr`. Of the second and later reports the growth is taken.
+//! Also `ip -s addr`. With `-s` twice the kinds of errors follow, on two more lines of each direction
+//! (`RX errors: length crc frame fifo overrun`). Of the second and later reports the growth is taken.
+
+use run::Word;
 
 use crate::list::Format;
 use crate::out::{Out, Shape};
@@ -65,9 +68,19 @@ const SETTINGS: [&[u8]; 9] = [
 struct Links {
     interface: Vec<u8>,
     reports: Repeated,
-    /// The columns of the next line, and whether they are of receiving.
-    columns: Option<(bool, Vec<String>)>,
+    /// What the next line has.
+    columns: Option<Columns>,
     net: Shape,
+    /// The last row: kinds of its errors may follow.
+    row: Option<([Word; 3], [f64; 7])>,
+}
+
+/// A header.
+struct Columns {
+    direction: &'static str,
+    /// They are kinds of the errors that the lines above have.
+    of_errors: bool,
+    names: Vec<String>,
 }
 
 /// The name in `2: eth0@if3: <BROADCAST…`.
@@ -88,32 +101,41 @@ impl Links {
             reports: Repeated::new(),
             columns: None,
             net: Shape::of("net", &MEASURES),
+            row: None,
         }
     }
 
-    fn counts(&mut self, receive: bool, columns: &[String], line: &[u8], out: &mut Out) -> Line {
+    fn counts(&mut self, columns: &Columns, line: &[u8], out: &mut Out) -> Line {
         let Some(now) = crate::numbers(fields(line)) else {
             return Line::Unknown;
         };
-        if now.len() != columns.len() || self.interface.is_empty() {
+        let Columns {
+            direction,
+            of_errors,
+            names,
+        } = columns;
+        if now.len() != names.len() || self.interface.is_empty() {
             return Line::Unknown;
         }
-        let direction = if receive { "receive" } else { "transmit" };
-        let mut key = self.interface.clone();
-        key.extend_from_slice(direction.as_bytes());
+        let kind: &[u8] = if *of_errors { b" errors" } else { b"" };
+        let key = [&self.interface, direction.as_bytes(), kind].concat();
         let Some(values) = self.reports.grown(&key, &now, out) else {
             return Line::Data;
         };
         let layer = out.word(net::layer(&self.interface).as_bytes());
         let interface = out.word(&self.interface);
         let mut sorted = [f64::NAN; 7];
-        for (column, value) in columns.iter().zip(values) {
+        for (column, value) in names.iter().zip(values) {
             let place = match column.as_str() {
+                "overrun" => 4,
+                name if *of_errors => {
+                    out.other_grown(&format!("{direction}_{name}"), "", interface, value);
+                    continue;
+                }
                 "bytes" => 0,
                 "packets" => 1,
                 "errors" => 2,
                 "dropped" => 3,
-                "overrun" => 4,
                 "mcast" => 5,
                 "collsns" => 6,
                 name => {
@@ -124,13 +146,27 @@ impl Links {
             sorted[place] = value;
         }
         let words = [interface, layer, out.word(direction.as_bytes())];
-        out.put_amounts(&self.net, &words, &sorted);
+        match &mut self.row {
+            Some((_, above)) if *of_errors && above[4].is_nan() => above[4] = sorted[4],
+            _ if *of_errors => {}
+            row => *row = Some((words, sorted)),
+        }
         Line::Data
+    }
+
+    fn put_row(&mut self, out: &mut Out) {
+        if let Some((words, values)) = self.row.take() {
+            out.put_amounts(&self.net, &words, &values);
+        }
     }
 }
 
 impl Parser for Links {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        let of_errors = fields(line).nth(1) == Some(b"errors:");
+        if !of_errors && !self.columns.as_ref().is_some_and(|c| c.of_errors) {
+            self.put_row(out);
+        }
         if self.reports.between(line, &["ip"], out) {
             return Line::Noise;
         }
@@ -140,16 +176,23 @@ impl Parser for Links {
             self.columns = None;
             return Line::Noise;
         }
-        if let Some((receive, columns)) = self.columns.take() {
-            return self.counts(receive, &columns, line, out);
+        if let Some(columns) = self.columns.take() {
+            return self.counts(&columns, line, out);
         }
         let mut words = fields(line);
         let first = words.next().unwrap_or_default();
         if let b"RX:" | b"TX:" | b"RX" | b"TX" = first {
-            // With -s -s also `RX errors: length crc …`; `dropped` and `errors` hold them.
             let names = words.filter(|w| !w.ends_with(b":"));
             let names = names.map(|w| String::from_utf8_lossy(w).into_owned());
-            self.columns = Some((first.starts_with(b"RX"), names.collect()));
+            self.columns = Some(Columns {
+                direction: if first.starts_with(b"RX") {
+                    "receive"
+                } else {
+                    "transmit"
+                },
+                of_errors,
+                names: names.collect(),
+            });
             return Line::Noise;
         }
         let setting = SETTINGS.iter().any(|s| first.starts_with(s));
@@ -158,5 +201,9 @@ impl Parser for Links {
         } else {
             Line::Unknown
         }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.put_row(out);
     }
 }

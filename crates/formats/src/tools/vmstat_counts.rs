@@ -81,6 +81,8 @@ pub(super) struct Counts {
     first: Option<&'static str>,
     /// The list is of Linux.
     of_linux: bool,
+    /// The line before was the last but one of `-s` of Linux: what follows is no `-f`.
+    ends: bool,
     pub(super) readings: u64,
 }
 
@@ -117,7 +119,12 @@ impl Counts {
         } else {
             &FIRST
         };
+        let ends = std::mem::replace(&mut self.ends, self.of_linux && name == "boot time");
         let first = firsts.iter().copied().find(|first| *first == name);
+        if ends && first.is_some() && first == self.first {
+            // Its reading has it already.
+            return Some(Line::Noise);
+        }
         if first.is_some() && (self.first.is_none() || self.first == first) {
             sample(stamp, out);
             out.counts();

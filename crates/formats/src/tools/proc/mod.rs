@@ -1,6 +1,7 @@
 //! Files of `/proc` read again and again into one text: `diskstats`, `net/dev`, `stat`,
-//! `meminfo`, `loadavg`, `vmstat`, `pressure`, `interrupts`, `softirqs`, `net/snmp`, `net/netstat`, `net/rpc/nfs` and `net/rpc/nfsd`, any
-//! of them together, with a line that tells the time before each reading or without.
+//! `meminfo`, `loadavg`, `vmstat`, `pressure`, `interrupts`, `softirqs`, `net/snmp`, `net/netstat`, `net/softnet_stat`,
+//! `net/rpc/nfs` and `net/rpc/nfsd`, any of them together, with a line that tells the time before each
+//! reading or without. `grep` may have put the file's name before each line.
 //!
 //! Nearly all are counters since boot, so that a first reading is one since boot and the others
 //! tell what grew. Where no line tells the time, what comes again begins the next reading. A file
@@ -12,6 +13,7 @@ mod interrupts;
 mod keyed;
 mod pressure;
 mod rpc;
+mod softnet;
 
 use std::collections::HashSet;
 
@@ -49,6 +51,7 @@ pub(crate) const TABLES: &[&str] = &[
     "udp",
     "udp_datagrams",
     "ip_packets",
+    "softnet",
 ];
 
 pub(crate) const FORMAT: Format = Format {
@@ -56,7 +59,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "proc",
     systems: "Linux",
     help: "files of /proc read repeatedly: diskstats, net/dev, stat, meminfo, vmstat, interrupts, \
-           softirqs, net/snmp, net/netstat, net/rpc",
+           softirqs, net/snmp, net/netstat, net/softnet_stat, net/rpc",
     recognised: "lines of those files, as `8 0 sda 25354637 …`, `cpu0 1647967 …`, `MemFree: 1 kB`",
     yields: TABLES,
     example: "\
@@ -72,6 +75,7 @@ Sun Nov 22 02:44:53 UTC 2026
 fn recognise(head: &Head) -> u8 {
     let mut found = 0;
     for line in head.lines() {
+        let line = without_file(line);
         let all: Vec<&[u8]> = fields(line).collect();
         let sure = match all[..] {
             [b"Inter-|", b"Receive", ..] => 90,
@@ -86,7 +90,7 @@ fn recognise(head: &Head) -> u8 {
                 numbers(ticks.iter().copied()).map_or(0, |_| 70)
             }
             _ if interrupts::is_header(&all) => 72,
-            _ if counted::is_disk(&all) => 75,
+            _ if counted::is_disk(&all) || softnet::Taken::of(&all).is_some() => 75,
             _ if counted::loads(&all).is_some() => 70,
             _ if pressure::Stalls::of(line).is_some() || pressure::is_nameless(line) => 70,
             [b"==>", file, b"<=="] if file.starts_with(b"/proc/pressure/") => 70,
@@ -99,6 +103,17 @@ fn recognise(head: &Head) -> u8 {
     found
 }
 
+/// The line without `/proc/diskstats:` before it, as `grep` has it. That of a file of `pressure` stays:
+/// no other word there tells which it is.
+fn without_file(line: &[u8]) -> &[u8] {
+    let path = |text: &[u8]| text.starts_with(b"/proc/") && !text.starts_with(pressure::PLACE);
+    let first = fields(line).next().unwrap_or_default();
+    match first.iter().position(|b| *b == b':') {
+        Some(at) if path(first) => &line[at + 1..],
+        _ => line,
+    }
+}
+
 pub(crate) struct Proc {
     counted: counted::Counted,
     keyed: keyed::Keyed,
@@ -106,6 +121,7 @@ pub(crate) struct Proc {
     pressure: pressure::Pressure,
     interrupts: interrupts::Interrupts,
     protocols: Protocols,
+    softnet: softnet::Softnet,
     /// The file of `pressure` that is printed.
     file: Vec<u8>,
     /// A line of a file came.
@@ -162,6 +178,7 @@ enum Kind<'a> {
     Interrupts(Told<'a>),
     /// A line of `net/snmp` or `net/netstat`: names, or what they count.
     Protocol(&'a [u8]),
+    Softnet(softnet::Taken),
 }
 
 impl<'a> Kind<'a> {
@@ -175,6 +192,9 @@ impl<'a> Kind<'a> {
         }
         if all.len() > 1 && PROTOCOLS.iter().any(|p| first == p.as_bytes()) {
             return Some(Kind::Protocol(line));
+        }
+        if let Some(taken) = softnet::Taken::of(all) {
+            return Some(Kind::Softnet(taken));
         }
         if let Some((name, n)) = counted::interface(line) {
             return Some(Kind::Interface(name, n));
@@ -210,6 +230,11 @@ impl<'a> Kind<'a> {
             // Beside what it counts there are means.
             Kind::Pressure(stalls) => (stalls.key(), false),
             Kind::Interrupts(row) => ([row.name, b" interrupts"].concat(), true),
+            Kind::Softnet(taken) => {
+                // Without a number only a time tells where the next reading begins.
+                let cpu = taken.cpu.map_or_else(String::new, |cpu| cpu.to_string());
+                ([b"softnet ", cpu.as_bytes()].concat(), true)
+            }
             Kind::Protocol(_) => {
                 let counts = all[1].first().is_some_and(|b| !b.is_ascii_alphabetic());
                 (
@@ -230,6 +255,7 @@ impl Proc {
             pressure: pressure::Pressure::new(),
             interrupts: interrupts::Interrupts::new(),
             protocols: Protocols::new(),
+            softnet: softnet::Softnet::new(),
             file: Vec::new(),
             has_rows: false,
             seen: HashSet::new(),
@@ -247,6 +273,7 @@ impl Proc {
         self.counted.finish_reading(out);
         self.keyed.finish_reading(out);
         self.rpc.finish_reading(out);
+        self.softnet.finish_reading();
         let sums = [&b"intr"[..], b"softirq"].map(|sum| self.seen.contains(sum));
         self.interrupts.finish_reading(sums, out);
         if !self.seen.is_empty() {
@@ -295,6 +322,7 @@ impl Proc {
             Kind::Pressure(stalls) => self.pressure.line(&stalls, out),
             Kind::Interrupts(row) => self.interrupts.row(&row),
             Kind::Protocol(line) => return self.protocols.line(line),
+            Kind::Softnet(taken) => self.softnet.line(&taken, out),
         }
         Line::Data
     }
@@ -391,7 +419,7 @@ fn of_another_file(all: &[&[u8]]) -> Option<&'static str> {
 impl Parser for Proc {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let named = pressure::with_name(&self.file, line);
-        let line = named.as_deref().unwrap_or(line);
+        let line = without_file(named.as_deref().unwrap_or(line));
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
             return Line::Noise;

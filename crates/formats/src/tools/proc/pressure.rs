@@ -15,7 +15,7 @@ use crate::out::{Out, Shape};
 
 use super::counted::put_grown;
 
-const PLACE: &[u8] = b"/proc/pressure/";
+pub(super) const PLACE: &[u8] = b"/proc/pressure/";
 
 /// The kernel's files there (`psi_proc_init`).
 const RESOURCES: [&[u8]; 4] = [b"cpu", b"io", b"memory", b"irq"];
