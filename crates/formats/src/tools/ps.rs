@@ -27,8 +27,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "ps",
     systems: "Linux, FreeBSD, macOS, Solaris, illumos, AIX",
     help: "processes, read repeatedly: processor time, memory, faults, states",
-    recognised: "a header with `PID`, at its end `COMMAND`, `CMD` or `ARGS`, and `TIME`, `%CPU`, \
-                 `RSS`, `VSZ` or `STAT` among its columns",
+    recognised: "a header with `PID`, with `COMMAND`, `CMD` or `ARGS`, and `TIME`, `%CPU`, `RSS`, \
+                 `VSZ` or `STAT` among its columns",
     yields: &["process", "process_memory"],
     example: "\
 USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
@@ -42,22 +42,31 @@ me        2310 12.0  0.2 193848 32016 pts/0    R+   11:24   0:07 sort big file
     parser: || Box::new(Ps::new()),
 };
 
+/// Columns with a command, and words of one that is not at the end: each way to take them is tried.
+const MOST_COMMANDS: usize = 2;
+const MOST_WORDS: usize = 64;
+
+/// Whether the column has a command, in which there may be blanks.
+fn is_command(name: &str) -> bool {
+    matches!(name, "COMMAND" | "CMD" | "ARGS" | "UCMD" | "COMM")
+}
+
 /// The columns that a header names.
 fn header(line: &[u8]) -> Option<Vec<String>> {
     let text = std::str::from_utf8(line).ok()?;
     let names: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     let has = |wanted: &[&str]| names.iter().any(|n| wanted.contains(&n.as_str()));
-    let ends = matches!(
-        names.last().map(String::as_str),
-        Some("COMMAND" | "CMD" | "ARGS" | "UCMD" | "COMM")
-    );
+    let ends = names.last().is_some_and(|n| is_command(n));
     let sized = has(&["%CPU", "RSS", "RSZ", "VSZ", "SZ", "STAT", "S", "TTY", "TT"]);
     // Those of top (`SHARE` is of procps 2), atop and of tracing tools, which look alike.
     let others = has(&[
         "TIME+", "VIRT", "RES", "SHARE", "SYSCPU", "PCOMM", "RET", "%VSZ",
     ]);
     let timed = has(&["TIME"]) && names.last().is_some_and(|n| n != "ARGS");
-    (ends && has(&["PID"]) && (sized || timed) && !others && names.len() > 2).then_some(names)
+    // What traces has `COMM` between other columns, too.
+    let found = ends && (sized || timed) || sized && has(&["COMMAND", "CMD"]);
+    let sound = names.iter().filter(|n| is_command(n)).count() <= MOST_COMMANDS;
+    (found && sound && has(&["PID"]) && !others && names.len() > 2).then_some(names)
 }
 
 /// Columns that are no numbers over time.
@@ -161,17 +170,45 @@ fn wide(name: &str, rest: &[&[u8]]) -> usize {
     }
 }
 
-/// The cells of a row by column; the last one is the rest of the line.
-fn cells<'a>(names: &[String], all: &[&'a [u8]]) -> Option<(Vec<&'a [u8]>, Vec<u8>)> {
-    let (mut at, count) = (0, names.len());
-    let mut cells = Vec::with_capacity(count);
-    for name in &names[..count.checked_sub(1)?] {
-        let rest = all.get(at..)?;
-        cells.push(*rest.first()?);
-        at += wide(name, rest);
+/// Whether the text can be of a column.
+fn fits(name: &str, text: &[u8]) -> bool {
+    match name {
+        "TIME" => seconds(text).is_some(),
+        "PID" | "PPID" | "NLWP" | "THCNT" | "PSR" => whole(text).is_some(),
+        "RSS" | "RSZ" | "VSZ" | "SZ" => bytes(text).is_some(),
+        "%CPU" | "%MEM" => number(text).is_some(),
+        "STAT" | "S" => text.first().is_some_and(u8::is_ascii_alphabetic),
+        _ => true,
     }
-    let command = all.get(at..)?.join(&b' ');
-    Some((cells, command))
+}
+
+/// The cells of a row by column. A command between other columns ends where all that follows fits;
+/// one at the end is the rest of the line.
+fn cells(names: &[String], all: &[&[u8]]) -> Option<Vec<Vec<u8>>> {
+    let Some((name, names)) = names.split_first() else {
+        return all.is_empty().then(Vec::new);
+    };
+    if names.is_empty() && is_command(name) {
+        return Some(vec![all.join(&b' ')]);
+    }
+    let least = if all.is_empty() { 1 } else { wide(name, all) };
+    let most = if is_command(name) {
+        all.len().min(MOST_WORDS)
+    } else {
+        least
+    };
+    (least..=most).find_map(|count| {
+        let (mine, rest) = all.split_at_checked(count)?;
+        let first = mine.first().filter(|first| fits(name, first))?;
+        let mine = if is_command(name) {
+            mine.join(&b' ')
+        } else {
+            first.to_vec()
+        };
+        let mut cells = cells(names, rest)?;
+        cells.insert(0, mine);
+        Some(cells)
+    })
 }
 
 impl Ps {
@@ -196,13 +233,17 @@ impl Ps {
 
     fn row(&mut self, names: &[String], line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
-        let Some((cells, command)) = cells(names, &all) else {
+        let Some(cells) = cells(names, &all) else {
             return Line::Unknown;
         };
         let of = |name: &str| {
             let at = names.iter().position(|n| n == name)?;
-            cells.get(at).copied()
+            cells.get(at).map(Vec::as_slice)
         };
+        let Some(at) = names.iter().rposition(|n| is_command(n)) else {
+            return Line::Unknown;
+        };
+        let command = &cells[at];
         let Some(pid) = of("PID").filter(|p| whole(p).is_some()) else {
             return Line::Unknown;
         };
@@ -212,7 +253,7 @@ impl Ps {
         if time == Some(None) || (command.is_empty() && of("STAT").is_none()) {
             return Line::Unknown;
         }
-        let program = program(&command).to_vec();
+        let program = program(command).to_vec();
         let key = [&program[..], b"[", thread, b"]"].concat();
         self.begin(&key, out);
         if let Some(state) = of("STAT").or(of("S")).and_then(<[u8]>::first) {
@@ -254,11 +295,12 @@ impl Ps {
         }
         for (column, text) in names.iter().zip(&cells) {
             let known = ["TIME", "RSS", "RSZ", "NLWP", "THCNT", "MAJFLT", "MAJFL"];
-            if known.contains(&column.as_str()) || SETTINGS.contains(&column.as_str()) {
+            let column = column.as_str();
+            if known.contains(&column) || SETTINGS.contains(&column) || is_command(column) {
                 continue;
             }
             let (unit, factor) = unit(column);
-            let value = match column.as_str() {
+            let value = match column {
                 "ELAPSED" => seconds(text),
                 _ if unit == "bytes" => bytes(text),
                 _ => number(text).map(|v| v * factor),
