@@ -82,6 +82,7 @@ struct Nmon {
     /// The same snapshot came before: it is not counted twice.
     twice: bool,
     last: Option<Stamp>,
+    of_linux: bool,
     /// The lines were sorted: they wait for their times.
     sorted: Option<Sorted>,
 }
@@ -94,6 +95,7 @@ impl Nmon {
             snapshot: None,
             twice: false,
             last: None,
+            of_linux: false,
             sorted: None,
         }
     }
@@ -113,6 +115,7 @@ impl Nmon {
                 }
             }
             [_, b"AIX", ..] => self.rows.is_aix = true,
+            [_, b"OS", b"Linux", ..] => self.of_linux = true,
             [_, b"date", date, ..] => {
                 if let Some(date) = day(date) {
                     out.date(date);
@@ -147,6 +150,9 @@ impl Nmon {
         self.snapshot = Some(name.to_vec());
         self.last = Some(stamp);
         out.sample_once(Some(stamp));
+        if self.of_linux && *name == FIRST {
+            out.spans(BEFORE_FIRST);
+        }
         Line::Noise
     }
 
@@ -179,6 +185,10 @@ impl Nmon {
         Line::Data
     }
 }
+
+const FIRST: &[u8] = b"T0001";
+/// What it sleeps before its first snapshot, whatever the interval (seen by `strace`, nmon 16m).
+const BEFORE_FIRST: f64 = 1.0;
 
 /// `15-SEP-2022`.
 fn day(text: &[u8]) -> Option<Date> {

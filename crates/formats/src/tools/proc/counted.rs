@@ -41,7 +41,9 @@ pub(super) fn interface(line: &[u8]) -> Option<(&[u8], Vec<f64>)> {
     let at = line.iter().rposition(|b| *b == b':')?;
     let (name, rest) = (&line[..at], &line[at + 1..]);
     let n = numbers(crate::fields(rest))?;
-    let sound = n.len() == 16 && !name.is_empty() && !name.contains(&b' ');
+    // `19:25` is a time.
+    let named = name.iter().any(|b| !b.is_ascii_digit() && *b != b':');
+    let sound = n.len() == 16 && named && !name.contains(&b' ');
     sound.then_some((name, n))
 }
 
