@@ -80,7 +80,7 @@ def measured(made, pins, costs):
     """A round: all attached, three slots."""
     files, numbers = [], {}
     # As without events, and without devices that have no requests.
-    apart = ("_bio_", "disk_start", "disk_direct", "cpu_first")
+    apart = ("_bio_", "disk_getrq", "disk_start", "disk_direct", "cpu_first")
     for name in random.sample(sorted(made), len(made)):
         kept, found = attach_all(made[name], pins / name, lambda n: not any(w in n for w in apart))
         files += kept

@@ -72,13 +72,8 @@ fn recognise(head: &Head) -> u8 {
             None => {}
         }
     }
-    if paired {
-        90
-    } else if sentences > 1 {
-        85
-    } else {
-        0
-    }
+    // As sure as `netstat -i`: a file can have both.
+    if paired || sentences > 1 { 90 } else { 0 }
 }
 
 /// Name and value of each `name = value` in a line; the last word before `=` is the name.
