@@ -184,7 +184,7 @@ impl Need {
     fn lacks<'m>(&self, manifest: &'m Manifest) -> Option<&'m Program> {
         let all = &manifest.programs;
         let waits_at = |hook| all.iter().any(|p| p.hook == hook && p.state == "attached");
-        if self.or.is_some_and(|hook| waits_at(hook)) {
+        if self.or.is_some_and(waits_at) {
             return None;
         }
         all.iter()
