@@ -1,5 +1,5 @@
-//! `vmstat` of AIX, also with `-I`, `-l`, `-t`, `-w`, `-W`, `-h`, names of disks and `-s`, and of HP-UX,
-//! also with `-S`.
+//! `vmstat` of AIX, also with `-I`, `-l`, `-t`, `-w`, `-W`, `-h`, `-p`, `-P`, names of disks and `-s`, and
+//! of HP-UX, also with `-S`, `-n` and `-d`.
 //!
 //! ```text
 //! System configuration: lcpu=4 mem=8192MB ent=0.50
@@ -19,6 +19,8 @@
 use super::aix::configured;
 use super::solaris::{Between, between, blank_or_unknown, lost, sample};
 use super::vmstat_counts::Counts;
+use super::vmstat_hpux::{self, Parts, Taken};
+use super::vmstat_pages::Pages;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::Headers;
 use crate::lines::{is_cut, rows_in};
@@ -36,8 +38,8 @@ pub(crate) const AIX: Format = Format {
     name: "vmstat-aix",
     tool: "vmstat",
     systems: "AIX",
-    help: "threads, memory, paging, faults and processors; also -I -l -t -w -s",
-    recognised: "a header with `avm fre re pi` or `avm fre fi fo`; the names of -s",
+    help: "threads, memory, paging, faults and processors; also -I -l -t -w -p -P -s",
+    recognised: "a header with `avm fre re pi` or `avm fre fi fo`, or that of -P; the names of -s",
     yields: &[
         "system",
         "memory",
@@ -59,7 +61,7 @@ kthr    memory              page              faults        cpu
     recognise: |head: &Head| {
         let counts = |l: &[u8]| Counts::first(l) == Some("total address trans. faults");
         let of_aix = |l: &[u8]| matches!(System::of(&names(l)), Some(System::Aix));
-        if head.lines().any(of_aix) {
+        if head.lines().any(of_aix) || head.lines().any(Pages::is_header) {
             90
         } else if head.lines().any(counts) {
             85
@@ -74,16 +76,19 @@ pub(crate) const HPUX: Format = Format {
     name: "vmstat-hpux",
     tool: "vmstat",
     systems: "HP-UX",
-    help: "processes, memory and paging as printed, faults and processors; also -S",
+    help: "processes, memory and paging as printed, faults and processors; also -S -n, and disks of -d",
     recognised: "a header with `avm free re at` or `avm free si so`",
-    yields: &["system", "interrupt", "cpu", "cpu_idle"],
+    yields: &["system", "interrupt", "cpu", "cpu_idle", "disk"],
     example: "         procs           memory                   page                              faults       cpu
     r     b     w      avm    free   re   at    pi   po    fr   de    sr     in     sy    cs  us sy id
     1     0     0    80000  200000    5    1     0    0     0    0     0    300    700   150   4  1 95
     2     1     0    80010  199990    4    1     2    0     0    0     0    310    720   155   5  2 93
 ",
     recognise: |head: &Head| {
-        let of_hpux = |l: &[u8]| matches!(System::of(&names(l)), Some(System::Hpux));
+        let of_hpux = |l: &[u8]| {
+            let names = names(l);
+            matches!(System::of(&names), Some(System::Hpux)) || vmstat_hpux::is_memory(&names)
+        };
         if head.lines().any(of_hpux) { 90 } else { 0 }
     },
     parser: || Box::new(Vmstat::new()),
@@ -136,6 +141,12 @@ struct Vmstat {
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
     counts: Counts,
+    /// Tables of page sizes, of AIX.
+    pages: Pages,
+    /// Other tables of HP-UX.
+    parts: Parts,
+    /// They stand below each report, and its header may with them.
+    with_pages: bool,
     load: Shape,
     memory: Shape,
     vm: Shape,
@@ -188,6 +199,9 @@ impl Vmstat {
             stamp: None,
             entitled: None,
             counts: Counts::default(),
+            pages: Pages::default(),
+            parts: Parts::new(),
+            with_pages: false,
             load: Shape::of("system", &["runnable", "blocked", "context_switches"]),
             memory: Shape::of("memory", &["bytes"]),
             vm: Shape::of("vm", &vm),
@@ -214,10 +228,15 @@ impl Vmstat {
         whole.then_some((values, stamp))
     }
 
-    fn row(&mut self, values: &[f64], out: &mut Out) {
+    fn begin(&mut self, out: &mut Out) {
+        sample(&mut self.stamp, out);
         if std::mem::replace(&mut self.since_boot, false) {
             out.since_boot();
         }
+    }
+
+    /// Rows of a report; its shares are of `processor`, or of all.
+    fn row(&mut self, values: &[f64], processor: Option<usize>, out: &mut Out) {
         let names = &self.names;
         let at = |place: Option<usize>| place.map_or(f64::NAN, |p| values[p]);
         let of = |name: &str| at(names.iter().position(|n| n == name));
@@ -259,12 +278,14 @@ impl Vmstat {
             iowait: share("wa"),
             ..UNKNOWN
         };
-        let count = match self.entitled {
-            Some(entitled) => entitled.max(of("pc")),
-            None => out.processors(),
-        };
-        let all = out.word(b"all");
-        self.cpu.put(out, all, count, &told);
+        match (processor, self.entitled) {
+            (Some(number), _) => self.processor(number, &told, out),
+            (None, Some(entitled)) => {
+                let all = out.word(b"all");
+                self.cpu.put(out, all, entitled.max(of("pc")), &told);
+            }
+            (None, None) => self.cpu.put_all(out, &told),
+        }
         // Disks of the command line are numbered in its order, behind all other columns.
         let disk = |(name, value): (&String, &f64)| {
             name.bytes()
@@ -277,8 +298,60 @@ impl Vmstat {
         }
     }
 
+    fn processor(&self, number: usize, shares: &Shares, out: &mut Out) {
+        let processor = out.word(number.to_string().as_bytes());
+        self.cpu.put(out, processor, 1.0, shares);
+    }
+
+    /// A table of page sizes: below a report, or without one.
+    fn of_pages(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
+        if self.pages.header(line) {
+            self.with_pages = true;
+            return Some(Line::Noise);
+        }
+        let (size, values) = self.pages.values(line)?;
+        if self.pages.begins(size) && self.names.is_empty() {
+            self.begin(out);
+        }
+        self.pages.put(size, &values, out);
+        Some(Line::Data)
+    }
+
+    /// What HP-UX prints of a report beside the usual table.
+    fn of_parts(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
+        match self.parts.take(line, &names(line), out)? {
+            Taken::Heading => return Some(Line::Noise),
+            Taken::Begins => {
+                self.system = System::Hpux;
+                self.begin(out);
+            }
+            Taken::Report(names, values) => {
+                self.names = names;
+                self.row(&values, Some(0), out);
+            }
+            Taken::Processor(number, [user, system, idle]) => {
+                let shares = Shares {
+                    user: user / 100.0,
+                    system: system / 100.0,
+                    idle: idle / 100.0,
+                    ..UNKNOWN
+                };
+                self.processor(number, &shares, out);
+            }
+            Taken::Disk => {}
+        }
+        Some(Line::Data)
+    }
+
     fn header(&mut self, line: &[u8], system: System, names: Vec<String>, out: &mut Out) {
-        let anew = self.headers.begin_anew(out);
+        // Where a report has more tables than one, the headers may come with each.
+        let anew = if self.with_pages || self.parts.are_many() {
+            self.headers.take();
+            false
+        } else {
+            self.headers.begin_anew(out)
+        };
+        self.parts.whole();
         self.since_boot |= anew || self.names != names;
         self.length = line.trim_ascii_end().len();
         (self.system, self.names) = (system, names);
@@ -320,7 +393,8 @@ impl Parser for Vmstat {
     }
 
     fn lost(&mut self, line: &[u8], out: &mut Out) {
-        for _ in 0..rows_in(line, self.names.len()) {
+        let width = self.parts.width().unwrap_or(self.names.len());
+        for _ in 0..rows_in(line, width) {
             lost(&mut self.stamp, out);
             if std::mem::replace(&mut self.since_boot, false) {
                 out.since_boot();
@@ -333,7 +407,7 @@ impl Parser for Vmstat {
         let Some(first) = fields(line).next() else {
             return Line::Noise;
         };
-        if first.starts_with(b"-----") || matches!(first, b"kthr" | b"procs") {
+        if first.starts_with(b"-----") || matches!(first, b"kthr" | b"procs" | b"pgsz") {
             return Line::Noise;
         }
         if first == b"r" {
@@ -343,12 +417,18 @@ impl Parser for Vmstat {
                 return Line::Noise;
             }
         }
+        if let Some(taken) = self
+            .of_parts(line, out)
+            .or_else(|| self.of_pages(line, out))
+        {
+            return taken;
+        }
         match self.values(line) {
             Some(_) if is_cut(line, self.length, out) => Line::Unknown,
             Some((values, stamp)) => {
                 self.stamp = stamp.or(self.stamp.take());
-                sample(&mut self.stamp, out);
-                self.row(&values, out);
+                self.begin(out);
+                self.row(&values, None, out);
                 self.headers.row();
                 Line::Data
             }

@@ -358,9 +358,33 @@ struct Short<'a> {
 
 /// A line of -p. A set's name can hold colons.
 fn short_form(line: &[u8]) -> Option<Short<'_>> {
-    let (key, value) = std::str::from_utf8(line).ok()?.split_once('\t')?;
-    let value = value.trim();
-    split_key(key).map(|key| Short { value, ..key })
+    let line = std::str::from_utf8(line).ok()?;
+    match line.split_once('\t') {
+        Some((key, value)) => {
+            let value = value.trim();
+            split_key(key).map(|key| Short { value, ..key })
+        }
+        None => pasted(line),
+    }
+}
+
+/// The same from a terminal, which makes blanks of the tab: up to the next of its stops, each 8
+/// columns. Numbers have none themselves; texts, and names of statistics, can.
+fn pasted(line: &str) -> Option<Short<'_>> {
+    let line = line.trim_end();
+    let is_number = |(_, value): &(&str, &str)| number(value.as_bytes()).is_some();
+    let at_stop = || {
+        let starts = |at: &usize| {
+            let column = at.is_multiple_of(8) && line.is_char_boundary(*at);
+            column && line[..*at].ends_with(' ') && !line[*at..].starts_with(' ')
+        };
+        (8..line.len()).find(starts).map(|at| line.split_at(at))
+    };
+    let (key, value) = line.rsplit_once(' ').filter(is_number).or_else(at_stop)?;
+    let key = split_key(key.trim_end())?;
+    let is_like =
+        key.module.starts_with(|c: char| c.is_ascii_alphabetic()) && !key.name.contains(' ');
+    is_like.then_some(Short { value, ..key })
 }
 
 /// `sd:0:sd0:nread`.
@@ -481,6 +505,18 @@ mod tests {
         );
         assert!(short_form(b"12:30:45 a\t1").is_none());
         assert!(short_form(b"http://x:8080/a\tb").is_none());
+        let of = |line| {
+            let found: Short<'_> = short_form(line)?;
+            Some((found.statistic, found.value))
+        };
+        assert_eq!(of(b"sd:0:sd0:nread  3523"), Some(("nread", "3523")));
+        assert_eq!(of(b"sd:0:sd0:nread 3523"), Some(("nread", "3523")));
+        let text = of(b"sd:0:sd0,err:Product    Virtual disk");
+        assert_eq!(text, Some(("Product", "Virtual disk")));
+        let named = of(b"sd:0:sd0,err:Predictive Failure Analysis        0");
+        assert_eq!(named, Some(("Predictive Failure Analysis", "0")));
+        assert_eq!(of(b"2026:11:26:day 12"), None);
+        assert_eq!(of(b"sd:0:a name:nread 12"), None);
     }
 
     #[test]
