@@ -9,6 +9,9 @@ pub(super) enum Edge {
     Below(f64),
     At(f64),
     From(f64),
+    /// `abs() < 27`, of `llquantize` on Linux. Rows above it are of numbers down to the one of the row
+    /// before, whose sizes are those of the rows below it.
+    Within(f64),
 }
 
 /// The rows of a histogram, and the count of each.
@@ -27,8 +30,12 @@ pub(super) fn row(line: &str) -> Option<(Edge, f64)> {
     let count = whole(count)?;
     let edge = if let Some(value) = left.strip_prefix(">=") {
         Edge::From(whole(value)?)
+    } else if let Some(value) = left.strip_prefix("<=") {
+        Edge::Below(whole(value)? + 1.0)
     } else if let Some(value) = left.strip_prefix('<') {
         Edge::Below(whole(value)?)
+    } else if let Some(value) = left.strip_prefix("abs() <") {
+        Edge::Within(whole(value)?)
     } else {
         Edge::At(whole(left)?)
     };
@@ -75,6 +82,9 @@ pub(super) fn buckets(rows: &[(Edge, f64)], out: &mut Out) -> Vec<Bucket> {
     let least = steps.iter().copied().fold(f64::INFINITY, f64::min);
     // Rows without anything left out: each step is as wide as its bucket.
     let whole = is_contiguous(&at);
+    let within = rows
+        .iter()
+        .position(|(edge, _)| matches!(edge, Edge::Within(_)));
     for (i, &(edge, count)) in rows.iter().enumerate() {
         let (from, to) = match edge {
             Edge::Below(end) => {
@@ -91,12 +101,30 @@ pub(super) fn buckets(rows: &[(Edge, f64)], out: &mut Out) -> Vec<Bucket> {
                 }
                 (start, start)
             }
+            Edge::Within(size) if rows[..i].iter().any(|(_, count)| *count != 0.0) => {
+                (1.0 - size, size)
+            }
+            Edge::Within(size) => {
+                if count != 0.0 {
+                    out.note("a row `abs() < N` is taken to be of none below 0, as no row is");
+                }
+                (0.0, size)
+            }
+            Edge::At(v) if within.is_some_and(|within| i < within) => {
+                let above = i.checked_sub(1).and_then(|above| rows.get(above));
+                let from = match above {
+                    Some((Edge::At(next), _)) => next + 1.0,
+                    Some((Edge::Below(next), _)) => *next,
+                    _ => v + 1.0 - least,
+                };
+                (from, v + 1.0)
+            }
             Edge::At(v) if quantize && v == 0.0 => (0.0, 1.0),
             Edge::At(v) if quantize && v < 0.0 => (2.0 * v + 1.0, v + 1.0),
             Edge::At(v) if quantize => (v, 2.0 * v),
             Edge::At(v) => {
                 let next = rows.get(i + 1).map(|(edge, _)| match edge {
-                    Edge::Below(n) | Edge::At(n) | Edge::From(n) => *n,
+                    Edge::Below(n) | Edge::At(n) | Edge::From(n) | Edge::Within(n) => *n,
                 });
                 let width = match next {
                     Some(next) if whole && next > v => next - v,
@@ -168,11 +196,36 @@ mod tests {
     }
 
     #[test]
+    fn sizes_on_both_sides_of_zero() {
+        let rows = [
+            (Edge::Below(-80.0), 1.0),
+            (Edge::At(-30.0), 1.0),
+            (Edge::At(-27.0), 2.0),
+            (Edge::Within(27.0), 3.0),
+            (Edge::At(27.0), 4.0),
+            (Edge::At(30.0), 5.0),
+            (Edge::From(81.0), 6.0),
+        ];
+        let found = buckets(&rows, &mut Out::new("dtrace", Options::default()));
+        let ranges: Vec<_> = found.iter().map(|b| (b.from, b.to)).collect();
+        let negative = [
+            (-81.0, -80.0),
+            (-80.0, -29.0),
+            (-29.0, -26.0),
+            (-26.0, 27.0),
+        ];
+        assert_eq!(ranges[..4], negative);
+        assert_eq!(ranges[4..], [(27.0, 30.0), (30.0, 81.0), (81.0, 81.0)]);
+    }
+
+    #[test]
     fn rows_of_all_kinds() {
         assert_eq!(row("64 |@@@@@@   12"), Some((Edge::At(64.0), 12.0)));
         assert_eq!(row("1 @@@@@@| -123"), Some((Edge::At(1.0), -123.0)));
         assert_eq!(row("< -100 |  0"), Some((Edge::Below(-100.0), 0.0)));
         assert_eq!(row(">= 600000 |@ 7"), Some((Edge::From(600000.0), 7.0)));
+        assert_eq!(row("abs() < 27 |@ 7"), Some((Edge::Within(27.0), 7.0)));
+        assert_eq!(row("<= -729 |@ 7"), Some((Edge::Below(-728.0), 7.0)));
         for no in ["", "64", "64 | x", "a | 1", "64 |@@ 1 2"] {
             assert_eq!(row(no), None, "{no}");
         }
