@@ -10,7 +10,7 @@ use crate::prompt::{data_behind, is_chatter};
 use crate::recognise::Head;
 use crate::sources::Sources;
 use crate::time::{Options, Refused};
-use crate::{Format, Line, Parser};
+use crate::{Format, Line, Parser, stamp_line};
 
 /// Lines that were not understood and are kept whole.
 const KEPT: usize = 100;
@@ -256,6 +256,13 @@ impl Import {
                 Ok(true) => seen = Line::Noise,
                 Err(why) => self.out.refuse(why),
             }
+        }
+        if seen == Line::Unknown
+            && !self.out.endless
+            && let Ok(Some(stamp)) = stamp_line::stamp_line(line, self.out.options())
+            && self.out.date_line(stamp, self.report.data == 0)
+        {
+            seen = Line::Noise;
         }
         match seen {
             Line::Data => {

@@ -137,17 +137,48 @@ fn behind(line: &[u8]) -> Option<&[u8]> {
             let word = fields(line).next()?;
             let is_user = word.contains(&b'@') && word.contains(&b':');
             let marked = word.ends_with(b"#") || word.ends_with(b"$");
-            (is_user && marked).then_some(word.len())?
+            if (is_user || is_shell(word)) && marked {
+                word.len()
+            } else {
+                behind_mark(line)?
+            }
         }
     };
     let rest = &line[end..];
     (rest.is_empty() || rest.starts_with(b" ")).then_some(rest)
 }
 
+/// Whether it is a shell's name and version, and the mark of its prompt: `-bash-4.2$`.
+fn is_shell(word: &[u8]) -> bool {
+    let name = word.strip_prefix(b"-").unwrap_or(word);
+    let version = ["bash", "sh", "ksh", "ash", "dash"]
+        .iter()
+        .find_map(|shell| {
+            let rest = name.strip_prefix(shell.as_bytes())?;
+            rest.strip_prefix(b"-").or(rest.get(..1).map(|_| rest))
+        });
+    version.is_some_and(|v| {
+        let (_, digits) = v.split_last().unwrap_or((&0, b""));
+        digits.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+    })
+}
+
+/// Where a prompt ends whose mark stands alone, as zsh's does: `me@host ~ %`.
+fn behind_mark(line: &[u8]) -> Option<usize> {
+    let mut words = fields(line);
+    words.next()?.contains(&b'@').then_some(())?;
+    let mark = words.take(2).find(|w| matches!(*w, b"%" | b"$" | b"#"))?;
+    line.windows(mark.len() + 1)
+        .position(|w| w == [b" ", mark].concat())
+        .map(|at| at + 2)
+}
+
 /// Whether it is no command, but a row of numbers or the banner of sysstat.
 fn is_data(text: &[u8]) -> bool {
     let numbers = fields(text).filter(|w| number(w).is_some()).count();
-    numbers > 2 || text.trim_ascii_start().starts_with(b"Linux ") && text.ends_with(b"CPU)")
+    let is_flag = |w: &[u8]| matches!(w, [b'-', b'-' | b'a'..=b'z' | b'A'..=b'Z', ..]);
+    numbers > 2 && !fields(text).any(is_flag)
+        || text.trim_ascii_start().starts_with(b"Linux ") && text.ends_with(b"CPU)")
 }
 
 /// The interval of arguments that end in `interval [count]`.
@@ -208,6 +239,12 @@ mod tests {
         assert!(is_chatter(b"root@box:~# ls"));
         assert!(is_chatter(b"[me@box ~]$") && is_chatter(b"$ vmstat 1 5") && is_chatter(b"^C"));
         assert!(!is_chatter(b"[me@box ~]$  3  0  0 8000000 12 3"));
+        assert!(
+            is_chatter(b"-bash-4.2$ ls") && is_chatter(b"bash-5.1# ls") && is_chatter(b"sh$ ls")
+        );
+        assert!(is_chatter(b"$ pgbench -c 200 -j 200 -t 10 test"));
+        assert!(is_chatter(b"me@mac ~ % ls") && is_chatter(b"me@mac logs %"));
+        assert!(!is_chatter(b"bashful-4$ ls") && !is_chatter(b"me@mac ~ ls"));
         assert_eq!(
             data_behind(b"root@box:~# sda 2.00 3.0 4"),
             Some(&b" sda 2.00 3.0 4"[..])

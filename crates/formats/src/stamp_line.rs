@@ -68,7 +68,8 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
         return Ok(None);
     };
     // Nearly all lines are none, and are seen to be none here.
-    if line.len() > 100 || !(first.is_ascii_alphanumeric() || b"#=-*+<>[@".contains(first)) {
+    let begins = first.is_ascii_alphanumeric() || !first.is_ascii() || b"#=-*+<>[@".contains(first);
+    if line.len() > 100 || !begins {
         return Ok(None);
     }
     let western = with_colons(line);
@@ -341,6 +342,10 @@ mod tests {
             "Mar 3 2026 14:44:43",
             "Di 3. M\u{e4}r 14:44:43 CET 2026",
             "Dienstag,  3. M\u{e4}rz 2026, 14:44:43 Uhr MEZ",
+            "Вт 03 мар 2026 14:44:43 MSK",
+            "вт 3 марта 2026 14:44:43",
+            "tis  3 mar 2026 14:44:43 CET",
+            "Sal 03 Mar 2026 14:44:43",
         ] {
             assert_eq!(of(text), at, "{text}");
         }

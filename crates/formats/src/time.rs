@@ -102,6 +102,8 @@ pub(crate) struct Clock {
     pub(crate) relative: bool,
     /// Whether the start that the user told was needed.
     pub(crate) from_start: bool,
+    /// The start is a date that stands above all else in the text, not the user's.
+    pub(crate) start_told: bool,
     /// Whether a sample had a time.
     pub(crate) stamped: bool,
 }
@@ -114,6 +116,7 @@ impl Clock {
             last: None,
             relative: false,
             from_start: false,
+            start_told: false,
             stamped: false,
         }
     }
@@ -176,10 +179,11 @@ impl Clock {
         Ok(moment)
     }
 
-    /// What has no time of its own is counted from the start that the user told, or from zero.
+    /// What has no time of its own is counted from the start that the user or the text told, or from
+    /// zero.
     pub(crate) fn starts(&mut self, options: &Options) {
         self.relative |= options.start.is_none();
-        self.from_start |= options.start.is_some();
+        self.from_start |= options.start.is_some() && !self.start_told;
     }
 
     /// The day of the first time of the day: the one on which it is nearest to when another file

@@ -259,6 +259,33 @@ impl Out {
         self.clock.day(&self.options)
     }
 
+    /// A date stands on a line of its own, which says nothing to the tool's parser: above all that the
+    /// tool printed (`is_first`) it says when that starts, unless the user does. Others are known for
+    /// what they are where there was such a one; whether it is known.
+    pub(crate) fn date_line(&mut self, stamp: Stamp, is_first: bool) -> bool {
+        if matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
+            return false;
+        }
+        if !is_first || self.clock.start_told {
+            if self.clock.start_told {
+                self.note(
+                    "dates among its results are not used: what follows one is taken to begin \
+                     where what is above it ends",
+                );
+            }
+            return self.clock.start_told;
+        }
+        if self.options.start.is_none() {
+            match self.clock.moment(stamp, &self.options) {
+                Ok(moment) => self.options.start = Some(moment),
+                Err(why) => self.refuse(why),
+            }
+            self.clock.start_told = true;
+            self.note("it is taken to start at the date above it");
+        }
+        true
+    }
+
     /// The user's choices, as the order of dates.
     pub fn options(&self) -> &Options {
         &self.options

@@ -1,11 +1,19 @@
 //! Names of months and weekdays: those of `date` in English, and of `-T d` of Solaris' and ZFS'
 //! tools in other languages.
 
-/// The months, as English, German, French, Spanish, Italian, Portuguese and Dutch have them, without
-/// accents.
+/// The months, as English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Turkish
+/// and Russian have them, without accents. Of Polish, Czech and Croatian `lis` is not the same month.
 const MONTHS: [&[&str]; 12] = [
     &[
-        "january", "januar", "janvier", "enero", "gennaio", "janeiro", "januari",
+        "january",
+        "januar",
+        "janvier",
+        "enero",
+        "gennaio",
+        "janeiro",
+        "januari",
+        "ocak",
+        "января",
     ],
     &[
         "february",
@@ -15,24 +23,67 @@ const MONTHS: [&[&str]; 12] = [
         "febbraio",
         "fevereiro",
         "februari",
+        "şubat",
+        "февраля",
     ],
-    &["march", "marz", "mars", "marzo", "marco", "maart", "mrt"],
-    &["april", "avril", "abril", "aprile"],
-    &["may", "mai", "mayo", "maggio", "maio", "mei"],
-    &["june", "juni", "juin", "junio", "giugno", "junho"],
-    &["july", "juli", "juillet", "julio", "luglio", "julho"],
-    &["august", "aout", "agosto", "augustus"],
+    &[
+        "march",
+        "marz",
+        "mars",
+        "marzo",
+        "marco",
+        "maart",
+        "mrt",
+        "marts",
+        "mart",
+        "марта",
+    ],
+    &["april", "avril", "abril", "aprile", "nisan", "апреля"],
+    &[
+        "may", "mai", "mayo", "maggio", "maio", "mei", "maj", "mayıs", "мая", "май",
+    ],
+    &[
+        "june", "juni", "juin", "junio", "giugno", "junho", "haziran", "июня", "июнь",
+    ],
+    &[
+        "july", "juli", "juillet", "julio", "luglio", "julho", "temmuz", "июля", "июль",
+    ],
+    &[
+        "august",
+        "aout",
+        "agosto",
+        "augustus",
+        "augusti",
+        "ağustos",
+        "августа",
+    ],
     &[
         "september",
         "septembre",
         "septiembre",
         "settembre",
         "setembro",
+        "eylül",
+        "сентября",
     ],
     &[
-        "october", "oktober", "octobre", "octubre", "ottobre", "outubro",
+        "october",
+        "oktober",
+        "octobre",
+        "octubre",
+        "ottobre",
+        "outubro",
+        "ekim",
+        "октября",
     ],
-    &["november", "novembre", "noviembre", "novembro"],
+    &[
+        "november",
+        "novembre",
+        "noviembre",
+        "novembro",
+        "kasım",
+        "ноября",
+    ],
     &[
         "december",
         "dezember",
@@ -40,14 +91,18 @@ const MONTHS: [&[&str]; 12] = [
         "diciembre",
         "dicembre",
         "dezembro",
+        "aralık",
+        "декабря",
     ],
 ];
 
 /// What weekdays begin with.
-const WEEKDAYS: [&str; 42] = [
+const WEEKDAYS: [&str; 69] = [
     "sun", "mon", "tue", "wed", "thu", "fri", "sat", "so", "mo", "di", "mi", "do", "fr", "sa",
     "lun", "mar", "mer", "jeu", "ven", "sam", "dim", "mie", "jue", "vie", "sab", "dom", "gio",
     "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za", "zo", "lu", "me", "je", "ve", "gi",
+    "mån", "tis", "ons", "tor", "fre", "lör", "sön", "man", "tir", "lør", "søn", "pzt", "sal",
+    "car", "per", "cum", "cmt", "paz", "пн", "вт", "ср", "чт", "пт", "сб", "вс", "пон", "суб",
 ];
 
 /// In small letters, without accents and the point of what is cut short.
@@ -79,7 +134,7 @@ pub(crate) fn month_named(text: &[u8]) -> Option<i8> {
 /// month's name only.
 pub(super) fn month_of_any(text: &str) -> Option<i8> {
     let text = plain(text);
-    if text.len() < 3 {
+    if text.chars().count() < 3 {
         return None;
     }
     let begins = |names: &&[&str]| names.iter().any(|n| n.starts_with(&text));
