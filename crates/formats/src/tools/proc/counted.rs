@@ -31,7 +31,12 @@ pub(super) fn is_disk(all: &[&[u8]]) -> bool {
         return false;
     }
     let number = |at: usize| all.get(at).is_some_and(|t| whole(t).is_some());
-    let named = all[2].first().is_some_and(u8::is_ascii_alphabetic);
+    // Those stand at that place in logs of `pgbench`.
+    let failure = matches!(
+        all[2],
+        b"skipped" | b"failed" | b"serialization" | b"deadlock"
+    );
+    let named = all[2].first().is_some_and(u8::is_ascii_alphabetic) && !failure;
     number(0) && number(1) && named && (3..count).all(number)
 }
 

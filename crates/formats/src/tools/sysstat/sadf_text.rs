@@ -56,8 +56,9 @@ fn recognise(head: &Head) -> u8 {
     }
     let found = head.lines().any(|line| {
         let all: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
-        matches!(all[..], [_, interval, time, _, _, value]
-            if whole(interval).is_some() && stamp(time, None).is_some() && number(value).is_some())
+        matches!(all[..], [_, interval, time, _, field, value]
+            if whole(interval).is_some() && stamp(time, None).is_some() && number(value).is_some()
+                && number(field).is_none())
     });
     if found { 70 } else { 0 }
 }

@@ -17,6 +17,7 @@ use run::rows::TableId;
 use super::{Zpool, vdev};
 use crate::number::{scaled, whole};
 use crate::out::Out;
+use crate::prompt::is_chatter;
 use crate::recognise::Head;
 use crate::{Line, fields};
 
@@ -156,6 +157,7 @@ impl Zpool {
         }
         let words: Vec<&[u8]> = fields(line).collect();
         let (first, rest) = words.split_first()?;
+        self.name_above(line, first, out);
         let kind = match *first {
             b"latency" => Some(Kind::Waits),
             b"req_size" => Some(Kind::Sizes),
@@ -205,12 +207,25 @@ impl Zpool {
         if let &[name] = words
             && self.columns.is_none()
             && !line.starts_with(b"-")
+            && !is_chatter(line)
         {
-            // What kind it is, its first row tells.
-            self.open(Kind::Waits, name, out);
-            return Some(Line::Noise);
+            self.perhaps = Some((name.to_vec(), out.line_number()));
+            return Some(Line::Data);
         }
         None
+    }
+
+    /// Whether the word above, alone on its line, is the name of what comes now: its first row tells
+    /// that, and what kind of histogram it is.
+    pub(super) fn name_above(&mut self, line: &[u8], first: &[u8], out: &mut Out) {
+        let Some((name, number)) = self.perhaps.take() else {
+            return;
+        };
+        if line.contains(&b'\t') && matches!(first, b"1" | b"512") {
+            self.open(Kind::Waits, &name, out);
+        } else {
+            out.not_understood(number, &String::from_utf8_lossy(&name));
+        }
     }
 
     fn open(&mut self, kind: Kind, name: &[u8], out: &mut Out) {

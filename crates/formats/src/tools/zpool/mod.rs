@@ -93,6 +93,10 @@ struct Zpool {
     told: Option<[bool; 2]>,
     /// What follows is what `zpool status` printed.
     in_status: bool,
+    /// Blanks before the header.
+    margin: usize,
+    /// A word alone on its line, and the line: what a histogram of -H may be of.
+    perhaps: Option<(Vec<u8>, u64)>,
     disk: Shape,
     waits: Shape,
 }
@@ -113,6 +117,8 @@ impl Zpool {
             boot_next: true,
             told: None,
             in_status: false,
+            margin: 0,
+            perhaps: None,
             disk: Shape::of("disk", &["ios", "bytes", "time"]),
             waits: Shape::of("disk_io", &["ios", "queue", "service"]),
         }
@@ -381,7 +387,9 @@ impl Parser for Zpool {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let line = line.trim_ascii_end();
+        let blank = line.iter().take(self.margin);
+        let margin = blank.take_while(|b| b.is_ascii_whitespace()).count();
+        let line = line[margin..].trim_ascii_end();
         if line.is_empty()
             || (line.windows(2).any(|w| w == b"--")
                 && line.iter().all(|b| matches!(b, b'-' | b' ')))
@@ -408,6 +416,9 @@ impl Parser for Zpool {
         if columns::is_bottom(line) {
             self.flush(None, out);
             self.in_status = false;
+            // Pools stand at the edge; where it was pasted into another text that is further in.
+            let blank = line.iter().take_while(|b| b.is_ascii_whitespace());
+            self.margin = margin + blank.count();
             return self.header(line);
         }
         if self.status(line, out) {
@@ -423,6 +434,7 @@ impl Parser for Zpool {
     }
 
     fn end(&mut self, out: &mut Out) {
+        self.name_above(b"", b"", out);
         self.flush(None, out);
     }
 }
