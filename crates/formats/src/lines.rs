@@ -99,6 +99,17 @@ pub(crate) fn ends_in_number(line: &[u8], decimals: usize, out: &Out) -> bool {
     number.iter().any(u8::is_ascii_digit) && printed.is_none_or(|printed| printed < decimals)
 }
 
+/// Why a text is refused whose columns were told by where they stand.
+pub(crate) const BLANKS_LOST: &str = "each run of blanks in it is one, as a page or an editor makes it, \
+     and where its columns stood told which they are";
+
+/// Whether of a header, which has wide gaps between some of its columns as it is printed, each run of
+/// blanks is one.
+pub(crate) fn blanks_are_lost(header: &[u8]) -> bool {
+    let header = header.trim_ascii();
+    header.contains(&b' ') && !header.windows(2).any(|w| w == b"  ")
+}
+
 /// How many rows of `width` numbers the line holds that is not understood, by the fields that
 /// begin as numbers: none unless most of them are there, two where two lines have run together.
 pub(crate) fn rows_in(line: &[u8], width: usize) -> usize {

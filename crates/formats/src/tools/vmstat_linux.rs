@@ -214,7 +214,9 @@ impl Vmstat {
             return Line::Unknown;
         }
         let all: Vec<&[u8]> = fields(line).collect();
-        if self.by == By::Pmrep && self.reports == 0 && pmrep::is_without_rates(&all) {
+        if self.reports == 0 && pmrep::is_without_rates(&all) {
+            // Its header may have lost the blanks by which it is known.
+            self.by = By::Pmrep;
             self.reports = 1;
             return Line::Noise;
         }

@@ -31,6 +31,7 @@
 use std::collections::HashSet;
 
 use super::zonestat_parseable::{SUMMARIES, lost_point};
+use crate::lines::{BLANKS_LOST, blanks_are_lost};
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
@@ -194,7 +195,10 @@ impl Zonestat {
     }
 
     /// The columns after the zone's; one that occurs twice is told apart by its group.
-    fn header(&mut self, line: &[u8]) {
+    fn header(&mut self, line: &[u8], out: &mut Out) {
+        if !self.script && blanks_are_lost(line) {
+            out.refuse(Refused(BLANKS_LOST.into()));
+        }
         let words = groups(line);
         let name = |(from, to, name): &(usize, usize, String)| {
             let twice = words.iter().filter(|(_, _, n)| n == name).count() > 1;
@@ -424,7 +428,7 @@ impl Parser for Zonestat {
             return Line::Noise;
         }
         if (self.script && is_script(line)) || (!self.script && is_native(line)) {
-            self.header(line);
+            self.header(line, out);
             return Line::Noise;
         }
         if text.starts_with(b"|") || text.starts_with(b"--") {

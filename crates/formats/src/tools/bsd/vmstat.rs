@@ -18,6 +18,7 @@ use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer_of_cut;
 use crate::echo;
 use crate::headers::Headers;
+use crate::lines::blanks_are_lost;
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
@@ -278,7 +279,14 @@ impl Vmstat {
             .collect();
         self.layout = layout(line);
         let of_people = memchr::memmem::find(line, b"r  b  w  avm ").is_some();
-        self.memory_unit = if of_people { 1.0 } else { KIB };
+        self.memory_unit = match () {
+            () if of_people => 1.0,
+            () if blanks_are_lost(line) => f64::NAN,
+            () => KIB,
+        };
+        if self.memory_unit.is_nan() {
+            out.note("numbers of memory are left out that may be of bytes or KiB: the blanks of its header, which tell that, are lost");
+        }
         Line::Noise
     }
 }

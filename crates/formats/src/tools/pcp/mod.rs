@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use jiff::civil::DateTime;
 
-use crate::lines::rows_in;
+use crate::lines::{BLANKS_LOST, blanks_are_lost, rows_in};
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
@@ -136,7 +136,7 @@ struct Pcp {
 }
 
 impl Pcp {
-    fn header(&mut self, line: &[u8]) -> bool {
+    fn header(&mut self, line: &[u8], out: &mut Out) -> bool {
         if let Some((before, between, columns)) = csv_header(line) {
             self.kind = Kind::Separated(between, before);
             self.columns = once(columns);
@@ -155,6 +155,10 @@ impl Pcp {
             self.ends.clear();
             return true;
         } else if let Some(Short { names, instance }) = short_names(line) {
+            // The time's column is above nothing.
+            if names.len() > 1 && blanks_are_lost(line) && !line.starts_with(b"  ") {
+                out.refuse(Refused(BLANKS_LOST.into()));
+            }
             self.kind = Kind::Blank;
             self.across = instance;
             self.ends = names.iter().map(|(_, end)| *end).collect();
@@ -415,7 +419,7 @@ impl Parser for Pcp {
         if pmval::tells(line, &mut self.metric) {
             return Line::Noise;
         }
-        if self.header(line) {
+        if self.header(line, out) {
             return Line::Noise;
         }
         let plain = line.trim_ascii_start();
