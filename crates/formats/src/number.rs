@@ -3,8 +3,8 @@
 /// `12`, `-3.5`, `1e6`; `56,27` with a decimal comma; `1,234,567` and `1.234.567` with
 /// separators of thousands. `None` for anything else, as `-`, `nan` or an empty text.
 ///
-/// One comma before one or two digits, or before more than three, is a decimal comma, as
-/// `iostat` prints it in some locales; before three it separates thousands. A column that can
+/// One comma before one or two digits, or before more than three, or behind a zero, is a decimal
+/// comma, as `iostat` prints it in some locales; before three it separates thousands. A column that can
 /// have three decimals is read by [`decimal`].
 pub fn number(text: &[u8]) -> Option<f64> {
     let (negative, digits) = match text {
@@ -53,7 +53,9 @@ fn unusual(text: &[u8]) -> Option<f64> {
     let points = text.bytes().filter(|b| *b == b'.').count();
     let grouped = |separator: char| {
         let mut parts = text.split(separator);
-        let first = parts.next().is_some_and(|p| (1..=3).contains(&p.len()));
+        // Nothing but decimals follows a zero.
+        let begins = |p: &str| (1..=3).contains(&p.len()) && !p.starts_with('0');
+        let first = parts.next().is_some_and(begins);
         let digits = |p: &str| p.bytes().all(|b| b.is_ascii_digit());
         first && text.split(separator).all(digits) && parts.all(|p| p.len() == 3)
     };
@@ -160,6 +162,7 @@ mod tests {
             (".5", 0.5),
             ("56,27", 56.27),
             ("2,9", 2.9),
+            ("0,219", 0.219),
             ("1,234", 1234.0),
             ("1,234,567", 1_234_567.0),
             ("1.234.567", 1_234_567.0),
