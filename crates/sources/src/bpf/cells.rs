@@ -94,6 +94,30 @@ impl<const N: usize, R: Read<N>> Blocks<N, R> {
         }
     }
 
+    /// What cells grew by: each with its calls, of block `calls`, and their bytes, of another. That one
+    /// is read first: a call is counted before its bytes, so there are never bytes whose call comes
+    /// later.
+    pub(super) fn with_bytes(&mut self, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)> {
+        let mut moved = HashMap::new();
+        if let Some(bytes) = bytes {
+            self.growth(bytes, |cell, grown| {
+                moved.insert(cell, grown.whole() as f64);
+            });
+        }
+        let mut cells = Vec::new();
+        self.growth(calls, |cell, grown| {
+            let bytes = moved.remove(&cell).unwrap_or(0.0);
+            cells.push((cell as u32, grown.whole() as f64, bytes));
+        });
+        // Their call was counted when the block was read last.
+        cells.extend(
+            moved
+                .into_iter()
+                .map(|(cell, bytes)| (cell as u32, 0.0, bytes)),
+        );
+        cells
+    }
+
     /// Takes what block `number` grew by, and keeps it for [`growth`](Blocks::growth).
     pub(super) fn gather(&mut self, number: u32) {
         let mut gathered = self.gathered.remove(&number).unwrap_or_default();

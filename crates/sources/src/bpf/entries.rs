@@ -10,6 +10,8 @@ use std::io;
 
 use aya::maps::{Array, MapData};
 
+use super::control::Control;
+
 /// Entries that one call reads, as in `entries.h`.
 const CHUNK: usize = 256;
 /// Numbers of an entry.
@@ -66,14 +68,20 @@ impl Counts {
         }
     }
 
+    /// Ends the program's interval: what it counted in it, and what came late to the one before.
+    pub(super) fn turn(&mut self, control: &mut Control) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let past = control.interval();
+        // The place of the next one still has what came late to the one before this.
+        self.read(past.wrapping_add(1), true, |e| entries.push(e))?;
+        control.turn().map_err(io::Error::other)?;
+        self.read(past, false, |e| entries.push(e))?;
+        Ok(entries)
+    }
+
     /// Calls `each` with the entries of `interval` that have grown since they were read. With
     /// `empty` that is the last time.
-    pub(super) fn read(
-        &mut self,
-        interval: u32,
-        empty: bool,
-        mut each: impl FnMut(Entry),
-    ) -> io::Result<()> {
+    fn read(&mut self, interval: u32, empty: bool, mut each: impl FnMut(Entry)) -> io::Result<()> {
         let first = (interval & 1) * CHUNKS;
         for at in first..first + CHUNKS {
             let chunk = self.map.get(&at, 0).map_err(io::Error::other)?;

@@ -9,7 +9,6 @@
 mod events;
 mod names;
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -21,9 +20,10 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::entries::{Counts, Entry as Counted, Sums, largest};
+use super::entries::{Counts, Entry as Counted, largest};
 use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
+use super::rest::{Rest, Rests, SUM_WORDS, values};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use events::{Events, Known};
 use names::Names;
@@ -69,15 +69,12 @@ const ROWS: u32 = 96;
 /// Numbers of a file system in the program's map: its key, then the rows of two operations
 /// each.
 const FILESYSTEM_WORDS: usize = 1 + OPS / 2;
-/// Numbers of the sums of an operation.
-const SUM_WORDS: usize = 3;
 /// Entries with a name of their own, for each process that a sample names.
 const NAMED: usize = 10;
 /// The ring has to hold names only, where there are no events.
 const RING_OF_NAMES: u32 = 1 << 20;
 
 type Filesystems = [u64; FILESYSTEMS * FILESYSTEM_WORDS];
-type AllSums = [u64; OPS * SUM_WORDS];
 
 const HOOKS: [Hook; 4] = [
     Hook::needed("file_enter", "sys_enter"),
@@ -101,7 +98,7 @@ struct Files {
     loaded: Loaded,
     losses: Losses,
     filesystems: Array<MapData, Filesystems>,
-    others: Array<MapData, AllSums>,
+    others: Rests<{ OPS * SUM_WORDS }>,
     control: Control,
     counts: Counts,
     rows: Rows,
@@ -115,8 +112,6 @@ struct Files {
     offset: Nanos,
     /// Events that a sample took.
     taken: u64,
-    /// Sums of `others` as read last, by place of the file system.
-    before: HashMap<usize, AllSums>,
     tables: [TableId; 3],
     words: Option<Words>,
 }
@@ -157,7 +152,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let mut loaded = load(host, super::object!("file"), &sizes, &constants, &hooks)?;
     Ok(Box::new(Files {
         filesystems: loaded.array("filesystems")?,
-        others: loaded.array("path_sums")?,
+        others: Rests::new(loaded.array("path_sums")?),
         control: Control::of(&mut loaded)?,
         counts: Counts::new(loaded.array("paths")?),
         rows: Rows::new(loaded.array("rows")?, lanes.count),
@@ -168,7 +163,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         most: host.top * NAMED,
         offset: 0,
         taken: 0,
-        before: HashMap::new(),
         tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
         words: None,
         losses: loaded.losses()?,
@@ -178,16 +172,17 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 
 impl Source for Files {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
-        let mut entries = self.turn()?;
+        let mut entries = self.counts.turn(&mut self.control)?;
         self.taken += self.take_records(out);
         self.names.refresh();
         let known = self.filesystems.get(&0, 0).map_err(io::Error::other)?;
         self.name_filesystems(&known, out);
-        let mut rest = self.others_grown(&known)?;
+        let places = devices(&known).map(|(place, _)| place);
+        let mut rest = self
+            .others
+            .grown([OTHER_FS, BY_NAME].into_iter().chain(places))?;
         let named = largest(&mut entries, self.most);
-        for entry in &entries[named..] {
-            add(&mut rest, (entry.filesystem, entry.op), entry.sums);
-        }
+        rest.take(&entries[named..]);
         if interval.is_some() {
             self.tell(&entries[..named], rest, out);
         }
@@ -225,30 +220,7 @@ impl Source for Files {
     }
 }
 
-/// Sums by file system and operation.
-type Rest = HashMap<(usize, usize), Sums>;
-
-fn add(rest: &mut Rest, of: (usize, usize), sums: Sums) {
-    let all = rest.entry(of).or_default();
-    for (all, sum) in all.iter_mut().zip(sums) {
-        *all = all.wrapping_add(sum);
-    }
-}
-
 impl Files {
-    /// Ends the program's interval: what it counted in it, and what came late to the one
-    /// before.
-    fn turn(&mut self) -> io::Result<Vec<Counted>> {
-        let mut entries = Vec::new();
-        let past = self.control.interval();
-        // The place of the next one still has what came late to the one before this.
-        self.counts
-            .read(past.wrapping_add(1), true, |e| entries.push(e))?;
-        self.control.turn().map_err(io::Error::other)?;
-        self.counts.read(past, false, |e| entries.push(e))?;
-        Ok(entries)
-    }
-
     /// Takes all that waits in the ring; answers with the number of events.
     fn take_records(&mut self, out: &mut Sink) -> u64 {
         let words = self.words.get_or_insert_with(|| Words::new(out));
@@ -278,33 +250,11 @@ impl Files {
         words.name_filesystems(known, &self.names, out);
     }
 
-    /// What the program could not keep apart, since it was read last.
-    fn others_grown(&mut self, known: &[u64]) -> io::Result<Rest> {
-        let mut rest = Rest::new();
-        let places = devices(known).map(|(place, _)| place);
-        for place in [OTHER_FS, BY_NAME].into_iter().chain(places) {
-            let now = self
-                .others
-                .get(&(place as u32), 0)
-                .map_err(io::Error::other)?;
-            let before = self.before.insert(place, now).unwrap_or([0; _]);
-            for op in 0..OPS {
-                let at = op * SUM_WORDS;
-                let grown = [0, 1, 2].map(|i| now[at + i].wrapping_sub(before[at + i]));
-                if grown != [0; 3] {
-                    add(&mut rest, (place, op), grown);
-                }
-            }
-        }
-        Ok(rest)
-    }
-
     /// Rows of `file_path`.
     fn tell(&mut self, named: &[Counted], rest: Rest, out: &mut Sink) {
         let Some(words) = &self.words else {
             return;
         };
-        let values = |sums: Sums| [sums[0] as f64, sums[1] as f64, sums[2] as f64 / 1e9];
         for entry in named {
             let file = out.word(&self.names.path(entry.file));
             let process = self.names.process(entry.pid, entry.start);
@@ -314,9 +264,7 @@ impl Files {
             let row = [op, file, filesystem, process, command, group];
             out.row(self.tables[0], &row, &values(entry.sums));
         }
-        let mut rest: Vec<_> = rest.into_iter().collect();
-        rest.sort_unstable_by_key(|r| r.0);
-        for ((filesystem, op), sums) in rest {
+        for ((filesystem, op), sums) in rest.in_order() {
             let (op, filesystem) = words.of(op, filesystem);
             let other = words.other;
             let row = [op, other, filesystem, other, other, other];
@@ -343,12 +291,12 @@ impl Files {
                     }
                 };
                 let moves = MOVES_BYTES.contains(&op);
-                let cells = grown(&mut self.rows, first, moves.then_some(first + 1));
+                let cells = self.rows.with_bytes(first, moves.then_some(first + 1));
                 if write {
                     tell(latency, 1e-9, cells);
                 }
                 if moves {
-                    let cells = grown(&mut self.rows, first + 2, Some(first + 3));
+                    let cells = self.rows.with_bytes(first + 2, Some(first + 3));
                     if write {
                         tell(size, 1.0, cells);
                     }
@@ -405,29 +353,6 @@ fn first_row(known: &[u64], place: usize, op: usize) -> Option<u32> {
     ((word >> (32 * (op % 2))) as u32).checked_sub(1)
 }
 
-/// What cells grew by: calls, and the bytes of another row. That one is read first: a call is
-/// counted before its bytes, so there are never bytes whose call comes later.
-fn grown(rows: &mut Rows, calls: u32, bytes: Option<u32>) -> Vec<(u32, f64, f64)> {
-    let mut moved = HashMap::new();
-    if let Some(bytes) = bytes {
-        rows.growth(bytes, |cell: usize, grown| {
-            moved.insert(cell, grown.whole() as f64);
-        });
-    }
-    let mut cells = Vec::new();
-    rows.growth(calls, |cell: usize, grown| {
-        let bytes = moved.remove(&cell).unwrap_or(0.0);
-        cells.push((cell as u32, grown.whole() as f64, bytes));
-    });
-    // Their call was counted when the row was read last.
-    cells.extend(
-        moved
-            .into_iter()
-            .map(|(cell, bytes)| (cell as u32, 0.0, bytes)),
-    );
-    cells
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -444,15 +369,5 @@ mod tests {
         assert_eq!(first_row(&known, 7, 5), Some(4));
         assert_eq!(first_row(&known, 7, 6), None);
         assert_eq!(first_row(&known, 8, 4), None);
-    }
-
-    #[test]
-    fn what_has_no_row_of_its_own_is_summed() {
-        let mut rest = Rest::new();
-        add(&mut rest, (2, 1), [1, 2, 3]);
-        add(&mut rest, (2, 1), [10, 20, 30]);
-        add(&mut rest, (3, 1), [5, 5, 5]);
-        assert_eq!(rest[&(2, 1)], [11, 22, 33]);
-        assert_eq!(rest.len(), 2);
     }
 }

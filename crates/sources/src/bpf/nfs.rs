@@ -8,7 +8,6 @@
 
 mod known;
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -20,9 +19,10 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::entries::{Counts, Entry as Counted, Sums, largest};
+use super::entries::{Counts, Entry as Counted, largest};
 use super::load::{Constant, Lanes, Loaded, describes_nfs, load};
 use super::losses::Losses;
+use super::rest::{Rest, Rests, SUM_WORDS, values};
 use super::ring::Ring;
 use super::who::{Who, u32_at, u64_at};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
@@ -54,19 +54,17 @@ const HOOKS: [Hook; 7] = [
 const ROWS: u32 = 128;
 /// Bytes of `struct nfs_event`.
 const SIZE: usize = 48;
-const SUM_WORDS: usize = 3;
 /// Entries with a name of their own, for each process that a sample names.
 const NAMED: usize = 10;
 
 type OpRows = [u32; OPS];
-type Rest = [u64; OPS * SUM_WORDS];
 
 struct Nfs {
     loaded: Loaded,
     losses: Losses,
     names: Array<MapData, OpNames>,
     clients: Array<MapData, Clients>,
-    rest: Array<MapData, Rest>,
+    rest: Rests<{ OPS * SUM_WORDS }>,
     op_rows: Array<MapData, OpRows>,
     control: Control,
     counts: Counts,
@@ -79,8 +77,6 @@ struct Nfs {
     offset: Nanos,
     /// Events that a sample took.
     taken: u64,
-    /// Sums of `rest` as read last, by client.
-    before: HashMap<usize, Rest>,
     /// How often something came to them, then.
     marks: u64,
     by_file: TableId,
@@ -118,7 +114,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     Ok(Box::new(Nfs {
         names: loaded.array("op_names")?,
         clients: loaded.array("clients")?,
-        rest: loaded.array("nfs_rest")?,
+        rest: Rests::new(loaded.array("nfs_rest")?),
         op_rows: loaded.array("op_rows")?,
         control: Control::of(&mut loaded)?,
         counts: Counts::new(loaded.array("paths")?),
@@ -128,7 +124,6 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         most: host.top * NAMED,
         offset: 0,
         taken: 0,
-        before: HashMap::new(),
         marks: 0,
         by_file: TableId::of("nfsd_file"),
         latency: TableId::of("nfsd_latency"),
@@ -139,14 +134,12 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
 
 impl Source for Nfs {
     fn sample(&mut self, interval: Option<f64>, out: &mut Sink) -> io::Result<()> {
-        let mut entries = self.turn()?;
+        let mut entries = self.counts.turn(&mut self.control)?;
         let mut known = self.known(out)?;
         self.taken += self.take_records(&mut known, out);
         let mut others = self.rest_grown()?;
         let named = largest(&mut entries, self.most);
-        for entry in &entries[named..] {
-            add(&mut others, (entry.filesystem, entry.op), entry.sums);
-        }
+        others.take(&entries[named..]);
         if interval.is_some() {
             self.tell(&entries[..named], others, &known, out);
         }
@@ -182,16 +175,6 @@ impl Source for Nfs {
     }
 }
 
-/// Sums by client and operation.
-type Others = HashMap<(usize, usize), Sums>;
-
-fn add(others: &mut Others, of: (usize, usize), sums: Sums) {
-    let all = others.entry(of).or_default();
-    for (all, sum) in all.iter_mut().zip(sums) {
-        *all = all.wrapping_add(sum);
-    }
-}
-
 impl Nfs {
     /// Operations and clients, as far as the program has met them.
     fn known(&mut self, out: &mut Sink) -> io::Result<Known> {
@@ -200,18 +183,6 @@ impl Nfs {
         let clients = self.clients.get(&0, 0).map_err(io::Error::other)?;
         known.read(&names, &clients, out);
         Ok(known)
-    }
-
-    /// Ends the program's interval: what it counted in it, and what came late to the one before.
-    fn turn(&mut self) -> io::Result<Vec<Counted>> {
-        let mut entries = Vec::new();
-        let past = self.control.interval();
-        // The place of the next one still has what came late to the one before this.
-        self.counts
-            .read(past.wrapping_add(1), true, |e| entries.push(e))?;
-        self.control.turn().map_err(io::Error::other)?;
-        self.counts.read(past, false, |e| entries.push(e))?;
-        Ok(entries)
     }
 
     /// Takes all that waits in the ring; answers with the number of events.
@@ -239,46 +210,24 @@ impl Nfs {
     }
 
     /// What the program could not keep apart, since it was read last.
-    fn rest_grown(&mut self) -> io::Result<Others> {
-        let mut others = Others::new();
+    fn rest_grown(&mut self) -> io::Result<Rest> {
         // Before they are read: what comes meanwhile is read again the next time.
         let marks = self.losses.marks();
         if marks == self.marks {
-            return Ok(others);
+            return Ok(Rest::default());
         }
         self.marks = marks;
-        for client in 0..CLIENTS {
-            let now = self
-                .rest
-                .get(&(client as u32), 0)
-                .map_err(io::Error::other)?;
-            if !self.before.contains_key(&client) && now.iter().all(|n| *n == 0) {
-                continue;
-            }
-            let before = self.before.insert(client, now).unwrap_or([0; _]);
-            let (now, _) = now.as_chunks::<SUM_WORDS>();
-            let (before, _) = before.as_chunks::<SUM_WORDS>();
-            for (op, (now, before)) in now.iter().zip(before).enumerate() {
-                let grown = [0, 1, 2].map(|i| now[i].wrapping_sub(before[i]));
-                if grown != [0; SUM_WORDS] {
-                    add(&mut others, (client, op), grown);
-                }
-            }
-        }
-        Ok(others)
+        self.rest.grown(0..CLIENTS)
     }
 
     /// Rows of `nfsd_file`.
-    fn tell(&mut self, named: &[Counted], others: Others, known: &Known, out: &mut Sink) {
-        let values = |sums: Sums| [sums[0] as f64, sums[1] as f64, sums[2] as f64 / 1e9];
+    fn tell(&mut self, named: &[Counted], others: Rest, known: &Known, out: &mut Sink) {
         for entry in named {
             let file = file_word(&mut self.ring.who, entry.file, known, out);
             let words = [known.op(entry.op), known.client(entry.filesystem), file];
             out.row(self.by_file, &words, &values(entry.sums));
         }
-        let mut others: Vec<_> = others.into_iter().collect();
-        others.sort_unstable_by_key(|o| o.0);
-        for ((client, op), sums) in others {
+        for ((client, op), sums) in others.in_order() {
             let words = [known.op(op), known.client(client), known.other()];
             out.row(self.by_file, &words, &values(sums));
         }
@@ -291,25 +240,11 @@ impl Nfs {
         let own = own.map(|(op, first)| (known.op(op), first - 1));
         // The last are those of operations that found none.
         for (op, first) in own.chain([(known.other(), ROWS - 2)]) {
-            let (ops, bytes) = (first, first + 1);
-            // An operation is counted before its bytes, so these are read first.
-            let mut moved = HashMap::new();
-            self.rows.growth(bytes, |cell, grown| {
-                moved.insert(cell, grown.whole() as f64);
-            });
-            let mut row = |cell: usize, ops: f64, bytes: f64| {
+            for (cell, ops, bytes) in self.rows.with_bytes(first, Some(first + 1)) {
                 if write {
-                    let value = grid::lower(cell as u32) as f64 / 1e9;
+                    let value = grid::lower(cell) as f64 / 1e9;
                     out.row(self.latency, &[op], &[value, ops, bytes]);
                 }
-            };
-            self.rows.growth(ops, |cell, grown| {
-                let bytes = moved.remove(&cell).unwrap_or(0.0);
-                row(cell, grown.whole() as f64, bytes);
-            });
-            // Their operation was told the last time.
-            for (cell, bytes) in moved {
-                row(cell, 0.0, bytes);
             }
         }
         Ok(())
