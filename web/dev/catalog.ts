@@ -59,6 +59,6 @@ export const CATALOG: Catalog = {
       derived: [],
       dimensions: [word("cgroup", "Path of the group."), word("mode", "user, system.")],
     },
-    { name: "nfs", help: "NFS client, per mount and operation.", measures: [measure("ops", "sum", "count", "Operations.")], derived: [], dimensions: [word("mount", "Where it is mounted.")] },
+    { name: "nfs", help: "NFS client, per mount and operation; `where side = server` asks for `nfsd`.", measures: [measure("ops", "sum", "count", "Operations.")], derived: [], dimensions: [word("mount", "Where it is mounted.")] },
   ],
 };

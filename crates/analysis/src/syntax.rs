@@ -3,8 +3,10 @@
 //! Operators: `=`, `!=`, `~` and `!~` (regular expression, found anywhere), `<`, `<=`, `>`,
 //! `>=`, `in a, b, c` (list), `in 10ms..1s` (range, both ends included). A value with
 //! spaces or commas stands in `"double"` or `'single'` quotes. `other.<tool>.<column>` is short
-//! for two predicates. But for that this module checks no names, which is the planner's; it looks
-//! them up for what to say of a mistake.
+//! for two predicates, and a `side` of NFS for its subject. But for that this module checks no names,
+//! which is the planner's; it looks them up for what to say of a mistake.
+
+mod sides;
 
 use regex::Regex;
 use run::Unit;
@@ -142,6 +144,7 @@ pub fn parse(text: &str) -> Result<Expression, Problem> {
         };
         return Err(Problem::at(text, span, format!("expected {expected} here")).hint(FORM));
     }
+    sides::choose(&mut expression)?;
     Ok(expression)
 }
 

@@ -46,6 +46,39 @@ fn a_column_of_a_tool_is_two_predicates() {
 }
 
 #[test]
+fn a_side_of_nfs_is_a_subject() {
+    for (text, subject) in [
+        ("nfs.ops by op where side = server", "nfsd"),
+        ("nfs.ops where side = client and op = READ", "nfs"),
+        ("nfs.ops where side != client", "nfsd"),
+        ("nfsd.time by op where side in client", "nfs"),
+        ("nfs.ops by op", "nfs"),
+    ] {
+        let e = parse(text).unwrap_or_else(|p| panic!("{p}"));
+        assert_eq!(e.subject.text, subject, "{text}");
+        assert!(e.predicates.iter().all(|p| p.dimension.text != "side"));
+    }
+    for (text, why) in [
+        ("nfs.ops by side", "told apart"),
+        ("nfs.ops where side in client, server", "told apart"),
+        (
+            "nfs.ops where side = client and side = server",
+            "told apart",
+        ),
+        ("nfs.ops where side ~ s", "told apart"),
+        ("nfs.ops where side = severs", "did you mean server?"),
+    ] {
+        let problem = parse(text).expect_err(text).to_string();
+        assert!(problem.contains(why), "{problem}");
+    }
+    // Of others it is what their planner says it is.
+    assert_eq!(
+        parse("disk.ios where side = a").unwrap().predicates.len(),
+        1
+    );
+}
+
+#[test]
 fn values_ranges_and_lists() {
     let e = parse("a.b by c, d where x in 10..40s and y in a,b , 'c d' and z >= 4KiB").unwrap();
     assert_eq!(

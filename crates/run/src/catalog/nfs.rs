@@ -8,7 +8,7 @@ use crate::Unit::{Bytes, Count, Seconds};
 
 pub(super) const NFS: Subject = Subject {
     name: "nfs",
-    help: "NFS client, per mount and operation.",
+    help: "NFS client, per mount and operation; `where side = server` asks for `nfsd`.",
     measures: &[
         sum("ops", Count, "Operations completed."),
         sum(
