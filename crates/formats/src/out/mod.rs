@@ -103,6 +103,8 @@ pub struct Out {
     missing: u32,
     /// End of the sample before.
     before: Option<Nanos>,
+    /// That was counted from the start, as no time of it is told.
+    is_counted: bool,
     /// Samples that ended, but for those since boot.
     ended: u64,
     /// Interval as the text says.
@@ -178,6 +180,7 @@ impl Out {
             order: Order::default(),
             missing: 0,
             before: None,
+            is_counted: false,
             ended: 0,
             stated: None,
             overruled: Vec::new(),
@@ -337,7 +340,11 @@ impl Out {
     /// A sample begins that was taken at `stamp`, the end of its interval.
     pub fn sample_at(&mut self, stamp: Stamp) {
         match self.clock.moment(stamp, &self.options) {
-            Ok(moment) => self.begin(Some(moment)),
+            Ok(moment) => {
+                self.begin(Some(moment));
+                // Then both are.
+                self.is_counted &= !matches!(stamp, Stamp::Elapsed(_));
+            }
             Err(why) => self.refuse(why),
         }
     }

@@ -45,6 +45,7 @@ impl Out {
             None => {
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
+                    self.is_counted = false;
                 }
                 self.hold_back(sample);
             }
@@ -108,7 +109,7 @@ impl Out {
             return told.into_iter().flatten().find(|t| rounded.may_be(*t));
         }
         let passed = match (sample.stamp, self.before) {
-            (Some(now), Some(before)) if !sample.broken && now > before => {
+            (Some(now), Some(before)) if !sample.broken && !self.is_counted && now > before => {
                 // Those that were lost on the way had their share of the time.
                 let parts = if self.counts { 1 } else { sample.missing + 1 };
                 Some(now.saturating_sub(before) as f64 / 1e9 / f64::from(parts))
@@ -237,6 +238,7 @@ impl Out {
             Some(_) => {}
         }
         self.before = Some(end);
+        self.is_counted = sample.stamp.is_none();
         self.extend(end.saturating_sub(length), end);
         if !sample.since_boot && !sample.lost {
             self.ended += 1;
