@@ -203,7 +203,10 @@ fn date(text: &str) -> Option<(usize, Option<Date>)> {
             [_, _, _, _, b'-', _, _, b'-', ..] | [_, _, _, _, b'/', _, _, b'/', ..]
         );
         let date = mark && digits(day.get(..4)?) && digits(day.get(5..7)?);
-        let ends = matches!(text.as_bytes().get(10), Some(b' ' | b'T'));
+        let ends = matches!(
+            text.as_bytes().get(10),
+            Some(b' ' | b'T' | b'.' | b'_' | b'-')
+        );
         (date && ends).then(|| (11, day.replace('/', "-").parse().ok()))
     };
     let syslog = || {

@@ -131,9 +131,12 @@ pub(crate) fn epoch(text: &[u8]) -> Option<Stamp> {
     ))
 }
 
-/// `2026-11-22T02:44:43+00:00`, `02:44:43`, `20261122_024443`.
+/// `2026-11-22T02:44:43+00:00`, `2026/11/22.02:44:43`, `02:44:43`, `20261122_024443`.
 fn one_word(text: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
-    if let Some(at) = text.iter().position(|b| matches!(b, b'T' | b'_')) {
+    let between = |at: usize| matches!(text.get(at), Some(b'.' | b'-'));
+    let tenth = (text.len() == 19 && between(10)).then_some(10);
+    let marked = text.iter().position(|b| matches!(b, b'T' | b'_'));
+    if let Some(at) = marked.or(tenth) {
         let (day, time) = (&text[..at], &text[at + 1..]);
         return with_date(day, time, None, None, options);
     }

@@ -194,7 +194,7 @@ impl Clock {
             self.relative = true;
             return jiff::civil::date(1970, 1, 1);
         };
-        self.from_start = true;
+        self.from_start |= options.near.is_some() || !self.start_told;
         let Ok(start) = jiff::Timestamp::from_nanosecond(i128::from(start)) else {
             return jiff::civil::date(1970, 1, 1);
         };

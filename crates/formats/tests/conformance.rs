@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! "span" is how many seconds the file tells of. "totals" are sums over rows of histograms ([`check_total`]).
+//! "span" is how many seconds the file tells of; "times" are of the "text", or "relative". "totals" are sums over rows of histograms ([`check_total`]).
 //! A "comment", of a case or a cell, says how a person came to the numbers.
 //!
 //! or `"refused": "part of the reason"`; `"as"` is what `--as` would say. A cell is the only
@@ -268,6 +268,12 @@ fn check(bytes: &[u8], case: &Value) -> Result<(), String> {
         let found = report.span.map(|(from, to)| (to - from) as f64 / 1e9);
         if found.is_none_or(|found| (found - wanted).abs() > 1e-9) {
             return Err(format!("it tells of {found:?} seconds, not {wanted}"));
+        }
+    }
+    if let Some(wanted) = case["times"].as_str() {
+        let found = if report.relative { "relative" } else { "text" };
+        if found != wanted || report.from_start {
+            return Err(format!("times: {found}, not {wanted}"));
         }
     }
     if let Some(host) = case["host"].as_str()

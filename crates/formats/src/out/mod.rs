@@ -278,15 +278,21 @@ impl Out {
             }
             return self.clock.start_told;
         }
-        if self.options.start.is_none() {
+        self.date_above(stamp);
+        self.note("it is taken to start at the date above it");
+        true
+    }
+
+    /// A date stands above what the tool printed: it starts then, unless it or the user says otherwise.
+    pub(crate) fn date_above(&mut self, stamp: Stamp) {
+        let whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
+        if whole && self.samples() == 0 && self.options.start.is_none() {
             match self.clock.moment(stamp, &self.options) {
                 Ok(moment) => self.options.start = Some(moment),
                 Err(why) => self.refuse(why),
             }
             self.clock.start_told = true;
-            self.note("it is taken to start at the date above it");
         }
-        true
     }
 
     /// The user's choices, as the order of dates.

@@ -232,13 +232,17 @@ impl Out {
     pub(super) fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
         let end = self.end_of(sample, interval);
+        self.is_counted = match sample.stamp {
+            None if self.before.or(self.ended_at).is_some() => self.is_counted,
+            stamp => stamp.is_none(),
+        };
         match sample.stamp {
-            None => self.clock.starts(&self.options),
+            None if self.is_counted => self.clock.starts(&self.options),
+            None => {}
             Some(_) if !sample.since_boot && sample.spans.is_none() => self.look_at(interval),
             Some(_) => {}
         }
         self.before = Some(end);
-        self.is_counted = sample.stamp.is_none();
         self.extend(end.saturating_sub(length), end);
         if !sample.since_boot && !sample.lost {
             self.ended += 1;

@@ -24,7 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "netstat",
     systems: "Linux, Solaris, illumos, AIX, FreeBSD, NetBSD, OpenBSD, macOS",
     help: "packets, bytes and errors of network interfaces",
-    recognised: "a header with `RX-OK` and `TX-OK`, or `Ipkts` and `Opkts`, or lines `input NAME \
+    recognised: "a header with `RX-OK` and `TX-OK`, or `Ipkts` and `Opkts`, or `Ibytes` and `Obytes`, or lines `input NAME \
                  output` (`NAME in NAME out`) and `packets errs … packets errs … colls`",
     yields: &["net"],
     example: "\
@@ -123,7 +123,9 @@ fn table(line: &[u8]) -> Option<Table> {
     let first = names.first()?;
     let has = |name: &str| names.iter().any(|n| n == name);
     let known = (first == "Iface" && has("RX-OK") && has("TX-OK"))
-        || (first == "Name" && has("Ipkts") && has("Opkts"));
+        || (first == "Name" && has("Ipkts") && has("Opkts"))
+        // Of NetBSD's -b, which prints nothing else.
+        || (first == "Name" && has("Ibytes") && has("Obytes"));
     let at = names.iter().position(|n| place(n).is_some())?;
     known.then(|| Table {
         columns: names[at..].to_vec(),

@@ -146,10 +146,13 @@ pub(crate) fn is_average(all: &[&[u8]]) -> bool {
 }
 
 /// What a line is that is not understood, of a tool that prints times itself: that of a script is told
-/// twice.
-pub(crate) fn time_of_script(line: &[u8], out: &Out) -> Line {
+/// twice. Where the banner is lost it has the day.
+pub(crate) fn time_of_script(line: &[u8], out: &mut Out) -> Line {
     match stamp_line(line, out.options()) {
-        Ok(Some(_)) => Line::Noise,
+        Ok(Some(stamp)) => {
+            out.date_above(stamp);
+            Line::Noise
+        }
         _ => Line::Unknown,
     }
 }
