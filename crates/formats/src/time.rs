@@ -102,10 +102,18 @@ pub(crate) struct Clock {
     pub(crate) relative: bool,
     /// Whether the start that the user told was needed.
     pub(crate) from_start: bool,
-    /// The start is a date that stands above all else in the text, not the user's.
-    pub(crate) start_told: bool,
+    /// Who says when the first sample starts.
+    pub(crate) start: Start,
     /// Whether a sample had a time.
     pub(crate) stamped: bool,
+}
+
+/// Whose word the start is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    User,
+    /// A date stands above all else in the text.
+    Text,
 }
 
 impl Clock {
@@ -116,7 +124,7 @@ impl Clock {
             last: None,
             relative: false,
             from_start: false,
-            start_told: false,
+            start: Start::User,
             stamped: false,
         }
     }
@@ -183,7 +191,7 @@ impl Clock {
     /// zero.
     pub(crate) fn starts(&mut self, options: &Options) {
         self.relative |= options.start.is_none();
-        self.from_start |= options.start.is_some() && !self.start_told;
+        self.from_start |= options.start.is_some() && self.start == Start::User;
     }
 
     /// The day of the first time of the day: the one on which it is nearest to when another file
@@ -194,7 +202,7 @@ impl Clock {
             self.relative = true;
             return jiff::civil::date(1970, 1, 1);
         };
-        self.from_start |= options.near.is_some() || !self.start_told;
+        self.from_start |= options.near.is_some() || self.start == Start::User;
         let Ok(start) = jiff::Timestamp::from_nanosecond(i128::from(start)) else {
             return jiff::civil::date(1970, 1, 1);
         };

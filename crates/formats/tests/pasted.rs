@@ -193,12 +193,6 @@ fn a_text_whose_lines_lost_trailing_blanks() {
 /// What was told by where it stood is left out or refused then, and nothing is made up.
 #[test]
 fn a_text_whose_blanks_are_one() {
-    let one = |text: &[u8]| {
-        let is_more = |w: &[u8]| w == b"  ";
-        let pairs = [b"x", text].concat();
-        let kept = pairs.windows(2).filter(|w| !is_more(w));
-        kept.map(|w| w[1]).collect()
-    };
     // Names that have several blanks in a row, or by where they stand; numbers that are not told.
     const NAMES: [&str; 6] = [
         "collectl-raw fixtures",
@@ -208,6 +202,12 @@ fn a_text_whose_blanks_are_one() {
         "sysbench fixtures/sysbench/files",
         "zpool-iostat fixtures/zpool-iostat/within-a-list",
     ];
+    let one = |text: &[u8]| {
+        let is_more = |w: &[u8]| w == b"  ";
+        let pairs = [b"x", text].concat();
+        let kept = pairs.windows(2).filter(|w| !is_more(w));
+        kept.map(|w| w[1]).collect()
+    };
     let is_made_up = |fault: &&String| {
         let refused = ["became Some(\"it ", "became Some(\"each run of blanks"];
         let nan = format!("[{}]\")", f64::NAN.to_bits());

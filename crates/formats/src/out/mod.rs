@@ -19,7 +19,7 @@ use run::catalog::{Column, Kind, columns};
 use run::rows::TableId;
 use run::{Nanos, Sink, catalog};
 
-use crate::time::{Clock, Options, Refused, Stamp, in_zone};
+use crate::time::{Clock, Options, Refused, Stamp, Start, in_zone};
 
 use arrival::Arrivals;
 pub(crate) use arrival::Came;
@@ -60,6 +60,15 @@ struct Sample {
     logged: Option<Nanos>,
     /// When its first line came.
     came: Option<Came>,
+}
+
+/// What the end of a sample is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    /// The start, as no time came yet: from there to the first that comes no interval can be told.
+    Start,
+    /// A time that the text told, of it or of one before.
+    Time,
 }
 
 /// How rows are handed out.
@@ -103,8 +112,8 @@ pub struct Out {
     missing: u32,
     /// End of the sample before.
     before: Option<Nanos>,
-    /// That was counted from the start, as no time of it is told.
-    is_counted: bool,
+    /// What that is counted from.
+    since: Since,
     /// Samples that ended, but for those since boot.
     ended: u64,
     /// Interval as the text says.
@@ -180,7 +189,7 @@ impl Out {
             order: Order::default(),
             missing: 0,
             before: None,
-            is_counted: false,
+            since: Since::Time,
             ended: 0,
             stated: None,
             overruled: Vec::new(),
@@ -269,14 +278,14 @@ impl Out {
         if matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
             return false;
         }
-        if !is_first || self.clock.start_told {
-            if self.clock.start_told {
+        if !is_first || self.clock.start == Start::Text {
+            if self.clock.start == Start::Text {
                 self.note(
                     "dates among its results are not used: what follows one is taken to begin \
                      where what is above it ends",
                 );
             }
-            return self.clock.start_told;
+            return self.clock.start == Start::Text;
         }
         self.date_above(stamp);
         self.note("it is taken to start at the date above it");
@@ -291,7 +300,7 @@ impl Out {
                 Ok(moment) => self.options.start = Some(moment),
                 Err(why) => self.refuse(why),
             }
-            self.clock.start_told = true;
+            self.clock.start = Start::Text;
         }
     }
 
@@ -348,8 +357,10 @@ impl Out {
         match self.clock.moment(stamp, &self.options) {
             Ok(moment) => {
                 self.begin(Some(moment));
-                // Then both are.
-                self.is_counted &= !matches!(stamp, Stamp::Elapsed(_));
+                if matches!(stamp, Stamp::Elapsed(_)) {
+                    // Both are counted from the start.
+                    self.since = Since::Time;
+                }
             }
             Err(why) => self.refuse(why),
         }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use run::rows::TableId;
 use run::{Nanos, Sink};
 
-use super::{BACK, GAP, MOST_HELD, Out, Sample, catalog_tables};
+use super::{BACK, GAP, MOST_HELD, Out, Sample, Since, catalog_tables};
 use crate::time::Refused;
 
 /// Reports that were written less apart, in nanoseconds, waited in a pipe.
@@ -45,7 +45,7 @@ impl Out {
             None => {
                 if let Some(stamp) = sample.stamp {
                     self.before = Some(stamp);
-                    self.is_counted = false;
+                    self.since = Since::Time;
                 }
                 self.hold_back(sample);
             }
@@ -109,7 +109,9 @@ impl Out {
             return told.into_iter().flatten().find(|t| rounded.may_be(*t));
         }
         let passed = match (sample.stamp, self.before) {
-            (Some(now), Some(before)) if !sample.broken && !self.is_counted && now > before => {
+            (Some(now), Some(before))
+                if !sample.broken && self.since == Since::Time && now > before =>
+            {
                 // Those that were lost on the way had their share of the time.
                 let parts = if self.counts { 1 } else { sample.missing + 1 };
                 Some(now.saturating_sub(before) as f64 / 1e9 / f64::from(parts))
@@ -232,15 +234,17 @@ impl Out {
     pub(super) fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
         let length = (interval * 1e9).round() as Nanos;
         let end = self.end_of(sample, interval);
-        self.is_counted = match sample.stamp {
-            None if self.before.or(self.ended_at).is_some() => self.is_counted,
-            stamp => stamp.is_none(),
+        self.since = match sample.stamp {
+            None if self.before.or(self.ended_at).is_some() => self.since,
+            None => Since::Start,
+            Some(_) => Since::Time,
         };
-        match sample.stamp {
-            None if self.is_counted => self.clock.starts(&self.options),
-            None => {}
-            Some(_) if !sample.since_boot && sample.spans.is_none() => self.look_at(interval),
-            Some(_) => {}
+        if sample.stamp.is_none() {
+            if self.since == Since::Start {
+                self.clock.starts(&self.options);
+            }
+        } else if !sample.since_boot && sample.spans.is_none() {
+            self.look_at(interval);
         }
         self.before = Some(end);
         self.extend(end.saturating_sub(length), end);
