@@ -24,7 +24,7 @@ impl Out {
             self.finish_sample();
             self.missing = self.missing.saturating_add(1);
         } else {
-            self.begin(None);
+            self.begin(None, 0);
         }
         self.gap();
     }

@@ -349,15 +349,18 @@ impl Out {
 
     /// A sample begins, of which the text does not tell the time.
     pub fn sample(&mut self) {
-        self.begin(None);
+        self.begin(None, 0);
     }
 
     /// A sample begins that was taken at `stamp`, the end of its interval.
     pub fn sample_at(&mut self, stamp: Stamp) {
+        // Connections that run side by side do not end at once, and no clock goes back in that.
+        const SIDE_BY_SIDE: Nanos = 1_000_000_000;
+        let elapsed = matches!(stamp, Stamp::Elapsed(_));
         match self.clock.moment(stamp, &self.options) {
             Ok(moment) => {
-                self.begin(Some(moment));
-                if matches!(stamp, Stamp::Elapsed(_)) {
+                self.begin(Some(moment), if elapsed { SIDE_BY_SIDE } else { 0 });
+                if elapsed {
                     // Both are counted from the start.
                     self.since = Since::Time;
                 }
@@ -378,7 +381,7 @@ impl Out {
     pub fn sample_at_or_same(&mut self, stamp: Stamp) {
         match self.clock.moment(stamp, &self.options) {
             Ok(moment) if self.sample.is_some_and(|s| s.stamp == Some(moment)) => {}
-            Ok(moment) => self.begin(Some(moment)),
+            Ok(moment) => self.begin(Some(moment), 0),
             Err(why) => self.refuse(why),
         }
     }
@@ -445,11 +448,12 @@ impl Out {
         in_zone(at, &self.options.zone, last).ok()
     }
 
-    fn begin(&mut self, stamp: Option<Nanos>) {
+    /// A sample begins; times that go back by more than `slack` are noted.
+    fn begin(&mut self, stamp: Option<Nanos>, slack: Nanos) {
         self.finish_sample();
         self.state_next();
         if let (Some(now), Some(before)) = (stamp, self.before)
-            && now < before
+            && now < before.saturating_sub(slack)
         {
             self.note(BACK);
         }

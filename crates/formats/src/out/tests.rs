@@ -312,3 +312,25 @@ fn samples_that_wait_take_no_longer_each_the_more_they_are() {
     assert!(found.iter().all(|(.., values)| values[0] == 300.0));
     assert!(took.as_secs() < 5, "{took:?}");
 }
+
+#[test]
+fn what_runs_side_by_side_does_not_go_back() {
+    let notes = |times: &[Stamp]| {
+        let mut out = out(Options::default());
+        for time in times {
+            out.sample_at(*time);
+            out.spans(10.0);
+            disk(&mut out, 1.0);
+        }
+        out.end();
+        out.notes().filter(|note| *note == BACK).count()
+    };
+    let second = 1_000_000_000;
+    assert_eq!(notes(&[Stamp::Elapsed(60.01), Stamp::Elapsed(60.0)]), 0);
+    assert_eq!(notes(&[Stamp::Elapsed(60.0), Stamp::Elapsed(50.0)]), 1);
+    let half = second / 2;
+    assert_eq!(
+        notes(&[Stamp::Epoch(60 * second), Stamp::Epoch(59 * second + half)]),
+        1
+    );
+}

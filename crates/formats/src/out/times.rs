@@ -240,9 +240,7 @@ impl Out {
             Some(_) => Since::Time,
         };
         if sample.stamp.is_none() {
-            if self.since == Since::Start {
-                self.clock.starts(&self.options);
-            }
+            self.clock.starts(&self.options);
         } else if !sample.since_boot && sample.spans.is_none() {
             self.look_at(interval);
         }
