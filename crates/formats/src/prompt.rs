@@ -151,26 +151,25 @@ fn behind(line: &[u8]) -> Option<&[u8]> {
 /// Whether it is a shell's name and version, and the mark of its prompt: `-bash-4.2$`.
 fn is_shell(word: &[u8]) -> bool {
     let name = word.strip_prefix(b"-").unwrap_or(word);
-    let version = ["bash", "sh", "ksh", "ash", "dash"]
-        .iter()
-        .find_map(|shell| {
-            let rest = name.strip_prefix(shell.as_bytes())?;
-            rest.strip_prefix(b"-").or(rest.get(..1).map(|_| rest))
-        });
+    let shells = ["bash", "sh", "ksh", "ash", "dash"];
+    let version = shells.iter().find_map(|s| name.strip_prefix(s.as_bytes()));
+    let is_version = |b: &u8| b.is_ascii_digit() || matches!(b, b'-' | b'.');
     version.is_some_and(|v| {
-        let (_, digits) = v.split_last().unwrap_or((&0, b""));
-        digits.iter().all(|b| b.is_ascii_digit() || *b == b'.')
+        v.split_last()
+            .is_some_and(|(_, v)| v.iter().all(is_version))
     })
 }
 
 /// Where a prompt ends whose mark stands alone, as zsh's does: `me@host ~ %`.
 fn behind_mark(line: &[u8]) -> Option<usize> {
-    let mut words = fields(line);
-    words.next()?.contains(&b'@').then_some(())?;
-    let mark = words.take(2).find(|w| matches!(*w, b"%" | b"$" | b"#"))?;
-    line.windows(mark.len() + 1)
-        .position(|w| w == [b" ", mark].concat())
-        .map(|at| at + 2)
+    let alone = |at: usize| {
+        let is_mark = matches!(line[at], b'%' | b'$' | b'#') && line[at - 1] == b' ';
+        is_mark && line.get(at + 1).is_none_or(|b| *b == b' ')
+    };
+    let mark = (1..line.len()).find(|at| alone(*at))?;
+    let mut words = fields(&line[..mark]);
+    let user = words.next()?.contains(&b'@');
+    (user && words.count() <= 1).then_some(mark + 1)
 }
 
 /// Whether it is no command, but a row of numbers or the banner of sysstat.
