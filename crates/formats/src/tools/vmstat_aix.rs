@@ -145,8 +145,6 @@ struct Vmstat {
     pages: Pages,
     /// Other tables of HP-UX.
     parts: Parts,
-    /// They stand below each report, and its header may with them.
-    with_pages: bool,
     load: Shape,
     memory: Shape,
     vm: Shape,
@@ -201,7 +199,6 @@ impl Vmstat {
             counts: Counts::default(),
             pages: Pages::default(),
             parts: Parts::new(),
-            with_pages: false,
             load: Shape::of("system", &["runnable", "blocked", "context_switches"]),
             memory: Shape::of("memory", &["bytes"]),
             vm: Shape::of("vm", &vm),
@@ -306,11 +303,10 @@ impl Vmstat {
     /// A table of page sizes: below a report, or without one.
     fn of_pages(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
         if self.pages.header(line) {
-            self.with_pages = true;
             return Some(Line::Noise);
         }
         let (size, values) = self.pages.values(line)?;
-        if self.pages.begins(size) && self.names.is_empty() {
+        if self.pages.begins(size) {
             self.begin(out);
         }
         self.pages.put(size, &values, out);
@@ -345,7 +341,7 @@ impl Vmstat {
 
     fn header(&mut self, line: &[u8], system: System, names: Vec<String>, out: &mut Out) {
         // Where a report has more tables than one, the headers may come with each.
-        let anew = if self.with_pages || self.parts.are_many() {
+        let anew = if self.pages.is_below() || self.parts.are_many() {
             self.headers.take();
             false
         } else {

@@ -36,6 +36,8 @@ pub(super) struct Pages {
     columns: Vec<usize>,
     /// The size that begins a report.
     first: Option<Vec<u8>>,
+    /// It is that of `-P`.
+    alone: bool,
 }
 
 impl Pages {
@@ -55,8 +57,17 @@ impl Pages {
 
     /// Takes its header.
     pub(super) fn header(&mut self, line: &[u8]) -> bool {
-        let columns = Pages::columns(line);
-        columns.map(|columns| self.columns = columns).is_some()
+        let Some(columns) = Pages::columns(line) else {
+            return false;
+        };
+        self.columns = columns;
+        self.alone = fields(line).next() != Some(b"psz");
+        true
+    }
+
+    /// Whether it stands below each report, of `-p`.
+    pub(super) fn is_below(&self) -> bool {
+        !self.columns.is_empty() && !self.alone
     }
 
     /// The size and the numbers of a row.
@@ -70,9 +81,9 @@ impl Pages {
         (!self.columns.is_empty() && values.len() == self.columns.len()).then_some((size, values))
     }
 
-    /// Whether the row of that size is the first of a report.
+    /// Whether a report begins with the row of that size.
     pub(super) fn begins(&mut self, size: &[u8]) -> bool {
-        self.first.get_or_insert_with(|| size.to_vec()) == size
+        self.alone && self.first.get_or_insert_with(|| size.to_vec()) == size
     }
 
     /// Keeps a row.
