@@ -111,9 +111,12 @@ pub(crate) struct Clock {
 /// Whose word the start is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
+    /// The user's, or nobody's.
     User,
     /// A date stands above all else in the text.
     Text,
+    /// One stands there, and the user's counts.
+    Overruled,
 }
 
 impl Clock {
@@ -191,7 +194,7 @@ impl Clock {
     /// zero.
     pub(crate) fn starts(&mut self, options: &Options) {
         self.relative |= options.start.is_none();
-        self.from_start |= options.start.is_some() && self.start == Start::User;
+        self.from_start |= options.start.is_some() && self.start != Start::Text;
     }
 
     /// The day of the first time of the day: the one on which it is nearest to when another file
@@ -202,7 +205,7 @@ impl Clock {
             self.relative = true;
             return jiff::civil::date(1970, 1, 1);
         };
-        self.from_start |= options.near.is_some() || self.start == Start::User;
+        self.from_start |= options.near.is_some() || self.start != Start::Text;
         let Ok(start) = jiff::Timestamp::from_nanosecond(i128::from(start)) else {
             return jiff::civil::date(1970, 1, 1);
         };

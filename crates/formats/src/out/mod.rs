@@ -278,30 +278,38 @@ impl Out {
         if matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
             return false;
         }
-        if !is_first || self.clock.start == Start::Text {
-            if self.clock.start == Start::Text {
-                self.note(
-                    "dates among its results are not used: what follows one is taken to begin \
-                     where what is above it ends",
-                );
+        match self.clock.start {
+            Start::User if !is_first => return false,
+            Start::User => {
+                self.date_above(stamp);
+                if self.clock.start == Start::Text {
+                    self.note("it is taken to start at the date above it");
+                }
             }
-            return self.clock.start == Start::Text;
+            Start::Text => self.note(
+                "dates among its results are not used: what follows one is taken to begin where \
+                 what is above it ends",
+            ),
+            Start::Overruled => {}
         }
-        self.date_above(stamp);
-        self.note("it is taken to start at the date above it");
         true
     }
 
     /// A date stands above what the tool printed: it starts then, unless it or the user says otherwise.
     pub(crate) fn date_above(&mut self, stamp: Stamp) {
         let whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
-        if whole && self.samples() == 0 && self.options.start.is_none() {
-            match self.clock.moment(stamp, &self.options) {
-                Ok(moment) => self.options.start = Some(moment),
-                Err(why) => self.refuse(why),
-            }
-            self.clock.start = Start::Text;
+        if !whole || self.samples() > 0 || self.clock.start != Start::User {
+            return;
         }
+        if self.options.start.is_some() {
+            self.clock.start = Start::Overruled;
+            return;
+        }
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) => self.options.start = Some(moment),
+            Err(why) => self.refuse(why),
+        }
+        self.clock.start = Start::Text;
     }
 
     /// The user's choices, as the order of dates.
