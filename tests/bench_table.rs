@@ -133,3 +133,40 @@ fn what_became_worse_is_told_beside_the_newest_of_the_same_machine() {
     assert!(line(&text, "b.rate").contains(&"0.50"), "{text}");
     assert_eq!(line(&text, "d.new"), ["d.new", "5", "<=", "9", "met", "ms"]);
 }
+
+/// Examples that the scripts run, by `--example`, by path, or by `parsed` of bench/import.sh.
+fn examples_of(script: &str) -> Vec<&str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = |rest: &'_ str| rest.find(|c| !plain(c)).unwrap_or(rest.len());
+    let behind = ["--example ", "release/examples/", "$(parsed "];
+    let found = behind.iter().flat_map(|mark| script.split(mark).skip(1));
+    found
+        .map(|rest| &rest[..name(rest)])
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+#[test]
+fn what_measurements_run_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = |dir: &Path| std::fs::read_dir(dir).expect("a folder").flatten();
+    let mut homes = vec![root.join("examples")];
+    homes.extend(folder(&root.join("crates")).map(|c| c.path().join("examples")));
+    let is_there = |name: &str| {
+        let forms = [format!("{name}.rs"), format!("{name}/main.rs")];
+        homes
+            .iter()
+            .any(|home| forms.iter().any(|form| home.join(form).is_file()))
+    };
+    let mut seen = 0;
+    for script in
+        folder(&root.join("bench")).filter(|f| f.path().extension().is_some_and(|e| e == "sh"))
+    {
+        let text = std::fs::read_to_string(script.path()).expect("a script");
+        for example in examples_of(&text) {
+            seen += 1;
+            assert!(is_there(example), "{}: {example}", script.path().display());
+        }
+    }
+    assert!(seen >= 6, "{seen}");
+}
