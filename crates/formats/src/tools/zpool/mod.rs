@@ -124,6 +124,12 @@ impl Zpool {
         }
     }
 
+    /// Blanks that stand before the line as before its header.
+    fn margin(&self, line: &[u8]) -> usize {
+        let blank = line.iter().take(self.margin);
+        blank.take_while(|b| b.is_ascii_whitespace()).count()
+    }
+
     /// A command line tells the interval, and begins anew.
     fn command(&mut self, arguments: &[String], out: &mut Out) {
         self.flush(None, out);
@@ -373,7 +379,8 @@ impl Parser for Zpool {
     /// Its name tells whether the row begins a report.
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         let width = self.columns.as_ref().map_or(0, Vec::len);
-        let outermost = line.first().is_some_and(|b| !b.is_ascii_whitespace());
+        let inside = &line[self.margin(line)..];
+        let outermost = inside.first().is_some_and(|b| !b.is_ascii_whitespace());
         let name = fields(line).next().unwrap_or_default().to_vec();
         if !outermost || crate::lines::rows_in(line, width) == 0 {
             return;
@@ -387,8 +394,7 @@ impl Parser for Zpool {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let blank = line.iter().take(self.margin);
-        let margin = blank.take_while(|b| b.is_ascii_whitespace()).count();
+        let margin = self.margin(line);
         let line = line[margin..].trim_ascii_end();
         if line.is_empty()
             || (line.windows(2).any(|w| w == b"--")
