@@ -23,7 +23,7 @@ use super::vmstat_hpux::{self, Parts, Taken};
 use super::vmstat_pages::Pages;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::Headers;
-use crate::lines::{is_cut, rows_in};
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
@@ -134,8 +134,6 @@ struct Vmstat {
     system: System,
     names: Vec<String>,
     headers: Headers,
-    /// Length of the header.
-    length: usize,
     since_boot: bool,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
@@ -192,7 +190,6 @@ impl Vmstat {
             system: System::Aix,
             names: Vec::new(),
             headers: Headers::default(),
-            length: 0,
             since_boot: true,
             stamp: None,
             entitled: None,
@@ -339,7 +336,7 @@ impl Vmstat {
         Some(Line::Data)
     }
 
-    fn header(&mut self, line: &[u8], system: System, names: Vec<String>, out: &mut Out) {
+    fn header(&mut self, system: System, names: Vec<String>, out: &mut Out) {
         // Where a report has more tables than one, the headers may come with each.
         let anew = if self.pages.is_below() || self.parts.are_many() {
             self.headers.take();
@@ -349,7 +346,6 @@ impl Vmstat {
         };
         self.parts.whole();
         self.since_boot |= anew || self.names != names;
-        self.length = line.trim_ascii_end().len();
         (self.system, self.names) = (system, names);
     }
 
@@ -409,7 +405,7 @@ impl Parser for Vmstat {
         if first == b"r" {
             let names = names(line);
             if let Some(system) = System::of(&names) {
-                self.header(line, system, names, out);
+                self.header(system, names, out);
                 return Line::Noise;
             }
         }
@@ -420,7 +416,6 @@ impl Parser for Vmstat {
             return taken;
         }
         match self.values(line) {
-            Some(_) if is_cut(line, self.length, out) => Line::Unknown,
             Some((values, stamp)) => {
                 self.stamp = stamp.or(self.stamp.take());
                 self.begin(out);
