@@ -2,9 +2,11 @@
 
 use run::{Nanos, Sink};
 
+use crate::around::is_around;
 use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark, without_returns};
 use crate::out::{Came, Out};
 use crate::own::Own;
+use crate::page::Page;
 use crate::prefix::Prefix;
 use crate::prompt::{data_behind, is_chatter};
 use crate::recognise::Head;
@@ -95,6 +97,9 @@ pub struct Import {
     name: String,
     parser: Box<dyn Parser>,
     out: Out,
+    page: Page,
+    /// The line above is one that the tool printed.
+    below: bool,
     prefix: Prefix,
     /// The times of the prefix are those of samples.
     stamped: bool,
@@ -119,9 +124,10 @@ impl Import {
             Reading::Described(_) => false,
         };
         // What a tool or a table of one's own has in front is its own.
-        let prefix = match head.prefix() {
-            prefix if prefix.is_perhaps() && !is_read => Prefix::None,
-            prefix => prefix.clone(),
+        let prefix = if is_read {
+            head.prefix().clone()
+        } else {
+            head.prefix().sure()
         };
         let (name, mut parser, out) = match format {
             Reading::Listed(format) => (
@@ -141,6 +147,8 @@ impl Import {
             stamped: parser.is_printed_at_once(),
             parser,
             out,
+            page: head.page(),
+            below: false,
             prefix,
             rest: Vec::new(),
             rest_came: None,
@@ -229,6 +237,12 @@ impl Import {
             let Cleaned { line } = clean(line, &mut self.buffer);
             line
         };
+        if self.page.is_added(line, &mut self.below) {
+            self.report.noise += 1;
+            return;
+        }
+        let unescaped = self.page.unescaped(line);
+        let line = unescaped.as_deref().unwrap_or(line);
         let line = match &self.prefix {
             Prefix::None => line,
             prefix => {
@@ -238,6 +252,10 @@ impl Import {
                 prefix.strip(line)
             }
         };
+        if is_around(line) {
+            self.report.noise += 1;
+            return;
+        }
         if let Err(why) = self.sources.look(line, self.out.line) {
             self.out.refuse(why);
         }

@@ -5,6 +5,7 @@
 //! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
 //! parser's rows go through [`Out`], which finds their times and true intervals.
 
+mod around;
 mod counters;
 mod cpu;
 mod disk;
@@ -19,6 +20,7 @@ mod net;
 pub mod number;
 mod out;
 mod own;
+mod page;
 mod prefix;
 mod prompt;
 mod recognise;

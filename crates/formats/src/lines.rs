@@ -100,8 +100,8 @@ pub(crate) fn ends_in_number(line: &[u8], decimals: usize, out: &Out) -> bool {
 }
 
 /// Why a text is refused whose columns were told by where they stand.
-pub(crate) const BLANKS_LOST: &str = "each run of blanks in it is one, as a page or an editor makes it, \
-     and where its columns stood told which they are\nhint: import it as the tool printed it";
+pub(crate) const BLANKS_LOST: &str = "blanks in it are gone, each run of them one or those before its lines, \
+     as a page or an editor makes it, and where its columns stood told which they are\nhint: import it as the tool printed it";
 
 /// Whether of a header, which has wide gaps between some of its columns as it is printed, each run of
 /// blanks is one.

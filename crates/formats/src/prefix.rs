@@ -2,6 +2,7 @@
 
 mod indent;
 mod loggers;
+mod numbered;
 mod passed;
 mod words;
 
@@ -13,6 +14,7 @@ use crate::stamp_line::told;
 use crate::time::{Stamp, time_of_day};
 pub(crate) use indent::Indent;
 use loggers::logged;
+use numbered::{are_numbered, line_number};
 use passed::are_passed;
 
 /// What every line of a file has in front, put there by who kept it.
@@ -30,6 +32,8 @@ pub(crate) enum Prefix {
     Words(usize),
     /// The same word and what ends it, as `pdsh`, `dsh` and `docker compose` put a name.
     Named(Vec<u8>),
+    /// The number of the line, as `cat -n` and `grep -n` put it.
+    Numbered,
     /// So many `> `, as answers to a mail put them.
     Quoted(usize),
     /// Blanks or tabs, as text is set off in mails and wikis.
@@ -39,21 +43,22 @@ pub(crate) enum Prefix {
 }
 
 impl Prefix {
-    /// The prefix of those lines, if nearly all have one: a time stamp and what a logger adds, or
-    /// the marks of a mail.
-    pub(crate) fn find(lines: &[&[u8]]) -> Prefix {
-        let full: Vec<&&[u8]> = lines.iter().filter(|l| !l.is_empty()).collect();
-        let nearly_all = |with: usize| with > 1 && with * 10 >= full.len() * 9;
-        if nearly_all(full.iter().filter(|l| logged(l).is_some()).count()) {
-            return Prefix::Logged;
+    /// The prefix of those lines, if nearly all have one that a logger put there.
+    pub(crate) fn logged(lines: &[&[u8]]) -> Prefix {
+        let with = lines.iter().filter(|l| logged(l).is_some()).count();
+        if nearly_all(with, lines) {
+            Prefix::Logged
+        } else {
+            Prefix::None
         }
-        let quoted: Vec<usize> = full
-            .iter()
-            .map(|l| marks(l, usize::MAX).0)
-            .filter(|n| *n > 0)
-            .collect();
-        match quoted.iter().min() {
-            Some(depth) if nearly_all(quoted.len()) => Prefix::Quoted(*depth),
+    }
+
+    /// The marks of a mail that nearly all of those lines have.
+    pub(crate) fn quoted(lines: &[&[u8]]) -> Prefix {
+        let depths = lines.iter().map(|l| marks(l, usize::MAX).0);
+        let depths: Vec<usize> = depths.filter(|n| *n > 0).collect();
+        match depths.iter().min() {
+            Some(depth) if nearly_all(depths.len(), lines) => Prefix::Quoted(*depth),
             _ => Prefix::None,
         }
     }
@@ -62,7 +67,13 @@ impl Prefix {
     /// lines has, but for the last, which may be cut.
     pub(crate) fn perhaps(lines: &[&[u8]]) -> Prefix {
         let mut full: Vec<&[u8]> = lines.iter().copied().filter(|l| !l.is_empty()).collect();
+        if are_numbered(&full) {
+            return Prefix::Numbered;
+        }
         full.pop();
+        if are_numbered(&full) {
+            return Prefix::Numbered;
+        }
         let Some(first) = full.first().filter(|_| full.len() > 2) else {
             return Prefix::None;
         };
@@ -114,6 +125,7 @@ impl Prefix {
                 let first = both[0].length(line)?;
                 Some(first + both[1].length(&line[first..]).unwrap_or(0))
             }
+            Prefix::Numbered => line_number(line).map(|(.., length)| length),
             Prefix::Quoted(depth) => Some(marks(line, *depth).1),
             Prefix::Indented(blanks) if line.starts_with(blanks) => Some(blanks.len()),
             Prefix::Indented(_) => line.trim_ascii().is_empty().then_some(line.len()),
@@ -142,6 +154,7 @@ impl Prefix {
             Prefix::None
             | Prefix::Passed
             | Prefix::Named(_)
+            | Prefix::Numbered
             | Prefix::Quoted(_)
             | Prefix::Indented(_) => None,
             Prefix::Logged => {
@@ -166,10 +179,20 @@ impl Prefix {
         }
     }
 
-    /// Whether a tool may have printed it itself.
-    pub(crate) fn is_perhaps(&self) -> bool {
-        !matches!(self, Prefix::None | Prefix::Logged | Prefix::Quoted(_))
+    /// The part of it that no tool printed itself.
+    pub(crate) fn sure(&self) -> Prefix {
+        match self {
+            Prefix::Logged | Prefix::Quoted(_) => self.clone(),
+            Prefix::Both(both) if both[0].sure() == both[0] => both[0].clone().and(both[1].sure()),
+            _ => Prefix::None,
+        }
     }
+}
+
+/// Whether so many of those lines are nearly all that have anything in them.
+fn nearly_all(with: usize, lines: &[&[u8]]) -> bool {
+    let full = lines.iter().filter(|l| !l.is_empty()).count();
+    with > 1 && with * 10 >= full * 9
 }
 
 /// Marks of a quotation, `>` and perhaps a blank each, that a line begins with: how many, `most` at
@@ -352,28 +375,28 @@ mod tests {
             b"2025-06-03 18:02:03.123[139][DEBUG] x.y[0] stdout: 1 0 2",
             b"2025-06-03 18:02:04.123[139][DEBUG] x.y[0] stdout: 104857600 bytes copied",
         ];
-        let prefix = Prefix::find(&logged);
+        let prefix = Prefix::logged(&logged);
         assert_eq!(prefix.strip(logged[1]), b"104857600 bytes copied");
         let syslog: [&[u8]; 2] = [
             b"Nov 22 02:12:13 box iostat[12]: sda 1 2",
             b"Nov  2 02:12:13 box iostat[12]: sdb 1 2",
         ];
-        assert_eq!(Prefix::find(&syslog).strip(syslog[1]), b"sdb 1 2");
+        assert_eq!(Prefix::logged(&syslog).strip(syslog[1]), b"sdb 1 2");
         let tool: [&[u8]; 2] = [
             b"2018-03-08 12:00:01 all 1.00 2.00",
             b"2018-03-08 12:00:02 all 1.00 2.00",
         ];
-        assert_eq!(Prefix::find(&tool), Prefix::default());
+        assert_eq!(Prefix::logged(&tool), Prefix::default());
         assert_eq!(Prefix::perhaps(&tool), Prefix::None);
         // Characters of several bytes where a date would be.
         let odd: [&[u8]; 1] = ["201\u{e9}-03-08 12:00:01 x: 1".as_bytes()];
-        assert_eq!(Prefix::find(&odd), Prefix::default());
+        assert_eq!(Prefix::logged(&odd), Prefix::default());
     }
 
     #[test]
     fn marks_of_a_mail_go() {
         let quoted: [&[u8]; 4] = [b"> >  r  b", b">>  1  0", b"> >", b">> > 2  0"];
-        let prefix = Prefix::find(&quoted);
+        let prefix = Prefix::quoted(&quoted);
         assert_eq!(prefix, Prefix::Quoted(2));
         assert_eq!(prefix.strip(quoted[0]), b" r  b");
         assert_eq!(prefix.strip(quoted[1]), b" 1  0");
@@ -382,7 +405,7 @@ mod tests {
         assert_eq!(prefix.strip(b"On Monday I wrote:"), b"On Monday I wrote:");
         // A prompt now and then.
         let prompts: [&[u8]; 3] = [b"> iostat", b"sda 1", b"sdb 1"];
-        assert_eq!(Prefix::find(&prompts), Prefix::None);
+        assert_eq!(Prefix::quoted(&prompts), Prefix::None);
     }
 
     #[test]
@@ -458,7 +481,7 @@ mod tests {
         ] {
             let line = format!("{before} 1  0");
             let lines = [line.as_bytes(), line.as_bytes()];
-            assert_eq!(Prefix::find(&lines), Prefix::Logged, "{before}");
+            assert_eq!(Prefix::logged(&lines), Prefix::Logged, "{before}");
             assert_eq!(Prefix::Logged.strip(line.as_bytes()), b" 1  0", "{before}");
             let mut out = Out::new("test", crate::Options::default());
             let stamp = Prefix::Logged.stamp(line.as_bytes(), &mut out);

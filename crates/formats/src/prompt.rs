@@ -1,5 +1,6 @@
 //! Command lines and prompts that stand among a tool's output.
 
+use crate::around::is_around;
 use crate::fields;
 use crate::number::number;
 
@@ -85,31 +86,18 @@ pub(crate) fn is_chatter(line: &[u8]) -> bool {
     text == b"^C" || is_frame(text) || behind(line).is_some_and(|rest| !is_data(rest))
 }
 
-/// Whether a page (HTML, Markdown), `script`, `watch`, `more`, `telnet` or `ansible` puts such a line around text.
+/// Whether `watch`, `more`, `telnet` or `ansible` puts such a line around text, or a shell that ends.
 fn is_frame(text: &[u8]) -> bool {
-    const LINES: [&[u8]; 8] = [
+    const LINES: [&[u8]; 4] = [
         b"exit",
         b"logout",
         b"--More--",
-        b"<pre>",
-        b"</pre>",
-        b"<pre><code>",
-        b"</code></pre>",
         b"Connection closed by foreign host.",
     ];
-    const BEGINNINGS: [&[u8]; 4] = [
-        b"```",
-        b"script started",
-        b"script done",
-        b"escape character is ",
-    ];
     let ends = |start: &[u8], end: &[u8]| text.starts_with(start) && text.ends_with(end);
-    let begins = |start: &&[u8]| {
-        let found = text.get(..start.len());
-        found.is_some_and(|t| t.eq_ignore_ascii_case(start))
-    };
     LINES.contains(&text)
-        || BEGINNINGS.iter().any(begins)
+        || is_around(text)
+        || text.starts_with(b"Escape character is ")
         || text.starts_with(b"Every ") && text.contains(&b':')
         || ends(b"Trying ", b"...")
         || ends(b"Connected to ", b".")
@@ -267,7 +255,6 @@ mod tests {
             "```text",
             "</pre>",
             "Script started on Thu Jan  1 10:00:00 2026",
-            "script done on Thu Jan  1 11:00:00 2026",
             "--More--",
             "exit",
             "Every 2.0s: vmstat        box: Sun Nov 22 02:44:43 2026",

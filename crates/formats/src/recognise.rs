@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use crate::lines::{clean, without_mark};
 use crate::list::{FORMATS, Format};
+use crate::page::Page;
 use crate::prefix::{Indent, Prefix};
 
 /// How much of a file is looked at.
@@ -16,6 +17,7 @@ const LINES: usize = 400;
 pub struct Head {
     bytes: Vec<u8>,
     lines: Vec<Vec<u8>>,
+    page: Page,
     prefix: Prefix,
     name: String,
     /// Formats that it may be of, by their places in the list, and how sure that is: found out once.
@@ -39,9 +41,19 @@ impl Head {
             .take(LINES)
             .map(|line| clean(line, &mut buffer).line.to_vec())
             .collect();
-        let borrowed: Vec<&[u8]> = cleaned.iter().map(Vec::as_slice).collect();
-        let head = Head::of(bytes, &borrowed, name);
-        let Some(indent) = Indent::of(&borrowed) else {
+        let page = Page::of(&cleaned);
+        let undone = page.undone(cleaned);
+        let borrowed: Vec<&[u8]> = undone.iter().map(Vec::as_slice).collect();
+        Head {
+            page,
+            ..Head::set_off(bytes, &borrowed, name)
+        }
+    }
+
+    /// Of the bytes and their lines, which may be set off, or be an answer to a mail.
+    fn set_off(bytes: &[u8], borrowed: &[&[u8]], name: &str) -> Head {
+        let head = Head::of(bytes, borrowed, name);
+        let Some(indent) = Indent::of(borrowed) else {
             return head;
         };
         // Whoever pasted it put it there, if it is known without, and was not.
@@ -69,14 +81,24 @@ impl Head {
 
     /// Of the bytes and their lines, of which nothing but a prefix is taken off.
     fn of(bytes: &[u8], borrowed: &[&[u8]], name: &str) -> Head {
+        let quoted = Prefix::quoted(borrowed);
+        if quoted != Prefix::None {
+            let answered: Vec<&[u8]> = borrowed.iter().map(|l| quoted.strip(l)).collect();
+            let head = Head::set_off(bytes, &answered, name);
+            return Head {
+                prefix: quoted.and(head.prefix),
+                ..head
+            };
+        }
         let with = |prefix: Prefix| Head {
             bytes: bytes.to_vec(),
             lines: borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect(),
+            page: Page::default(),
             prefix,
             name: name.to_owned(),
             likely: OnceLock::new(),
         };
-        let mut head = with(Prefix::find(borrowed));
+        let mut head = with(Prefix::logged(borrowed));
         let mut next = Prefix::perhaps(borrowed);
         if next == Prefix::None {
             return head;
@@ -158,6 +180,10 @@ impl Head {
     /// Whether the text occurs.
     pub fn contains(&self, text: &str) -> bool {
         memchr::memmem::find(&self.bytes, text.as_bytes()).is_some()
+    }
+
+    pub(crate) fn page(&self) -> Page {
+        self.page
     }
 
     pub(crate) fn prefix(&self) -> &Prefix {

@@ -22,6 +22,7 @@
 use crate::list::Format;
 use crate::number::scaled;
 use crate::out::Out;
+use crate::prompt::is_chatter;
 use crate::repeated::Repeated;
 use crate::{Line, Parser, fields};
 
@@ -140,7 +141,9 @@ impl Fsstat {
         }
         self.no_name(out);
         let words: Vec<&[u8]> = fields(line).collect();
-        if let [name] = words[..] {
+        if let [name] = words[..]
+            && !is_chatter(line)
+        {
             self.list = None;
             self.named = Some((out.line_number(), name.to_vec()));
             return Some(Line::Data);

@@ -151,6 +151,9 @@ impl Resource {
             self.is_open = true;
             return true;
         }
+        if prompt::is_chatter(line) {
+            return false;
+        }
         // There is one of each but of sets of processors.
         let name = fields(line).next().unwrap_or_default();
         let row = std::mem::take(&mut self.is_open);
@@ -196,10 +199,14 @@ impl Zonestat {
 
     /// The columns after the zone's; one that occurs twice is told apart by its group.
     fn header(&mut self, line: &[u8], out: &mut Out) {
-        if !self.script && blanks_are_lost(line) {
+        let words = groups(line);
+        // No group stands above the zone's name, unless the blanks before it are gone.
+        let above_zone = |(_, to, _): &(usize, usize, String)| {
+            self.above.first().is_some_and(|(from, ..)| from < to)
+        };
+        if !self.script && (blanks_are_lost(line) || words.first().is_some_and(above_zone)) {
             out.refuse(Refused(BLANKS_LOST.into()));
         }
-        let words = groups(line);
         let name = |(from, to, name): &(usize, usize, String)| {
             let twice = words.iter().filter(|(_, _, n)| n == name).count() > 1;
             let group = self.above.iter().find(|(a, b, _)| a < to && from < b);

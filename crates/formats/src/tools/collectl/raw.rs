@@ -82,6 +82,8 @@ struct Raw {
     total: Option<Vec<u8>>,
     /// Lines `nfs-` are the server's, as the heading says.
     of_server: Option<bool>,
+    /// The mark of a reading came. What is before the first is the end of one whose time is lost.
+    is_marked: bool,
     /// There are counters, as the heading says: a first reading is since boot, whatever comes first.
     has_counters: bool,
 }
@@ -94,6 +96,7 @@ impl Raw {
             protocols: Protocols::new(),
             total: None,
             of_server: None,
+            is_marked: false,
             has_counters: false,
         }
     }
@@ -186,6 +189,10 @@ impl Parser for Raw {
         if first.starts_with(b"#") {
             self.heading(line, out);
             return Line::Noise;
+        }
+        self.is_marked |= first == b">>>";
+        if !self.is_marked {
+            return Line::Unknown;
         }
         let at = line.windows(first.len()).position(|w| w == first);
         let rest = line.get(at.unwrap_or(0) + first.len()..);

@@ -86,7 +86,7 @@ impl Iostat {
     pub(super) fn hold_names(&mut self, line: &[u8], out: &Out) -> bool {
         let names = names(line);
         let is_name = |n: &String| {
-            n.len() <= 64 && number::number(n.as_bytes()).is_none() && !n.contains(['=', '"'])
+            n.len() <= 64 && number::number(n.as_bytes()).is_none() && !n.contains(['=', '"', ' '])
         };
         let all = names.iter().all(is_name) && !names.is_empty();
         if all {

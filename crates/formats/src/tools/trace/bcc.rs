@@ -292,7 +292,10 @@ fn label(line: &[u8]) -> Option<String> {
 
 /// `disk = b'sda'`, and of libbpf-tools `disk = sda<TAB>flags = Read`: names and values.
 fn section(text: &str) -> Option<(String, String)> {
-    let parts = text.split('\t').map(|part| part.split_once(" = "));
+    // A tab, of which a terminal makes blanks.
+    let parts = text.split('\t').flat_map(|part| part.split("  "));
+    let parts = parts.filter(|part| !part.is_empty());
+    let parts = parts.map(|part| part.split_once(" = "));
     let parts = parts.collect::<Option<Vec<_>>>()?;
     let names: Vec<&str> = parts.iter().map(|(name, _)| name.trim()).collect();
     let values: Vec<&str> = parts.iter().map(|(_, value)| unquoted(value)).collect();
@@ -318,11 +321,7 @@ impl Parser for Bcc {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let mut whole = String::from_utf8_lossy(line);
-        if whole.contains("-&gt;") {
-            // Taken from a page's source.
-            whole = whole.replace("-&gt;", "->").into();
-        }
+        let whole = String::from_utf8_lossy(line);
         let mut text = whole.trim();
         if text.is_empty() {
             let before = self.spacing.printed(self.blanks);

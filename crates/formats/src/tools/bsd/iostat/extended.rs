@@ -91,7 +91,8 @@ impl Columns {
         }
         let (name, values) = all.split_first()?;
         let mut values = numbers(values.iter().copied())?;
-        if values.is_empty() && self.name_if_idle {
+        let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"._-:/".contains(b);
+        if values.is_empty() && self.name_if_idle && name.iter().all(is_name) {
             values.resize(self.names.len(), 0.0);
         }
         let machine = match values.len().checked_sub(self.names.len())? {
