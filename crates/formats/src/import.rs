@@ -3,7 +3,8 @@
 use run::{Nanos, Sink};
 
 use crate::around::is_around;
-use crate::lines::{Cleaned, LONGEST, clean, is_text, without_mark, without_returns};
+use crate::lines::{LONGEST, clean, is_text, without_mark, without_returns};
+use crate::others::{Held, Others};
 use crate::out::{Came, Out};
 use crate::own::Own;
 use crate::page::Page;
@@ -101,6 +102,8 @@ pub struct Import {
     /// The line above is one that the tool printed.
     below: bool,
     prefix: Prefix,
+    /// Lines of other tools are among those of the format.
+    others: Option<Others>,
     /// The times of the prefix are those of samples.
     stamped: bool,
     /// A line whose end has not come, and when it began.
@@ -111,6 +114,8 @@ pub struct Import {
     /// The line is too long; what comes up to its end is dropped.
     overlong: bool,
     buffer: Vec<u8>,
+    /// Of the line that came last, from 1 on.
+    number: u64,
     sources: Sources,
     report: Report,
 }
@@ -142,6 +147,10 @@ impl Import {
             ),
         };
         parser.look(head);
+        let others = match &format {
+            Reading::Listed(format) if !parser.is_binary() => Others::among(format, head),
+            _ => None,
+        };
         Import {
             name,
             stamped: parser.is_printed_at_once(),
@@ -150,11 +159,13 @@ impl Import {
             page: head.page(),
             below: false,
             prefix,
+            others,
             rest: Vec::new(),
             rest_came: None,
             came: None,
             overlong: false,
             buffer: Vec::new(),
+            number: 0,
             sources: Sources::default(),
             report: Report::default(),
         }
@@ -225,29 +236,35 @@ impl Import {
 
     /// Takes a line; one that is `text` has nothing to be cleaned but its end.
     fn take(&mut self, line: &[u8], text: bool) {
-        self.out.line += 1;
-        self.out.came = self.came;
-        let line = match self.out.line {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.number += 1;
+        let line = match self.number {
             1 => without_mark(line),
             _ => line,
         };
         let line = if text {
             without_returns(line)
         } else {
-            let Cleaned { line } = clean(line, &mut self.buffer);
-            line
+            clean(line, &mut buffer)
         };
+        self.take_clean(line);
+        self.buffer = buffer;
+    }
+
+    /// Takes a line that is text: without what stands before it, if it is the tool's.
+    fn take_clean(&mut self, line: &[u8]) {
         if self.page.is_added(line, &mut self.below) {
             self.report.noise += 1;
             return;
         }
         let unescaped = self.page.unescaped(line);
         let line = unescaped.as_deref().unwrap_or(line);
+        let mut logged = None;
         let line = match &self.prefix {
             Prefix::None => line,
             prefix => {
                 if self.stamped {
-                    self.out.logged = prefix.stamp(line, &mut self.out);
+                    logged = prefix.stamp(line, &mut self.out);
                 }
                 prefix.strip(line)
             }
@@ -256,11 +273,42 @@ impl Import {
             self.report.noise += 1;
             return;
         }
+        if let Some(others) = &mut self.others {
+            others.hold(Held {
+                number: self.number,
+                line: line.to_vec(),
+                came: self.came,
+                logged,
+                overlong: self.overlong,
+            });
+            self.take_held(false);
+            return;
+        }
+        (self.out.line, self.out.came, self.out.logged) = (self.number, self.came, logged);
+        self.read(line, self.overlong);
+    }
+
+    /// Takes lines of which it can be told whose they are; `is_last`: no more come.
+    fn take_held(&mut self, is_last: bool) {
+        while let Some(others) = &mut self.others
+            && let Some((held, is_anothers)) = others.next(is_last, self.out.options())
+        {
+            (self.out.line, self.out.came, self.out.logged) = (held.number, held.came, held.logged);
+            if is_anothers {
+                self.not_understood(&held.line);
+            } else {
+                self.read(&held.line, held.overlong);
+            }
+        }
+    }
+
+    /// Has the parser read a line.
+    fn read(&mut self, line: &[u8], overlong: bool) {
         if let Err(why) = self.sources.look(line, self.out.line) {
             self.out.refuse(why);
         }
         let mut seen = Line::Unknown;
-        if !self.overlong && (!self.out.endless || self.parser.sees_cut(line)) {
+        if !overlong && (!self.out.endless || self.parser.sees_cut(line)) {
             seen = self.parser.line(line, &mut self.out);
             if seen == Line::Unknown
                 && let Some(rest) = data_behind(line)
@@ -297,15 +345,19 @@ impl Import {
                 if !self.out.endless {
                     self.parser.lost(line, &mut self.out);
                 }
-                self.report.unknown += 1;
-                if self.report.not_understood.len() < KEPT {
-                    let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
-                    self.report.not_understood.push(NotUnderstood {
-                        line: self.out.line,
-                        text: text.into_owned(),
-                    });
-                }
+                self.not_understood(line);
             }
+        }
+    }
+
+    fn not_understood(&mut self, line: &[u8]) {
+        self.report.unknown += 1;
+        if self.report.not_understood.len() < KEPT {
+            let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
+            self.report.not_understood.push(NotUnderstood {
+                line: self.out.line,
+                text: text.into_owned(),
+            });
         }
     }
 
@@ -350,12 +402,14 @@ impl Import {
     /// # Errors
     /// Where the file cannot be imported at all, or has nothing in it.
     pub fn finish(&mut self) -> Result<Report, Refused> {
+        self.take_held(true);
         if !self.rest.is_empty() {
             let whole = std::mem::take(&mut self.rest);
             let unknown = self.report.unknown;
             self.came = self.rest_came.take();
             self.out.endless = true;
             self.take(&whole, false);
+            self.take_held(true);
             if self.report.unknown > unknown {
                 self.out.lacks(CUT_OFF);
                 self.report.unknown -= 1;
@@ -366,6 +420,9 @@ impl Import {
             }
         }
         self.out.logged = None;
+        for note in self.others.iter().flat_map(Others::notes) {
+            self.out.lacks(&note);
+        }
         self.parser.end(&mut self.out);
         self.out.end();
         let cut_off = match self.out.lacking().find(|n| *n == CUT_OFF) {

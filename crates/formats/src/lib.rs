@@ -18,6 +18,7 @@ mod lines;
 mod list;
 mod net;
 pub mod number;
+mod others;
 mod out;
 mod own;
 mod page;

@@ -6,17 +6,12 @@ use crate::out::Out;
 /// understood.
 pub(crate) const LONGEST: usize = 16 << 20;
 
-/// What a cleaned line was.
-pub(crate) struct Cleaned<'a> {
-    pub(crate) line: &'a [u8],
-}
-
 /// Takes what is no text out of a line: a carriage return before its end, NUL bytes, terminal
 /// colours. A blank that does not break, as web pages have it, becomes a plain one.
-pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> {
+pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> &'a [u8] {
     let line = without_returns(line);
     if is_text(line) {
-        return Cleaned { line };
+        return line;
     }
     buffer.clear();
     let mut rest = line;
@@ -32,7 +27,7 @@ pub(crate) fn clean<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Cleaned<'a> 
             _ => buffer.push(byte),
         }
     }
-    Cleaned { line: buffer }
+    buffer
 }
 
 /// The line without carriage returns at its end: logs of terminals may have several.
@@ -178,7 +173,7 @@ mod tests {
             (b"a\xc2\xa0 b\xc2\xb5", b"a  b\xc2\xb5"),
             (b"plain", b"plain"),
         ] {
-            assert_eq!(clean(line, &mut buffer).line, clean_line);
+            assert_eq!(clean(line, &mut buffer), clean_line);
         }
     }
 

@@ -71,15 +71,20 @@ const SIGNS: [(&[u8], u8); 7] = [
     (b"&nbsp;", b' '),
 ];
 
-/// Whether it has such signs and is no document that has them itself.
-fn is_escaped(lines: &[Vec<u8>]) -> bool {
-    let mut own = lines.iter().map(|l| l.trim_ascii());
-    let first = own.find(|l| !l.is_empty() && !is_around(l));
-    let is_document = first.is_some_and(|first| match first {
+/// Whether the first of those lines that has anything begins JSON or XML.
+pub(crate) fn begins_document<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let first = lines.map(<[u8]>::trim_ascii).find(|l| !l.is_empty());
+    first.is_some_and(|first| match first {
         [b'{' | b'<', ..] => true,
         [b'[', rest @ ..] => matches!(rest.trim_ascii_start(), [] | [b'{' | b'[' | b'"', ..]),
         _ => false,
-    });
+    })
+}
+
+/// Whether it has such signs and is no document that has them itself.
+fn is_escaped(lines: &[Vec<u8>]) -> bool {
+    let own = lines.iter().map(Vec::as_slice).filter(|l| !is_around(l));
+    let is_document = begins_document(own);
     let has = |line: &Vec<u8>| {
         let signs: [&[u8]; 3] = [b"&lt;", b"&gt;", b"&nbsp;"];
         line.contains(&b'&')

@@ -63,17 +63,22 @@ impl Prefix {
         }
     }
 
+    /// The numbers of those lines, of which the last may be cut.
+    pub(crate) fn numbered(lines: &[&[u8]]) -> Prefix {
+        let full: Vec<&[u8]> = lines.iter().copied().filter(|l| !l.is_empty()).collect();
+        let but_last = &full[..full.len().saturating_sub(1)];
+        if are_numbered(&full) || are_numbered(but_last) {
+            Prefix::Numbered
+        } else {
+            Prefix::None
+        }
+    }
+
     /// A prefix that a tool may have printed itself: a time stamp or a word that each of those
     /// lines has, but for the last, which may be cut.
     pub(crate) fn perhaps(lines: &[&[u8]]) -> Prefix {
         let mut full: Vec<&[u8]> = lines.iter().copied().filter(|l| !l.is_empty()).collect();
-        if are_numbered(&full) {
-            return Prefix::Numbered;
-        }
         full.pop();
-        if are_numbered(&full) {
-            return Prefix::Numbered;
-        }
         let Some(first) = full.first().filter(|_| full.len() > 2) else {
             return Prefix::None;
         };

@@ -39,7 +39,7 @@ impl Head {
         let cleaned: Vec<Vec<u8>> = bytes
             .split(|b| *b == b'\n')
             .take(LINES)
-            .map(|line| clean(line, &mut buffer).line.to_vec())
+            .map(|line| clean(line, &mut buffer).to_vec())
             .collect();
         let page = Page::of(&cleaned);
         let undone = page.undone(cleaned);
@@ -90,6 +90,17 @@ impl Head {
                 ..head
             };
         }
+        let numbered = Prefix::numbered(borrowed);
+        if numbered != Prefix::None {
+            let rest: Vec<&[u8]> = borrowed.iter().map(|l| numbered.strip(l)).collect();
+            let head = Head::set_off(bytes, &rest, name);
+            if recognise(&head).is_ok() {
+                return Head {
+                    prefix: numbered.and(head.prefix),
+                    ..head
+                };
+            }
+        }
         let with = |prefix: Prefix| Head {
             bytes: bytes.to_vec(),
             lines: borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect(),
@@ -128,6 +139,18 @@ impl Head {
             next = Prefix::perhaps(&rest);
         }
         head
+    }
+
+    /// Of a few lines, as they are.
+    pub(crate) fn plain(lines: &[&[u8]]) -> Head {
+        Head {
+            bytes: lines.join(&b'\n'),
+            lines: lines.iter().map(|l| l.to_vec()).collect(),
+            page: Page::default(),
+            prefix: Prefix::None,
+            name: String::new(),
+            likely: OnceLock::new(),
+        }
     }
 
     /// The file's name without its folder, or what `head` and `tail` print before the first of
@@ -230,7 +253,7 @@ pub fn may_have_prefix(bytes: &[u8]) -> bool {
     let lines = without_mark(&bytes[..bytes.len().min(LOOKED_AT)]).split(|b| *b == b'\n');
     let cleaned: Vec<Vec<u8>> = lines
         .take(LINES)
-        .map(|line| clean(line, &mut buffer).line.to_vec())
+        .map(|line| clean(line, &mut buffer).to_vec())
         .collect();
     Prefix::is_open(&cleaned.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }

@@ -43,17 +43,17 @@ fn read(format: &'static Format, text: &[u8]) -> Rows {
 struct Text {
     name: String,
     format: &'static Format,
-    text: Vec<u8>,
+    bytes: Vec<u8>,
     rows: Rows,
 }
 
 impl Text {
-    fn new(name: String, format: &'static Format, text: Vec<u8>) -> Text {
-        let rows = read(format, &text);
+    fn new(name: String, format: &'static Format, bytes: Vec<u8>) -> Text {
+        let rows = read(format, &bytes);
         Text {
             name,
             format,
-            text,
+            bytes,
             rows,
         }
     }
@@ -121,7 +121,7 @@ fn faults(change: impl Fn(&[u8]) -> Vec<u8>, adds: bool) -> Vec<String> {
     let mut faults = Vec::new();
     for known in texts() {
         let (name, format) = (&known.name, known.format);
-        let changed = change(&known.text);
+        let changed = change(&known.bytes);
         let found = recognise(&Head::new(&changed)).map(|f| f.name);
         if adds && found.is_err() {
             continue;

@@ -1,0 +1,264 @@
+//! Outputs of other tools in the same text, as a script leaves them that runs several in turn: their lines
+//! would be names and numbers of a tool that takes any words for names.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::fields;
+use crate::list::Format;
+use crate::number::number;
+use crate::out::Came;
+use crate::page::begins_document;
+use crate::recognise::{Head, recognise};
+use crate::stamp_line;
+use crate::time::{Options, Stamp};
+
+/// By so many lines it is told whose they are.
+const LOOKED_AT: usize = 3;
+/// So many headings one below another are looked at: where there are more it is a text.
+const HEADINGS: usize = 3;
+/// Surer than this is a format that is not of everybody's lines.
+const SURE: u8 = 45;
+/// How often it is asked whose lines are, until there are some of another.
+const MOST_ASKED: usize = 50;
+/// Tools that print the same lines.
+const ALIKE: [&[&str]; 4] = [
+    &["top", "uptime"],
+    &["mpstat", "pidstat", "sar"],
+    &["collectl", "proc"],
+    &["iperf", "iperf3"],
+];
+
+/// Whose the lines are that a heading begins.
+#[derive(Clone, Copy)]
+enum Whose {
+    Own,
+    Another(&'static Format),
+    /// Nobody knows: of whom those above are.
+    Untold,
+}
+
+/// A line that waits for those below to tell whose it is.
+pub(crate) struct Held {
+    pub(crate) number: u64,
+    pub(crate) line: Vec<u8>,
+    pub(crate) came: Option<Came>,
+    pub(crate) logged: Option<Stamp>,
+    /// Its end is not there: it is too long.
+    pub(crate) overlong: bool,
+}
+
+/// Lines of a format and of others.
+pub(crate) struct Others {
+    own: &'static Format,
+    /// Of whom the present lines are, if they are another's.
+    now: Option<&'static Format>,
+    headings: Headings,
+    held: VecDeque<Held>,
+    /// Others by name: the first of their lines, and how many there are.
+    found: BTreeMap<&'static str, (u64, u64)>,
+}
+
+impl Others {
+    /// For a text of that format that begins so, if it has lines of others.
+    pub(crate) fn among(own: &'static Format, head: &Head) -> Option<Others> {
+        if begins_document(head.lines()) {
+            return None;
+        }
+        let lines: Vec<&[u8]> = head.lines().collect();
+        let (mut asked, mut headings) = (0, Headings::default());
+        for at in 0..lines.len() {
+            let window = &lines[at..lines.len().min(at + LOOKED_AT)];
+            if !headings.are_begun_by(window[0]) {
+                continue;
+            }
+            match whose(own, window) {
+                Whose::Another(_) => {
+                    return Some(Others {
+                        own,
+                        now: None,
+                        headings: Headings::default(),
+                        held: VecDeque::new(),
+                        found: BTreeMap::new(),
+                    });
+                }
+                Whose::Own => {}
+                Whose::Untold => asked += 1,
+            }
+            if asked == MOST_ASKED {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Another line came.
+    pub(crate) fn hold(&mut self, held: Held) {
+        self.held.push_back(held);
+    }
+
+    /// The next line of which it can be told whose it is, and whether it is another's; `is_last`: no more
+    /// come.
+    pub(crate) fn next(&mut self, is_last: bool, options: &Options) -> Option<(Held, bool)> {
+        if self.held.is_empty() || self.held.len() < LOOKED_AT && !is_last {
+            return None;
+        }
+        let window: Vec<&[u8]> = self.held.iter().map(|h| &h.line[..]).collect();
+        if self.headings.are_begun_by(window[0]) {
+            match whose(self.own, &window) {
+                Whose::Own => self.now = None,
+                Whose::Another(format) => self.now = Some(format),
+                Whose::Untold => {}
+            }
+        }
+        // Times are everybody's.
+        let is_time = matches!(stamp_line::stamp_line(window[0], options), Ok(Some(_)));
+        let is_everybodys = is_time || window[0].trim_ascii().is_empty();
+        let held = self.held.pop_front()?;
+        let Some(format) = self.now.filter(|_| !is_everybodys) else {
+            return Some((held, false));
+        };
+        let (_, count) = self.found.entry(format.name).or_insert((held.number, 0));
+        *count += 1;
+        Some((held, true))
+    }
+
+    /// What is to be said of lines that are another's.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.found.iter().map(|(name, (first, count))| {
+            let lines = if *count == 1 { "line is" } else { "lines are" };
+            format!(
+                "{count} {lines} of {name}, from line {first} on, and not read: outputs of several tools \
+                 need a file each"
+            )
+        })
+    }
+}
+
+/// Headings one below another.
+#[derive(Default)]
+struct Headings(usize);
+
+impl Headings {
+    /// Whether the next line is one of the first of them.
+    fn are_begun_by(&mut self, line: &[u8]) -> bool {
+        self.0 = if is_heading(line) { self.0 + 1 } else { 0 };
+        (1..=HEADINGS).contains(&self.0)
+    }
+}
+
+/// Whether a line may be a heading: not most of it are numbers.
+fn is_heading(line: &[u8]) -> bool {
+    let (mut words, mut numbers) = (0, 0);
+    for field in fields(line).flat_map(|f| f.split(|b| *b == b',')) {
+        match number(field) {
+            Some(_) => numbers += 1,
+            None => words += 1,
+        }
+    }
+    words > numbers
+}
+
+fn whose(own: &'static Format, lines: &[&[u8]]) -> Whose {
+    let head = Head::plain(lines);
+    if (own.recognise)(&head) > 0 {
+        return Whose::Own;
+    }
+    match recognise(&head) {
+        Ok(format) if is_of_another(own, format, &head) => Whose::Another(format),
+        _ => Whose::Untold,
+    }
+}
+
+fn is_of_another(own: &Format, format: &Format, head: &Head) -> bool {
+    let is_alike = |tools: &&[&str]| tools.contains(&own.tool) && tools.contains(&format.tool);
+    let is_same = format.tool == own.tool || ALIKE.iter().any(is_alike);
+    !is_same && (format.recognise)(head) >= SURE
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::list::FORMATS;
+    use crate::recognise::named;
+
+    fn texts(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                texts(&path, found);
+            } else if let Ok(text) = std::fs::read(&path) {
+                found.push((path.display().to_string(), text));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_tool_prints_is_not_taken_for_anothers() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let told = std::env::var_os("SONDE_CAPTURES").map(PathBuf::from);
+        let captures = told.unwrap_or_else(|| here.join("../../../shared/fixtures"));
+        let mut all: Vec<_> = FORMATS
+            .iter()
+            .map(|f| (f.name.to_owned(), f.example_bytes()))
+            .collect();
+        for dir in [here.join("fixtures"), captures] {
+            texts(&dir, &mut all);
+        }
+        let has_others = |(name, text): &(String, Vec<u8>)| {
+            let head = Head::named(text, name);
+            recognise(&head).is_ok_and(|format| Others::among(format, &head).is_some())
+        };
+        let found = all.iter().filter(|t| has_others(t)).map(|(name, _)| name);
+        let wrong: Vec<_> = found.filter(|name| !name.contains("/others-")).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn lines_are_told_apart_where_headings_tell() {
+        let vmstat = named("vmstat-linux").expect("a format");
+        let text = "\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 0  0      0 500000   2000 300000    0    0     0     0  100  200  1  1 98  0  0
+Thu Nov 26 19:14:42 UTC 2026
+              total        used        free      shared  buff/cache   available
+Mem:        8000000     1000000     5000000        8000     2000000     6500000
+Swap:             0           0           0
+
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 0  0      0 500000   2000 300000    0    0     0     0  100  200  1  1 98  0  0
+";
+        let head = Head::new(text.as_bytes());
+        let mut others = Others::among(vmstat, &head).expect("lines of others");
+        let mut told = String::new();
+        let mut take = |others: &mut Others, is_last| {
+            while let Some((_, is_anothers)) = others.next(is_last, &Options::default()) {
+                told.push(if is_anothers { 'x' } else { '.' });
+            }
+        };
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.as_bytes().to_vec();
+            others.hold(Held {
+                number,
+                line,
+                came: None,
+                logged: None,
+                overlong: false,
+            });
+            take(&mut others, false);
+        }
+        take(&mut others, true);
+        assert_eq!(told, "....xxx....");
+        let said: Vec<String> = others.notes().collect();
+        assert!(
+            said[0].starts_with("3 lines are of free, from line 5 on"),
+            "{said:?}"
+        );
+        let own: Vec<&str> = text.lines().take(3).collect();
+        let own = Head::new(own.join("\n").as_bytes());
+        assert!(Others::among(vmstat, &own).is_none());
+    }
+}
