@@ -37,9 +37,10 @@ fn is_of_kernel(line: &[u8]) -> bool {
         return false;
     };
     let digits = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
-    // As `%5lu.%06lu`.
+    // As `%5lu.%06lu`. Ten digits are a date's, as `ts '[%.s]'` puts it before each line.
     let (seconds, rest) = (&time[..dot], &time[dot + 1..]);
-    digits(seconds) && digits(rest) && rest.len() == 6 && end > 12 && line[end..].starts_with(b"] ")
+    let is_since_boot = digits(seconds) && seconds.len() < 10;
+    is_since_boot && digits(rest) && rest.len() == 6 && end > 12 && line[end..].starts_with(b"] ")
 }
 
 #[cfg(test)]
@@ -69,6 +70,7 @@ mod tests {
             "script 1 2",
             "[  5]   0.00-1.00   sec  1.10 GBytes",
             "[1764000000.123456]",
+            "[1764000000.123456]  1 0 2",
             "[ 1.5 ] 2",
             "[a]",
             "[",

@@ -111,10 +111,12 @@ impl Others {
             }
         }
         // Times are everybody's.
-        let is_time = matches!(stamp_line::stamp_line(window[0], options), Ok(Some(_)));
-        let is_everybodys = is_time || window[0].trim_ascii().is_empty();
+        let is_everybodys = |line: &[u8]| {
+            line.trim_ascii().is_empty()
+                || matches!(stamp_line::stamp_line(line, options), Ok(Some(_)))
+        };
         let held = self.held.pop_front()?;
-        let Some(format) = self.now.filter(|_| !is_everybodys) else {
+        let Some(format) = self.now.filter(|_| !is_everybodys(&held.line)) else {
             return Some((held, false));
         };
         let (_, count) = self.found.entry(format.name).or_insert((held.number, 0));
