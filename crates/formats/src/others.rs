@@ -61,7 +61,8 @@ pub(crate) struct Others {
 impl Others {
     /// For a text of that format that begins so, if it has lines of others.
     pub(crate) fn among(own: &'static Format, head: &Head) -> Option<Others> {
-        if begins_document(head.lines()) {
+        // Somebody said what it is, and no heading of it can be told.
+        if (own.recognise)(head) == 0 || begins_document(head.lines()) {
             return None;
         }
         let lines: Vec<&[u8]> = head.lines().collect();
