@@ -1,6 +1,6 @@
 //! What loggers put before each line.
 
-use super::{beginning, date, moment};
+use super::stamps::{beginning, date, moment};
 use crate::time::time_of_day;
 
 /// Where a logger's prefix has its time, and its length.
