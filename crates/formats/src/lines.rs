@@ -44,12 +44,6 @@ pub(crate) fn is_text(bytes: &[u8]) -> bool {
     memchr::memchr3(0, 0x1b, 0xc2, bytes).is_none()
 }
 
-/// Whether the line, which is the file's last, has lost its end: it is shorter than the header
-/// above it, and what is in it is aligned to the right.
-pub(crate) fn is_cut(line: &[u8], header: usize, out: &Out) -> bool {
-    out.is_endless() && line.trim_ascii_end().len() < header
-}
-
 /// Whether the last of a line's numbers, of which the line's end is missing, is whole, of a tool that
 /// prints all of them with as many decimals: it has those of the others. What has a letter or `%`
 /// behind it is whole; where one of the others has, a number without is not. How long the line is
@@ -97,6 +91,10 @@ pub(crate) fn ends_in_number(line: &[u8], decimals: usize, out: &Out) -> bool {
 /// Why a text is refused whose columns were told by where they stand.
 pub(crate) const BLANKS_LOST: &str = "blanks in it are gone, each run of them one or those before its lines, \
      as a page or an editor makes it, and where its columns stood told which they are\nhint: import it as the tool printed it";
+
+/// Why a text is refused whose rows are two lines each.
+pub(crate) const WRAPPED: &str = "its lines were wrapped: half of a row stands under the other half's \
+     header\nhint: take it from a wider terminal, or from a file";
 
 /// Whether of a header, which has wide gaps between some of its columns as it is printed, each run of
 /// blanks is one.

@@ -27,7 +27,6 @@ use layout::{Part, header, layer_of};
 use super::aix::configured;
 use super::solaris::{Between, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -73,8 +72,6 @@ struct Iostat {
     /// What is being read, and the names of its columns.
     part: Part,
     names: Vec<String>,
-    /// Length of the header.
-    length: usize,
     /// The next row begins a report.
     fresh: bool,
     /// Adapters, devices and paths of the present report.
@@ -109,7 +106,6 @@ impl Iostat {
         Iostat {
             part: Part::Nothing,
             names: Vec::new(),
-            length: 0,
             fresh: true,
             seen: HashSet::new(),
             ruled: Ruled::default(),
@@ -280,7 +276,6 @@ impl Iostat {
     /// The names of a group of `-D`.
     fn group_names(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
         let (device, group) = detailed::group(line)?;
-        self.length = line.trim_ascii_end().len();
         let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
         if let Some(device) = device {
             self.disks.flush(out);
@@ -318,9 +313,6 @@ impl Iostat {
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
-        if is_cut(line, self.length, out) {
-            return None;
-        }
         match self.part {
             Part::Nothing => None,
             Part::Processors => self.processors(line, out),
@@ -333,7 +325,7 @@ impl Iostat {
         .map(|()| Line::Data)
     }
 
-    fn header(&mut self, part: Part, names: Vec<String>, length: usize) {
+    fn header(&mut self, part: Part, names: Vec<String>) {
         // Adapters stand before their disks, which have a header each time; what is of the next
         // report begins with one that was there.
         let again = match part {
@@ -345,7 +337,6 @@ impl Iostat {
         };
         self.fresh |= again;
         (self.part, self.names) = (part, names);
-        self.length = length;
         self.rows = Rows::Unknown;
         self.group = None;
     }
@@ -401,7 +392,7 @@ impl Parser for Iostat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some((part, names)) = header(line) {
             self.disks.flush(out);
-            self.header(part, names, line.trim_ascii_end().len());
+            self.header(part, names);
             return Line::Noise;
         }
         if self.group_names(line, out).is_some() {

@@ -26,7 +26,7 @@ use self::report::Report;
 use self::row::{joined_zeros, name_after, put_tail, raw_row};
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::AllCpus;
-use crate::lines::{is_cut, rows_in};
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -258,12 +258,6 @@ impl Iostat {
         }
         if name.is_empty() || !(count == layout.numbers || count == layout.numbers + tail) {
             return None;
-        }
-        if out.is_endless() {
-            let short = layout.name_first && is_cut(line, layout.length, out);
-            if short || !layout.name_first && self.report.is_cut(name) {
-                return Some(Line::Unknown);
-            }
         }
         let device = self.report.place(name, out);
         if self.report.begins(device) {

@@ -16,7 +16,6 @@ use std::collections::HashSet;
 use run::Word;
 
 use super::solaris::{Between, between, blank_or_unknown, dated};
-use crate::lines::is_cut;
 use crate::list::Format;
 use crate::net::layer;
 use crate::out::{Out, Shape};
@@ -314,9 +313,6 @@ impl Nicstat {
         };
         if values.len() != layout.names.len() || !right {
             return None;
-        }
-        if is_cut(line, layout.length, out) {
-            return Some(Line::Unknown);
         }
         let names: Vec<&str> = layout.names.iter().map(String::as_str).collect();
         self.row(layout.of, name, stamp, &names, &values, out);

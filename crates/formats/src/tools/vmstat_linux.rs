@@ -18,7 +18,7 @@ use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::echo;
 use crate::headers::Headers;
-use crate::lines::{is_cut, rows_in};
+use crate::lines::{WRAPPED, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -95,8 +95,6 @@ enum By {
 struct Vmstat {
     table: Table,
     headers: Headers,
-    /// Length of its header.
-    length: usize,
     /// Its columns, for rows whose numbers run together.
     together: Columns,
     /// Reports so far.
@@ -134,7 +132,6 @@ impl Vmstat {
         Vmstat {
             table: Table::None,
             headers: Headers::default(),
-            length: 0,
             together: Columns::default(),
             reports: 0,
             cpu: Cpu::new(),
@@ -210,9 +207,6 @@ impl Vmstat {
     }
 
     fn system(&mut self, names: &[String], line: &[u8], out: &mut Out) -> Line {
-        if is_cut(line, self.length, out) {
-            return Line::Unknown;
-        }
         let all: Vec<&[u8]> = fields(line).collect();
         if self.reports == 0 && pmrep::is_without_rates(&all) {
             // Its header may have lost the blanks by which it is known.
@@ -321,17 +315,10 @@ impl Vmstat {
                 Columns::default()
             };
             self.table = Table::System(names);
-            self.length = String::from_utf8_lossy(line.trim_ascii_end())
-                .chars()
-                .count();
             return Some(Line::Noise);
         }
         if matches!(self.table, Table::System(_)) && all.contains(&&b"id"[..]) {
-            out.refuse(Refused(
-                "its lines were wrapped: half of a row stands under the other half's header\n\
-                 hint: take it from a wider terminal, or from a file"
-                    .into(),
-            ));
+            out.refuse(Refused(WRAPPED.into()));
             return Some(Line::Noise);
         }
         if all.starts_with(&[b"total", b"merged"]) {

@@ -15,7 +15,7 @@ use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use super::vmstat_counts::Counts;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::Headers;
-use crate::lines::{is_cut, rows_in};
+use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -77,8 +77,6 @@ enum Table {
 struct Vmstat {
     table: Table,
     headers: Headers,
-    /// Length of the header.
-    length: usize,
     /// Its columns, for rows whose numbers run together.
     together: Columns,
     /// Lines of numbers before any header.
@@ -107,7 +105,6 @@ impl Vmstat {
         Vmstat {
             table: Table::None,
             headers: Headers::default(),
-            length: 0,
             together: Columns::default(),
             early: Vec::new(),
             since_boot: true,
@@ -205,7 +202,6 @@ impl Vmstat {
         let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
         let names: Vec<String> = fields(line).map(text).collect();
         self.since_boot |= self.headers.begin_anew(out);
-        self.length = line.trim_ascii_end().len();
         self.together = Columns::of(line).whole().narrowed();
         if names.iter().any(|n| n == "in") {
             let shares = ["us", "sy", "id", "wt", "st"];
@@ -272,7 +268,6 @@ impl Vmstat {
     fn columns(&mut self, line: &[u8], names: &[String], out: &mut Out) -> Line {
         let values = numbers(fields(line)).filter(|v| v.len() == names.len());
         match values {
-            Some(_) if is_cut(line, self.length, out) => Line::Unknown,
             Some(_) if Columns::is_together(fields(line)) => Line::Unknown,
             Some(values) => {
                 sample(&mut self.stamp, out);

@@ -29,7 +29,6 @@ use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer_of_cut;
 use crate::echo;
 use crate::headers::Headers;
-use crate::lines::is_cut;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -85,8 +84,6 @@ struct Iostat {
     table: Table,
     /// Columns of the groups, for rows whose numbers run together.
     together: Columns,
-    /// Length of the groups' header.
-    length: usize,
     /// Disks, as the line over the groups names them.
     disks: Vec<Vec<u8>>,
     devices: Devices,
@@ -108,7 +105,6 @@ impl Iostat {
             headers: Headers::default(),
             table: Table::None,
             together: Columns::default(),
-            length: 0,
             disks: Vec::new(),
             devices: Devices::new(),
             reports: 0,
@@ -172,7 +168,6 @@ impl Iostat {
             }
             self.fresh = true;
         }
-        self.length = 0;
         self.devices.open(&columns);
         self.table = Table::Extended(columns);
     }
@@ -250,7 +245,6 @@ impl Iostat {
         if self.headers.begin_anew(out) {
             self.reports = 0;
         }
-        self.length = line.trim_ascii_end().len();
         let shares = ["us", "ni", "sy", "sp", "in", "id"];
         self.together = Columns::of(line).with_shares(line, &shares);
         self.table = Table::Groups(layout, self.disks.clone());
@@ -337,9 +331,6 @@ impl Parser for Iostat {
         }
         if let Some(seen) = self.header(line, &all, out) {
             return seen;
-        }
-        if is_cut(line, self.length, out) {
-            return Line::Unknown;
         }
         match std::mem::replace(&mut self.table, Table::None) {
             Table::None => Line::Unknown,

@@ -4,7 +4,6 @@ use super::layout::names;
 use super::row::{joined_zeros, put_tail, raw_numbers};
 use super::{Iostat, Part};
 use crate::disk::layer_on_solaris;
-use crate::lines::is_cut;
 use crate::out::Out;
 use crate::{Line, number, scan};
 
@@ -21,14 +20,13 @@ impl Iostat {
             scan::numbers(line, &mut values) == (basic.numbers, line.len())
                 || joined_zeros(line, &mut values)
         };
-        let cut = !basic.raw && is_cut(line, basic.length, out);
-        if whole && !cut {
+        if whole {
             self.begin(Part::Basic, out);
             self.open(out);
             self.put_basic(place, &values, out);
         }
         self.values = values;
-        whole.then_some(if cut { Line::Unknown } else { Line::Data })
+        whole.then_some(Line::Data)
     }
 
     fn put_basic(&mut self, place: usize, values: &[f64], out: &mut Out) {

@@ -36,8 +36,6 @@ pub(super) struct Layout {
     pub(super) unit: f64,
     /// Columns of terminals and processors, which follow on the first row only.
     pub(super) tail: Vec<String>,
-    /// Length of the header without blanks at its end.
-    pub(super) length: usize,
 }
 
 /// The columns of terminals and processors.
@@ -123,7 +121,6 @@ impl Layout {
             amounts: false,
             unit: 1024.0,
             tail: names[end..].to_vec(),
-            length: line.trim_ascii_end().len(),
         };
         let numbers = names[..end].iter().filter(|n| !is_name(n));
         for (place, name) in numbers.enumerate() {
@@ -157,8 +154,6 @@ pub(super) struct Basic {
     pub(super) raw: bool,
     pub(super) amounts: bool,
     pub(super) unit: f64,
-    /// Length of the header without blanks at its end.
-    pub(super) length: usize,
     /// Its columns, for rows whose numbers run together.
     pub(super) together: Columns,
 }
@@ -206,7 +201,6 @@ impl Basic {
             tail,
             groups,
             columns,
-            length: line.trim_ascii_end().len(),
             together: Columns::of(line).with_shares(line, &["us", "sy", "wt", "dt", "st", "id"]),
         })
     }

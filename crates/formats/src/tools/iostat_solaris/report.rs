@@ -112,11 +112,6 @@ impl Report {
         self.by_name.get(name).copied()
     }
 
-    /// Whether the name may be the beginning of a longer one.
-    pub(super) fn is_cut(&self, name: &[u8]) -> bool {
-        self.find(name).is_none() && self.devices.iter().any(|d| d.name.starts_with(name))
-    }
-
     /// Whether a row of this device begins the next report.
     pub(super) fn begins(&self, place: usize) -> bool {
         self.rows.first() == Some(&place)

@@ -18,8 +18,6 @@ pub(super) struct Layout {
     pub(super) names: Vec<String>,
     /// Rows begin with the time, which the header has otherwise.
     pub(super) timed: bool,
-    /// Its length without blanks at its end.
-    pub(super) length: usize,
 }
 
 pub(super) const PARSED: [&str; 11] = [
@@ -53,7 +51,6 @@ impl Layout {
             of,
             names: rest.iter().map(text).collect(),
             timed,
-            length: line.trim_ascii_end().len(),
         })
     }
 }
