@@ -11,10 +11,11 @@
 
 use jiff::civil::Date;
 
+use crate::lines::WRAPPED;
 use crate::list::Format;
 use crate::number::scaled;
 use crate::out::{Out, Shape};
-use crate::time::{DateOrder, Options, Stamp, date, time_of_day};
+use crate::time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 use crate::tools::solaris::dated;
 use crate::{Line, Parser, prompt, stamp_line};
 
@@ -98,6 +99,8 @@ const KINDS: [(&str, &str); 4] = [
 
 struct Arcstat {
     columns: Vec<String>,
+    /// No row came below the header.
+    is_bare: bool,
     rows: u64,
     lookups: Shape,
     arc: Shape,
@@ -109,6 +112,7 @@ impl Arcstat {
     fn new() -> Arcstat {
         Arcstat {
             columns: Vec::new(),
+            is_bare: false,
             rows: 0,
             lookups: Shape::of("arc_lookups", &["hits", "misses", "joined"]),
             arc: Shape::of("arc", &["size", "target"]),
@@ -284,9 +288,14 @@ impl Parser for Arcstat {
         }
         if is_header(line) {
             let names = parts(line).map(|f| String::from_utf8_lossy(f).into_owned());
-            self.columns = names.collect();
+            let above = std::mem::replace(&mut self.columns, names.collect());
+            if self.is_bare && above != self.columns {
+                out.refuse(Refused(WRAPPED.into()));
+            }
+            self.is_bare = true;
             return Line::Noise;
         }
+        self.is_bare = false;
         self.row(line, out)
     }
 }

@@ -23,6 +23,7 @@ use std::collections::{HashMap, HashSet};
 
 use self::columns::{Column, Op, value};
 use self::histogram::Histogram;
+use crate::lines::BLANKS_LOST;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::time::{Refused, Stamp};
@@ -76,6 +77,8 @@ enum Rows {
 struct Zpool {
     /// Upper header.
     top: Vec<String>,
+    /// Blanks before it: there are some wherever the tool prints it.
+    top_at: Option<usize>,
     columns: Option<Vec<Column>>,
     rows: Rows,
     histogram: Option<Histogram>,
@@ -105,6 +108,7 @@ impl Zpool {
     fn new() -> Zpool {
         Zpool {
             top: Vec::new(),
+            top_at: None,
             columns: None,
             rows: Rows::Unnamed,
             histogram: None,
@@ -222,6 +226,17 @@ impl Zpool {
         let Some(values) = read.collect::<Option<Vec<f64>>>() else {
             return Line::Unknown;
         };
+        if indent == 0 && self.rows == Rows::Pools {
+            // A pool's name begins with a letter: it is the rest of a row that was wrapped.
+            if crate::number::scaled(name, 1.0).is_some() {
+                return Line::Unknown;
+            }
+            // What is in a pool stands further in, and the upper header does, too.
+            let is_within = vdev::is_group(name) || values.first().is_some_and(|v| v.is_nan());
+            if self.top_at == Some(0) && is_within {
+                out.refuse(Refused(BLANKS_LOST.into()));
+            }
+        }
         let row = Row {
             indent,
             name: name.to_vec(),
@@ -414,6 +429,7 @@ impl Parser for Zpool {
         }
         if columns::is_top(line) {
             self.in_status = false;
+            self.top_at = line.iter().position(|b| *b != b' ');
             self.top = fields(line)
                 .map(|w| String::from_utf8_lossy(w).into_owned())
                 .collect();
