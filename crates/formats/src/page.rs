@@ -39,8 +39,11 @@ impl Page {
 
     /// Whether the line was not there before; `below`: the one above it was.
     pub(crate) fn is_added(self, line: &[u8], below: &mut bool) -> bool {
+        if !self.spaced {
+            return false;
+        }
         let is_blank = line.trim_ascii().is_empty();
-        std::mem::replace(below, !is_blank) && is_blank && self.spaced
+        std::mem::replace(below, !is_blank) && is_blank
     }
 
     /// The line with the signs that it had, if any of them was written otherwise.
