@@ -17,13 +17,14 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use files::{ALL_NAMED, Own, alone, observe, observe_with, ops, tables_agree, with_own};
 use serde_json::Value;
 use sources::{Detail, Host, Look, SOURCES};
-use support::{AtEnd, Need, can_run, scratch, total};
+use support::{AtEnd, LoopDevice, Need, can_run, get, output, scratch, succeed, total};
 use truth::{Totals, record_script_with, same};
 
 /// The case of a log that is opened for each line, and of one that is kept open.
@@ -267,6 +268,58 @@ fn fio_agrees_with_and_without_system_calls() {
             }
         }
     });
+}
+
+/// What a program takes from the memory of its results without a call, as fio can and QEMU does: counted
+/// where the kernel was done with it, which takes less time than fio waits.
+#[test]
+fn results_that_are_taken_without_a_call_are_counted() {
+    let name = "file-reaped";
+    let programs = ["fio", "losetup", "mkfs.ext4", "mount"].map(Need::Program);
+    let Some(_alone) = alone(name).filter(|_| can_run(name, &programs)) else {
+        return;
+    };
+    let dir = scratch(name);
+    let device = LoopDevice::new(name, 64 << 20);
+    succeed(Command::new("mkfs.ext4").arg("-q").arg(&device.path));
+    let point = dir.join("disk");
+    std::fs::create_dir(&point).expect("a directory");
+    succeed(Command::new("mount").arg(&device.path).arg(&point));
+    let _unmount = AtEnd(|| _ = output(Command::new("umount").arg(&point)));
+    let file = point.join("file");
+    std::fs::write(&file, vec![1; 16 << 20]).expect("room");
+    let script = format!(
+        "fio --name=truth --filename={} --size=16m --rw=randrw --bs=4k --ioengine=libaio --direct=1 \
+         --iodepth=8 --iodepth_batch_complete_min=0 --userspace_reap --thread \
+         --output-format=json --eta=never",
+        file.display()
+    );
+    let run = dir.join("run");
+    let json = record_script_with(&run, "100ms", &ALL_NAMED, &script);
+    let start = json.find('{').expect("fio prints JSON");
+    let said: Value = serde_json::from_str(&json[start..]).expect("fio prints JSON");
+    let of = |measure: &str, op: &str| {
+        let only = format!("where file = \"{}\" and op = {op}", file.display());
+        total(&run, &format!("file.{measure} {only}"))
+    };
+    let mut missing = 0.0;
+    for op in ["read", "write"] {
+        let number = |key: &str| said["jobs"][0][op][key].as_f64().expect("a number");
+        let counted = of("ops", op);
+        assert!(number("total_ios") > 1000.0);
+        missing += number("total_ios") - counted;
+        same(&format!("bytes of {op}"), of("bytes", op), counted * 4096.0);
+        let mean = of("time", op) / counted;
+        let waited = said["jobs"][0][op]["lat_ns"]["mean"].as_f64().expect("ns") / 1e9;
+        assert!(
+            (0.2 * waited..waited).contains(&mean),
+            "{op}: {mean} s, and fio waited {waited} s"
+        );
+    }
+    // The last of each of its eight places: nobody asks there again.
+    assert!((0.0..=8.0).contains(&missing), "{missing} were not counted");
+    let unseen = get(&run, "self.unseen by table");
+    assert_eq!(unseen["groups"].as_array().map(Vec::len), Some(0), "{unseen}");
 }
 
 /// Events, as the source hands them on.

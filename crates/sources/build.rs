@@ -96,14 +96,15 @@ fn structs(sources: &[String]) -> BTreeSet<String> {
     names
 }
 
-/// Names of the types by which the kernel knows the tracepoints and iterators that the programs
-/// wait at: a program's section tells its own.
+/// Names of the types by which the kernel knows the tracepoints, iterators and functions that the
+/// programs wait at: a program's section tells its own.
 fn hooks(sources: &[String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for text in sources {
         for (section, prefix) in [
             ("SEC(\"tp_btf/", "btf_trace_"),
             ("SEC(\"iter/", "bpf_iter_"),
+            ("SEC(\"fentry/", ""),
         ] {
             for (at, _) in text.match_indices(section) {
                 names.insert(format!("{prefix}{}", word(&text[at + section.len()..])));

@@ -71,7 +71,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         let head = format!("{:<12}{:<12}", entry.name, state.state);
         text += &wrapped(&head, &detail, width);
         for program in programs {
-            let head = format!("  {:<22}", program.hook);
+            let head = format!("  {:<21} ", program.hook);
             text += &wrapped(&head, &described(program), width);
         }
     }

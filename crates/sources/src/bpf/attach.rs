@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 
-use aya::programs::{BtfTracePoint, Iter, Program as Loadable, ProgramError, RawTracePoint};
+use aya::programs::{BtfTracePoint, FEntry, Iter, Program as Loadable, ProgramError, ProgramFd, RawTracePoint};
 use aya::{Btf, Ebpf};
 use run::manifest::Program;
 
@@ -15,8 +15,8 @@ use crate::{Availability, Host};
 pub(super) struct Hook {
     /// Name of the function in the object.
     pub(super) program: &'static str,
-    /// Name of the kernel's tracepoint. `iter/task`: it runs once for each task, after those
-    /// before it are attached.
+    /// Name of the kernel's tracepoint; `fentry/NAME`: of a function. `iter/task`: it runs once
+    /// for each task, after those before it are attached.
     pub(super) event: &'static str,
     /// Whether without it the source has nothing to tell.
     pub(super) needed: bool,
@@ -39,8 +39,9 @@ impl Hook {
     }
 }
 
-/// What names a list of the kernel instead of a tracepoint.
+/// What names a list of the kernel instead of a tracepoint, or a function.
 const LIST: &str = "iter/";
+const FUNCTION: &str = "fentry/";
 
 /// What it takes to load anything.
 pub(super) const REMEDY: &str =
@@ -94,6 +95,8 @@ pub(super) fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> A
         Err(("unsupported", "left out as asked".to_owned()))
     } else if let Some(list) = hook.event.strip_prefix(LIST) {
         run_once(ebpf, hook.program, list, types).map(|()| None)
+    } else if let Some(function) = hook.event.strip_prefix(FUNCTION) {
+        try_function(ebpf, hook.program, function, types)
     } else {
         try_attach(ebpf, hook, types)
     };
@@ -114,10 +117,40 @@ pub(super) fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> A
 
 type Refusal = (&'static str, String);
 
+fn find<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut Loadable, Refusal> {
+    let program = ebpf.program_mut(name);
+    program.ok_or_else(|| ("failed", "not in the object".to_owned()))
+}
+
+/// What the kernel tells of a program that is loaded.
+fn info_of(fd: Result<&ProgramFd, ProgramError>) -> Result<Option<File>, Refusal> {
+    let fd = fd.map_err(|e| failed(&e))?.as_fd().as_raw_fd();
+    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+}
+
+/// Not all kernels allow it, nor to who may attach to tracepoints.
+fn try_function(
+    ebpf: &mut Ebpf,
+    name: &str,
+    function: &str,
+    types: &Btf,
+) -> Result<Option<File>, Refusal> {
+    let program = find(ebpf, name)?;
+    let program: &mut FEntry = program.try_into().map_err(|e: ProgramError| failed(&e))?;
+    let loaded = program.load(function, types);
+    loaded.map_err(|e| match refusal(e, "function") {
+        ("denied", _) => (
+            "denied",
+            "this kernel allows no hooks at functions (as under lockdown)".to_owned(),
+        ),
+        other => other,
+    })?;
+    program.attach().map_err(|e| failed(&e))?;
+    info_of(program.fd())
+}
+
 fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
-    let program = ebpf
-        .program_mut(hook.program)
-        .ok_or_else(|| ("failed", "not in the object".to_owned()))?;
+    let program = find(ebpf, hook.program)?;
     if let Loadable::RawTracePoint(program) = program {
         return try_by_name(program, hook);
     }
@@ -126,8 +159,7 @@ fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, 
         .load(hook.event, types)
         .map_err(|e| refusal(e, "tracepoint"))?;
     program.attach().map_err(|e| failed(&e))?;
-    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
-    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+    info_of(program.fd())
 }
 
 /// Tracepoints of modules are taken by name: what describes their arguments is the module's.
@@ -144,17 +176,13 @@ fn try_by_name(program: &mut RawTracePoint, hook: Hook) -> Result<Option<File>, 
         }
         other => failed(other),
     })?;
-    let fd = program.fd().map_err(|e| failed(&e))?.as_fd().as_raw_fd();
-    Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
+    info_of(program.fd())
 }
 
 /// Runs a program once for each entry of a list of the kernel.
 fn run_once(ebpf: &mut Ebpf, name: &str, list: &str, types: &Btf) -> Result<(), Refusal> {
-    let program: &mut Iter = ebpf
-        .program_mut(name)
-        .ok_or_else(|| ("failed", "not in the object".to_owned()))?
-        .try_into()
-        .map_err(|e: ProgramError| failed(&e))?;
+    let program = find(ebpf, name)?;
+    let program: &mut Iter = program.try_into().map_err(|e: ProgramError| failed(&e))?;
     program.load(list, types).map_err(|e| refusal(e, "list"))?;
     let link = program.attach().map_err(|e| failed(&e))?;
     let link = program.take_link(link).map_err(|e| failed(&e))?;

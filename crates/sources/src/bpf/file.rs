@@ -33,7 +33,9 @@ pub const ENTRY: Entry = Entry {
     name: "bpf-file",
     help: "operations on files: which file, who, how long, how many bytes",
     reads: "tracepoints raw_syscalls:sys_enter, sys_exit, io_uring:io_uring_submit_req (Linux 6.0: \
-            io_uring_submit_sqe), io_uring_complete, sched:sched_process_exec",
+            io_uring_submit_sqe), io_uring_complete, sched:sched_process_exec; functions \
+            aio_prep_rw, aio_complete_rw, or where the kernel allows none tracepoints \
+            iomap:iomap_dio_rw_begin, iomap_dio_complete",
     link: "https://docs.kernel.org/trace/events.html",
     detail: Detail::Distributions,
     open,
@@ -94,6 +96,17 @@ fn submit_hook() -> Hook {
     }
 }
 
+/// Where the kernel does what `libaio` asks for. At functions all of it is seen; where none can be
+/// hooked, direct I/O at tracepoints.
+const FUNCTIONS: [Hook; 2] = [
+    Hook::useful("file_taken_on", "fentry/aio_prep_rw"),
+    Hook::useful("file_done", "fentry/aio_complete_rw"),
+];
+const DIRECT: [Hook; 2] = [
+    Hook::useful("file_direct", "iomap_dio_rw_begin"),
+    Hook::useful("file_direct_end", "iomap_dio_complete"),
+];
+
 struct Files {
     loaded: Loaded,
     losses: Losses,
@@ -149,7 +162,11 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let sizes = [("rows", ROWS * lanes.count), ("ring", ring)];
     let mut hooks = HOOKS.to_vec();
     hooks.push(submit_hook());
+    hooks.extend(FUNCTIONS);
     let mut loaded = load(host, super::object!("file"), &sizes, &constants, &hooks)?;
+    if !FUNCTIONS.iter().all(|hook| loaded.attached(hook.program)) {
+        loaded.attach(host, &DIRECT)?;
+    }
     Ok(Box::new(Files {
         filesystems: loaded.array("filesystems")?,
         others: Rests::new(loaded.array("path_sums")?),

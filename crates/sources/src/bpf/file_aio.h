@@ -2,6 +2,10 @@
  * Asynchronous I/O of libaio: many operations are submitted by one call, and another one fetches the
  * results of those that are done. An operation's time is from the one call to the other.
  *
+ * A program can also take results from memory that it has in common with the kernel, without a call
+ * (QEMU does). What became of such an operation is seen where the kernel is done with it, and counted
+ * when its program asks with the same address again.
+ *
  * Structs and numbers are those of the kernel's include/uapi/linux/aio_abi.h.
  */
 #pragma once
@@ -36,20 +40,35 @@ static const u8 aio_ops[16] SEC(".rodata") = {
 /* An operation under way. */
 struct submitted {
     u64 from;
+    u64 until; /* when the kernel was done with it; 0: not yet, or not seen */
+    s64 result;
     struct named named;
 };
 /* By the address of its question in its program. */
 MAP(submissions, HASH, u64, struct submitted, 1 << 14);
+/* Keys of those by the kernel's own address of them. */
+MAP(at_work, HASH, u64, u64, 1 << 14);
 
 INLINE u64 aio_key(u64 iocb)
 {
     return mix(iocb, current_task()->tgid);
 }
 
+INLINE void count_one(struct submitted *one, u64 now, u64 until, s64 result)
+{
+    struct done done = {};
+    done.named = one->named;
+    done.now = now;
+    done.latency = until - one->from;
+    if (result > 0 && moves_bytes(done.named.op))
+        done.bytes = result;
+    count(&done);
+}
+
 /* The question at `list[i]`. */
 ONCE int submit_one(u64 list, u32 i, u64 now)
 {
-    struct submitted one = {};
+    struct submitted one = {}, *before;
     struct iocb iocb;
     u64 address = 0, key;
     if (read_user(&address, sizeof(address), (void *)(list + i * 8)) ||
@@ -60,9 +79,11 @@ ONCE int submit_one(u64 list, u32 i, u64 now)
         return 0;
     one.from = now;
     key = aio_key(address);
-    /* It asks with the same address again: what it was answered it has fetched itself, from memory that
-     * it has in common with the kernel, which nobody tells. */
-    if (map_lookup(&submissions, &key))
+    before = map_lookup(&submissions, &key);
+    /* The same address comes again: what it was answered before, its program took from memory. */
+    if (before && before->until)
+        count_one(before, now, before->until, before->result);
+    else if (before)
         untracked();
     if (map_update(&submissions, &key, &one, 0))
         untracked();
@@ -84,7 +105,6 @@ ONCE int fetch_one(u64 events, u32 i, u64 now)
 {
     struct submitted *one;
     struct io_event event;
-    struct done done = {};
     u64 key;
     if (read_user(&event, sizeof(event), (void *)(events + i * sizeof(event))))
         return 0;
@@ -92,13 +112,8 @@ ONCE int fetch_one(u64 events, u32 i, u64 now)
     one = map_lookup(&submissions, &key);
     if (!one)
         return 0;
-    done.named = one->named;
-    done.now = now;
-    done.latency = now - one->from;
-    if (event.result > 0 && moves_bytes(done.named.op))
-        done.bytes = event.result;
+    count_one(one, now, now, event.result);
     map_delete(&submissions, &key);
-    count(&done);
     return 0;
 }
 
@@ -138,4 +153,72 @@ INLINE void step_all(u32 step, u64 list, s64 from, s64 until)
     }
     if (from < until)
         untracked();
+}
+
+/* ---- what the kernel does of it ---- */
+
+/* What it answers: the address of the question. */
+struct io_event___kernel {
+    u64 obj;
+} KERNEL;
+/* Begins with a kiocb, which is what hooks are given. */
+struct aio_kiocb {
+    struct io_event___kernel ki_res;
+} KERNEL;
+
+/* In the task that asks. Others have a kiocb too, and something else behind it: then no question is
+ * known by what stands there. */
+INLINE void begun(u64 kiocb)
+{
+    u64 question = 0, key;
+    FIELD(question, ((struct aio_kiocb *)kiocb)->ki_res.obj);
+    key = aio_key(question);
+    if (map_lookup(&submissions, &key))
+        map_update(&at_work, &kiocb, &key, 0);
+}
+
+/* Anywhere. */
+INLINE void ended(u64 kiocb, s64 result)
+{
+    u64 *key = map_lookup(&at_work, &kiocb), found;
+    struct submitted *one;
+    if (!key)
+        return;
+    found = *key;
+    map_delete(&at_work, &kiocb);
+    one = map_lookup(&submissions, &found);
+    if (!one)
+        return;
+    one->result = result;
+    one->until = ktime();
+}
+
+/* At functions of the kernel, where it allows that: all reads and writes. */
+SEC("fentry/aio_prep_rw")
+int file_taken_on(u64 *ctx)
+{
+    begun(ctx[0]);
+    return 0;
+}
+
+SEC("fentry/aio_complete_rw")
+int file_done(u64 *ctx)
+{
+    ended(ctx[0], ctx[1]);
+    return 0;
+}
+
+/* Else at tracepoints of file systems: direct I/O of those that use iomap (ext4, xfs, btrfs). */
+SEC("tp_btf/iomap_dio_rw_begin")
+int file_direct(u64 *ctx)
+{
+    begun(ctx[0]);
+    return 0;
+}
+
+SEC("tp_btf/iomap_dio_complete")
+int file_direct_end(u64 *ctx)
+{
+    ended(ctx[0], ctx[2]);
+    return 0;
 }

@@ -25,9 +25,8 @@ const HOOKS: &str = include_str!(concat!(env!("OUT_DIR"), "/hooks.txt"));
 const MODULE: &str = "/sys/kernel/btf/nfsd";
 const OF_MODULE: [&[u8]; 2] = [b"svc_rqst", b"svc_fh"];
 
-/// What a tracepoint's type begins with, and an iterator's.
+/// What a tracepoint's type begins with. Iterators and functions are functions.
 const TRACEPOINT: &[u8] = b"btf_trace_";
-const ITERATOR: &[u8] = b"bpf_iter_";
 
 /// Where the kernel describes its types.
 const KERNEL: &str = "/sys/kernel/btf/vmlinux";
@@ -97,18 +96,27 @@ fn extra(kind: u32, parts: usize) -> usize {
     }
 }
 
+fn beginning(name: &[u8]) -> Option<[u8; 4]> {
+    name.first_chunk().copied()
+}
+
 /// Names that are looked for.
 struct Wanted<'a> {
     structs: HashSet<&'a [u8]>,
     hooks: HashSet<&'a [u8]>,
+    /// What those that are functions begin with.
+    functions: HashSet<[u8; 4]>,
 }
 
 impl<'a> Wanted<'a> {
     fn new(structs: &'a str, hooks: &'a str) -> Wanted<'a> {
-        let lines = |text: &'a str| text.lines().map(str::as_bytes).collect();
+        let lines = |text: &'a str| text.lines().map(str::as_bytes).collect::<HashSet<_>>();
+        let hooks = lines(hooks);
+        let functions = hooks.iter().filter(|h| !h.starts_with(TRACEPOINT));
         Wanted {
             structs: lines(structs),
-            hooks: lines(hooks),
+            functions: functions.filter_map(|h| beginning(h)).collect(),
+            hooks,
         }
     }
 
@@ -117,8 +125,13 @@ impl<'a> Wanted<'a> {
     }
 
     /// Where a name ends takes time to find, so how it begins is asked first.
-    fn is_hook(&self, beginning: &[u8], name: &[u8]) -> bool {
-        name.starts_with(beginning) && self.hooks.contains(until_zero(name))
+    fn is_tracepoint(&self, name: &[u8]) -> bool {
+        name.starts_with(TRACEPOINT) && self.hooks.contains(until_zero(name))
+    }
+
+    fn is_function(&self, name: &[u8]) -> bool {
+        beginning(name).is_some_and(|b| self.functions.contains(&b))
+            && self.hooks.contains(until_zero(name))
     }
 }
 
@@ -147,8 +160,8 @@ impl<'a> All<'a> {
                 kind::STRUCT | kind::UNION if wanted.is_struct(name(at)?) => {
                     found.structs.push(id);
                 }
-                kind::TYPEDEF if wanted.is_hook(TRACEPOINT, name(at)?) => found.hooks.push(id),
-                kind::FUNC if wanted.is_hook(ITERATOR, name(at)?) => found.hooks.push(id),
+                kind::TYPEDEF if wanted.is_tracepoint(name(at)?) => found.hooks.push(id),
+                kind::FUNC if wanted.is_function(name(at)?) => found.hooks.push(id),
                 _ => {}
             }
             at += 12 + extra(kind, (info & 0xffff) as usize);
@@ -357,7 +370,7 @@ fn arguments(all: &All<'_>, found: &[u32]) -> HashMap<String, u32> {
 pub(super) struct Reduced {
     /// What programs read.
     pub(super) structs: Vec<u8>,
-    /// What they wait at, tracepoints and iterators.
+    /// What they wait at: tracepoints, iterators, functions.
     pub(super) hooks: Vec<u8>,
     /// Arguments of the tracepoints among them, which differ between kernels.
     pub(super) arguments: HashMap<String, u32>,
