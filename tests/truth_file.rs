@@ -319,7 +319,11 @@ fn results_that_are_taken_without_a_call_are_counted() {
     // The last of each of its eight places: nobody asks there again.
     assert!((0.0..=8.0).contains(&missing), "{missing} were not counted");
     let unseen = get(&run, "self.unseen by table");
-    assert_eq!(unseen["groups"].as_array().map(Vec::len), Some(0), "{unseen}");
+    assert_eq!(
+        unseen["groups"].as_array().map(Vec::len),
+        Some(0),
+        "{unseen}"
+    );
 }
 
 /// Events, as the source hands them on.

@@ -20,6 +20,8 @@ const HEADINGS: usize = 3;
 const SURE: u8 = 45;
 /// How often it is asked whose lines are, until there are some of another.
 const MOST_ASKED: usize = 50;
+/// So many headings of a tool are remembered.
+const REMEMBERED: usize = 64;
 /// Tools that print the same lines.
 const ALIKE: [&[&str]; 4] = [
     &["top", "uptime"],
@@ -53,6 +55,7 @@ pub(crate) struct Others {
     /// Of whom the present lines are, if they are another's.
     now: Option<&'static Format>,
     headings: Headings,
+    known: Known,
     held: VecDeque<Held>,
     /// Others by name: the first of their lines, and how many there are.
     found: BTreeMap<&'static str, (u64, u64)>,
@@ -66,18 +69,19 @@ impl Others {
             return None;
         }
         let lines: Vec<&[u8]> = head.lines().collect();
-        let (mut asked, mut headings) = (0, Headings::default());
+        let (mut asked, mut headings, mut known) = (0, Headings::default(), Known::default());
         for at in 0..lines.len() {
             let window = &lines[at..lines.len().min(at + LOOKED_AT)];
             if !headings.are_begun_by(window[0]) {
                 continue;
             }
-            match whose(own, window) {
+            match known.whose(own, window) {
                 Whose::Another(_) => {
                     return Some(Others {
                         own,
                         now: None,
                         headings: Headings::default(),
+                        known: Known::default(),
                         held: VecDeque::new(),
                         found: BTreeMap::new(),
                     });
@@ -105,7 +109,7 @@ impl Others {
         }
         let window: Vec<&[u8]> = self.held.iter().map(|h| &h.line[..]).collect();
         if self.headings.are_begun_by(window[0]) {
-            match whose(self.own, &window) {
+            match self.known.whose(self.own, &window) {
                 Whose::Own => self.now = None,
                 Whose::Another(format) => self.now = Some(format),
                 Whose::Untold => {}
@@ -161,14 +165,38 @@ fn is_heading(line: &[u8]) -> bool {
     words > numbers
 }
 
-fn whose(own: &'static Format, lines: &[&[u8]]) -> Whose {
-    let head = Head::plain(lines);
-    if (own.recognise)(&head) > 0 {
-        return Whose::Own;
+/// Headings that are the file's tool's, in words with a blank between.
+#[derive(Default)]
+struct Known(Vec<Vec<u8>>);
+
+impl Known {
+    fn whose(&mut self, own: &'static Format, lines: &[&[u8]]) -> Whose {
+        let words: Vec<&[u8]> = fields(lines[0]).collect();
+        let head = Head::plain(lines);
+        if (own.recognise)(&head) > 0 {
+            let heading = words.join(&b' ');
+            if self.0.len() < REMEMBERED && !self.0.contains(&heading) {
+                self.0.push(heading);
+            }
+            return Whose::Own;
+        }
+        match recognise(&head) {
+            Ok(format) if is_of_another(own, format, &head) && !self.has(&words) => {
+                Whose::Another(format)
+            }
+            _ => Whose::Untold,
+        }
     }
-    match recognise(&head) {
-        Ok(format) if is_of_another(own, format, &head) => Whose::Another(format),
-        _ => Whose::Untold,
+
+    /// Whether such a heading came with something else before it: `Average:` or `Moyenne :` instead of
+    /// the time.
+    fn has(&self, words: &[&[u8]]) -> bool {
+        let ends = |from: usize| {
+            let rest = words.get(from..).filter(|rest| rest.len() > 1);
+            let rest = rest.map(|rest| rest.join(&b' '));
+            rest.is_some_and(|rest| self.0.iter().any(|known| known.ends_with(&rest)))
+        };
+        ends(1) || ends(2)
     }
 }
 

@@ -3,11 +3,13 @@
 //! Bytes in steps of 1,024, bits in steps of 1,000, both as printed, with three digits. Sums
 //! over streams and over the whole run are left out where their parts are there.
 
+mod chatter;
 mod dates;
 mod row;
 
 use std::collections::{HashMap, HashSet};
 
+use chatter::{Debug, without_time};
 use dates::Dates;
 use row::{Row, lost_of, row};
 
@@ -37,7 +39,7 @@ Connecting to host 127.0.0.1, port 5999
 [  5]   0.00-2.00   sec  4.22 GBytes  18.1 Gbits/sec                  receiver
 ",
     recognise: |head| {
-        if is_iperf(head) && is_newer(head) {
+        if is_iperf(head) && is_newer(head) || head.lines().any(connects_to) {
             91
         } else {
             0
@@ -79,6 +81,14 @@ fn is_iperf(head: &Head) -> bool {
         let l = String::from_utf8_lossy(l);
         is_header(&l) && l.contains("Transfer")
     })
+}
+
+/// `Connecting to host 10.0.0.2, port 5201`: its debug output goes on for long before there is a row.
+fn connects_to(line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    let address = line.split_once("Connecting to host ").map(|(_, rest)| rest);
+    let port = address.and_then(|rest| rest.rsplit_once(", port "));
+    port.is_some_and(|(_, port)| port.trim().parse::<u16>().is_ok())
 }
 
 /// `[ ID] Interval …`, or with --sum-only of iperf 2 `[SUM-cnt] Interval …`.
@@ -159,6 +169,7 @@ struct Iperf {
     dates: Dates,
     /// A row of what was sent by UDP, of which the next tells how much was lost.
     held: Option<String>,
+    debug: Debug,
 }
 
 impl Iperf {
@@ -177,6 +188,7 @@ impl Iperf {
             is_report: false,
             dates: Dates::default(),
             held: None,
+            debug: Debug::default(),
         }
     }
 
@@ -389,41 +401,6 @@ impl Iperf {
     }
 }
 
-/// How lines begin that have no numbers to take.
-const CHATTER: &[&str] = &[
-    "Connecting to",
-    "Accepted connection",
-    "Client connecting",
-    "Server listening",
-    "Reverse mode",
-    "- - -",
-    "-----",
-    "TCP ",
-    "UDP ",
-    "iperf",
-    "Sending ",
-    "Receiving ",
-    "TOS ",
-    "Write buffer",
-    "Read buffer",
-    "Time:",
-    "Test ",
-    "Starting Test",
-    "Cookie:",
-    "CPU ",
-    "Control connection",
-    "Linux ",
-    "Server output:",
-    "snd_tcp",
-    "rcv_tcp",
-    "WARNING",
-    "warning",
-    "Bounceback test",
-    "Event based writes",
-    "Enabled ",
-    "[ CT]",
-];
-
 impl Parser for Iperf {
     fn is_printed_at_once(&self) -> bool {
         true
@@ -437,8 +414,11 @@ impl Parser for Iperf {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
-        // With --timestamps a date stands before.
-        let text = text.find('[').map_or(text, |at| &text[at..]).trim();
+        if self.debug.is_told(text.trim_end()) {
+            return Line::Noise;
+        }
+        let (text, time) = without_time(text, out);
+        out.logged = out.logged.or(time);
         let row = row(text);
         self.take_held(row.as_ref(), out);
         if let Some(row) = row {
@@ -492,22 +472,7 @@ impl Parser for Iperf {
                  out",
             );
         }
-        let known = CHATTER.iter().any(|s| text.starts_with(s));
-        let about_socket = text.starts_with('[')
-            && [
-                "local ",
-                "Sent ",
-                "Server Report",
-                "WARNING",
-                "connected",
-                "Remote ",
-                "received out-of-order",
-                // A histogram, in bins that only its end tells.
-                "-PDF: bin(",
-            ]
-            .iter()
-            .any(|s| text.contains(s));
-        if text.is_empty() || known || about_socket {
+        if text.is_empty() || chatter::is(text) {
             Line::Noise
         } else {
             Line::Unknown

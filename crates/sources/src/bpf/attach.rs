@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 
-use aya::programs::{BtfTracePoint, FEntry, Iter, Program as Loadable, ProgramError, ProgramFd, RawTracePoint};
+use aya::programs::{
+    BtfTracePoint, FEntry, Iter, Program as Loadable, ProgramError, ProgramFd, RawTracePoint,
+};
 use aya::{Btf, Ebpf};
 use run::manifest::Program;
 

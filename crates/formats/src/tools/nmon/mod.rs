@@ -157,7 +157,12 @@ impl Nmon {
     }
 
     fn data(&mut self, section: &[u8], values: &[&[u8]], out: &mut Out) -> Line {
-        let Some(names) = self.columns.get(section) else {
+        // With -U headers count processors from 1 and rows from 0 (nmon 16m).
+        let of_each = section
+            .starts_with(b"CPUUTIL0")
+            .then_some(&b"CPUUTIL001"[..]);
+        let columns = |section: &[u8]| self.columns.get(section);
+        let Some(names) = columns(section).or_else(|| of_each.and_then(columns)) else {
             return Line::Unknown;
         };
         let mut values = values;
