@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "ab",
     systems: "all that httpd runs on",
     help: "what ApacheBench requested, how long the test took, and which requests failed",
-    recognised: "`Time taken for tests:` and `Complete requests:`",
+    recognised: "`This is ApacheBench`, or `Time taken for tests:` and `Complete requests:`",
     yields: &["workload"],
     example: "\
 This is ApacheBench, Version 2.3 <$Revision: 1903618 $>
@@ -36,7 +36,8 @@ Requests per second:    912.28 [#/sec] (mean)
 ",
     recognise: |head: &Head| {
         let summary = head.any_starts("Complete requests:");
-        if summary && head.any_starts("Time taken for tests:") {
+        let said = head.any_starts("This is ApacheBench, Version ");
+        if said || summary && head.any_starts("Time taken for tests:") {
             91
         } else {
             0
