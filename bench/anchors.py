@@ -69,6 +69,36 @@ def anchor(subject, name, directory, work):
     return compiled(source, directory, work / f"{name}.o")
 
 
+# Sizes and constants that the loader gives, for two processors.
+FOR_TWO = {
+    "kernel.h": [("lanes = 1;", "lanes = 2;"), ("lane_mask = 0;", "lane_mask = 1;"),
+                 ("lanes_shared = 1;", "lanes_shared = 0;")],
+    "disk_devices.h": [("struct block, 1)", "struct block, 16)"),
+                       ("struct weights, 1)", "struct weights, 16)"),
+                       ("struct all_sums, DEVICES)", "struct all_sums, DEVICES * 2)"),
+                       ("all_blocks = 1;", "all_blocks = 8;"),
+                       ("all_weights = 1;", "all_weights = 8;")],
+    "cpu.bpf.c": [("struct running, 1)", "struct running, 2)"),
+                  ("struct cut, 1)", "struct cut, 2)")],
+}
+
+
+def for_two(directory):
+    """Changes the sources there to what two processors need."""
+    for file, changes in FOR_TWO.items():
+        text = (directory / file).read_text()
+        for old, new in changes:
+            assert old in text, f"{file} in {directory} has no {old}"
+            text = text.replace(old, new)
+        (directory / file).write_text(text)
+
+
+def is_apart(program):
+    """Whether a program is only for events, or for devices that have no requests."""
+    apart = ("_bio_", "disk_getrq", "disk_start", "disk_direct", "cpu_first")
+    return any(part in program for part in apart)
+
+
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 

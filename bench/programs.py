@@ -24,25 +24,13 @@ import sys
 import tempfile
 import time
 
-from anchors import ANCHORS, ROOT, SOURCES, anchor, attach_all, compiled
+from anchors import ANCHORS, ROOT, SOURCES, anchor, attach_all, compiled, for_two, is_apart
 
 SUBJECT = sys.argv[1]
 COMMIT = sys.argv[2] if len(sys.argv) > 2 else "HEAD~1"
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
 SLOT = 0.3
 STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
-# Sizes and constants that the loader gives.
-FOR_TWO = {
-    "kernel.h": [("lanes = 1;", "lanes = 2;"), ("lane_mask = 0;", "lane_mask = 1;"),
-                 ("lanes_shared = 1;", "lanes_shared = 0;")],
-    "disk_devices.h": [("struct block, 1)", "struct block, 16)"),
-                       ("struct weights, 1)", "struct weights, 16)"),
-                       ("struct all_sums, DEVICES)", "struct all_sums, DEVICES * 2)"),
-                       ("all_blocks = 1;", "all_blocks = 8;"),
-                       ("all_weights = 1;", "all_weights = 8;")],
-    "cpu.bpf.c": [("struct running, 1)", "struct running, 2)"),
-                  ("struct cut, 1)", "struct cut, 2)")],
-}
 
 
 def objects(work):
@@ -58,12 +46,7 @@ def objects(work):
                            input=archive, check=True)
         else:
             shutil.copytree(ROOT / SOURCES, directory)
-        for file, changes in FOR_TWO.items():
-            text = (directory / file).read_text()
-            for old, new in changes:
-                assert old in text, f"{file} of {commit or 'the tree'} has no {old}"
-                text = text.replace(old, new)
-            (directory / file).write_text(text)
+        for_two(directory)
         made[name] = compiled(directory / f"{SUBJECT}.bpf.c", directory, work / f"{name}.o")
     for name in ANCHORS[SUBJECT]:
         if name != "hash":
@@ -79,10 +62,8 @@ def cost():
 def measured(made, pins, costs):
     """A round: all attached, three slots."""
     files, numbers = [], {}
-    # As without events, and without devices that have no requests.
-    apart = ("_bio_", "disk_getrq", "disk_start", "disk_direct", "cpu_first")
     for name in random.sample(sorted(made), len(made)):
-        kept, found = attach_all(made[name], pins / name, lambda n: not any(w in n for w in apart))
+        kept, found = attach_all(made[name], pins / name, lambda n: not is_apart(n))
         files += kept
         numbers |= {f"{name}:{program}": number for program, number in found.items()}
     time.sleep(0.3)

@@ -465,10 +465,8 @@ impl Import {
                     let fault = self.out.fault_of(first.line);
                     let fault = fault.map(|what| format!("; {what} cannot be read"));
                     let fault = fault.unwrap_or_default();
-                    format!(
-                        " that are understood: line {} is {}{fault}",
-                        first.line, first.text
-                    )
+                    let (line, text) = (first.line, shortened(&first.text));
+                    format!(" that are understood: line {line} is {text}{fault}")
                 }
                 None => String::new(),
             };
@@ -479,5 +477,15 @@ impl Import {
             return Err(Refused(why));
         }
         Ok(report)
+    }
+}
+
+/// The beginning of a line, where it is long: lines of `ps` are.
+fn shortened(line: &str) -> String {
+    const MOST: usize = 80;
+    let line = line.trim();
+    match line.char_indices().nth(MOST) {
+        None => line.to_owned(),
+        Some((at, _)) => format!("{}...", &line[..at]),
     }
 }

@@ -166,8 +166,9 @@ fn every_hook_of_the_programs_is_looked_for() {
                     by_name += 1;
                     continue;
                 }
-                let name = match event.strip_prefix("iter/") {
-                    Some(list) => format!("bpf_iter_{list}"),
+                let name = match event.split_once('/') {
+                    Some(("iter", list)) => format!("bpf_iter_{list}"),
+                    Some((_, function)) => function.to_owned(),
                     None => format!("btf_trace_{event}"),
                 };
                 assert!(known.contains(name.as_str()), "{name}");
