@@ -401,3 +401,58 @@ fn a_text_whose_blanks_are_one() {
     let found: Vec<String> = found.iter().filter(is_made_up).cloned().collect();
     assert_none(&found);
 }
+
+/// A word with a comma where it has a point, if it is a number: with a unit or a sign behind, too.
+fn with_comma(word: &[u8]) -> Vec<u8> {
+    let digits = word.strip_suffix(b"%").unwrap_or(word);
+    let unit = digits.last().is_some_and(|b| b"KMGTPkmg".contains(b));
+    let digits = &digits[..digits.len() - usize::from(unit)];
+    let is_number = digits.split(|b| *b == b'.').count() == 2
+        && digits.first().is_some_and(u8::is_ascii_digit)
+        && digits.last().is_some_and(u8::is_ascii_digit)
+        && digits.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+    let comma = |b: &u8| if is_number && *b == b'.' { b',' } else { *b };
+    word.iter().map(comma).collect()
+}
+
+/// As tools print in many languages; what has three decimals is no thousands.
+#[test]
+fn a_text_with_decimal_commas() {
+    const PRINT_SO: [&str; 17] = [
+        "iostat-aix",
+        "iostat-solaris",
+        "iostat-linux",
+        "mpstat-linux",
+        "mpstat-solaris",
+        "pidstat",
+        "prstat",
+        "sar",
+        "sysstat-averages",
+        "top",
+        "uptime",
+        "vmstat-linux",
+        "vmstat-solaris",
+        "zpool-iostat",
+        "dstat-text",
+        "fsstat",
+        "iotop",
+    ];
+    let change = |text: &[u8]| {
+        let words = text.split_inclusive(|b| b.is_ascii_whitespace());
+        let changed = words.flat_map(|word| {
+            let (word, end) = word.split_at(word.trim_ascii_end().len());
+            [with_comma(word), end.to_vec()].concat()
+        });
+        changed.collect()
+    };
+    let faults = faults(change, false);
+    // Columns that run together are no numbers to `with_comma`.
+    let is_so = |fault: &&String| {
+        let prints_so = PRINT_SO
+            .iter()
+            .any(|name| fault.starts_with(&format!("{name} ")));
+        prints_so && !fault.contains("/together")
+    };
+    let wrong: Vec<&String> = faults.iter().filter(is_so).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

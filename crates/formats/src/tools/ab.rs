@@ -6,7 +6,7 @@
 
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
-use crate::number::number;
+use crate::number::{decimal, number};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work, instance};
@@ -107,7 +107,12 @@ impl Ab {
     /// `Name:   value …`.
     fn named(&mut self, name: &str, value: &str) -> Option<Line> {
         let first = value.split_whitespace().next().unwrap_or_default();
-        let plain = || number(first.as_bytes());
+        // Times have three decimals.
+        let is_time = value.contains("[ms]");
+        let plain = || {
+            let number = if is_time { decimal } else { number };
+            number(first.as_bytes())
+        };
         match name {
             "Server Hostname" => value.clone_into(&mut self.test.host),
             "Server Port" => value.clone_into(&mut self.test.port),
@@ -126,7 +131,8 @@ impl Ab {
                 return Some(Line::Data);
             }
             "Time taken for tests" => {
-                self.test.seconds = Some(value.strip_suffix(" seconds").and(plain())?);
+                let seconds = value.strip_suffix(" seconds")?;
+                self.test.seconds = Some(decimal(seconds.as_bytes())?);
                 return Some(Line::Data);
             }
             "Complete requests" => {

@@ -15,7 +15,7 @@
 //! `Seconds` of a test of a time, or by the progress that it prints.
 
 use crate::list::Format;
-use crate::number::{number, whole};
+use crate::number::{decimal, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work, instance};
@@ -105,7 +105,7 @@ impl Memtier {
         let (op, texts) = words.split_first()?;
         let value = |text: &&str| match *text {
             "---" | "nan" | "-nan" => Some(f64::NAN),
-            text => number(text.as_bytes()),
+            text => decimal(text.as_bytes()),
         };
         let values: Vec<f64> = texts.iter().map(value).collect::<Option<_>>()?;
         let whole = !self.columns.is_empty() && values.len() == self.columns.len();
@@ -204,7 +204,7 @@ impl Memtier {
     /// `SET       0.079        12.50` of a distribution.
     fn share(&mut self, words: &[&str]) -> Option<()> {
         let &[op, to, share] = words else { return None };
-        let (to, share) = (number(to.as_bytes())?, number(share.as_bytes())?);
+        let (to, share) = (decimal(to.as_bytes())?, decimal(share.as_bytes())?);
         let sound = op.bytes().all(|b| b.is_ascii_alphabetic()) && (0.0..=100.0).contains(&share);
         sound.then(|| self.shares.push((op.to_ascii_lowercase(), to, share)))
     }
@@ -215,7 +215,7 @@ impl Memtier {
         if let Some((_, rest)) = text.rsplit_once("[RUN #") {
             let passed = rest.split_once(" secs]").and_then(|(before, _)| {
                 let last = before.rsplit([',', ' ']).next()?;
-                number(last.as_bytes())
+                decimal(last.as_bytes())
             });
             self.seconds = passed.or(self.seconds);
             return true;

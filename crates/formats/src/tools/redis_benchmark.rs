@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::list::Format;
-use crate::number::number;
+use crate::number::{decimal, number};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
@@ -158,7 +158,7 @@ impl Redis {
             return None;
         }
         for (value, column) in rest.iter().zip(self.columns.iter().skip(2)) {
-            let value = number(value.as_bytes())?;
+            let value = decimal(value.as_bytes())?;
             let column = column.strip_suffix("_latency_ms").unwrap_or(column);
             if column == "avg" {
                 test.mean = Some(value / 1000.0);
@@ -176,7 +176,7 @@ impl Redis {
         let test = self.test.as_mut()?;
         let share_value = number(share.as_bytes())?;
         let upto = rest.split_whitespace().next()?;
-        let milliseconds = number(upto.as_bytes())?;
+        let milliseconds = decimal(upto.as_bytes())?;
         if let Some((_, count)) = rest.split_once("(cumulative count ") {
             let count = number(count.trim_end_matches(')').as_bytes())?;
             let upto = (milliseconds * 1000.0).round() as u64;
@@ -212,7 +212,7 @@ impl Redis {
             ..Test::default()
         };
         if let Some((_, p50)) = after.split_once("p50=") {
-            let value = number(p50.split_whitespace().next()?.as_bytes())?;
+            let value = decimal(p50.split_whitespace().next()?.as_bytes())?;
             test.others.push(("latency.p50".into(), "ms", value));
         }
         self.test = Some(test);
@@ -225,7 +225,7 @@ impl Redis {
         let words: Vec<&str> = text.split_whitespace().collect();
         match &words[..] {
             [count, "requests", "completed", "in", seconds, "seconds"] => {
-                test.done = Some((number(count.as_bytes())?, number(seconds.as_bytes())?));
+                test.done = Some((number(count.as_bytes())?, decimal(seconds.as_bytes())?));
             }
             ["throughput", "summary:", rate, ..] | [rate, "requests", "per", "second"] => {
                 test.rate = Some(number(rate.as_bytes())?);
@@ -236,7 +236,7 @@ impl Redis {
             }
             _ if !columns.is_empty() && words.len() == columns.len() => {
                 for (column, word) in columns.iter().zip(&words) {
-                    let value = number(word.as_bytes())?;
+                    let value = decimal(word.as_bytes())?;
                     if column == "avg" {
                         test.mean = Some(value / 1000.0);
                     } else if column == "min" {

@@ -1,7 +1,7 @@
 //! What sysbench prints at the end of a run, or of a part of it.
 
 use super::{MIB, of};
-use crate::number::{number, seconds};
+use crate::number::{decimal, number, seconds};
 use crate::out::Out;
 use crate::workload::{Done, UNKNOWN, Work};
 
@@ -71,7 +71,7 @@ impl Totals {
     /// `0.214 |*****   69`.
     pub(super) fn bucket(&mut self, text: &str) -> Option<()> {
         let (value, rest) = text.split_once('|')?;
-        let value = number(value.trim().as_bytes())? / 1000.0;
+        let value = decimal(value.trim().as_bytes())? / 1000.0;
         let count = number(rest.trim_start_matches('*').trim().as_bytes())?;
         self.buckets.push((value, count));
         Some(())
