@@ -438,7 +438,7 @@ fn a_text_with_decimal_commas() {
         "iotop",
     ];
     let change = |text: &[u8]| {
-        let words = text.split_inclusive(|b| b.is_ascii_whitespace());
+        let words = text.split_inclusive(u8::is_ascii_whitespace);
         let changed = words.flat_map(|word| {
             let (word, end) = word.split_at(word.trim_ascii_end().len());
             [with_comma(word), end.to_vec()].concat()
