@@ -82,12 +82,8 @@ const ALL_CLIENTS: &str = "fio's entry `All clients` is the sum of the others an
 /// Whether a line beside fio's results is known to have none: errors, hints and the progress
 /// that it shows meanwhile.
 fn is_chatter(line: &[u8]) -> bool {
-    const STARTS: [&str; 13] = [
+    const STARTS: [&str; 10] = [
         "fio",
-        // With --idle-prof: how idle processors were is not kept.
-        "CPU idleness:",
-        "system: ",
-        "unit work: mean=",
         "note:",
         "Jobs:",
         "Starting ",
