@@ -87,11 +87,13 @@ impl Debug {
             self.is_sent = true;
             return true;
         }
-        if self.is_sent {
-            // The brackets within stand behind blanks.
+        // The brackets within stand behind blanks. What does not look like JSON is none of it.
+        let is_within = text.starts_with(['{', '}', '\t', ' ']);
+        if self.is_sent && is_within {
             self.is_sent = text != "}";
             return true;
         }
+        self.is_sent = false;
         let is_write = text.starts_with("sent ") && text.contains(", pending ");
         is_write || TOLD.iter().any(|begin| text.starts_with(begin))
     }
@@ -112,4 +114,27 @@ pub(super) fn is(text: &str) -> bool {
     ];
     CHATTER.iter().any(|begin| text.starts_with(begin))
         || text.starts_with('[') && ABOUT_STREAM.iter().any(|part| text.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_side_sends_ends_where_rows_come() {
+        let lines = [
+            ("send_results", true),
+            ("{", true),
+            ("\t\"streams\":\t[{", true),
+            ("}", true),
+            ("[  5]   0.00-1.00   sec  1 MBytes  8 Mbits/sec", false),
+            ("get_results", true),
+            ("[  5]   1.00-2.00   sec  1 MBytes  8 Mbits/sec", false),
+            ("\t\"cut\":\t1", false),
+        ];
+        let mut debug = Debug::default();
+        for (line, is_told) in lines {
+            assert_eq!(debug.is_told(line), is_told, "{line}");
+        }
+    }
 }
