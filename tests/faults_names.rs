@@ -305,3 +305,36 @@ fn what_backs_a_device() {
         assert!(is_clean(&screen), "{screen:?}");
     }
 }
+
+/// The kernel tells mounts up to one for which there is no room: what is told at once may be short, and
+/// more may follow.
+#[test]
+fn mounts_behind_long_names() {
+    let needs = [Need::Root, Need::Program("unshare"), Need::Program("mount")];
+    if !can_run("mounts_behind_long_names", &needs) {
+        return;
+    }
+    let at = scratch("long-mounts");
+    let run = at.join("run");
+    // Short and nearly as long as a page by turns, so that a short one is alone with its page.
+    let script = "long=$(printf '/%0250d' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+        for n in 1 2 3; do
+            mkdir -p $PWD/$n/short $PWD/$n$long
+            mount -t tmpfs -o size=1G short $PWD/$n/short
+            mount -t tmpfs -o size=1G long $PWD/$n$long
+        done
+        exec \"$@\"";
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "sh", "-ec", script, "sh"]);
+    unshare.arg(env!("CARGO_BIN_EXE_sonde")).current_dir(&at);
+    unshare.args(["record", "-q", "--sources=filesystem", "-o"]);
+    unshare.arg(&run).args(["--", "true"]);
+    succeed(unshare.env_remove("SONDE_RUN"));
+    let answer = get(&run, "filesystem.size by mount");
+    let sizes = answer["groups"].as_array().expect("a list");
+    let ours = sizes.iter().filter(|g| {
+        let mount = g["key"]["mount"].as_str().expect("a name");
+        mount.starts_with(&at.display().to_string())
+    });
+    assert_eq!(ours.count(), 6, "{answer}");
+}

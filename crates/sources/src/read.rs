@@ -33,8 +33,9 @@ impl Kept {
     /// Reads the whole file into `buffer` (its former content goes) and returns the bytes. The
     /// buffer is longer than they are: it keeps its length, so that nothing is cleared.
     ///
-    /// A `/proc` file is made when it is read from offset 0; after the first time one `pread`
-    /// (and one more that finds the end) is all.
+    /// A `/proc` file is made when it is read from offset 0; after the first time one `pread` and one
+    /// more that finds the end is all. Only that one tells it: a list (mounts, for example) comes up
+    /// to the entry for which there is no room, however short what is before it may be.
     pub fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
         const PAGE: usize = 4096;
         let room = buffer.capacity().max(PAGE);
@@ -43,14 +44,7 @@ impl Kept {
         loop {
             match self.file.read_at(&mut buffer[filled..], filled as u64) {
                 Ok(0) => break,
-                Ok(n) => {
-                    filled += n;
-                    // A kernel file hands out a page at least, if it has one: less than half
-                    // of one is the end, and asking again would only say so.
-                    if n < PAGE / 2 {
-                        break;
-                    }
-                }
+                Ok(n) => filled += n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(e),
             }

@@ -107,8 +107,9 @@ impl Slot {
 
 /// Reads until the end or until `buffer` is full.
 ///
-/// A kernel file hands out at most a page a time, and never less than it could: what is
-/// shorter than a page is the end.
+/// Of files that are made as a whole (one process, one group), of which the kernel hands out a page
+/// at least while there is one: less than half of one is the end. Lists are otherwise, see
+/// [`Kept::read`](crate::read::Kept::read).
 fn fill(file: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     const PAGE: usize = 4096;
     let mut filled = 0;
