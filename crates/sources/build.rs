@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The programs, by the name of their file.
-const PROGRAMS: &[&str] = &["disk", "net", "tcp", "cpu", "file", "nfs"];
+const PROGRAMS: &[&str] = &["disk", "net", "tcp", "cpu", "file", "nfs", "nfs_client"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/bpf");

@@ -54,7 +54,7 @@ complete -c sonde -n "__fish_sonde_using_subcommand record" -l top -d 'How many 
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l detail -d 'How deep to look: samples, distributions (histograms from the kernel), events (each one too)' -r -f -a "samples\t''
 distributions\t''
 events\t''"
-complete -c sonde -n "__fish_sonde_using_subcommand record" -l events -d 'Whose events to keep, separated by commas: disk, net, tcp, file, nfsd, or all' -r
+complete -c sonde -n "__fish_sonde_using_subcommand record" -l events -d 'Whose events to keep, separated by commas: disk, net, tcp, file, nfs, nfsd, or all' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l with -d 'Observe this too, which costs every system call: file' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-budget -d 'What events may cost, of one processor; over it they are sampled, within about a second' -r
 complete -c sonde -n "__fish_sonde_using_subcommand record" -l event-rate -d 'Events a second to keep; over it they are sampled, within about a second' -r

@@ -40,7 +40,7 @@ _arguments "${_arguments_options[@]}" : \
 '--sources=[Only these sources, separated by commas (see \`sonde doctor\`)]:LIST:_default' \
 '--top=[How many processes to name, by each of CPU, disk bytes and memory; of connections and of files 10 times as many]:N:_default' \
 '--detail=[How deep to look\: samples, distributions (histograms from the kernel), events (each one too)]:LEVEL:(samples distributions events)' \
-'--events=[Whose events to keep, separated by commas\: disk, net, tcp, file, nfsd, or all]:LIST:_default' \
+'--events=[Whose events to keep, separated by commas\: disk, net, tcp, file, nfs, nfsd, or all]:LIST:_default' \
 '--with=[Observe this too, which costs every system call\: file]:LIST:_default' \
 '--event-budget=[What events may cost, of one processor; over it they are sampled, within about a second]:SHARE:_default' \
 '--event-rate=[Events a second to keep; over it they are sampled, within about a second]:N:_default' \

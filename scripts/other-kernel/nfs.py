@@ -4,7 +4,8 @@
     nfs.py compare SONDE FOLDER    outside, where answers are quick
 
 Every operation and byte of /proc/net/rpc/nfsd has to be in the breakdown by client and file, in the
-histogram and in the events; reads and writes are also as many as dd made. Status 1 otherwise.
+histogram and in the events; and of the client every operation of /proc/self/mountstats, with its times.
+Reads and writes are also as many as dd made. Status 1 otherwise.
 """
 
 import json
@@ -62,23 +63,35 @@ def serve():
 def mount(version, what, at):
     if version != "3":
         what = what.removeprefix("/srv")
-    sh(f"mkdir -p {at}; mount -t nfs -o vers={version},proto=tcp,nolock,rsize={SIZE},wsize={SIZE} 127.0.0.1:{what} {at}")
+    sh(f"mkdir -p {at}; mount -t nfs -o vers={version},proto=tcp,nolock,rsize={SIZE},wsize={SIZE} localhost:{what} {at}")
+
+
+def mounted(at):
+    """Of a mount: by operation its count, ms before it was sent, on its way and in all; and the bytes
+    that the server read and wrote."""
+    operations, moved, here = {}, [], False
+    for line in open("/proc/self/mountstats"):
+        words = line.split()
+        if line.startswith("device "):
+            here = f" on {at} " in line
+        elif here and words and words[0] == "bytes:":
+            moved = [int(n) for n in words[5:7]]
+        elif here and len(words) > 8 and words[0][:-1].isupper() and words[0].endswith(":"):
+            operations[words[0][:-1]] = [int(words[n]) for n in (1, 6, 7, 8)]
+    return operations, moved
 
 
 def record(name, at, script):
-    before = counted()
+    before, mounted_before = counted(), mounted(at)
     sh(f"rm -rf {FOLDER}/{name}")
     sh(f"{SONDE} record -o {FOLDER}/{name} --events all --event-budget 10000% -- sh -c '{script}; sleep 0.3'")
     after = counted()
     grew = {k: [a - b for a, b in zip(after[k], before[k])] for k in after}
-    stats = {}
-    here = False
-    for line in open("/proc/self/mountstats"):
-        if line.startswith("device "):
-            here = f" on {at} " in line
-        elif here and line.startswith("\t") and line.split()[0] in ("READ:", "READ_PLUS:", "WRITE:"):
-            stats[line.split()[0][:-1]] = [int(n) for n in line.split()[1:]]
-    return {"name": name, "counted": grew, "mountstats": stats}
+    (ops, moved), (ops_before, moved_before) = mounted(at), mounted_before
+    client = {op: [a - b for a, b in zip(n, ops_before.get(op, [0] * 4))] for op, n in ops.items()}
+    client = {op: n for op, n in client.items() if n[0]}
+    moved = [a - b for a, b in zip(moved, moved_before)]
+    return {"name": name, "at": at, "counted": grew, "client": client, "moved": moved}
 
 
 def work(at):
@@ -86,6 +99,7 @@ def work(at):
     return (f"dd if=/dev/zero of={at}/deep/a bs={SIZE} count={COUNT} oflag=direct {quiet}; "
             f"dd if={at}/deep/a of=/dev/null bs={SIZE} count={COUNT} iflag=direct {quiet}; "
             f"dd if=/dev/zero of={at}/b bs=4096 count=7 conv=fsync {quiet}; "
+            f"dd if=/dev/zero of={at}/e bs=65536 count=20 conv=fsync {quiet}; rm {at}/e; "
             f"mkdir {at}/c; ls -l {at} >/dev/null; cat {at}/missing {quiet}; mv {at}/b {at}/c/d; rm {at}/c/d; rmdir {at}/c")
 
 
@@ -139,7 +153,7 @@ def compare(told):
         for name, amount in zip(known, told["counted"][key]):
             if amount:
                 should[name] = amount
-    print("  ", should, told["counted"]["io"], told["mountstats"])
+    print("  ", should, told["counted"]["io"])
     for how in ("", ", client", ", latency", ", file, latency"):
         found = {}
         for group in get(run, f"nfsd.ops by op{how}"):
@@ -166,10 +180,63 @@ def compare(told):
             for file, amount in (("/srv/fast/deep/a", COUNT),):
                 groups = get(run, f"nfsd.ops by file where op = '{version} {op}' and file = {file}")
                 same(f"{op} of {file}", sum(g["total"] for g in groups), amount)
-            # Of the mount, which was made before: the first number is of operations.
-            same(f"{op} of mountstats", should.get(f"{version} {op}"), told["mountstats"][op][0])
+            same(f"{op} of mountstats", should.get(f"{version} {op}"), told["client"][op][0])
     for group in get(run, "nfsd.ops by op, file"):
         print("   ", group["key"], group["total"])
+    return wrong + compare_client(told, read)
+
+
+# What a client does for its lease is of no mount, and of all: it is not compared.
+OF_NO_MOUNT = {"NULL", "SEQUENCE", "RENEW", "EXCHANGE_ID", "CREATE_SESSION", "RECLAIM_COMPLETE"}
+
+
+def compare_client(told, read):
+    wrong, run = 0, told["name"]
+    client = {op: n for op, n in told["client"].items() if op not in OF_NO_MOUNT}
+
+    def same(what, found, should):
+        nonlocal wrong
+        if found != should:
+            wrong += 1
+            print(f"  WRONG {what}: {found}, not {should}")
+
+    def by_op(measure, how):
+        found = {}
+        for group in get(run, f"nfs.{measure} by op{how}"):
+            op = group["key"]["op"]
+            if group["total"] and op not in OF_NO_MOUNT:
+                found[op] = found.get(op, 0) + group["total"]
+        return found
+
+    print("   client:", told["client"], told["moved"])
+    for how in ("", ", mount", ", server", ", latency", ", server, file", ", file, latency"):
+        found = by_op("ops", how)
+        same(f"nfs.ops by op{how}", found, {op: n[0] for op, n in client.items()})
+    # mountstats tells whole milliseconds of a sum, and so twice.
+    for measure, at, how in (("time", 3, ", server"), ("time", 3, ", latency"), ("round_trip_time", 2, ", file"),
+                             ("queue_time", 1, ", file")):
+        found = by_op(measure, how)
+        for op, n in client.items():
+            near = -0.0011 <= found.get(op, 0) - n[at] / 1e3 <= 0.0011
+            same(f"nfs.{measure} by op{how} of {op}: {found.get(op, 0)}, {n[at]} ms", near, True)
+    for how in (", server", ", latency", ", file, latency"):
+        found = by_op("bytes", how)
+        for op, amount in ((read, told["moved"][0]), ("WRITE", told["moved"][1])):
+            same(f"nfs.bytes by op{how} of {op}", found.get(op, 0), amount)
+    servers = {g["key"]["server"] for g in get(run, "nfs.ops by server where op = GETATTR")}
+    same("servers", servers, {"localhost"} if "GETATTR" in client else servers)
+    if run.endswith("slow"):
+        for group in get(run, f"nfs.mean_latency by op where op = {read} and latency > 39ms"):
+            print("   its client:", group)
+    else:
+        for op in (read, "WRITE"):
+            groups = get(run, f"nfs.ops by file where op = {op} and file = {told['at']}/deep/a")
+            same(f"{op} of a file", sum(g["total"] for g in groups), COUNT)
+        groups = get(run, f"nfs.ops by file where op = COMMIT and file = {told['at']}/e")
+        same("COMMIT of a file", sum(g["total"] for g in groups), client.get("COMMIT", [0])[0])
+        same("COMMIT is among them", "COMMIT" in client, True)
+    for group in get(run, "nfs.ops by op, server, file"):
+        print("    client:", group["key"], group["total"])
     return wrong
 
 

@@ -36,7 +36,9 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let host = Host {
         look: Look {
             detail: Detail::Events,
-            events: ["disk", "net", "tcp", "nfsd"].map(str::to_owned).to_vec(),
+            events: ["disk", "net", "tcp", "nfs", "nfsd"]
+                .map(str::to_owned)
+                .to_vec(),
             with: SOURCES
                 .iter()
                 .filter_map(sources::Entry::only_with)

@@ -126,6 +126,7 @@ pub const SOURCES: &[Entry] = &[
     bpf::tcp::ENTRY,
     bpf::cpu::ENTRY,
     bpf::nfs::ENTRY,
+    bpf::nfs_client::ENTRY,
     bpf::file::ENTRY,
 ];
 
@@ -135,7 +136,7 @@ const ONLY_WITH: &[(&str, &str)] = &[("bpf-file", "file")];
 
 /// Sources in the kernel of what few machines have, and the source that is available where one
 /// does: nobody misses them elsewhere.
-const ONLY_WHERE: &[(&str, &str)] = &[("bpf-nfs", "nfsd")];
+const ONLY_WHERE: &[(&str, &str)] = &[("bpf-nfs", "nfsd"), ("bpf-nfs-client", "nfs")];
 
 impl Entry {
     /// The source without which this one has nothing to observe, if any.

@@ -28,7 +28,13 @@ fn a_build_without_ebpf_says_so() {
         names.push(entry.name);
     }
     let all = [
-        "bpf-disk", "bpf-net", "bpf-tcp", "bpf-cpu", "bpf-nfs", "bpf-file",
+        "bpf-disk",
+        "bpf-net",
+        "bpf-tcp",
+        "bpf-cpu",
+        "bpf-nfs",
+        "bpf-nfs-client",
+        "bpf-file",
     ];
     assert_eq!(names, all);
 }

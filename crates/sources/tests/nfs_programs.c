@@ -1,69 +1,14 @@
 /*
- * The programs of the NFS server, compiled for this machine: the kernel's helpers are functions
- * here, its structs are made. So they are run where no kernel has an NFS server.
+ * The programs of the NFS server, run outside the kernel.
  */
-#include "kernel.h"
-
-extern int printf(const char *format, ...);
-extern int strcmp(const char *a, const char *b);
-extern char *strncpy(char *to, const char *from, unsigned long room);
-extern unsigned long strlen(const char *text);
-extern void *memcpy(void *to, const void *from, unsigned long length);
-extern void *calloc(unsigned long count, unsigned long size);
-
-/* No kernel, and so no field of one. */
-#define __builtin_preserve_field_info(field, what) 0
-
-#include "nfs.bpf.c"
-
-/* ---- maps and helpers ---- */
+#define PROGRAMS "nfs.bpf.c"
+#include "nfs_made.h"
 
 #define THREADS 4
-static struct all_op_names all_names;
-static struct all_clients all_of_clients;
-static struct all_op_rows all_of_op_rows;
-static struct nfs_all_sums *all_rest;
-static struct chunk *all_chunks;
-static struct row *all_of_rows;
-static struct control control_of = {1, 2};
-static struct lost lost_of;
-static struct path_room room_of;
 static struct serving served[THREADS];
-static u64 told[TOLD], told_by_name[TOLD];
-static u32 rows_given;
-static bool is_full;
-static u64 now_is;
-static struct task_struct thread;
-static struct path_record last_path;
-static u32 paths_told;
 
-static void *look(void *map, const void *key)
+static void *own(void *map, u32 place)
 {
-    u32 place = *(u32 *)key;
-    if (map == (void *)&op_names)
-        return &all_names;
-    if (map == (void *)&clients)
-        return &all_of_clients;
-    if (map == (void *)&op_rows)
-        return &all_of_op_rows;
-    if (map == (void *)&nfs_rest)
-        return place < CLIENTS ? &all_rest[place] : NULL;
-    if (map == (void *)&paths)
-        return place < 2 * CHUNKS && !is_full ? &all_chunks[place] : NULL;
-    if (map == (void *)&rows)
-        return place < 128 ? &all_of_rows[place] : NULL;
-    if (map == (void *)&taken)
-        return &rows_given;
-    if (map == (void *)&control)
-        return &control_of;
-    if (map == (void *)&losses)
-        return &lost_of;
-    if (map == (void *)&scratch)
-        return &room_of;
-    if (map == (void *)&told_files)
-        return &told[place];
-    if (map == (void *)&told_names)
-        return &told_by_name[place];
     if (map == (void *)&servings && place < THREADS && served[place].client)
         return &served[place];
     return NULL;
@@ -81,97 +26,21 @@ static long lose(void *map, const void *key)
     return 0;
 }
 
-static u64 clock(void)
-{
-    return now_is;
-}
-
-static u32 processor(void)
-{
-    return 0;
-}
-
-static long copy(void *to, u32 size, const void *from)
-{
-    memcpy(to, from, size);
-    return 0;
-}
-
-static long copy_text(void *to, u32 size, const void *from)
-{
-    strncpy(to, from, size);
-    return strlen(from) + 1;
-}
-
-static struct task_struct *this_thread(void)
-{
-    return &thread;
-}
-
-static long send(void *ring, void *data, u64 size, u64 flags)
-{
-    memcpy(&last_path, data, size);
-    paths_told++;
-    return 0;
-}
-
-static u64 waiting(void *ring, u64 what)
-{
-    return 0;
-}
-
-static void prepare(void)
-{
-    all_rest = calloc(CLIENTS, sizeof(*all_rest));
-    all_chunks = calloc(2 * CHUNKS, sizeof(*all_chunks));
-    all_of_rows = calloc(128, sizeof(*all_of_rows));
-    thread.pid = 1;
-    map_lookup = look;
-    map_update = put;
-    map_delete = lose;
-    ktime = clock;
-    cpu_number = processor;
-    read_kernel = copy;
-    read_kernel_text = copy_text;
-    current_task = this_thread;
-    ring_output = send;
-    ring_query = waiting;
-}
-
 /* ---- what the kernel has ---- */
 
-struct inet_peer {
-    u16 family;
-    u16 port;
-    u8 address[4];
-    u64 rest[3];
-};
 /* A request with its address in it. */
 static struct {
     struct svc_rqst rq;
     struct inet_peer more;
 } request;
 
-static struct super_block disk = {.s_dev = 7};
-static struct inode inode = {.i_sb = &disk, .i_ino = 99};
-/* Its first entry, and as what that is found from the inode. */
-static struct {
-    struct dentry entry;
-    struct dentry___nfs as_nfs;
-} named;
-static struct dentry root;
 static struct svc_fh handle;
 
 static void make_file(const char *name)
 {
-    root.d_sb = named.entry.d_sb = &disk;
-    root.d_parent = &root;
-    disk.s_root = &root;
-    named.entry.d_parent = &root;
-    named.entry.d_name.name = (const unsigned char *)name;
-    inode.i_dentry.first = (void *)&named.entry;
     /* Only the inode is read through the entry that the handle has. */
     static struct dentry___nfs seen;
+    name_file(name);
     seen.d_inode = &inode;
     handle.fh_dentry = (void *)&seen;
 }
@@ -216,48 +85,6 @@ static void answered(u64 when)
     now_is = when;
     nfs_answered(ctx);
 }
-
-/* ---- what was counted ---- */
-
-static struct entry *entry_for(u32 op)
-{
-    static struct entry none;
-    for (int i = 0; i < 2 * CHUNKS * CHUNK; i++) {
-        struct entry *entry = &all_chunks[i / CHUNK].entry[i % CHUNK];
-        if (entry->key && entry->op == op)
-            return entry;
-    }
-    return &none;
-}
-
-static u64 all_ops(void)
-{
-    u64 sum = 0;
-    for (int i = 0; i < 2 * CHUNKS * CHUNK; i++)
-        sum += all_chunks[i / CHUNK].entry[i % CHUNK].ops;
-    return sum;
-}
-
-/* Of all rows of operations, or of bytes. */
-static u64 in_rows(u32 kind)
-{
-    u64 sum = 0;
-    for (int row = kind; row < 128; row += ROWS) {
-        for (int cell = 0; cell < CELLS; cell++)
-            sum += all_of_rows[row].cell[cell];
-    }
-    return sum;
-}
-
-static int failed;
-#define IS(what, expected)                                                                        \
-    do {                                                                                          \
-        s64 is = (s64)(what), wanted = (s64)(expected);                                           \
-        if (is != wanted) {                                                                       \
-            printf("%s is %lld, not %lld\n", #what, is, wanted);                                  \
-            failed = 1;                                                                           \
-        }                                                                                         \
-    } while (0)
 
 /* ---- checks ---- */
 
@@ -425,21 +252,12 @@ static void nameless(void)
 
 int main(int count, char **words)
 {
-    static const struct {
-        const char *name;
-        void (*check)(void);
-    } checks[] = {
+    static const struct check checks[] = {
         {"version_3", version_3}, {"compound", compound},         {"others", others},
         {"names", names},         {"many_clients", many_clients}, {"no_room", no_room},
-        {"nameless", nameless},
+        {"nameless", nameless},   {NULL, NULL},
     };
-    prepare();
-    for (int i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
-        if (count > 1 && !strcmp(words[1], checks[i].name)) {
-            checks[i].check();
-            return failed;
-        }
-    }
-    printf("there is no such check\n");
-    return 1;
+    map_update = put;
+    map_delete = lose;
+    return run(checks, count, words);
 }

@@ -71,7 +71,7 @@ fn arguments(command: Command) -> Command {
                 .default_value("events"),
         )
         .arg(
-            option("events", "LIST", "Whose events to keep, separated by commas: disk, net, tcp, file, nfsd, or all")
+            option("events", "LIST", "Whose events to keep, separated by commas: disk, net, tcp, file, nfs, nfsd, or all")
                 .value_delimiter(',')
                 .default_value("disk"),
         )
@@ -300,7 +300,7 @@ fn is_given(matches: &ArgMatches, option: &str) -> bool {
 }
 
 /// Subjects that have events, and those that are observed only if asked for.
-const EVENTS: [&str; 5] = ["disk", "net", "tcp", "file", "nfsd"];
+const EVENTS: [&str; 6] = ["disk", "net", "tcp", "file", "nfs", "nfsd"];
 const WITH: [&str; 1] = ["file"];
 
 fn look(matches: &ArgMatches) -> Result<Look, Failure> {

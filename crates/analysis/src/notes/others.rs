@@ -16,8 +16,14 @@ const OF_EVENTS: &str = "interface";
 
 /// Sources that have others. Only of their tables all is read once more: a day of disks takes a
 /// second to read.
-const SOURCES: [&str; 6] = [
-    "process", "bpf-cpu", "bpf-file", "bpf-net", "bpf-nfs", "bpf-tcp",
+const SOURCES: [&str; 7] = [
+    "process",
+    "bpf-cpu",
+    "bpf-file",
+    "bpf-net",
+    "bpf-nfs",
+    "bpf-nfs-client",
+    "bpf-tcp",
 ];
 
 impl Asked<'_> {

@@ -34,7 +34,8 @@ pub(super) const NFS: Subject = Subject {
         sum(
             "bytes",
             Bytes,
-            "Bytes of file content, as programs or as the server saw them.",
+            "Bytes of file content, as programs or as the server saw them; by file or latency, as \
+             the server did.",
         ),
         sum("sends", Count, "Requests handed to the connections."),
         sum("replies", Count, "Replies that came in."),
@@ -62,6 +63,18 @@ pub(super) const NFS: Subject = Subject {
             "program: what programs asked for; server: what READ and WRITE moved.",
         ),
         word("server", "Name or address of the server."),
+        word(
+            "file",
+            "Path of the file that was read, written or committed; (none): of other operations.",
+        ),
+        number(
+            "latency",
+            Seconds,
+            "Time of the operation from the request to its end, queueing included.",
+        ),
+        number("round_trip", Seconds, "Its time from sending to the reply."),
+        number("queue", Seconds, "Its time waiting to be sent."),
+        number("size", Bytes, "Bytes that it read or wrote."),
     ],
     tables: &[
         sparse(
@@ -91,6 +104,39 @@ pub(super) const NFS: Subject = Subject {
             "nfs",
             &["server"],
             &["sends", "replies", "bad_xids", "connects", "backlog"],
+        ),
+        sparse(
+            "nfs_file",
+            "bpf-nfs-client",
+            &["op", "server", "file"],
+            &["ops", "bytes", "time"],
+        ),
+        histogram(
+            "nfs_latency",
+            "bpf-nfs-client",
+            &["op", "latency"],
+            &["ops", "bytes"],
+        ),
+        events(
+            "nfs_event",
+            "bpf-nfs-client",
+            &[
+                "op",
+                "server",
+                "file",
+                "latency",
+                "round_trip",
+                "queue",
+                "size",
+            ],
+            &[
+                ("ops", Stored::One),
+                ("bytes", Stored::Dimension("size")),
+                ("time", Stored::Dimension("latency")),
+                ("round_trip_time", Stored::Dimension("round_trip")),
+                ("queue_time", Stored::Dimension("queue")),
+            ],
+            &[],
         ),
     ],
     derived: &[

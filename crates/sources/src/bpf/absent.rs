@@ -27,6 +27,7 @@ absent!(disk, "bpf-disk");
 absent!(net, "bpf-net");
 absent!(tcp, "bpf-tcp");
 absent!(nfs, "bpf-nfs");
+absent!(nfs_client, "bpf-nfs-client");
 absent!(file, "bpf-file");
 absent!(cpu, "bpf-cpu");
 

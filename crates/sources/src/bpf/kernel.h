@@ -91,6 +91,8 @@ static struct task_struct *(*current_task)(void) = (void *)158;
 
 /* Whether the running kernel has the field. */
 #define HAS(field) __builtin_preserve_field_info(field, 2)
+/* Its bytes there. */
+#define WIDTH(field) __builtin_preserve_field_info(field, 1)
 
 /*
  * Cells are written by one program of one lane only: a lane is a processor, or several where

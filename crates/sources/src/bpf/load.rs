@@ -38,16 +38,16 @@ pub(super) fn arguments(event: &str) -> Option<u32> {
     ARGUMENTS.get()?.get(event).copied()
 }
 
-/// Whether the NFS server's types are described.
-static SERVES: OnceLock<bool> = OnceLock::new();
+/// Of each module whether its types are described.
+static DESCRIBED: OnceLock<[bool; types::MODULES.len()]> = OnceLock::new();
 
-/// Whether the kernel, or the module, tells the types of its NFS server.
+/// Whether the kernel, or that module, tells the types that programs read of it.
 ///
 /// # Errors
 /// Where it tells none at all.
-pub(super) fn describes_nfs() -> Result<bool, Availability> {
+pub(super) fn describes(module: usize) -> Result<bool, Availability> {
     structs()?;
-    Ok(SERVES.get().is_some_and(|is| *is))
+    Ok(DESCRIBED.get().is_some_and(|is| is[module]))
 }
 
 /// What programs read, by which the loader fits them to this kernel.
@@ -57,7 +57,7 @@ fn structs() -> Result<&'static Btf, Availability> {
         let reduced = types::of_this_kernel().map_err(|e| e.to_string())?;
         *HOOKS_FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(reduced.hooks);
         let _ = ARGUMENTS.set(reduced.arguments);
-        let _ = SERVES.set(reduced.has_module);
+        let _ = DESCRIBED.set(reduced.modules);
         parse(&reduced.structs)
     };
     let structs = STRUCTS.get_or_init(read);

@@ -17,6 +17,7 @@ mod losses;
 mod mounts;
 pub mod net;
 pub mod nfs;
+pub mod nfs_client;
 mod rest;
 mod ring;
 pub mod tcp;

@@ -37,10 +37,6 @@ struct serving {
 /* By thread. Those that have ended are forgotten when others need the room. */
 MAP(servings, LRU_HASH, u32, struct serving, 4096);
 
-/* The number of the program NFS; that of its access lists has another and is not counted, as the
- * kernel does not count it either. */
-#define NFS_PROGRAM 100003
-
 INLINE struct serving *serving_now(void)
 {
     u32 pid = current_task()->pid;

@@ -2,31 +2,32 @@
 //!
 //! Its tracepoints are those of the modules `nfsd` and `sunrpc`, which have to be there when
 //! recording begins. What `/proc/net/rpc/nfsd` counts is counted here too, and as often
-//! (`docs/decisions/0021-nfs-events.md`).
+//! (`docs/decisions/0021-nfs-events.md`). The client (`nfs_client.rs`) counts in the same way.
 //!
 //! <https://docs.kernel.org/trace/events.html>
 
-mod known;
+pub(super) mod known;
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use aya::maps::{Array, MapData};
 use run::manifest::Program;
-use run::rows::TableId;
+use run::rows::{Rows as Appended, TableId};
 use run::{Nanos, Sink, Word, grid};
 
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
 use super::entries::{Counts, Entry as Counted, largest};
-use super::load::{Constant, Lanes, Loaded, describes_nfs, load};
+use super::load::{Constant, Lanes, Loaded, describes, load};
 use super::losses::Losses;
 use super::rest::{Rest, Rests, SUM_WORDS, values};
 use super::ring::Ring;
+use super::types::NFS_SERVER;
 use super::who::{Who, u32_at, u64_at};
 use crate::{Availability, Detail, Entry, Host, Lost, Source};
-use known::{CLIENTS, Clients, Known, OPS, OpNames};
+use known::{CLIENTS, Clients, Known, Names, OPS, OpNames};
 
 /// The source.
 pub const ENTRY: Entry = Entry {
@@ -50,16 +51,53 @@ const HOOKS: [Hook; 7] = [
     Hook::needed("nfs_begin", "svc_process"),
 ];
 
+/// What the two sides of NFS do not share.
+pub(super) struct Side {
+    /// The programs, and where they wait.
+    pub(super) object: &'static [u8],
+    pub(super) hooks: &'static [Hook],
+    /// Whose events are told.
+    pub(super) subject: &'static str,
+    /// How operations and who is at the other side are called.
+    pub(super) names: Names,
+    pub(super) by_file: &'static str,
+    pub(super) latency: &'static str,
+    pub(super) event: &'static str,
+    /// Appends an event: its operation, who is at the other side, its file.
+    pub(super) push: fn(&mut Appended, Nanos, [Word; 3], &Record),
+}
+
+const SERVER: Side = Side {
+    object: super::object!("nfs"),
+    hooks: &HOOKS,
+    subject: "nfsd",
+    names: Names::SERVER,
+    by_file: "nfsd_file",
+    latency: "nfsd_latency",
+    event: "nfsd_event",
+    push: |rows, time, words, record| {
+        rows.event(
+            time,
+            words,
+            [record.latency(), record.bytes(), record.weight()],
+        );
+    },
+};
+
 /// Two rows an operation.
 const ROWS: u32 = 128;
 /// Bytes of `struct nfs_event`.
-const SIZE: usize = 48;
+const SIZE: usize = 64;
+
+/// A `struct nfs_event`.
+pub(super) struct Record([u8; SIZE]);
 /// Entries with a name of their own, for each process that a sample names.
 const NAMED: usize = 10;
 
 type OpRows = [u32; OPS];
 
 struct Nfs {
+    side: &'static Side,
     loaded: Loaded,
     losses: Losses,
     names: Array<MapData, OpNames>,
@@ -81,6 +119,7 @@ struct Nfs {
     marks: u64,
     by_file: TableId,
     latency: TableId,
+    event: TableId,
 }
 
 fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
@@ -88,15 +127,20 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
     let path = host.proc("net/rpc/nfsd");
     let needs = "the NFS server's module (modprobe nfsd; starting the server loads it)";
     std::fs::metadata(&path).map_err(|e| Availability::of(&path, &e, needs, "run as root"))?;
-    if !describes_nfs()? {
+    if !describes(NFS_SERVER)? {
         return Err(Availability::Unsupported {
             needs: "a kernel that describes its modules' types, CONFIG_DEBUG_INFO_BTF_MODULES, \
                     and the module nfsd from before the recording began"
                 .into(),
         });
     }
+    open_side(host, &SERVER)
+}
+
+/// Loads the programs of that side.
+pub(super) fn open_side(host: &Host, side: &'static Side) -> Result<Box<dyn Source>, Availability> {
     let lanes = Lanes::of_this_machine();
-    let with_events = host.look.events_of("nfsd");
+    let with_events = host.look.events_of(side.subject);
     let ring = if with_events {
         host.look.ring_bytes / 2
     } else {
@@ -110,8 +154,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         Constant::Flag("with_events", with_events),
     ];
     let sizes = [("rows", ROWS * lanes.count), ("ring", ring)];
-    let mut loaded = load(host, super::object!("nfs"), &sizes, &constants, &HOOKS)?;
+    let mut loaded = load(host, side.object, &sizes, &constants, side.hooks)?;
     Ok(Box::new(Nfs {
+        side,
         names: loaded.array("op_names")?,
         clients: loaded.array("clients")?,
         rest: Rests::new(loaded.array("nfs_rest")?),
@@ -125,8 +170,9 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         offset: 0,
         taken: 0,
         marks: 0,
-        by_file: TableId::of("nfsd_file"),
-        latency: TableId::of("nfsd_latency"),
+        by_file: TableId::of(side.by_file),
+        latency: TableId::of(side.latency),
+        event: TableId::of(side.event),
         losses: loaded.losses()?,
         loaded,
     }))
@@ -167,7 +213,7 @@ impl Source for Nfs {
     }
 
     fn lost(&mut self) -> Option<Lost> {
-        Some(self.losses.read("nfsd_event"))
+        Some(self.losses.read(self.side.event))
     }
 
     fn one_in(&mut self, n: u32) {
@@ -178,7 +224,8 @@ impl Source for Nfs {
 impl Nfs {
     /// Operations and clients, as far as the program has met them.
     fn known(&mut self, out: &mut Sink) -> io::Result<Known> {
-        let mut known = self.known.take().unwrap_or_else(|| Known::new(out));
+        let names = self.side.names;
+        let mut known = self.known.take().unwrap_or_else(|| Known::new(names, out));
         let names = self.names.get(&0, 0).map_err(io::Error::other)?;
         let clients = self.clients.get(&0, 0).map_err(io::Error::other)?;
         known.read(&names, &clients, out);
@@ -187,25 +234,21 @@ impl Nfs {
 
     /// Takes all that waits in the ring; answers with the number of events.
     fn take_records(&mut self, known: &mut Known, out: &mut Sink) -> u64 {
-        let (table, offset) = (TableId::of("nfsd_event"), self.offset);
+        let (table, offset, push) = (self.event, self.offset, self.side.push);
         let (names, clients) = (&self.names, &self.clients);
         self.ring.drain(out, |record: &[u8; SIZE], _, who, out| {
-            let (op, client) = (half(record, 4), half(record, 6));
+            let record = Record(*record);
+            let (op, client) = (record.half(4), record.half(6));
             // The program may have met them since its tables were read.
             if !known.knows(op, client)
                 && let (Ok(names), Ok(clients)) = (names.get(&0, 0), clients.get(&0, 0))
             {
                 known.read(&names, &clients, out);
             }
-            let file = file_word(who, u64_at(record, 32), known, out);
+            let file = file_word(who, u64_at(&record.0, 32), known, out);
             let words = [known.op(op), known.client(client), file];
-            let numbers = [
-                u64_at(record, 16) as f64 / 1e9,
-                u64_at(record, 24) as f64,
-                f64::from(u32_at(record, 40)),
-            ];
-            let time = u64_at(record, 8) as Nanos + offset;
-            out.events(table).event(time, words, numbers);
+            let time = u64_at(&record.0, 8) as Nanos + offset;
+            push(out.events(table), time, words, &record);
         })
     }
 
@@ -220,7 +263,7 @@ impl Nfs {
         self.rest.grown(0..CLIENTS)
     }
 
-    /// Rows of `nfsd_file`.
+    /// Rows by operation, other side and file.
     fn tell(&mut self, named: &[Counted], others: Rest, known: &Known, out: &mut Sink) {
         for entry in named {
             let file = file_word(&mut self.ring.who, entry.file, known, out);
@@ -233,7 +276,7 @@ impl Nfs {
         }
     }
 
-    /// Rows of `nfsd_latency`.
+    /// Rows by operation and latency.
     fn histograms(&mut self, known: &Known, write: bool, out: &mut Sink) -> io::Result<()> {
         let op_rows = self.op_rows.get(&0, 0).map_err(io::Error::other)?;
         let own = op_rows.iter().enumerate().filter(|(_, first)| **first > 0);
@@ -260,6 +303,32 @@ fn file_word(who: &mut Who, file: u64, known: &Known, out: &mut Sink) -> Word {
     }
 }
 
-fn half(record: &[u8; SIZE], at: usize) -> usize {
-    usize::from(u16::from_ne_bytes([record[at], record[at + 1]]))
+impl Record {
+    fn half(&self, at: usize) -> usize {
+        usize::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]))
+    }
+
+    fn seconds(&self, at: usize) -> f64 {
+        u64_at(&self.0, at) as f64 / 1e9
+    }
+
+    pub(super) fn latency(&self) -> f64 {
+        self.seconds(16)
+    }
+
+    pub(super) fn bytes(&self) -> f64 {
+        u64_at(&self.0, 24) as f64
+    }
+
+    pub(super) fn weight(&self) -> f64 {
+        f64::from(u32_at(&self.0, 40))
+    }
+
+    pub(super) fn round_trip(&self) -> f64 {
+        self.seconds(48)
+    }
+
+    pub(super) fn queue(&self) -> f64 {
+        self.seconds(56)
+    }
 }

@@ -1,11 +1,16 @@
 /*
- * What is counted of an operation of the NFS server, and whose it is.
+ * What is counted of an operation of NFS, and whose it is: at the server, of which client it is, at
+ * the client, of which server.
  */
 #pragma once
 #include "control.h"
 #include "entries.h"
 #include "rows.h"
 #include "who.h"
+
+/* The number of the program NFS; that of its access lists has another and is not counted, as the
+ * kernel does not count it either. */
+#define NFS_PROGRAM 100003
 
 /* ---- operations ---- */
 
@@ -64,7 +69,7 @@ ONCE u32 op_named(u64 address)
     return OTHER_OP;
 }
 
-/* ---- clients ---- */
+/* ---- clients, or servers ---- */
 
 struct in6_addr {
     u8 bytes[16];
@@ -142,6 +147,9 @@ ONCE u32 client_of(u64 address)
 struct operation {
     u64 now;
     u64 latency;
+    /* Parts of that, where they are known. */
+    u64 round_trip;
+    u64 queue;
     u64 bytes;
     u64 file;
     u32 op;
@@ -158,6 +166,8 @@ struct nfs_event {
     u64 file;
     u32 weight;
     u32 none;
+    u64 round_trip;
+    u64 queue;
 };
 
 /* The histograms: two rows an operation, of operations and of their bytes; where its first is,
@@ -280,6 +290,8 @@ ONCE int tell(struct operation *x)
     event->file = x->file;
     event->weight = weight;
     event->none = 0;
+    event->round_trip = x->round_trip;
+    event->queue = x->queue;
     ring_submit(event, ring_flags(sizeof(*event)));
     return 0;
 }

@@ -22,8 +22,31 @@ const HOOKS: &str = include_str!(concat!(env!("OUT_DIR"), "/hooks.txt"));
 
 /// What programs read that a module describes, where it is one. Its types are numbered behind the
 /// kernel's, and are named behind them.
-const MODULE: &str = "/sys/kernel/btf/nfsd";
-const OF_MODULE: [&[u8]; 2] = [b"svc_rqst", b"svc_fh"];
+pub(super) struct Module {
+    path: &'static str,
+    structs: &'static [&'static [u8]],
+}
+
+/// Modules, each of which is known by its place here.
+pub(super) const MODULES: [Module; 2] = [
+    Module {
+        path: "/sys/kernel/btf/nfsd",
+        structs: &[b"svc_rqst", b"svc_fh"],
+    },
+    Module {
+        path: "/sys/kernel/btf/nfs",
+        structs: &[
+            b"rpc_task",
+            b"rpc_procinfo",
+            b"rpc_clnt",
+            b"rpc_xprt",
+            b"nfs_pgio_header",
+            b"nfs_commit_data",
+        ],
+    },
+];
+pub(super) const NFS_SERVER: usize = 0;
+pub(super) const NFS_CLIENT: usize = 1;
 
 /// What a tracepoint's type begins with. Iterators and functions are functions.
 const TRACEPOINT: &[u8] = b"btf_trace_";
@@ -317,22 +340,31 @@ impl Description {
     }
 }
 
+/// A type of one of several descriptions, of which the first is the kernel's, by its number there.
+type Type = (usize, u32);
+
 /// Those structs with what lies inside them by value, numbered anew.
-fn structs(all: &All<'_>, mut open: Vec<u32>) -> Option<Vec<u8>> {
+fn structs(all: &[&All<'_>], mut open: Vec<Type>) -> Option<Vec<u8>> {
+    // What a module has of the kernel's is the kernel's.
+    let own = |of: usize, id: u32| {
+        let is_kernels = (id as usize) < all[0].starts.len();
+        (if is_kernels { 0 } else { of }, id)
+    };
     let mut wanted = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if id == 0 || !wanted.insert(id) {
+    while let Some((of, id)) = open.pop() {
+        if id == 0 || !wanted.insert((of, id)) {
             continue;
         }
-        let (bytes, kind, parts) = all.get(id)?;
+        let (bytes, kind, parts) = all[of].get(id)?;
         for at in inside(kind, parts) {
-            open.push(word(bytes, at)?);
+            open.push(own(of, word(bytes, at)?));
         }
     }
-    let numbers: HashMap<u32, u32> = wanted.iter().copied().zip(1..).collect();
+    let numbers: HashMap<Type, u32> = wanted.iter().copied().zip(1..).collect();
     let mut structs = Description::with_room(wanted.len() as u32);
-    for id in &wanted {
-        structs.add(all, *id, |id| numbers.get(&id).copied().unwrap_or(0))?;
+    for (of, id) in &wanted {
+        let number = |id| numbers.get(&own(*of, id)).copied().unwrap_or(0);
+        structs.add(all[*of], *id, number)?;
     }
     (!wanted.is_empty()).then(|| structs.bytes())
 }
@@ -374,8 +406,8 @@ pub(super) struct Reduced {
     pub(super) hooks: Vec<u8>,
     /// Arguments of the tracepoints among them, which differ between kernels.
     pub(super) arguments: HashMap<String, u32>,
-    /// Whether what programs read of the module is there.
-    pub(super) has_module: bool,
+    /// Of each module, whether what programs read of it is there.
+    pub(super) modules: [bool; MODULES.len()],
 }
 
 /// Whether those types have all these names.
@@ -387,23 +419,37 @@ fn are_named(all: &All<'_>, ids: &[u32], names: &[&[u8]]) -> bool {
 }
 
 /// `None` if `bytes` is not in the format, or has nothing of what the programs need. What of a
-/// module is not in the format is left out.
-fn reduce(bytes: &[u8], module: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
-    let (all, found) = All::open(bytes, wanted)?;
-    let mut read = found.structs;
-    let of_module = All::of_module(module, &all, &OF_MODULE);
-    let types = match &of_module {
-        Some((more, found)) => {
-            read.extend(found);
-            more
+/// module is not in the format is left out; where the kernel has it in itself it is there.
+fn reduce(
+    bytes: &[u8],
+    modules: &[Vec<u8>; MODULES.len()],
+    wanted: &Wanted<'_>,
+) -> Option<Reduced> {
+    let (kernel, found) = All::open(bytes, wanted)?;
+    let of_modules: Vec<_> = MODULES
+        .iter()
+        .zip(modules)
+        .map(|(module, bytes)| All::of_module(bytes, &kernel, module.structs))
+        .collect();
+    let mut all = vec![&kernel];
+    let mut read: Vec<Type> = found.structs.iter().map(|id| (0, *id)).collect();
+    for (types, found) in of_modules.iter().flatten() {
+        read.extend(found.iter().map(|id| (all.len(), *id)));
+        all.push(types);
+    }
+    let has = |place: usize| match &of_modules[place] {
+        // What the kernel has too, its modules leave to it.
+        Some((types, ids)) => {
+            let ids = [&ids[..], &found.structs].concat();
+            are_named(types, &ids, MODULES[place].structs)
         }
-        None => &all,
+        None => are_named(&kernel, &found.structs, MODULES[place].structs),
     };
     Some(Reduced {
-        arguments: arguments(&all, &found.hooks),
-        hooks: hooks(&all, &found.hooks)?,
-        has_module: are_named(types, &read, &OF_MODULE),
-        structs: structs(types, read)?,
+        arguments: arguments(&kernel, &found.hooks),
+        hooks: hooks(&kernel, &found.hooks)?,
+        modules: std::array::from_fn(has),
+        structs: structs(&all, read)?,
     })
 }
 
@@ -417,13 +463,13 @@ fn reduce(bytes: &[u8], module: &[u8], wanted: &Wanted<'_>) -> Option<Reduced> {
 pub(super) fn of_this_kernel() -> io::Result<Reduced> {
     let wanted = Wanted::new(STRUCTS, HOOKS);
     let mut file = File::open(KERNEL)?;
-    let module = std::fs::read(MODULE).unwrap_or_default();
+    let modules = MODULES.map(|m| std::fs::read(m.path).unwrap_or_default());
     let reduced = if let Ok(bytes) = map(&file) {
-        reduce(&bytes, &module, &wanted)
+        reduce(&bytes, &modules, &wanted)
     } else {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        reduce(&bytes, &module, &wanted)
+        reduce(&bytes, &modules, &wanted)
     };
     reduced.ok_or_else(|| io::Error::other("of another format"))
 }

@@ -25,8 +25,25 @@ const CLIENT_WORDS: usize = 4;
 pub(super) type OpNames = [u64; NAMED * NAME_WORDS];
 pub(super) type Clients = [u64; CLIENTS * CLIENT_WORDS];
 
+/// How operations that came by name, and who is at the other side, are called.
+#[derive(Clone, Copy)]
+pub(in crate::bpf) struct Names {
+    /// What the kernel says, and what stands for that.
+    pub(in crate::bpf) prefix: (&'static str, &'static str),
+    /// What an address is called, if not by itself.
+    pub(in crate::bpf) other_side: fn(&str) -> Option<String>,
+}
+
+impl Names {
+    pub(super) const SERVER: Names = Names {
+        prefix: ("OP_", "v4 "),
+        other_side: |_| None,
+    };
+}
+
 /// The words of places.
 pub(super) struct Known {
+    names: Names,
     ops: [Option<Word>; OPS],
     clients: [Option<Word>; CLIENTS],
     other: Word,
@@ -34,9 +51,10 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(out: &mut Sink) -> Known {
+    pub(super) fn new(names: Names, out: &mut Sink) -> Known {
         let (other, none) = (out.word("(other)"), out.word("(none)"));
         Known {
+            names,
             ops: [None; OPS],
             clients: [None; CLIENTS],
             other,
@@ -74,7 +92,7 @@ impl Known {
         let (names, _) = names.as_chunks::<NAME_WORDS>();
         for (place, word) in self.ops.iter_mut().enumerate().filter(|w| w.1.is_none()) {
             let name = match place.checked_sub(FIRST_NAMED) {
-                Some(at) => name_of(&names[at]),
+                Some(at) => name_of(&names[at], self.names.prefix),
                 None => numbered(place),
             };
             *word = name.map(|n| out.word(&n));
@@ -82,7 +100,8 @@ impl Known {
         let (clients, _) = clients.as_chunks::<CLIENT_WORDS>();
         for (word, client) in self.clients.iter_mut().zip(clients) {
             if word.is_none() {
-                *word = client_name(client).map(|n| out.word(&n));
+                let called = |address: String| (self.names.other_side)(&address).unwrap_or(address);
+                *word = client_name(client).map(|n| out.word(&called(n)));
             }
         }
     }
@@ -98,15 +117,15 @@ fn numbered(place: usize) -> Option<String> {
     }
 }
 
-/// `v4 READ` of `OP_READ`; `None`: nothing has that place.
-fn name_of(words: &[u64; NAME_WORDS]) -> Option<String> {
+/// `v4 READ` of `OP_READ`, with that prefix; `None`: nothing has that place.
+fn name_of(words: &[u64; NAME_WORDS], (said, called): (&str, &str)) -> Option<String> {
     if words[0] == 0 || words[1] == 0 {
         return None;
     }
     let bytes: Vec<u8> = words[1..].iter().flat_map(|w| w.to_ne_bytes()).collect();
     let name = bytes.split(|b| *b == 0).next().unwrap_or_default();
-    let name = name.strip_prefix(b"OP_").unwrap_or(name);
-    Some(format!("v4 {}", printable(name)))
+    let name = name.strip_prefix(said.as_bytes()).unwrap_or(name);
+    Some(format!("{called}{}", printable(name)))
 }
 
 fn client_name(words: &[u64; CLIENT_WORDS]) -> Option<String> {
@@ -144,15 +163,16 @@ mod tests {
     #[test]
     fn an_operation_that_came_by_name() {
         let mut words = [0; NAME_WORDS];
-        assert_eq!(name_of(&words), None);
+        let of = |words: &[u64; NAME_WORDS]| name_of(words, Names::SERVER.prefix);
+        assert_eq!(of(&words), None);
         let mut text = [0; 32];
         text[..25].copy_from_slice(b"OP_SETCLIENTID_CONFIRM\0xy");
         words[0] = 9;
-        assert_eq!(name_of(&words), None, "its name is being written");
+        assert_eq!(of(&words), None, "its name is being written");
         for (word, bytes) in words[1..].iter_mut().zip(text.as_chunks().0) {
             *word = u64::from_ne_bytes(*bytes);
         }
-        assert_eq!(name_of(&words).as_deref(), Some("v4 SETCLIENTID_CONFIRM"));
+        assert_eq!(of(&words).as_deref(), Some("v4 SETCLIENTID_CONFIRM"));
         assert_eq!(Family::V4.name(36), "v4 SETCLIENTID_CONFIRM");
     }
 
@@ -170,7 +190,7 @@ mod tests {
     #[test]
     fn what_has_no_place_is_of_others() {
         let mut out = Sink::new();
-        let mut known = Known::new(&mut out);
+        let mut known = Known::new(Names::SERVER, &mut out);
         let mut clients = [0; CLIENTS * CLIENT_WORDS];
         clients[5 * CLIENT_WORDS + 1] = u64::from_ne_bytes([10, 9, 8, 2, 0, 0, 0, 0]);
         clients[5 * CLIENT_WORDS + 3] = 2 | 1 << 32;

@@ -1,6 +1,9 @@
 use super::*;
 use aya::{Btf, Endianness};
 
+/// No module is there.
+const NONE: [Vec<u8>; MODULES.len()] = [const { Vec::new() }; MODULES.len()];
+
 #[test]
 fn the_reduced_types_can_be_read_and_are_few() {
     let Ok(bytes) = std::fs::read(KERNEL) else {
@@ -11,7 +14,7 @@ fn the_reduced_types_can_be_read_and_are_few() {
         "btf_trace_block_rq_issue\nbpf_iter_task",
     );
     let (all, _) = All::open(&bytes, &wanted).unwrap();
-    let reduced = reduce(&bytes, &[], &wanted).unwrap();
+    let reduced = reduce(&bytes, &NONE, &wanted).unwrap();
     assert!(reduced.structs.len() < bytes.len() / 20);
     assert!(reduced.hooks.len() < bytes.len() / 2);
     for of in [&reduced.structs, &reduced.hooks] {
@@ -88,7 +91,7 @@ fn arguments_of_a_tracepoint_are_counted() {
             ([34, of(kind::TYPEDEF, 0), 2], &[]),
         ];
         let wanted = Wanted::new("request", "btf_trace_block_rq_issue\nbtf_trace_other");
-        let reduced = reduce(&made(types, names), &[], &wanted).unwrap();
+        let reduced = reduce(&made(types, names), &NONE, &wanted).unwrap();
         let counted = HashMap::from([("block_rq_issue".to_owned(), expected)]);
         assert_eq!(reduced.arguments, counted);
     }
@@ -127,13 +130,13 @@ fn the_types_of_new_kernels_are_mapped() {
 fn what_is_no_description_is_refused() {
     let wanted = Wanted::new(STRUCTS, HOOKS);
     for bytes in [&[][..], &[0; 100]] {
-        assert!(reduce(bytes, &[], &wanted).is_none());
+        assert!(reduce(bytes, &NONE, &wanted).is_none());
     }
     let mut cut = vec![0x9f, 0xeb, 1, 0];
     for field in [24_u32, 0, 900, 900, 10] {
         cut.extend_from_slice(&field.to_ne_bytes());
     }
-    assert!(reduce(&cut, &[], &wanted).is_none());
+    assert!(reduce(&cut, &NONE, &wanted).is_none());
 }
 
 /// Without its type the loader would say that this kernel has no such hook.
@@ -177,7 +180,7 @@ fn every_hook_of_the_programs_is_looked_for() {
         }
     }
     assert!(hooks > 25, "{hooks}");
-    assert_eq!(by_name, 7);
+    assert_eq!(by_name, 8);
 }
 
 /// What a module describes is numbered and named behind what the kernel describes.
@@ -211,9 +214,26 @@ fn structs_of_a_module_are_read_with_those_of_the_kernel() {
         ],
         own,
     );
-    let wanted = Wanted::new("request\nsvc_rqst\npeer", "btf_trace_block_rq_issue");
+    // Another module has the same numbers for its own: `rpc_message`, and `rpc_task` with one in it.
+    let client = made(
+        &[
+            (
+                [behind(1), of(kind::STRUCT, 2), 8],
+                &[[1, 1], [0, 1], [1, 32]],
+            ),
+            (
+                [behind(13), of(kind::STRUCT, 2), 16],
+                &[[behind(22), 4], [0, 1], [1, 64]],
+            ),
+        ],
+        "\0rpc_message\0rpc_task\0tk_msg\0",
+    );
+    let wanted = Wanted::new(
+        "request\nsvc_rqst\npeer\nrpc_task\nrpc_message",
+        "btf_trace_block_rq_issue",
+    );
     for (module, expected) in [(&module[..], true), (&[], false), (&module[..40], false)] {
-        let reduced = reduce(&base, module, &wanted).unwrap();
+        let reduced = reduce(&base, &[module.to_vec(), client.clone()], &wanted).unwrap();
         Btf::parse(&reduced.structs, Endianness::default()).unwrap();
         let (all, found) = All::open(&reduced.structs, &wanted).unwrap();
         let mut seen: Vec<_> = found
@@ -222,13 +242,20 @@ fn structs_of_a_module_are_read_with_those_of_the_kernel() {
             .map(|id| all.name(word(all.get(*id).unwrap().0, 0).unwrap()))
             .collect();
         seen.sort_unstable();
-        // It lacks `svc_fh`.
-        assert!(!reduced.has_module);
+        // They lack `svc_fh`, and all else of the client.
+        assert_eq!(reduced.modules, [false; 2]);
         if !expected {
-            assert_eq!(seen, [b"request"]);
+            assert_eq!(seen, [&b"request"[..], b"rpc_message", b"rpc_task"]);
             continue;
         }
-        assert_eq!(seen, [&b"peer"[..], b"request", b"svc_rqst"]);
+        let both = [
+            &b"peer"[..],
+            b"request",
+            b"rpc_message",
+            b"rpc_task",
+            b"svc_rqst",
+        ];
+        assert_eq!(seen, both);
         let struct_of = |wanted: &[u8]| {
             let named = |id: &&u32| all.name(word(all.get(**id).unwrap().0, 0).unwrap()) == wanted;
             *found.structs.iter().find(named).unwrap()
@@ -240,6 +267,8 @@ fn structs_of_a_module_are_read_with_those_of_the_kernel() {
         assert_eq!(field(1, 4), struct_of(b"peer"));
         let (_, number, _) = all.get(field(0, 4)).unwrap();
         assert_eq!((number, field(1, 8)), (kind::FLOAT, 64));
+        let (task, ..) = all.get(struct_of(b"rpc_task")).unwrap();
+        assert_eq!(word(task, 16), Some(struct_of(b"rpc_message")));
     }
 }
 
@@ -256,6 +285,7 @@ fn types_are_looked_for_by_all_their_names() {
     );
     let wanted = Wanted::new("svc_rqst\nsvc_fh", "");
     let (all, found) = All::open(&both, &wanted).unwrap();
-    assert!(are_named(&all, &found.structs, &OF_MODULE));
-    assert!(!are_named(&all, &found.structs[..1], &OF_MODULE));
+    let of_server = MODULES[NFS_SERVER].structs;
+    assert!(are_named(&all, &found.structs, of_server));
+    assert!(!are_named(&all, &found.structs[..1], of_server));
 }
