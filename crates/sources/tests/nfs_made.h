@@ -23,6 +23,7 @@ static struct all_clients all_of_clients;
 static struct all_op_rows all_of_op_rows;
 static struct nfs_all_sums *all_rest;
 static struct chunk *all_chunks;
+static u64 all_used[2];
 static struct row *all_of_rows;
 static struct control control_of = {1, 2};
 static struct lost lost_of;
@@ -51,6 +52,8 @@ static void *look(void *map, const void *key)
         return place < CLIENTS ? &all_rest[place] : NULL;
     if (map == (void *)&paths)
         return place < 2 * CHUNKS && !is_full ? &all_chunks[place] : NULL;
+    if (map == (void *)&used_chunks)
+        return &all_used[place];
     if (map == (void *)&rows)
         return place < 128 ? &all_of_rows[place] : NULL;
     if (map == (void *)&taken)
@@ -162,11 +165,15 @@ static struct entry *entry_for(u32 op)
     return &none;
 }
 
+/* In the chunks that are read. */
 static u64 all_ops(void)
 {
     u64 sum = 0;
-    for (int i = 0; i < 2 * CHUNKS * CHUNK; i++)
-        sum += all_chunks[i / CHUNK].entry[i % CHUNK].ops;
+    for (int i = 0; i < 2 * CHUNKS * CHUNK; i++) {
+        int chunk = i / CHUNK;
+        if (all_used[chunk / CHUNKS] >> (chunk % CHUNKS) & 1)
+            sum += all_chunks[chunk].entry[i % CHUNK].ops;
+    }
     return sum;
 }
 

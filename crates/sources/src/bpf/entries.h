@@ -26,10 +26,22 @@ struct chunk {
 /* Chunks of an interval; those of even and odd ones follow each other. */
 #define CHUNKS 64
 MAP(paths, ARRAY, u32, struct chunk, 128);
+/* Which of an interval's chunks have entries: a bit each. The others are not read. */
+MAP(used_chunks, ARRAY, u32, u64, 2);
 
 /* An entry was made. */
 #define FRESH (1u << 31)
 #define NO_ENTRY 0xffff
+
+/* An entry of that chunk was made in the interval. */
+ONCE int use_chunk(u32 interval, u32 chunk)
+{
+    u32 half = interval & 1;
+    u64 *used = map_lookup(&used_chunks, &half);
+    if (used)
+        __sync_fetch_and_or(used, 1ULL << (chunk & (CHUNKS - 1)));
+    return 0;
+}
 
 /* The place of the entry of `key` in this interval; NO_ENTRY: there is no room. */
 ONCE u32 entry_of(u64 key, u32 interval)
@@ -43,8 +55,10 @@ ONCE u32 entry_of(u64 key, u32 interval)
     for (u32 i = 0; i < 32; i++) {
         u32 in = (place + i) & (CHUNK - 1);
         u64 was = chunk->entry[in].key;
-        if (!was && !(was = __sync_val_compare_and_swap(&chunk->entry[in].key, 0, key)))
+        if (!was && !(was = __sync_val_compare_and_swap(&chunk->entry[in].key, 0, key))) {
+            use_chunk(interval, place / CHUNK);
             return (at * CHUNK + in) | FRESH;
+        }
         if (was == key)
             return at * CHUNK + in;
     }

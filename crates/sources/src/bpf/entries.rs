@@ -11,6 +11,8 @@ use std::io;
 use aya::maps::{Array, MapData};
 
 use super::control::Control;
+use super::load::Loaded;
+use crate::Availability;
 
 /// Entries that one call reads, as in `entries.h`.
 const CHUNK: usize = 256;
@@ -56,16 +58,20 @@ impl Entry {
 /// The two tables.
 pub(super) struct Counts {
     map: Array<MapData, Chunk>,
+    /// Of an even and an odd interval, a bit for each chunk that has entries.
+    used: Array<MapData, u64>,
     /// What was read of the table that is to be emptied, by place.
     before: HashMap<u32, Sums>,
 }
 
 impl Counts {
-    pub(super) fn new(map: Array<MapData, Chunk>) -> Counts {
-        Counts {
-            map,
+    /// Those of `loaded`.
+    pub(super) fn of(loaded: &mut Loaded) -> Result<Counts, Availability> {
+        Ok(Counts {
+            map: loaded.array("paths")?,
+            used: loaded.array("used_chunks")?,
             before: HashMap::new(),
-        }
+        })
     }
 
     /// Ends the program's interval: what it counted in it, and what came late to the one before.
@@ -82,15 +88,16 @@ impl Counts {
     /// Calls `each` with the entries of `interval` that have grown since they were read. With
     /// `empty` that is the last time.
     fn read(&mut self, interval: u32, empty: bool, mut each: impl FnMut(Entry)) -> io::Result<()> {
-        let first = (interval & 1) * CHUNKS;
-        for at in first..first + CHUNKS {
+        let half = interval & 1;
+        let first = half * CHUNKS;
+        let used = self.used.get(&half, 0).map_err(io::Error::other)?;
+        for at in (0..CHUNKS).filter(|chunk| used >> chunk & 1 > 0) {
+            let at = first + at;
             let chunk = self.map.get(&at, 0).map_err(io::Error::other)?;
-            let mut any = false;
             for (i, words) in chunk.chunks_exact(WORDS).enumerate() {
                 let Some(mut entry) = Entry::of(words) else {
                     continue;
                 };
-                any = true;
                 let place = at * CHUNK as u32 + i as u32;
                 let now = entry.sums;
                 let before = self.before.insert(place, now).unwrap_or_default();
@@ -101,12 +108,13 @@ impl Counts {
                     each(entry);
                 }
             }
-            if empty && any {
+            if empty {
                 let nothing = [0_u64; CHUNK * WORDS];
                 self.map.set(at, nothing, 0).map_err(io::Error::other)?;
             }
         }
         if empty {
+            self.used.set(half, 0, 0).map_err(io::Error::other)?;
             let end = first + CHUNKS;
             self.before
                 .retain(|place, _| !(first..end).contains(&(place / CHUNK as u32)));

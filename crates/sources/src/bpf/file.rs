@@ -171,7 +171,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         filesystems: loaded.array("filesystems")?,
         others: Rests::new(loaded.array("path_sums")?),
         control: Control::of(&mut loaded)?,
-        counts: Counts::new(loaded.array("paths")?),
+        counts: Counts::of(&mut loaded)?,
         rows: Rows::new(loaded.array("rows")?, lanes.count),
         ring: loaded.ring()?,
         names: Names::new(host),

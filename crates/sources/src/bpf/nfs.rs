@@ -162,7 +162,7 @@ pub(super) fn open_side(host: &Host, side: &'static Side) -> Result<Box<dyn Sour
         rest: Rests::new(loaded.array("nfs_rest")?),
         op_rows: loaded.array("op_rows")?,
         control: Control::of(&mut loaded)?,
-        counts: Counts::new(loaded.array("paths")?),
+        counts: Counts::of(&mut loaded)?,
         rows: Rows::new(loaded.array("rows")?, lanes.count),
         ring: Ring::new(host, loaded.ring()?),
         known: None,
@@ -184,12 +184,18 @@ impl Source for Nfs {
         let mut known = self.known(out)?;
         self.taken += self.take_records(&mut known, out);
         let mut others = self.rest_grown()?;
+        // What is in a histogram is in one of them, a moment later: the next sample sees it.
+        let any = !entries.is_empty() || !others.is_empty();
         let named = largest(&mut entries, self.most);
         others.take(&entries[named..]);
         if interval.is_some() {
             self.tell(&entries[..named], others, &known, out);
         }
-        let read = self.histograms(&known, interval.is_some(), out);
+        let read = if any {
+            self.histograms(&known, interval.is_some(), out)
+        } else {
+            Ok(())
+        };
         self.known = Some(known);
         read
     }

@@ -35,6 +35,10 @@ impl Rest {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds entries that get no row of their own.
     pub(super) fn take(&mut self, entries: &[Entry]) {
         for entry in entries {
