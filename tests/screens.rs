@@ -146,6 +146,47 @@ fn screens_fit_80_columns() {
     std::fs::remove_dir_all(run.parent().unwrap()).unwrap();
 }
 
+/// Mounts that were used, with what reached the server and the means over all operations; and clients.
+#[test]
+fn nfs_has_its_tables() {
+    let run = scratch("screen-nfs").join("run");
+    let mut writer = Writer::create(&run, &manifest()).unwrap();
+    let mut sink = Sink::new();
+    sink.at(STARTED + 10 * SECOND, 10.0);
+    let table = TableId::of("nfs");
+    for (mount, op, ops) in [
+        ("/a", "READ", 90.0),
+        ("/a", "GETATTR", 10.0),
+        ("/idle", "READ", 0.0),
+    ] {
+        let key = [mount, op].map(|w| sink.word(w));
+        let (received, queue, round_trip, time) = (0.0, 0.0, ops / 500.0, ops / 250.0);
+        let values = [ops, ops, 0.0, 0.0, 0.0, received, queue, round_trip, time];
+        sink.row(table, &key, &values);
+    }
+    let table = TableId::of("nfs_bytes");
+    for (layer, bytes) in [("server", 10485760.0), ("program", 52428800.0)] {
+        let key = ["/a", "read", layer].map(|w| sink.word(w));
+        sink.row(table, &key, &[bytes]);
+    }
+    let key = ["v4 READ", "10.0.0.7", "/x"].map(|w| sink.word(w));
+    sink.row(TableId::of("nfsd_file"), &key, &[50.0, 1048576.0, 0.5]);
+    writer.append(&mut sink, STARTED + 10 * SECOND);
+    writer.finish(manifest()).unwrap();
+    let told = succeed(sonde().arg("show").arg(&run));
+    let lines: Vec<Vec<&str>> = told
+        .lines()
+        .map(|l| l.split_whitespace().collect())
+        .collect();
+    let mount = "/a 1.00 MiB/s - 10.0/s 4.00 ms 2.00 ms";
+    let client = "10.0.0.7 102 KiB/s 5.00/s 10.0 ms";
+    for row in [mount, client] {
+        let words: Vec<&str> = row.split(' ').collect();
+        assert!(lines.contains(&words), "{row}: {told}");
+    }
+    assert!(!told.contains("/idle"), "{told}");
+}
+
 #[test]
 fn nothing_found_says_how_to_see_what_there_is() {
     let run = uneven("nothing");

@@ -2,15 +2,8 @@
  * The programs of disks, compiled for this machine: the kernel's helpers are functions here, its
  * structs are made, and other processors come in between where a check wants them to.
  */
-#include "kernel.h"
+#include "outside/made.h"
 
-extern int printf(const char *format, ...);
-extern int strcmp(const char *a, const char *b);
-extern void *memcpy(void *to, const void *from, unsigned long length);
-extern void *calloc(unsigned long count, unsigned long size);
-
-/* No kernel, and so no field of one. */
-#define __builtin_preserve_field_info(field, what) 0
 #undef LOWER_HALF
 #define LOWER_HALF(pointer) ((u32)(u64)(pointer))
 
@@ -112,17 +105,6 @@ static u64 clock(void)
     return now_is += 10;
 }
 
-static u32 processor(void)
-{
-    return 0;
-}
-
-static long copy(void *to, u32 size, const void *from)
-{
-    memcpy(to, from, size);
-    return 0;
-}
-
 static void prepare(void)
 {
     all_devices = calloc(DEVICES, sizeof(*all_devices));
@@ -130,28 +112,13 @@ static void prepare(void)
     all_of_weights = calloc(8, sizeof(*all_of_weights));
     all_totals = calloc(DEVICES, sizeof(*all_totals));
     all_slots = calloc(1 << 14, sizeof(*all_slots));
-    map_lookup = look;
     map_update = put;
     map_delete = lose;
     map_pop = pop;
     map_push = push;
-    ktime = clock;
-    cpu_number = processor;
-    read_kernel = copy;
-    read_kernel_text = copy;
 }
 
 /* ---- checks ---- */
-
-static int failed;
-#define IS(what, expected)                                                                        \
-    do {                                                                                          \
-        s64 is = (s64)(what), wanted = (s64)(expected);                                           \
-        if (is != wanted) {                                                                       \
-            printf("%s is %lld, not %lld\n", #what, is, wanted);                                  \
-            failed = 1;                                                                           \
-        }                                                                                         \
-    } while (0)
 
 static struct request_queue with_requests = { .mq_ops = &with_requests };
 static struct request_queue without_requests;
@@ -418,23 +385,14 @@ static void by_bio(void)
     IS(who.tgid, 0);
 }
 
-int main(int count, char **arguments)
+int main(int count, char **words)
 {
-    static const struct {
-        const char *name;
-        void (*check)(void);
-    } checks[] = {
+    static const struct check checks[] = {
         { "depth", depth }, { "remapped", remapped }, { "ends", ends },
         { "places", places }, { "room", room }, { "left_out", left_out },
         { "requeued", requeued }, { "errors", errors }, { "by_bio", by_bio },
+        { NULL, NULL },
     };
-    for (u32 i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
-        if (count > 1 && !strcmp(arguments[1], checks[i].name)) {
-            prepare();
-            checks[i].check();
-            return failed;
-        }
-    }
-    printf("no such check\n");
-    return 2;
+    prepare();
+    return run(checks, count, words);
 }

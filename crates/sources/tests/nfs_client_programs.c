@@ -132,5 +132,6 @@ int main(int count, char **words)
         {"read", read},     {"files", files}, {"commits", commits}, {"failures", failures},
         {"others", others}, {"times", times}, {NULL, NULL},
     };
+    prepare();
     return run(checks, count, words);
 }

@@ -2,17 +2,7 @@
  * What tests of NFS programs share: they are compiled for this machine, where the kernel's helpers are
  * functions and its structs are made. So they are run where no kernel has NFS. PROGRAMS names them.
  */
-#include "kernel.h"
-
-extern int printf(const char *format, ...);
-extern int strcmp(const char *a, const char *b);
-extern char *strncpy(char *to, const char *from, unsigned long room);
-extern unsigned long strlen(const char *text);
-extern void *memcpy(void *to, const void *from, unsigned long length);
-extern void *calloc(unsigned long count, unsigned long size);
-
-/* No kernel, and so no field of one. */
-#define __builtin_preserve_field_info(field, what) 0
+#include "outside/made.h"
 
 #include PROGRAMS
 
@@ -76,23 +66,6 @@ static u64 clock(void)
     return now_is;
 }
 
-static u32 processor(void)
-{
-    return 0;
-}
-
-static long copy(void *to, u32 size, const void *from)
-{
-    memcpy(to, from, size);
-    return 0;
-}
-
-static long copy_text(void *to, u32 size, const void *from)
-{
-    strncpy(to, from, size);
-    return strlen(from) + 1;
-}
-
 static struct task_struct *this_thread(void)
 {
     return &thread;
@@ -116,11 +89,6 @@ static void prepare(void)
     all_chunks = calloc(2 * CHUNKS, sizeof(*all_chunks));
     all_of_rows = calloc(128, sizeof(*all_of_rows));
     thread.pid = 1;
-    map_lookup = look;
-    ktime = clock;
-    cpu_number = processor;
-    read_kernel = copy;
-    read_kernel_text = copy_text;
     current_task = this_thread;
     ring_output = send;
     ring_query = waiting;
@@ -186,33 +154,4 @@ static u64 in_rows(u32 kind)
             sum += all_of_rows[row].cell[cell];
     }
     return sum;
-}
-
-static int failed;
-#define IS(what, expected)                                                                        \
-    do {                                                                                          \
-        s64 is = (s64)(what), wanted = (s64)(expected);                                           \
-        if (is != wanted) {                                                                       \
-            printf("%s is %lld, not %lld\n", #what, is, wanted);                                  \
-            failed = 1;                                                                           \
-        }                                                                                         \
-    } while (0)
-
-struct check {
-    const char *name;
-    void (*run)(void);
-};
-
-/* Runs the check of that name; answers with the status of the program. */
-static int run(const struct check *checks, int count, char **words)
-{
-    prepare();
-    for (; checks->name; checks++) {
-        if (count > 1 && !strcmp(words[1], checks->name)) {
-            checks->run();
-            return failed;
-        }
-    }
-    printf("there is no such check\n");
-    return 1;
 }

@@ -259,5 +259,6 @@ int main(int count, char **words)
     };
     map_update = put;
     map_delete = lose;
+    prepare();
     return run(checks, count, words);
 }

@@ -39,6 +39,7 @@ pub(crate) fn parts(run: &Run, s: &Summary, all: bool) -> Vec<Part> {
         found::list(run, &s.findings, all),
         disks(s),
         interfaces(s),
+        nfs(s),
         processes(s),
         cgroups(s),
         foot(run),
@@ -288,6 +289,45 @@ fn interfaces(s: &Summary) -> Vec<Part> {
         &["received", "sent", "packets", "dropped"],
         rows,
     )
+}
+
+/// Mounts of an NFS client, and clients of an NFS server.
+fn nfs(s: &Summary) -> Vec<Part> {
+    let rows = |ops: &str, row: &dyn Fn(&str, f64) -> Vec<Cell>| {
+        let mut names = s.list(ops);
+        names.retain(|(_, ops)| *ops > 0.0);
+        let rows = names.iter().take(MOST);
+        rows.map(|(name, ops)| {
+            let mut cells = row(name, *ops);
+            cells.insert(0, Cell::name(one_line(name)));
+            cells
+        })
+        .collect::<Vec<_>>()
+    };
+    let mounts = rows("nfs_ops", &|name, ops| {
+        let bytes = |access| value(s.of("nfs_bytes", &[name, access]), Bytes, true);
+        vec![
+            bytes("read"),
+            bytes("write"),
+            value(ops, Count, true),
+            value(s.of("nfs_latency", &[name]), Seconds, false),
+            value(s.of("nfs_round_trip", &[name]), Seconds, false),
+        ]
+    });
+    let clients = rows("nfsd_ops", &|name, ops| {
+        vec![
+            value(s.of("nfsd_bytes", &[name]), Bytes, true),
+            value(ops, Count, true),
+            value(s.of("nfsd_latency", &[name]), Seconds, false),
+        ]
+    });
+    let of_mounts = ["read", "written", "operations", "latency", "round trip"];
+    let of_clients = ["read and written", "operations", "latency"];
+    [
+        table("nfs mount", &of_mounts, mounts),
+        table("nfs client", &of_clients, clients),
+    ]
+    .concat()
 }
 
 fn processes(s: &Summary) -> Vec<Part> {

@@ -90,6 +90,14 @@ fn table_schema(subject: &'static crate::Subject, table: &'static Table) -> Tabl
     schema
 }
 
+/// Of a block: a byte that is damaged may be the kind's too.
+fn checksum(kind: u8, payload: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&[kind]);
+    crc.update(payload);
+    crc.finalize()
+}
+
 fn block(kind: u8, out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     out.push(kind);
     let head = out.len();
@@ -97,7 +105,7 @@ fn block(kind: u8, out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     let body = out.len();
     fill(out);
     let length = (out.len() - body) as u32;
-    let crc = crc32fast::hash(&out[body..]);
+    let crc = checksum(kind, &out[body..]);
     out[head..head + 4].copy_from_slice(&length.to_le_bytes());
     out[head + 4..body].copy_from_slice(&crc.to_le_bytes());
 }

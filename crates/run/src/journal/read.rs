@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
 
 use super::{EVENTS, LARGEST_BLOCK, ROWS, SCHEMA, Schema, TableSchema, WORDS, events};
-use super::{table_schema, take_u32};
+use super::{checksum, table_schema, take_u32};
 use crate::Nanos;
 use crate::catalog;
 use crate::frames::Frames;
@@ -97,10 +97,7 @@ pub fn read<'c>(
                     events::decode
                 };
                 match decode(&payload, &schema, &mut wanted) {
-                    Payload::Rows(rows) => {
-                        visit(rows, &words);
-                        Some(())
-                    }
+                    Payload::Rows(rows) => are_known(&rows, &words).then(|| visit(rows, &words)),
                     Payload::NotWanted => Some(()),
                     Payload::Damaged => None,
                 }
@@ -174,10 +171,17 @@ fn read_block(input: &mut impl Read, head: &mut [u8; 9], payload: &mut Vec<u8>) 
     if read.is_err() || payload.len() != length as usize {
         return Block::Cut;
     }
-    if crc32fast::hash(payload) != crc {
+    // The first journals have the payload's alone.
+    if checksum(head[0], payload) != crc && crc32fast::hash(payload) != crc {
         return Block::Damaged;
     }
     Block::Good
+}
+
+/// Whether all words that the rows refer to were told.
+fn are_known(rows: &RowsBlock<'_>, words: &[Arc<str>]) -> bool {
+    let mut all = rows.words.iter().flatten();
+    all.all(|word| usize::try_from(*word).is_ok_and(|w| w < words.len()))
 }
 
 fn read_schema(payload: &[u8]) -> Option<Vec<TableSchema>> {

@@ -279,6 +279,38 @@ fn many_events_are_several_blocks() {
     assert_eq!((end, blocks, next), (End::Whole, 3, EVENTS));
 }
 
+/// Without its words a block of rows would refer to nothing.
+#[test]
+fn a_damaged_kind_is_damage() {
+    let mut sink = Sink::new();
+    events(&mut sink, 2);
+    let mut rows = Vec::new();
+    encode_rows(&sink, &mut rows);
+    let read = |bytes: &[u8]| read::read_own(bytes, |_| Some(Columns::All), |_| ());
+    assert!(read(&rows));
+    let kind = rows[0];
+    for other in (0..=255).filter(|other| *other != kind) {
+        rows[0] = other;
+        assert!(!read(&rows), "{other}");
+    }
+}
+
+/// A file whose words were lost, with a checksum that is right.
+#[test]
+fn rows_without_their_words_are_damage() {
+    let file = scratch("journal-without-words");
+    let mut journal = Journal::new(file.try_clone().unwrap());
+    let mut sink = Sink::new();
+    events(&mut sink, 2);
+    let mut rows = Vec::new();
+    encode_rows(&sink, &mut rows);
+    journal.append(&[], &rows).unwrap();
+    journal.commit().unwrap();
+    let (found, end) = read_events(&file, Columns::All);
+    assert!(found.is_empty());
+    assert_eq!(end, End::Damaged);
+}
+
 #[test]
 fn a_damaged_block_of_events_is_never_read_as_another() {
     let file = scratch("journal-events-damage");

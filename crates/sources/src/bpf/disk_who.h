@@ -84,6 +84,8 @@ ONCE u64 file_of_page(u64 address, u64 block)
     /* The pages of a block device are the file system's own. */
     if (!inode || device != block)
         return 0;
+    /* As `tell_file_at`, which takes eight bytes more: with those Linux 6.1 refuses `disk_bio_queue`, as
+     * all functions on the way may have 512 together. */
     FIELD(s_dev, ((struct super_block *)sb)->s_dev);
     FIELD(number, ((struct inode *)inode)->i_ino);
     FIELD(generation, ((struct inode *)inode)->i_generation);

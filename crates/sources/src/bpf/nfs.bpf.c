@@ -123,21 +123,15 @@ int nfs_answered(u64 *ctx)
 /* The file of a handle. Its entry is let go of before the request is answered. */
 INLINE void look_at(struct serving *s, u64 handle)
 {
-    u64 dentry = 0, inode = 0, sb = 0, number = 0, node = 0;
-    u32 generation = 0, device = 0;
+    u64 dentry = 0, inode = 0;
     FIELD(dentry, ((struct svc_fh *)handle)->fh_dentry);
     if (!dentry || dentry == s->dentry)
         return;
     FIELD(inode, ((struct dentry___nfs *)dentry)->d_inode);
     if (!inode)
         return;
-    FIELD(sb, ((struct inode *)inode)->i_sb);
-    FIELD(device, ((struct super_block *)sb)->s_dev);
-    FIELD(number, ((struct inode *)inode)->i_ino);
-    FIELD(generation, ((struct inode *)inode)->i_generation);
-    FIELD(node, ((struct inode *)inode)->i_dentry.first);
     s->dentry = dentry;
-    s->file = tell_inode(number, generation, device, node);
+    s->file = tell_file_at(inode);
 }
 
 /* An operation looks at a file, or at a directory. */

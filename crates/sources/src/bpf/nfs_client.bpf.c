@@ -58,21 +58,6 @@ INLINE enum about about_of(u64 name)
     return NOTHING;
 }
 
-/* The file with that inode. */
-ONCE u64 file_of_inode(u64 inode)
-{
-    u64 sb = 0, number = 0, node = 0;
-    u32 generation = 0, device = 0;
-    if (!inode)
-        return 0;
-    FIELD(sb, ((struct inode *)inode)->i_sb);
-    FIELD(device, ((struct super_block *)sb)->s_dev);
-    FIELD(number, ((struct inode *)inode)->i_ino);
-    FIELD(generation, ((struct inode *)inode)->i_generation);
-    FIELD(node, ((struct inode *)inode)->i_dentry.first);
-    return tell_inode(number, generation, device, node);
-}
-
 INLINE u64 not_below_zero(u64 time)
 {
     return (s64)time < 0 ? 0 : time;
@@ -117,7 +102,8 @@ int nfs_client_done(u64 *ctx)
     case NOTHING:
         break;
     }
-    x.file = file_of_inode(inode);
+    if (inode)
+        x.file = tell_file_at(inode);
     count(&x);
     return 0;
 }

@@ -496,6 +496,20 @@ ONCE u64 tell_inode(u64 number, u32 generation, u32 device, u64 node)
     return id;
 }
 
+/* The same of the inode at that address, which is copied from and not read: the kernel does not check
+ * what it is (see HERE). */
+INLINE u64 tell_file_at(u64 inode)
+{
+    u64 sb = 0, number = 0, node = 0;
+    u32 generation = 0, device = 0;
+    FIELD(sb, ((struct inode *)inode)->i_sb);
+    FIELD(device, ((struct super_block *)sb)->s_dev);
+    FIELD(number, ((struct inode *)inode)->i_ino);
+    FIELD(generation, ((struct inode *)inode)->i_generation);
+    FIELD(node, ((struct inode *)inode)->i_dentry.first);
+    return tell_inode(number, generation, device, node);
+}
+
 INLINE u64 tell_file(struct inode *inode)
 {
     return tell_inode(inode->i_ino, inode->i_generation, inode->i_sb->s_dev,

@@ -32,6 +32,7 @@ pub(super) fn echoed(line: &str) -> Option<Vec<&str>> {
     let line = line.trim();
     let rest = match line.strip_prefix(['#', '$', '%']) {
         Some(rest) if rest.starts_with([' ', '.', '/']) => rest,
+        _ if stands_alone(line) => line,
         // `[root@host ~]# `, `user@host:~$ `
         _ => {
             let (prompt, rest) = ["# ", "$ ", "% "]
@@ -50,6 +51,18 @@ pub(super) fn echoed(line: &str) -> Option<Vec<&str>> {
     let name = words.first_mut()?;
     *name = script_name(name);
     (!name.is_empty()).then_some(words)
+}
+
+/// Whether that is a command without a prompt: of a package that names its programs so, or a path with
+/// an option. A path with a number may be a file that was counted.
+fn stands_alone(line: &str) -> bool {
+    let mut words = line.split(' ').filter(|w| *w != "sudo");
+    let (program, argument) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let option = argument.strip_prefix('-').unwrap_or("");
+    program.ends_with("-bpfcc")
+        || program.starts_with(['.', '/'])
+            && program.contains('/')
+            && option.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic())
 }
 
 /// `biolatency` of `/usr/share/bcc/tools/biolatency`, `biolatency.py` or `biolatency-bpfcc`.
@@ -127,6 +140,11 @@ mod tests {
         assert_eq!(words("# biolatency.bt"), ["biolatency"]);
         assert_eq!(words("$ sudo /usr/sbin/runqlat-bpfcc 5"), ["runqlat", "5"]);
         assert_eq!(words("[root@box ~]# bitesize.d"), ["bitesize"]);
+        assert_eq!(words("./biolatency.py -Fm"), ["biolatency", "-Fm"]);
+        assert_eq!(words("sudo biolatency-bpfcc 1"), ["biolatency", "1"]);
+        for no in ["/usr/bin/ls 12", "/usr/bin/ls -12", "./a", "biolatency 1"] {
+            assert!(echoed(no).is_none(), "{no}");
+        }
         assert!(echoed("operation = 'read'").is_none());
         assert!(echoed("#include <x>").is_none());
     }
