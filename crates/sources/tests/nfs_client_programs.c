@@ -115,6 +115,13 @@ static void others(void)
     IS(in_rows(LATENCY), 0);
 }
 
+/* What asks whether a server is there has no name. */
+static void nameless(void)
+{
+    ends(NULL, NULL, 0);
+    IS(entry_for(V4_NULL)->ops, 1);
+}
+
 /* Times that clocks of two processors make less than nothing. */
 static void times(void)
 {
@@ -130,7 +137,7 @@ int main(int count, char **words)
 {
     static const struct check checks[] = {
         {"read", read},     {"files", files}, {"commits", commits}, {"failures", failures},
-        {"others", others}, {"times", times}, {NULL, NULL},
+        {"others", others}, {"times", times}, {"nameless", nameless}, {NULL, NULL},
     };
     prepare();
     return run(checks, count, words);

@@ -38,6 +38,11 @@ fn other_programs_are_not_counted() {
 }
 
 #[test]
+fn an_operation_without_a_name_is_null() {
+    check("nameless");
+}
+
+#[test]
 fn no_time_is_less_than_nothing() {
     check("times");
 }

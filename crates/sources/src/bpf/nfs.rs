@@ -91,6 +91,7 @@ const SIZE: usize = 64;
 
 /// A `struct nfs_event`.
 pub(super) struct Record([u8; SIZE]);
+
 /// Entries with a name of their own, for each process that a sample names.
 const NAMED: usize = 10;
 

@@ -83,7 +83,8 @@ int nfs_client_done(u64 *ctx)
     FIELD(xprt, task->tk_xprt);
     if (xprt)
         x.client = client_of((u64) & ((struct rpc_xprt *)xprt)->addr);
-    x.op = op_named(name);
+    /* What only asks whether the server is there has no name; mountstats gives it one. */
+    x.op = name ? op_named(name) : V4_NULL;
     switch (about_of(name)) {
     case DATA:
         FIELD(data, task->tk_calldata);

@@ -8,7 +8,7 @@
 
 use super::attach::Hook;
 use super::load::describes;
-use super::nfs::known::Names;
+use super::nfs::known::{Names, V4_NULL};
 use super::nfs::{Side, open_side};
 use super::types::NFS_CLIENT;
 use crate::proc::nfs::mountstats::{server, unescaped};
@@ -32,6 +32,7 @@ const CLIENT: Side = Side {
     hooks: &HOOKS,
     subject: "nfs",
     names: Names {
+        numbered: |place| (place == V4_NULL).then(|| "NULL".into()),
         prefix: ("", ""),
         other_side,
     },

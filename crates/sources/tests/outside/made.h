@@ -31,6 +31,8 @@ static long copy(void *to, u32 size, const void *from)
 
 static long copy_text(void *to, u32 size, const void *from)
 {
+    if (!from)
+        return -1;
     strncpy(to, from, size);
     return strlen(from) + 1;
 }

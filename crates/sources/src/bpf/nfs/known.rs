@@ -10,7 +10,7 @@ use crate::read::printable;
 pub(super) const OPS: usize = 256;
 /// Where those of version 3 begin, and where NULL of version 4 is; version 2 begins at 1.
 const V3: usize = 32;
-const V4_NULL: usize = 64;
+pub(in crate::bpf) const V4_NULL: usize = 64;
 /// Where those of version 4 begin, which are known by name.
 const FIRST_NAMED: usize = 128;
 const NAMED: usize = OPS - FIRST_NAMED;
@@ -28,6 +28,8 @@ pub(super) type Clients = [u64; CLIENTS * CLIENT_WORDS];
 /// How operations that came by name, and who is at the other side, are called.
 #[derive(Clone, Copy)]
 pub(in crate::bpf) struct Names {
+    /// The name of one that has none of the kernel's, by its place.
+    pub(in crate::bpf) numbered: fn(usize) -> Option<String>,
     /// What the kernel says, and what stands for that.
     pub(in crate::bpf) prefix: (&'static str, &'static str),
     /// What an address is called, if not by itself.
@@ -36,6 +38,7 @@ pub(in crate::bpf) struct Names {
 
 impl Names {
     pub(super) const SERVER: Names = Names {
+        numbered,
         prefix: ("OP_", "v4 "),
         other_side: |_| None,
     };
@@ -93,7 +96,7 @@ impl Known {
         for (place, word) in self.ops.iter_mut().enumerate().filter(|w| w.1.is_none()) {
             let name = match place.checked_sub(FIRST_NAMED) {
                 Some(at) => name_of(&names[at], self.names.prefix),
-                None => numbered(place),
+                None => (self.names.numbered)(place),
             };
             *word = name.map(|n| out.word(&n));
         }
