@@ -188,6 +188,20 @@ fn nfs_has_its_tables() {
 }
 
 #[test]
+fn the_name_of_a_source_stands_apart() {
+    let told = succeed(sonde().arg("doctor"));
+    let seen = succeed(sonde().args(["doctor", "--json"]));
+    let seen: serde_json::Value = serde_json::from_str(&seen).expect("JSON");
+    let all = seen.as_array().expect("a list");
+    assert!(!all.is_empty());
+    for source in all {
+        let [name, state] = ["source", "state"].map(|f| source[f].as_str().expect("text"));
+        let stands = |line: &str| line.split_whitespace().take(2).eq([name, state]);
+        assert!(told.lines().any(stands), "{name} {state}: {told}");
+    }
+}
+
+#[test]
 fn nothing_found_says_how_to_see_what_there_is() {
     let run = uneven("nothing");
     let text = succeed(

@@ -58,6 +58,8 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let width = output::terminal_size()
         .map_or(80, |s| usize::from(s.0))
         .clamp(60, 100);
+    let longest = seen.iter().map(|s| s.entry.name.len()).max();
+    let column = longest.unwrap_or(0) + 1;
     let mut text = String::new();
     for Seen {
         entry,
@@ -70,7 +72,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             ("available", how) => format!("{how}: {}", entry.help),
             (_, why) => why.to_owned(),
         };
-        let head = format!("{:<12}{:<12}", entry.name, state.state);
+        let head = format!("{:<column$}{:<12}", entry.name, state.state);
         text += &wrapped(&head, &detail, width);
         for program in programs {
             let head = format!("  {:<21} ", program.hook);
