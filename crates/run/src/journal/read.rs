@@ -180,8 +180,10 @@ fn read_block(input: &mut impl Read, head: &mut [u8; 9], payload: &mut Vec<u8>) 
 
 /// Whether all words that the rows refer to were told.
 fn are_known(rows: &RowsBlock<'_>, words: &[Arc<str>]) -> bool {
-    let mut all = rows.words.iter().flatten();
-    all.all(|word| usize::try_from(*word).is_ok_and(|w| w < words.len()))
+    // The largest of a column is found many at a time; one below 0 is large too.
+    let largest = |column: &Vec<i32>| column.iter().map(|w| w.cast_unsigned()).max();
+    let mut largest = rows.words.iter().filter_map(largest);
+    largest.all(|word| (word as usize) < words.len())
 }
 
 fn read_schema(payload: &[u8]) -> Option<Vec<TableSchema>> {
