@@ -64,7 +64,7 @@ pub(super) struct Side {
     pub(super) latency: &'static str,
     pub(super) event: &'static str,
     /// Appends an event: its operation, who is at the other side, its file.
-    pub(super) push: fn(&mut Appended, Nanos, [Word; 3], &Record),
+    pub(super) push: fn(&mut Appended, Nanos, [Word; 3], Record<'_>),
 }
 
 const SERVER: Side = Side {
@@ -90,7 +90,7 @@ const ROWS: u32 = 128;
 const SIZE: usize = 64;
 
 /// A `struct nfs_event`.
-pub(super) struct Record([u8; SIZE]);
+pub(super) struct Record<'r>(&'r [u8; SIZE]);
 
 /// Entries with a name of their own, for each process that a sample names.
 const NAMED: usize = 10;
@@ -244,7 +244,7 @@ impl Nfs {
         let (table, offset, push) = (self.event, self.offset, self.side.push);
         let (names, clients) = (&self.names, &self.clients);
         self.ring.drain(out, |record: &[u8; SIZE], _, who, out| {
-            let record = Record(*record);
+            let record = Record(record);
             let (op, client) = (record.half(4), record.half(6));
             // The program may have met them since its tables were read.
             if !known.knows(op, client)
@@ -252,10 +252,10 @@ impl Nfs {
             {
                 known.read(&names, &clients, out);
             }
-            let file = file_word(who, u64_at(&record.0, 32), known, out);
+            let file = file_word(who, u64_at(record.0, 32), known, out);
             let words = [known.op(op), known.client(client), file];
-            let time = u64_at(&record.0, 8) as Nanos + offset;
-            push(out.events(table), time, words, &record);
+            let time = u64_at(record.0, 8) as Nanos + offset;
+            push(out.events(table), time, words, record);
         })
     }
 
@@ -310,13 +310,13 @@ fn file_word(who: &mut Who, file: u64, known: &Known, out: &mut Sink) -> Word {
     }
 }
 
-impl Record {
+impl Record<'_> {
     fn half(&self, at: usize) -> usize {
         usize::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]))
     }
 
     fn seconds(&self, at: usize) -> f64 {
-        u64_at(&self.0, at) as f64 / 1e9
+        u64_at(self.0, at) as f64 / 1e9
     }
 
     pub(super) fn latency(&self) -> f64 {
@@ -324,11 +324,11 @@ impl Record {
     }
 
     pub(super) fn bytes(&self) -> f64 {
-        u64_at(&self.0, 24) as f64
+        u64_at(self.0, 24) as f64
     }
 
     pub(super) fn weight(&self) -> f64 {
-        f64::from(u32_at(&self.0, 40))
+        f64::from(u32_at(self.0, 40))
     }
 
     pub(super) fn round_trip(&self) -> f64 {
