@@ -177,6 +177,15 @@ fn get_prints_what_the_page_says() {
         &["tcp.rtt_samples where remote = 10.0.0.9"],
     ));
     compare("get", &answers);
+    // Without an expression.
+    let mut listed = ask(&run, false, &[]);
+    let import = "crates/formats/fixtures/dstat-csv/several-devices.txt";
+    let other = dir.join("imported");
+    let mut command = sonde();
+    command.args(["import", "--start", "2020-01-01"]);
+    succeed(command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(import)).arg("-o").arg(&other));
+    listed.extend(ask(&other, false, &[]));
+    compare("get RUN --json`", &listed);
     // Without `--series` there is none.
     let plain = &ask(&run, false, &["self.samples"])[0];
     assert!(plain.get("series").is_none() && plain.get("started").is_none());

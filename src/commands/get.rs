@@ -1,5 +1,6 @@
 //! `sonde get RUN EXPR…`: the numbers of expressions, as a table, JSON or CSV.
 
+pub(crate) mod contents;
 pub(crate) mod empty;
 pub(crate) mod series;
 pub(crate) mod shown;
@@ -35,15 +36,19 @@ fn arguments(command: Command) -> Command {
     command
         .arg(run_argument())
         .arg(expressions())
-        .arg(flag("series", "Also each interval's value"))
-        .arg(flag(
-            "buckets",
-            "Of a number dimension the buckets, not the quantiles",
-        ))
+        .arg(flag("series", "Also each interval's value").requires("expressions"))
+        .arg(
+            flag(
+                "buckets",
+                "Of a number dimension the buckets, not the quantiles",
+            )
+            .requires("expressions"),
+        )
         .arg(flag("json", "One JSON object an expression, each on a line").conflicts_with("csv"))
-        .arg(flag("csv", "Comma-separated values, in base units"))
+        .arg(flag("csv", "Comma-separated values, in base units").requires("expressions"))
         .after_help(
-            "A row a group: total, and per second the mean, least and greatest interval\n\
+            "Without EXPR: the statistics that the run has numbers of, and by what it splits them.\n\
+             A row a group: total, and per second the mean, least and greatest interval\n\
              (of those at least half as long as `--every`). Ratios and levels have no total.\n\
              By a number dimension (latency, size, depth) the quantiles, within 1.6 %;\n\
              one that has fewer than 10 events beyond it is not told.\n\
@@ -57,13 +62,14 @@ fn arguments(command: Command) -> Command {
 fn expressions() -> Arg {
     Arg::new("expressions")
         .value_name("EXPR")
-        .required(true)
-        .num_args(1..)
+        .num_args(0..)
         .help("subject.measure [by dim, ...] [where dim op value and ...]; see `sonde catalog`")
 }
 
 fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let texts = matches.get_many::<String>("expressions").expect("required");
+    let Some(texts) = matches.get_many::<String>("expressions") else {
+        return contents::tell(&open_run(matches)?, matches.get_flag("json"));
+    };
     if let Some(word) = texts
         .clone()
         .find(|t| ["by", "where"].contains(&t.as_str()))

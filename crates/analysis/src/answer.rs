@@ -23,6 +23,7 @@ use crate::bounds::Bounds;
 use crate::error::Error;
 use crate::fold::{Zeros, fill, fold};
 use crate::gather::{Rules, Totals, within};
+use crate::mixed;
 use crate::plan::{Key, Plan, ScanPlan, of_damaged, plan};
 use crate::ratio::ratio;
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
@@ -159,6 +160,7 @@ pub(crate) fn planned(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Pla
             Err(_) => break,
         }
     }
+    mixed::check(run, &expression, &chosen, bounds)?;
     Ok(chosen)
 }
 

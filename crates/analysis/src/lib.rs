@@ -8,6 +8,7 @@
 pub mod answer;
 pub mod bounds;
 pub mod compare;
+pub mod contents;
 pub mod dropped;
 pub mod error;
 pub mod experiment;
@@ -16,6 +17,7 @@ mod fold;
 pub mod gather;
 pub mod limit;
 pub mod listing;
+pub mod mixed;
 pub mod notes;
 pub mod plan;
 pub mod quantiles;

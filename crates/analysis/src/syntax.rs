@@ -90,6 +90,17 @@ impl Order {
     }
 }
 
+/// A name as a value of an expression.
+pub(crate) fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    // A range (`1..2`) is no word.
+    if !name.is_empty() && name.chars().all(plain) && !name.contains("..") {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+}
+
 /// Reads an expression.
 pub fn parse(text: &str) -> Result<Expression, Problem> {
     let mut p = Parser {

@@ -340,3 +340,84 @@ fn disks_below_other_devices_say_where_the_files_are_known() {
         assert_eq!(said(&r, expression), "", "{expression}");
     }
 }
+
+/// Columns of another tool: in two units, of two instances, and one alone.
+fn columns() -> Runs {
+    runs(&[], |s| {
+        s.at(1.0, 1.0).own();
+        for (column, unit, instance, value) in [
+            ("avg", "usec", "read", 250.0),
+            ("avg", "msec", "write", 2.5),
+            ("util", "%", "sda", 60.0),
+            ("util", "%", "sdb", 70.0),
+            ("load", "", "", 0.5),
+        ] {
+            s.row("other", &["fio", column, unit, instance], &[value]);
+        }
+        for (statistic, value) in [("disk.bytes", 4096.0), ("cpu.idle", 1.0)] {
+            s.row("since_boot", &[statistic, "all"], &[value]);
+        }
+    })
+}
+
+#[test]
+fn numbers_of_several_kinds_have_no_sum() {
+    let r = columns();
+    let refused = |expression: &str| match summarise(&r.sealed, expression) {
+        Err(Error::Problem(problem)) => format!("{} ({:?})", problem.what, problem.hint),
+        other => panic!("{expression}: {other:?}"),
+    };
+    for (expression, why, hint) in [
+        ("other.fio.avg", "`unit` is msec, usec", "by unit"),
+        ("other.value", "`column` is avg, load, util", "by column, unit"),
+        ("other.value by column", "`unit` is msec, usec", "by column, unit"),
+        ("since_boot.value", "`statistic` is cpu.idle, disk.bytes", "by statistic"),
+        ("since_boot.value by instance", "`statistic` is", "by instance, statistic"),
+    ] {
+        let said = refused(expression);
+        assert!(said.contains(why) && said.contains(hint), "{expression}: {said}");
+        assert!(evaluate(&r.sealed, expression).is_err(), "{expression}");
+    }
+    for (expression, means) in [
+        ("other.fio.avg by unit", &[250.0, 2.5][..]),
+        ("other.fio.avg by instance", &[250.0, 2.5]),
+        ("other.fio.avg where instance = read", &[250.0]),
+        ("other.fio.load", &[0.5]),
+        ("other.fio.util", &[130.0]),
+        ("other.fio.nosuch", &[]),
+        ("since_boot.value by statistic", &[4096.0, 1.0]),
+    ] {
+        let answer = summarise(&r.sealed, expression).unwrap_or_else(|e| panic!("{e}"));
+        let found: Vec<f64> = answer.groups.iter().map(|g| g.mean).collect();
+        assert_eq!(found, means, "{expression}");
+    }
+    // Shares of two disks are none of anything.
+    let added = said(&r, "other.fio.util");
+    assert!(added.contains("numbers of 2 instances are added up"), "{added}");
+    assert_eq!(said(&r, "other.fio.util by instance"), "");
+    assert_eq!(said(&r, "other.fio.load"), "");
+    let answer = summarise(&r.sealed, "other.fio.avg by instance").expect("an answer");
+    let units = analysis::mixed::units(&r.sealed, &answer).expect("it reads");
+    assert_eq!(units.expect("units"), ["usec", "msec"]);
+}
+
+#[test]
+fn which_ios_were_random_may_not_be_known() {
+    let of = |sequential: &str| {
+        let r = runs(&[], |s| {
+            s.at(1.0, 1.0).own();
+            let words = ["sda", "disk", "read", "", "", sequential, "", "", "", ""];
+            let values = [f64::NAN, 0.001, 4096.0, 0.0, f64::NAN, f64::NAN, f64::NAN, 1.0];
+            s.event("disk_event", at(0.5), &words, &values);
+        });
+        let mean = |expression: &str| {
+            let answer = summarise(&r.sealed, expression).unwrap_or_else(|e| panic!("{e}"));
+            answer.groups.first().map(|g| g.total.unwrap_or(g.mean))
+        };
+        assert_eq!(mean("disk.ios"), Some(1.0));
+        [mean("disk.random"), mean("disk.random_share")]
+    };
+    assert_eq!(of("no"), [Some(1.0), Some(1.0)]);
+    assert_eq!(of("yes"), [Some(0.0), Some(0.0)]);
+    assert_eq!(of(""), [None, None]);
+}

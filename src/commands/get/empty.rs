@@ -22,6 +22,10 @@ pub(crate) fn no_rows(run: &Run, answer: &Answer) -> String {
     let mut hints = what(run, &expression, &plan);
     let (subject, measure) = (&expression.subject.text, &expression.measure.text);
     let path = output::one_line(&run.path().display().to_string());
+    if subject == "other" {
+        // Its numbers have no sum by one dimension.
+        return hints + &format!("\nhint: sonde get {path}");
+    }
     let ask_by =
         |dimension: &str| format!("\nhint: sonde get {path} '{subject}.{measure} by {dimension}'");
     let mut asked = vec!["time", "host"];

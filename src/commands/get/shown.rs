@@ -69,14 +69,20 @@ pub(super) fn totals(run: &Run, answer: &Answer) -> (Shown, Scale) {
         table.column(&with_unit(name, values.suffix), Align::Right);
     }
     table.column("intervals", Align::Right);
+    // What cannot be read is told where it is asked for.
+    let units = analysis::mixed::units(run, answer).unwrap_or_default();
+    if units.is_some() {
+        table.column("unit", Align::Words);
+    }
     let shown = |value: f64, scale: Scale| column_digits(value, scale, answer.unit);
-    for group in &answer.groups {
+    for (place, group) in answer.groups.iter().enumerate() {
         let mut row = key_text(answer, group);
         if rate {
             row.push(shown(group.total.unwrap_or(f64::NAN), totals));
         }
         row.extend([group.mean, group.min, group.max].map(|v| shown(v, values)));
         row.push(group.intervals.to_string());
+        row.extend(units.iter().map(|units| output::one_line(&units[place])));
         table.row(row);
     }
     let notes = notes(run, answer);

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use analysis::Answer;
+use analysis::contents::{Held, contents};
 use analysis::findings::{self, Finding, Look};
 use analysis::limit::Limit;
+use analysis::quantiles::{self, Spread};
 use analysis::scan::KeyValue;
+use analysis::{Answer, Group};
 use run::Run;
 use run::inventory::Inventory;
 use run::manifest::rfc3339;
@@ -46,6 +48,10 @@ const GROUPS: &[(&str, &str)] = &[
         "disk.mean_latency by device where layer in disk, stacked, memory",
     ),
     (
+        "disk_service",
+        "disk.mean_service_time by device where layer in disk, stacked, memory",
+    ),
+    (
         "disk_depth",
         "disk.mean_depth by device where layer in disk, stacked, memory",
     ),
@@ -77,13 +83,44 @@ const GROUPS: &[(&str, &str)] = &[
     ("process_bytes", "process.bytes by process, op"),
     ("cgroup_time", "cgroup.time by cgroup"),
     ("cgroup_memory", "cgroup.memory by cgroup"),
+    ("workload_ops", "workload.ops by job, op"),
+    ("workload_bytes", "workload.bytes by job, op"),
+    ("workload_latency", "workload.mean_latency by job, op"),
 ];
+
+/// Disks that are counted one by one.
+const EACH_DISK: &str = "layer in disk, stacked, memory";
+/// What some tools tell instead.
+const ALL_DISKS: &str = "layer = total";
+
+/// Distributions whose tails the screen tells: name and expression.
+const TAILS: &[(&str, &str)] = &[
+    ("workload_latency", "workload.ops by job, op, latency"),
+    (
+        "disk_latency",
+        "disk.ios by device, latency where layer in disk, stacked, memory",
+    ),
+    (
+        "disk_service",
+        "disk.ios by device, service_time where layer in disk, stacked, memory",
+    ),
+];
+
+/// Breakdowns by which disks, and interfaces, are ranked: by the first that the run has.
+pub(super) const DISKS: [&str; 3] = ["disk_busy", "disk_ios", "disk_bytes"];
+pub(super) const INTERFACES: [&str; 2] = ["net_packets", "net_bytes"];
 
 /// What the screen shows.
 pub(crate) struct Summary {
     /// Of [`NUMBERS`]: total (of sums) and mean of the first group.
     numbers: BTreeMap<&'static str, (Option<f64>, f64)>,
     groups: BTreeMap<&'static str, Rc<Answer>>,
+    /// Of [`TAILS`].
+    tails: BTreeMap<&'static str, Vec<Spread>>,
+    /// What else an imported run has numbers of.
+    pub(super) rest: Vec<Held>,
+    /// Of a run that has nothing else: what its means since boot are of, and each of them.
+    pub(super) since_boot: Vec<([String; 2], f64)>,
     /// Logical processors seen.
     pub(super) processors: usize,
     /// What was full.
@@ -129,6 +166,65 @@ impl Summary {
         named.filter(|(_, mean)| mean.is_finite()).collect()
     }
 
+    /// 99 % of the group whose key is `key` had at most this; NaN where that is not known.
+    pub(super) fn p99(&self, name: &str, key: &[&str]) -> f64 {
+        let spreads = self.tails.get(name).into_iter().flatten();
+        let mut of_key = spreads.filter(|spread| spread.key == key);
+        let p99 = of_key.next().and_then(|spread| spread.whole.quantile(0.99));
+        p99.unwrap_or(f64::NAN)
+    }
+
+    /// Names of the first dimension, the greatest first, of the first of these breakdowns that has any
+    /// above zero.
+    pub(super) fn names(&self, breakdowns: &[&str]) -> Vec<String> {
+        let ranked = breakdowns.iter().map(|name| {
+            let mut sums: Vec<(String, f64)> = vec![];
+            for (name, mean) in self.list(name).into_iter().filter(|(_, mean)| *mean > 0.0) {
+                match sums.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, sum)) => *sum += mean,
+                    None => sums.push((name, mean)),
+                }
+            }
+            sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+            sums
+        });
+        let mut any = ranked.filter(|sums| !sums.is_empty());
+        let names = any.next().unwrap_or_default().into_iter();
+        names.map(|(name, _)| name).collect()
+    }
+
+    /// Keys of a breakdown by words, the largest first.
+    pub(super) fn keys(&self, name: &str) -> Vec<Vec<&str>> {
+        let groups = self.groups.get(name).map(|a| a.groups.as_slice());
+        let keys = groups.unwrap_or_default().iter();
+        keys.map(|g| g.key.iter().map(word).collect()).collect()
+    }
+
+    /// Whether the screen has a part on that subject.
+    fn shows(&self, subject: &str) -> bool {
+        match subject {
+            "cpu" => self.mean("cpu").is_finite(),
+            "memory" => self.mean("memory_available").is_finite(),
+            "disk" => !self.names(&DISKS).is_empty(),
+            "net" => !self.names(&INTERFACES).is_empty(),
+            "pressure" => self.has("pressure"),
+            "process" => !self.names(&["process_time", "process_bytes"]).is_empty(),
+            "cgroup" => self.list("cgroup_time").len() > 1,
+            "nfs" => !self.names(&["nfs_ops"]).is_empty(),
+            "nfsd" => !self.names(&["nfsd_ops"]).is_empty(),
+            "workload" => self.has("workload_ops") || self.has("workload_bytes"),
+            _ => false,
+        }
+    }
+
+    /// Whether a breakdown, or a distribution, has any group.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let means = self.groups.get(name).map_or(&[][..], |a| &a.groups);
+        let any = means.iter().any(|group| group.mean.is_finite());
+        let spreads = self.tails.get(name).into_iter().flatten();
+        any || spreads.map(|spread| spread.whole.total).sum::<f64>() > 0.0
+    }
+
     /// The total of the group whose key is `key`; NaN where there is none.
     pub(super) fn total_of(&self, name: &str, key: &[&str]) -> f64 {
         let Some(answer) = self.groups.get(name) else {
@@ -170,21 +266,65 @@ pub(crate) fn summary(run: &Run) -> Summary {
     if rest.is_none_or(|answer| answer.groups.is_empty()) {
         numbers.remove("memory_total");
     }
-    let groups = GROUPS
+    let mut groups: BTreeMap<&str, Rc<Answer>> = GROUPS
         .iter()
         .filter_map(|(name, e)| Some((*name, look.summary(e)?)))
         .collect();
+    let each = |name: &str| groups.get(name).is_some_and(|a| !a.groups.is_empty());
+    if !each("disk_bytes") && !each("disk_ios") {
+        let of_all = GROUPS.iter().filter(|(_, e)| e.contains(EACH_DISK));
+        let of_all = of_all.filter_map(|(name, e)| {
+            let answer = look.summary(&e.replace(EACH_DISK, ALL_DISKS))?;
+            Some((*name, answer))
+        });
+        groups.extend(of_all);
+    }
+    let tails = TAILS.iter().filter_map(|(name, e)| {
+        let answer = look.summary(e)?;
+        let spreads = quantiles::of(run, &answer).ok()??;
+        Some((*name, spreads.groups))
+    });
+    let tails = tails.collect();
     let findings = findings::find(&look);
     let mut problems = look.problems();
     problems.extend(inventory.problem.clone());
-    Summary {
+    let mut summary = Summary {
         numbers,
         groups,
+        tails,
+        rest: vec![],
+        since_boot: vec![],
         processors,
         limits: look.limits().to_vec(),
         findings,
         problems,
+    };
+    if !run.manifest.imported.is_empty() {
+        let (rest, damaged) = contents(run, |subject| !summary.shows(subject));
+        summary.rest = rest;
+        if run.tables() == ["since_boot"] {
+            summary.since_boot = since_boot(&look);
+        }
+        let texts = damaged.iter().map(ToString::to_string);
+        let new: Vec<String> = texts.filter(|t| !summary.problems.contains(t)).collect();
+        summary.problems.extend(new);
     }
+    summary
+}
+
+/// Means since boot, by what they are of.
+fn since_boot(look: &Look<'_>) -> Vec<([String; 2], f64)> {
+    let answer = look.summary("since_boot.value by statistic, instance");
+    let groups = answer.iter().flat_map(|a| &a.groups);
+    let one = |g: &Group| {
+        let [of, instance] = &g.key[..] else {
+            return None;
+        };
+        Some(([word(of), word(instance)].map(str::to_owned), g.mean))
+    };
+    let mut all: Vec<_> = groups.filter_map(one).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
 }
 
 /// The documented form (`docs/reference/json.md`).
@@ -201,7 +341,7 @@ pub(crate) fn json(run: &Run, summary: &Summary) -> Value {
             )
         })
         .collect();
-    let breakdown = |(name, expr): &(&'static str, &'static str)| {
+    let breakdown = |(name, _): &(&'static str, &'static str)| {
         let answer = summary.groups.get(name)?;
         let groups: Vec<Value> = answer
             .groups
@@ -213,7 +353,7 @@ pub(crate) fn json(run: &Run, summary: &Summary) -> Value {
             .collect();
         Some((
             (*name).to_owned(),
-            json!({"expr": expr, "unit": answer.value_unit(), "groups": groups}),
+            json!({"expr": answer.text, "unit": answer.value_unit(), "groups": groups}),
         ))
     };
     let breakdowns: serde_json::Map<String, Value> = GROUPS.iter().filter_map(breakdown).collect();

@@ -3,6 +3,7 @@
 
 mod found;
 mod gather;
+mod imported;
 mod screen;
 
 use std::path::{Path, PathBuf};

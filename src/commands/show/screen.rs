@@ -8,19 +8,19 @@ use run::unit::{amount, digits};
 use surfaces::part::{self, Part};
 use surfaces::table::{Align, Cell, Table, shortened};
 
-use super::found;
-use super::gather::Summary;
+use super::gather::{DISKS, INTERFACES, Summary};
+use super::{found, imported};
 use crate::commands::list::length;
 use crate::commands::record::progress::clock_text;
 use crate::output::{counted, one_line};
 
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 
 /// Heading of processor time, where 100 % is one processor.
 const ONE_CPU: &str = "of 1 cpu";
 
 /// Rows of each list.
-const MOST: usize = 5;
+pub(super) const MOST: usize = 5;
 
 /// Phases that are listed.
 const MOST_PHASES: usize = 24;
@@ -32,19 +32,24 @@ pub(super) fn render(run: &Run, s: &Summary, all: bool) -> String {
 
 /// What stands on the screen; with `all` every finding.
 pub(crate) fn parts(run: &Run, s: &Summary, all: bool) -> Vec<Part> {
-    [
+    let mut parts = [
         head(run),
         bound_by(run, s),
         whole_machine(s),
         found::list(run, &s.findings, all),
+        imported::workload(s),
         disks(s),
         interfaces(s),
         nfs(s),
         processes(s),
         cgroups(s),
+        imported::rest(run, s),
         foot(run),
     ]
-    .concat()
+    .concat();
+    // Where nothing is between them.
+    parts.dedup_by(|a, b| matches!((a, b), (Part::Gap, Part::Gap)));
+    parts
 }
 
 fn head(run: &Run) -> Vec<Part> {
@@ -144,6 +149,9 @@ pub(super) fn time_text(seconds: f64) -> String {
 const TOO_SHORT: f64 = 0.2;
 
 fn bound_by(run: &Run, s: &Summary) -> Vec<Part> {
+    if length(run) == 0.0 && !run.manifest.imported.is_empty() {
+        return vec![];
+    }
     let text = if length(run) < TOO_SHORT {
         "too short to say: processor time is told in ticks of 10 ms".to_owned()
     } else {
@@ -223,7 +231,7 @@ fn whole_machine(s: &Summary) -> Vec<Part> {
     parts
 }
 
-fn value(value: f64, unit: Unit, rate: bool) -> Cell {
+pub(super) fn value(value: f64, unit: Unit, rate: bool) -> Cell {
     Cell::amount(amount(value, unit, rate), value, unit, rate)
 }
 
@@ -232,7 +240,7 @@ fn share(share: f64) -> Cell {
 }
 
 /// A table below a blank line, its first column the names.
-fn table(title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Vec<Part> {
+pub(super) fn table(title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Vec<Part> {
     if rows.is_empty() {
         return vec![];
     }
@@ -247,39 +255,45 @@ fn table(title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Vec<Part> {
 
 fn disks(s: &Summary) -> Vec<Part> {
     let depth = |depth: f64| Cell::amount(digits(depth), depth, Count, false);
-    let mut names = s.list("disk_busy");
-    names.retain(|(name, _)| s.of("disk_ios", &[name]) > 0.0);
-    names.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let row = |(name, busy): &(String, f64)| {
+    let mut names = s.names(&DISKS);
+    // Which was busy, and did nothing that can be told, is none to be listed.
+    let any_ios = !s.list("disk_ios").is_empty();
+    names.retain(|name| !any_ios || s.of("disk_ios", &[name]) > 0.0);
+    // Some tools tell nothing of the time before the device had an I/O.
+    let (heading, latency) = match () {
+        () if s.has("disk_latency") || !s.has("disk_service") => ("latency", "disk_latency"),
+        () => ("service", "disk_service"),
+    };
+    let row = |name: &String| {
         let bytes = |op| value(s.of("disk_bytes", &[name, op]), Bytes, true);
         vec![
             Cell::name(one_line(name)),
             bytes("read"),
             bytes("write"),
             value(s.of("disk_ios", &[name]), Count, true),
-            value(s.of("disk_latency", &[name]), Seconds, false),
+            value(s.of(latency, &[name]), Seconds, false),
+            value(s.p99(latency, &[name]), Seconds, false),
             depth(s.of("disk_depth", &[name])),
-            share(*busy),
+            share(s.of("disk_busy", &[name])),
         ]
     };
     let rows = names.iter().take(MOST).map(row).collect();
     table(
         "disk",
-        &["read", "written", "I/Os", "latency", "depth", "busy"],
+        &["read", "written", "I/Os", heading, "p99", "depth", "busy"],
         rows,
     )
 }
 
 fn interfaces(s: &Summary) -> Vec<Part> {
-    let mut names: Vec<(String, f64)> = s.list("net_packets");
-    names.retain(|(_, packets)| *packets > 0.0);
-    let row = |(name, packets): &(String, f64)| {
+    let names = s.names(&INTERFACES);
+    let row = |name: &String| {
         let bytes = |direction| value(s.of("net_bytes", &[name, direction]), Bytes, true);
         vec![
             Cell::name(one_line(name)),
             bytes("receive"),
             bytes("transmit"),
-            value(*packets, Count, true),
+            value(s.of("net_packets", &[name]), Count, true),
             value(s.total_of("net_drops", &[name]), Count, false),
         ]
     };

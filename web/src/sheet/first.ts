@@ -45,7 +45,7 @@ function panelFor(expr: string, runs: Run[]): Panel {
 
 function fallback(subject: string, by: string[]): Panel[] {
   const known: Record<string, string> = {
-    other: "other.value by tool, column",
+    other: "other.value by tool, column, unit",
     distribution: "distribution.count by name",
     workload: "workload.ops by tool",
   };

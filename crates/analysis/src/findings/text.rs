@@ -3,16 +3,7 @@
 use run::Unit;
 use run::unit::amount;
 
-/// A name as a value of an expression.
-pub(super) fn quoted(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-    // A range (`1..2`) is no word.
-    if !name.is_empty() && name.chars().all(plain) && !name.contains("..") {
-        name.to_owned()
-    } else {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    }
-}
+pub(super) use crate::syntax::quoted;
 
 /// Names as a list of an expression: `a, "b c"`.
 pub(super) fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {

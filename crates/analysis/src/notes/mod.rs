@@ -12,6 +12,7 @@ use run::{Manifest, Run};
 
 use crate::answer::{Answer, planned, summarise};
 use crate::error::Error;
+use crate::mixed;
 use crate::plan::{Plan, ScanPlan};
 use crate::quantiles::heaviest;
 use crate::syntax::{Expression, Predicate, parse};
@@ -45,6 +46,12 @@ pub fn of(run: &Run, answer: &Answer) -> Result<Vec<String>, Error> {
     let mut all = asked.hooks();
     all.extend(asked.unknown()?);
     all.extend(asked.others()?);
+    let added = mixed::added(run, &asked.expression, answer.table)?;
+    if added > 1 {
+        all.push(format!(
+            "numbers of {added} instances are added up, whatever they are of: `by instance` tells each"
+        ));
+    }
     Ok(all)
 }
 

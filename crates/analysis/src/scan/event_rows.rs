@@ -350,11 +350,20 @@ impl<'p> Scanner<'p> {
             // No event so far had the word: hardly a run has discards.
             return;
         }
-        let is = |row: usize| Some(words.place(codes[row])) == place;
+        let is = |row: usize, place: Option<u32>| Some(words.place(codes[row])) == place;
         for (amount, row) in amounts.iter_mut().zip(rows()) {
-            if is(row) != wanted {
+            if is(row, place) != wanted {
                 *amount = 0.0;
             }
+        }
+        // Of some events it is not known: what other tools print does not tell which I/Os were random.
+        let unknown = words.place_of("").filter(|_| wanted);
+        if unknown.is_some() {
+            let of_unknown = amounts
+                .iter_mut()
+                .zip(rows())
+                .filter(|(_, row)| is(*row, unknown));
+            of_unknown.for_each(|(amount, _)| *amount = f64::NAN);
         }
     }
 

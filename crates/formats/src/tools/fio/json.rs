@@ -296,7 +296,11 @@ fn others(entry: &Entry, out: &mut Out) {
         };
         if kept {
             let column = rest.iter().map(|name| trimmed(name)).collect::<Vec<_>>();
-            let unit = unit_of(rest, old);
+            let unit = match rest {
+                // Some versions print the mean in place of the share.
+                ["bw_agg"] if value > 100.0 => "KiB/s",
+                _ => unit_of(rest, old),
+            };
             found.push((op.to_owned(), column.join("."), unit, value));
         }
     });

@@ -1,0 +1,191 @@
+//! What a run has numbers of: each statistic with its amount over the run, and by what it can be
+//! split.
+
+use run::catalog::{Kind, Subject};
+use run::read::ReadError;
+use run::unit::Unit;
+use run::{CATALOG, Run};
+
+use crate::error::Error;
+use crate::plan::plan;
+use crate::scan::KeyValue;
+use crate::syntax::{Test, quoted};
+use crate::{Answer, Group, parse, summarise};
+
+/// A statistic that a run has numbers of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// As an expression names it: `disk.bytes`, `other.iostat.%util`.
+    pub statistic: String,
+    /// Dimensions by which the run can split it.
+    pub by: Vec<&'static str>,
+    /// How amounts combine; `None` for a ratio.
+    pub kind: Option<Kind>,
+    /// The unit of its numbers.
+    pub unit: HeldUnit,
+    /// Of sums the amount over the run.
+    pub total: Option<f64>,
+    /// As an [`Answer`] has it. NaN where instances have numbers of which there is no sum.
+    pub mean: f64,
+    /// Of such instances the least of their means, else the least interval.
+    pub min: f64,
+    /// Likewise the greatest.
+    pub max: f64,
+}
+
+/// The unit of a statistic.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeldUnit {
+    /// Of the catalog.
+    Known(Unit),
+    /// As another tool printed it.
+    Printed(String),
+}
+
+/// What `run` has numbers of, of the subjects that are `wanted`, in the catalog's order; and what
+/// of it cannot be read.
+pub fn contents(run: &Run, wanted: impl Fn(&str) -> bool) -> (Vec<Held>, Vec<ReadError>) {
+    let tables = run.tables();
+    let has = |table: &str| tables.iter().any(|t| t == table);
+    let (mut held, mut damaged) = (Vec::new(), Vec::new());
+    let mut ask = |text: &str| match summarise(run, text) {
+        Ok(answer) => Some(answer),
+        Err(Error::Read(why)) => {
+            damaged.push(why);
+            None
+        }
+        Err(_) => None,
+    };
+    for subject in CATALOG.iter().filter(|s| wanted(s.name)) {
+        if !subject.tables.iter().any(|t| has(t.name)) {
+            continue;
+        }
+        match subject.name {
+            "other" => {
+                let answer = ask("other.value by tool, column, unit, instance");
+                held.extend(answer.iter().flat_map(columns));
+            }
+            "since_boot" => {
+                let answer = ask("since_boot.value by statistic, instance");
+                held.extend(answer.and_then(|answer| since_boot(&answer)));
+            }
+            _ => {
+                for name in statistics(subject) {
+                    let statistic = format!("{}.{name}", subject.name);
+                    let Some(answer) = ask(&statistic) else {
+                        continue;
+                    };
+                    let can = |dimension: &&str| {
+                        let by = parse(&format!("{statistic} by {dimension}"));
+                        by.is_ok_and(|e| plan(&e, &run.manifest, &has).is_ok())
+                    };
+                    let names = subject.dimensions.iter().map(|d| d.name);
+                    let by = names.filter(can).collect();
+                    held.extend(one(statistic, by, &answer));
+                }
+            }
+        }
+    }
+    damaged.dedup_by_key(|why| why.to_string());
+    (held, damaged)
+}
+
+/// Names of all that is counted, gauged, or derived of it.
+fn statistics(subject: &Subject) -> impl Iterator<Item = &'static str> {
+    let measures = subject.measures.iter().map(|m| m.name);
+    measures.chain(subject.derived.iter().map(|d| d.name))
+}
+
+/// Of an answer that has one group; `None` where that has no number.
+fn one(statistic: String, by: Vec<&'static str>, answer: &Answer) -> Option<Held> {
+    let group = answer.groups.first().filter(|g| g.mean.is_finite())?;
+    Some(Held {
+        statistic,
+        by,
+        kind: answer.kind,
+        unit: HeldUnit::Known(answer.unit),
+        total: group.total,
+        mean: group.mean,
+        min: group.min,
+        max: group.max,
+    })
+}
+
+fn word(key: &KeyValue) -> &str {
+    match key {
+        KeyValue::Word(word) => word,
+        KeyValue::Number(_) => "",
+    }
+}
+
+/// Columns of tools, in the order of their names.
+fn columns(answer: &Answer) -> Vec<Held> {
+    let mut sorted: Vec<&Group> = answer.groups.iter().collect();
+    let name = |g: &Group| g.key[..3].iter().map(word).collect::<Vec<_>>().join("\0");
+    sorted.sort_by_key(|g| name(g));
+    let same = sorted.chunk_by(|a, b| a.key[..3] == b.key[..3]);
+    same.map(|groups| {
+        let [tool, column, unit, _] = &groups[0].key[..] else {
+            unreachable!("four dimensions were asked for");
+        };
+        let (tool, column) = (word(tool), word(column));
+        let amounts = match groups {
+            [only] => [only.mean, only.min, only.max],
+            // What they are nobody knows: shares have no sum.
+            several => {
+                let means = || several.iter().map(|g| g.mean);
+                let least = means().fold(f64::INFINITY, f64::min);
+                [f64::NAN, least, means().fold(f64::NEG_INFINITY, f64::max)]
+            }
+        };
+        let is_named = groups.iter().any(|g| !word(&g.key[3]).is_empty());
+        Held {
+            statistic: column_of(tool, column),
+            by: if is_named { vec!["instance"] } else { vec![] },
+            kind: Some(Kind::Level),
+            unit: HeldUnit::Printed(word(unit).to_owned()),
+            total: None,
+            mean: amounts[0],
+            min: amounts[1],
+            max: amounts[2],
+        }
+    })
+    .collect()
+}
+
+/// How an expression names a column: in quotes where it has to.
+fn column_of(tool: &str, column: &str) -> String {
+    let is_it = |text: &String| {
+        let plain = parse(text).is_ok_and(|e| {
+            let words = e.predicates.iter().map(|p| match &p.test {
+                Test::In(words) => words[0].text.as_str(),
+                _ => "",
+            });
+            words.eq([tool, column])
+        });
+        plain && parse(&format!("{text} by instance")).is_ok()
+    };
+    let plain = format!("other.{tool}.{column}");
+    let in_quotes = format!("other.{tool}.{}", quoted(column));
+    [plain, in_quotes]
+        .into_iter()
+        .find(is_it)
+        .unwrap_or_else(|| {
+            let (tool, column) = (quoted(tool), quoted(column));
+            format!("other.value where tool = {tool} and column = {column}")
+        })
+}
+
+/// All means since boot as one: their numbers have nothing in common.
+fn since_boot(answer: &Answer) -> Option<Held> {
+    (!answer.groups.is_empty()).then(|| Held {
+        statistic: "since_boot.value".to_owned(),
+        by: vec!["statistic", "instance"],
+        kind: Some(Kind::Level),
+        unit: HeldUnit::Printed(String::new()),
+        total: None,
+        mean: f64::NAN,
+        min: f64::NAN,
+        max: f64::NAN,
+    })
+}
