@@ -100,6 +100,7 @@ export class Workbench {
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.column.redress());
     this.printLight();
     this.problems();
+    this.tellSinceBoot();
     this.state = stateOf(page.runs.runs);
     this.changed();
     void this.loadFindings();
@@ -126,6 +127,14 @@ export class Workbench {
     }
     this.header.update();
     this.strip.move();
+  }
+
+  /** Means since boot have no place in time: a run of nothing else would open without a word. */
+  private tellSinceBoot(): void {
+    const run = this.page.told();
+    if (!run.since_boot || Object.keys(run.subjects).length > 1) return;
+    const ask = h("code", {}, "sonde get RUN 'since_boot.value by statistic, instance'");
+    this.notices.keep("boot", "note", "This run has means since the machine was started, and nothing of an interval: ", ask);
   }
 
   /** Says which runs of a link are not open here. One run alone may have another name. */

@@ -20,7 +20,28 @@ const FIRST: readonly (readonly [subject: string, by: string, expr: string])[][]
   [["memory", "kind", "memory.bytes by kind"]],
 ];
 
-/** Panels when none of those is there. */
+/** The same of runs that have none of those, as imported ones; as many as fit below one another. */
+const ELSE: readonly (readonly [subject: string, by: string, expr: string])[][] = [
+  [
+    ["file", "latency", "file.ops by latency"],
+    ["file", "op", "file.ops by op"],
+  ],
+  [
+    ["process", "mode", "process.time by process"],
+    ["process", "process", "process.resident by process"],
+  ],
+  [["nfs", "op", "nfs.ops by op"]],
+  [["nfsd", "op", "nfsd.ops by op"]],
+  [["arc", "kind", "arc.hits by kind"]],
+  [["zfs", "dataset", "zfs.bytes by dataset"]],
+  [["zpool", "pool", "zpool.bytes by pool"]],
+  [["tcp", "direction", "tcp.segments by direction"]],
+  [["ip", "direction", "ip.packets by direction"]],
+  [["interrupt", "kind", "interrupt.count by kind"]],
+  [["distribution", "name", "distribution.count by name"]],
+  [["workload", "tool", "workload.ops by tool"]],
+  [["other", "column", "other.value by tool, column, unit"]],
+];
 const FALLBACK = 4;
 
 /** The first worksheet of these runs. */
@@ -28,27 +49,16 @@ export function firstSheet(runs: Run[]): Worksheet {
   const sheet = empty(runs.map((run) => run.id));
   const can = (subject: string, by: string): boolean =>
     runs.some((run) => run.subjects[subject]?.includes(by) ?? false);
-  for (const line of FIRST) {
-    const found = line.find(([subject, by]) => can(subject, by));
-    if (found) sheet.panels.push(panelFor(found[2], runs));
-  }
-  if (sheet.panels.length === 0) {
-    const other = Object.entries(runs[0]?.subjects ?? {}).slice(0, FALLBACK);
-    sheet.panels = other.flatMap(([subject, by]) => fallback(subject, by));
-  }
+  const panels = (lines: typeof FIRST): Panel[] =>
+    lines.flatMap((line) => {
+      const found = line.find(([subject, by]) => can(subject, by));
+      return found ? [panelFor(found[2], runs)] : [];
+    });
+  sheet.panels = panels(FIRST);
+  if (sheet.panels.length === 0) sheet.panels = panels(ELSE).slice(0, FALLBACK);
   return sheet;
 }
 
 function panelFor(expr: string, runs: Run[]): Panel {
   return panelOf(expr, { run: runs.length > 1 && expr.endsWith("latency") ? runs[0]!.id : null });
-}
-
-function fallback(subject: string, by: string[]): Panel[] {
-  const known: Record<string, string> = {
-    other: "other.value by tool, column, unit",
-    distribution: "distribution.count by name",
-    workload: "workload.ops by tool",
-  };
-  const expr = known[subject];
-  return expr && by.length > 0 ? [panelOf(expr)] : [];
 }

@@ -44,3 +44,32 @@ fn subject(s: &Subject) -> Value {
         "events": s.tables.iter().any(|t| t.detail == Detail::Event),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use analysis::parse;
+    use analysis::plan::in_some_run;
+    use run::catalog;
+
+    /// Quoted words of a line.
+    fn words(line: &str) -> Vec<&str> {
+        line.split('"').skip(1).step_by(2).collect()
+    }
+
+    #[test]
+    fn what_a_page_opens_with_can_be_asked() {
+        let page = include_str!("../../../../web/src/sheet/first.ts");
+        let mut asked = 0;
+        for line in page.lines().filter(|l| l.trim_start().starts_with('[')) {
+            for [subject, by, expression] in words(line).as_chunks::<3>().0 {
+                let found = catalog::subject(subject).expect(subject);
+                assert!(found.dimension(by).is_some(), "{subject} by {by}");
+                let parsed = parse(expression).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(parsed.subject.text, *subject);
+                in_some_run(&parsed).unwrap_or_else(|e| panic!("{e}"));
+                asked += 1;
+            }
+        }
+        assert!(asked > 15, "{asked} expressions");
+    }
+}
