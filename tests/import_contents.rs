@@ -21,7 +21,9 @@ fn files() -> Vec<PathBuf> {
         .filter_map(|dir| {
             let files = std::fs::read_dir(dir.path()).ok()?.flatten();
             let texts = files.map(|f| f.path());
-            texts.filter(|p| p.extension().is_some_and(|e| e == "txt")).min()
+            texts
+                .filter(|p| p.extension().is_some_and(|e| e == "txt"))
+                .min()
         })
         .collect();
     found.sort();
@@ -32,17 +34,37 @@ fn files() -> Vec<PathBuf> {
 fn imported(file: &Path, run: &Path) -> Option<()> {
     let mut import = sonde();
     import.arg("import").arg(file).arg("-o").arg(run);
-    import.args(["--start", "2020-01-01", "--every", "1s", "--date-order", "dmy"]);
-    import.output().expect("sonde runs").status.success().then_some(())
+    import.args([
+        "--start",
+        "2020-01-01",
+        "--every",
+        "1s",
+        "--date-order",
+        "dmy",
+    ]);
+    import
+        .output()
+        .expect("sonde runs")
+        .status
+        .success()
+        .then_some(())
 }
 
 fn told(arguments: &[&str], run: &Path, expressions: &[String]) -> String {
     let (command, flags) = arguments.split_first().expect("a command");
     let mut command_line = sonde();
-    command_line.arg(command).arg(run).args(flags).args(expressions);
+    command_line
+        .arg(command)
+        .arg(run)
+        .args(flags)
+        .args(expressions);
     let output = command_line.output().expect("sonde runs");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?} {}: {error}", run.display());
+    assert!(
+        output.status.success(),
+        "{arguments:?} {}: {error}",
+        run.display()
+    );
     String::from_utf8(output.stdout).expect("text")
 }
 
@@ -76,7 +98,9 @@ fn what_is_listed_is_what_get_answers() {
         let names: Vec<String> = listed.iter().map(statistic).collect();
         let answers = lines(&told(&["get", "--json"], &run, &names));
         for (one, answer) in listed.iter().zip(&answers) {
-            let is_own = !["other.", "since_boot."].iter().any(|s| statistic(one).starts_with(s));
+            let is_own = !["other.", "since_boot."]
+                .iter()
+                .any(|s| statistic(one).starts_with(s));
             if is_own {
                 assert_eq!(one["unit"], answer["unit"], "{one}");
                 assert_eq!(one["kind"], answer["kind"], "{one}");
@@ -84,7 +108,9 @@ fn what_is_listed_is_what_get_answers() {
             // Where instances have no mean in common there is none.
             if !one["mean"].is_null() {
                 let group = &answer["groups"][0];
-                let kept = ["total", "mean", "min", "max"].iter().all(|f| same(&one[f], &group[f]));
+                let kept = ["total", "mean", "min", "max"]
+                    .iter()
+                    .all(|f| same(&one[f], &group[f]));
                 assert!(kept, "{}: {one} {group}", file.display());
                 compared += 1;
             }
@@ -92,9 +118,9 @@ fn what_is_listed_is_what_get_answers() {
         let by = |one: &Value| {
             let dimensions = one["by"].as_array().expect("a list").clone();
             let name = statistic(one);
-            let joined = dimensions.into_iter().map(move |d| {
-                format!("{name} by {}", d.as_str().expect("a name"))
-            });
+            let joined = dimensions
+                .into_iter()
+                .map(move |d| format!("{name} by {}", d.as_str().expect("a name")));
             joined.collect::<Vec<_>>()
         };
         let split: Vec<String> = listed.iter().flat_map(by).collect();
@@ -103,7 +129,10 @@ fn what_is_listed_is_what_get_answers() {
         }
         std::fs::remove_dir_all(&run).expect("a run");
     }
-    assert!(runs > 80 && compared > 800, "{runs} runs, {compared} numbers");
+    assert!(
+        runs > 80 && compared > 800,
+        "{runs} runs, {compared} numbers"
+    );
 }
 
 #[test]

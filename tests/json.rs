@@ -183,7 +183,12 @@ fn get_prints_what_the_page_says() {
     let other = dir.join("imported");
     let mut command = sonde();
     command.args(["import", "--start", "2020-01-01"]);
-    succeed(command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(import)).arg("-o").arg(&other));
+    succeed(
+        command
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(import))
+            .arg("-o")
+            .arg(&other),
+    );
     listed.extend(ask(&other, false, &[]));
     compare("get RUN --json`", &listed);
     // Without `--series` there is none.

@@ -43,7 +43,14 @@ pub(crate) fn check(
         return Ok(());
     };
     // The first by which they differ says most: units of one column, columns of one tool.
-    let differ = |at: &usize| several.iter().map(|k| &k[*at]).collect::<BTreeSet<_>>().len() > 1;
+    let differ = |at: &usize| {
+        several
+            .iter()
+            .map(|k| &k[*at])
+            .collect::<BTreeSet<_>>()
+            .len()
+            > 1
+    };
     let at = (0..more.len()).find(differ).unwrap_or(0);
     let names: BTreeSet<&String> = several.iter().map(|k| &k[at]).collect();
     let mut named: Vec<&str> = names.iter().take(NAMED).map(|n| n.as_str()).collect();
@@ -56,9 +63,15 @@ pub(crate) fn check(
         more[at],
         named.join(", ")
     );
-    let by = [expression.by.iter().map(|d| d.text.as_str()).collect(), more[at..].to_vec()].concat();
+    let by = [
+        expression.by.iter().map(|d| d.text.as_str()).collect(),
+        more[at..].to_vec(),
+    ]
+    .concat();
     let hint = format!("split them: by {}", by.join(", "));
-    Err(Problem::at(&expression.text, expression.measure.span, what).hint(hint).into())
+    Err(Problem::at(&expression.text, expression.measure.span, what)
+        .hint(hint)
+        .into())
 }
 
 /// By group of the expression, whose words stand as in its answer, of which kinds its numbers are.

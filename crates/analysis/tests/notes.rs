@@ -369,13 +369,32 @@ fn numbers_of_several_kinds_have_no_sum() {
     };
     for (expression, why, hint) in [
         ("other.fio.avg", "`unit` is msec, usec", "by unit"),
-        ("other.value", "`column` is avg, load, util", "by column, unit"),
-        ("other.value by column", "`unit` is msec, usec", "by column, unit"),
-        ("since_boot.value", "`statistic` is cpu.idle, disk.bytes", "by statistic"),
-        ("since_boot.value by instance", "`statistic` is", "by instance, statistic"),
+        (
+            "other.value",
+            "`column` is avg, load, util",
+            "by column, unit",
+        ),
+        (
+            "other.value by column",
+            "`unit` is msec, usec",
+            "by column, unit",
+        ),
+        (
+            "since_boot.value",
+            "`statistic` is cpu.idle, disk.bytes",
+            "by statistic",
+        ),
+        (
+            "since_boot.value by instance",
+            "`statistic` is",
+            "by instance, statistic",
+        ),
     ] {
         let said = refused(expression);
-        assert!(said.contains(why) && said.contains(hint), "{expression}: {said}");
+        assert!(
+            said.contains(why) && said.contains(hint),
+            "{expression}: {said}"
+        );
         assert!(evaluate(&r.sealed, expression).is_err(), "{expression}");
     }
     for (expression, means) in [
@@ -393,7 +412,10 @@ fn numbers_of_several_kinds_have_no_sum() {
     }
     // Shares of two disks are none of anything.
     let added = said(&r, "other.fio.util");
-    assert!(added.contains("numbers of 2 instances are added up"), "{added}");
+    assert!(
+        added.contains("numbers of 2 instances are added up"),
+        "{added}"
+    );
     assert_eq!(said(&r, "other.fio.util by instance"), "");
     assert_eq!(said(&r, "other.fio.load"), "");
     let answer = summarise(&r.sealed, "other.fio.avg by instance").expect("an answer");
@@ -407,7 +429,16 @@ fn which_ios_were_random_may_not_be_known() {
         let r = runs(&[], |s| {
             s.at(1.0, 1.0).own();
             let words = ["sda", "disk", "read", "", "", sequential, "", "", "", ""];
-            let values = [f64::NAN, 0.001, 4096.0, 0.0, f64::NAN, f64::NAN, f64::NAN, 1.0];
+            let values = [
+                f64::NAN,
+                0.001,
+                4096.0,
+                0.0,
+                f64::NAN,
+                f64::NAN,
+                f64::NAN,
+                1.0,
+            ];
             s.event("disk_event", at(0.5), &words, &values);
         });
         let mean = |expression: &str| {

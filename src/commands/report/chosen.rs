@@ -24,6 +24,9 @@ const WORTH: &[(&str, Kind)] = &[
     ("nfsd.ops by op", Kind::Lines),
     ("zfs.bytes by pool, op", Kind::Lines),
     ("file.ops by op", Kind::Lines),
+    ("file.ops by latency", Kind::Heat),
+    ("arc.hits by kind", Kind::Lines),
+    ("distribution.count by name", Kind::Lines),
     ("workload.ops by op", Kind::Lines),
     ("workload.ops by latency", Kind::Heat),
     ("process.time by process", Kind::Lines),
@@ -32,7 +35,7 @@ const WORTH: &[(&str, Kind)] = &[
 ];
 
 /// What there is where nothing of that is: numbers that belong to no other statistic.
-pub(super) const REST: &str = "other.value by tool, column";
+pub(super) const REST: &str = "other.value by tool, column, unit";
 
 /// Findings whose expressions are shown.
 const MOST_FINDINGS: usize = 6;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use analysis::contents::{Held, contents};
 use analysis::findings::{self, Finding, Look};
 use analysis::limit::Limit;
-use analysis::quantiles::{self, Spread};
+use analysis::quantiles::{self, Distribution, Spread};
 use analysis::scan::KeyValue;
 use analysis::{Answer, Group};
 use run::Run;
@@ -166,11 +166,19 @@ impl Summary {
         named.filter(|(_, mean)| mean.is_finite()).collect()
     }
 
+    /// The distribution of the group whose key is `key`.
+    pub(super) fn spread(&self, name: &str, key: &[&str]) -> Option<&Distribution> {
+        let mut spreads = self.tails.get(name).into_iter().flatten();
+        spreads
+            .find(|spread| spread.key == key)
+            .map(|spread| &spread.whole)
+    }
+
     /// 99 % of the group whose key is `key` had at most this; NaN where that is not known.
     pub(super) fn p99(&self, name: &str, key: &[&str]) -> f64 {
-        let spreads = self.tails.get(name).into_iter().flatten();
-        let mut of_key = spreads.filter(|spread| spread.key == key);
-        let p99 = of_key.next().and_then(|spread| spread.whole.quantile(0.99));
+        let p99 = self
+            .spread(name, key)
+            .and_then(|whole| whole.quantile(0.99));
         p99.unwrap_or(f64::NAN)
     }
 

@@ -28,13 +28,20 @@ pub(super) fn workload(s: &Summary) -> Vec<Part> {
     keys.extend(more);
     let row = |key: &Vec<&str>| {
         let words: Vec<&str> = key.iter().copied().filter(|w| !w.is_empty()).collect();
+        // Of one kind both: fio's distribution is from submission on, its mean from before it.
+        let (mean, p99) = match s.spread("workload_latency", key) {
+            Some(spread) => (spread.mean(), spread.quantile(0.99)),
+            None => (None, None),
+        };
+        let mean = mean.unwrap_or_else(|| s.of("workload_latency", key));
+        let p99 = p99.unwrap_or(f64::NAN);
         vec![
             Cell::name(one_line(&words.join(" "))),
             value(s.total_of("workload_ops", key), Count, false),
             value(s.of("workload_ops", key), Count, true),
             value(s.of("workload_bytes", key), Bytes, true),
-            value(s.of("workload_latency", key), Seconds, false),
-            value(s.p99("workload_latency", key), Seconds, false),
+            value(mean, Seconds, false),
+            value(p99, Seconds, false),
         ]
     };
     let rows = keys.iter().take(2 * MOST).map(row).collect();
