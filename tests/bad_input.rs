@@ -105,7 +105,7 @@ fn words_that_do_not_exist() {
             "disk.bytes by device",
         ),
         (&["get", "r", "cpu.time by"], "expected a dimension", "^"),
-        (&["get", "r"], "required", "EXPR"),
+        (&["get", "r", "--series"], "required", "EXPR"),
         (&["get"], "required", "RUN"),
         (
             &["catalog", "dsk"],

@@ -12,7 +12,6 @@ mod support;
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use importing::{VMSTAT, import, manifest, said, total};
@@ -380,51 +379,6 @@ fn logs_of_fio_are_of_their_jobs() {
     let alone = import(&dir, &["files/a_lat.1.log", "-o", "alone"]);
     assert_eq!(alone.status.code(), Some(2), "{}", said(&alone));
     assert!(said(&alone).contains("--fio-version"), "{}", said(&alone));
-}
-
-/// A file of `sadc` is read by `sadf`, where that is installed.
-#[test]
-fn recordings_of_sysstat_are_read_by_its_own_program() {
-    let sadc = Path::new("/usr/lib/sysstat/sadc");
-    if !sadc.exists() {
-        assert!(std::env::var_os("CI").is_none(), "sysstat is missing");
-        return;
-    }
-    let dir = scratch("import-sadc");
-    let made = Command::new(sadc)
-        .args(["-S", "DISK", "1", "3", "day.sa"])
-        .current_dir(&dir)
-        .status();
-    assert!(made.unwrap().success());
-    let out = import(&dir, &["day.sa", "-o", "run", "--tz", "UTC"]);
-    assert!(out.status.success(), "{}", said(&out));
-    let told = manifest(&dir, "run");
-    assert_eq!(told["imported"][0]["format"], "sadf-json");
-    let all = ["cpu.time", "cpu.idle", "cpu.iowait", "cpu.steal"].map(|e| total(&dir, "run", e));
-    assert!(all.iter().sum::<f64>() > 0.9, "{all:?}");
-    // Compressed, in an archive, and both.
-    for (program, arguments) in [
-        ("gzip", &["-k", "day.sa"][..]),
-        ("tar", &["-czf", "plain.tgz", "day.sa"]),
-        ("tar", &["-cf", "packed.tar", "day.sa.gz"]),
-    ] {
-        let status = Command::new(program)
-            .args(arguments)
-            .current_dir(&dir)
-            .status();
-        assert!(status.unwrap().success());
-    }
-    for file in ["day.sa.gz", "plain.tgz", "packed.tar"] {
-        let run = format!("{file}.run");
-        let out = import(&dir, &[file, "-o", &run, "--tz", "UTC"]);
-        assert!(out.status.success(), "{file}: {}", said(&out));
-        let same = ["cpu.time", "cpu.idle"].map(|e| total(&dir, &run, e));
-        assert_eq!(same[..], all[..2], "{file}");
-    }
-    fs::write(dir.join("bad.sa"), [0x96, 0xd5, 1, 2, 3]).unwrap();
-    let out = import(&dir, &["bad.sa", "-o", "bad"]);
-    assert_eq!(out.status.code(), Some(2));
-    assert!(said(&out).contains("sadf cannot read it"), "{}", said(&out));
 }
 
 /// Numbers of two machines are not added.

@@ -1,5 +1,5 @@
-//! Files that only their own tools read, where those are installed: recordings of `sadc`, another
-//! format in each version, and archives of Performance Co-Pilot.
+//! Files that only their own tools read, where those are installed: recordings of `sadc` and of
+//! `atop`, another format in each version, and archives of Performance Co-Pilot.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,6 +21,7 @@ const METRICS: [&str; 13] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Sadc,
+    Atop,
     Pcp,
 }
 
@@ -31,6 +32,7 @@ pub(super) const MAGIC: usize = 8;
 pub(super) fn kind(head: &[u8]) -> Option<Kind> {
     match head {
         [0x96, 0xd5, ..] | [0xd5, 0x96, ..] => Some(Kind::Sadc),
+        [0xef, 0xbe, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xbe, 0xef, ..] => Some(Kind::Atop),
         // Length of the label, and a magic number with the version.
         [0, 0, _, _, 0x50, 0x05, 0x26, _, ..] => Some(Kind::Pcp),
         _ => None,
@@ -94,6 +96,7 @@ pub(super) fn converted(
 ) -> io::Result<Option<Text>> {
     let tools: &[&Tool] = match kind {
         Kind::Sadc => &[&SADF],
+        Kind::Atop => &[&ATOP],
         Kind::Pcp => &[&PMREP, &PMDUMPTEXT],
     };
     for tool in tools {
@@ -146,6 +149,17 @@ const SADF: Tool = Tool {
         of.chain(words(&["--", "-A"])).collect()
     },
     why: "sadf cannot read it: it is of another version of sysstat, or damaged",
+    note: None,
+};
+
+const ATOP: Tool = Tool {
+    program: "atop",
+    arguments: |path| {
+        let of = words(&["-r"]).chain([path.into()]);
+        of.chain(words(&["-P", "ALL"])).collect()
+    },
+    why: "atop cannot read it: it is of another version of atop (`atopconvert` may change it), or \
+          damaged",
     note: None,
 };
 

@@ -74,14 +74,14 @@ impl Input {
         let whole: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(text.from));
         match (kind, &self.content) {
             (None, _) => Ok(Text::new(whole)),
-            (Some(Kind::Sadc), Content::Path(path)) if !text.was_packed => {
-                Ok(converted(Kind::Sadc, path, None)?.unwrap_or_else(|| Text::new(whole)))
+            (Some(kind @ (Kind::Sadc | Kind::Atop)), Content::Path(path)) if !text.was_packed => {
+                Ok(converted(kind, path, None)?.unwrap_or_else(|| Text::new(whole)))
             }
-            (Some(Kind::Sadc), _) => {
+            (Some(kind @ (Kind::Sadc | Kind::Atop)), _) => {
                 let most = length.saturating_mul(GROWS).max(ANYWAY);
                 let file = temporary_of(whole, most)?;
                 let path = Path::new("/dev/stdin");
-                let found = converted(Kind::Sadc, path, Some(&file))?;
+                let found = converted(kind, path, Some(&file))?;
                 Ok(found.unwrap_or_else(|| Text::new(Box::new(file))))
             }
             // Its libraries unpack it themselves.

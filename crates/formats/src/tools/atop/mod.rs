@@ -17,7 +17,7 @@ mod system;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 use crate::{Line, Parser, fields, number};
 
 pub(crate) const FORMAT: Format = Format {
@@ -25,7 +25,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "atop",
     systems: "Linux",
     help: "parseable output (-P): processors, memory, disks, networks, NFS and processes",
-    recognised: "lines of a label, a host, seconds since 1970, a date and a time; `SEP`",
+    recognised: "lines of a label, a host, seconds since 1970, a date and a time; `SEP`; or a file \
+                 of `atop -w`, which atop is asked to print where it is installed",
     yields: &[
         "cpu",
         "cpu_idle",
@@ -70,8 +71,16 @@ const LABELS: [&str; 26] = [
     "NFS", "NET", "IFB", "LLC", "NUM", "NUC", "PRG", "PRC", "PRE", "PRM", "PRD", "PRN", "CGR",
 ];
 
+/// Whether it is a file that `atop -w` wrote: it begins with 0xfeedbeef, in the machine's order.
+fn is_raw(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [0xef, 0xbe, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xbe, 0xef, ..]
+    )
+}
+
 fn recognise(head: &Head) -> u8 {
-    if head.lines().any(|l| Record::of(l).is_some()) {
+    if is_raw(head.bytes()) || head.lines().any(|l| Record::of(l).is_some()) {
         95
     } else {
         0
@@ -180,6 +189,14 @@ impl Atop {
 
 impl Parser for Atop {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
+        if out.line_number() == 1 && is_raw(line) {
+            out.refuse(Refused(
+                "it is a binary file of atop, which only the atop that wrote it reads for sure\n\
+                 hint: atop -r FILE -P ALL > FILE.txt prints it as text that can be imported"
+                    .into(),
+            ));
+            return Line::Unknown;
+        }
         match line.trim_ascii() {
             b"" => return Line::Noise,
             b"SEP" => {
