@@ -4,7 +4,7 @@ use run::{Nanos, Sink};
 
 use crate::around::is_around;
 use crate::lines::{LONGEST, clean, is_text, without_mark, without_returns};
-use crate::others::{Held, Others};
+use crate::others::{Held, Others, Owner};
 use crate::out::{Came, Out};
 use crate::own::Own;
 use crate::page::Page;
@@ -171,6 +171,14 @@ impl Import {
         }
     }
 
+    /// Lines of these formats, which are in the same text ([`together`](crate::together)), are read by
+    /// imports of their own.
+    pub fn leave(&mut self, elsewhere: &[&'static Format]) {
+        if let Some(others) = &mut self.others {
+            others.leave(elsewhere);
+        }
+    }
+
     /// What is fed next came at that time, while it was made: reports that tell neither times nor
     /// an interval are of the time when they came. The same time again says that it came
     /// together with what was before it.
@@ -291,13 +299,13 @@ impl Import {
     /// Takes lines of which it can be told whose they are; `is_last`: no more come.
     fn take_held(&mut self, is_last: bool) {
         while let Some(others) = &mut self.others
-            && let Some((held, is_anothers)) = others.next(is_last, self.out.options())
+            && let Some((held, owner)) = others.next(is_last, self.out.options())
         {
             (self.out.line, self.out.came, self.out.logged) = (held.number, held.came, held.logged);
-            if is_anothers {
-                self.not_understood(&held.line);
-            } else {
-                self.read(&held.line, held.overlong);
+            match owner {
+                Owner::Own => self.read(&held.line, held.overlong),
+                Owner::Another => self.not_understood(&held.line),
+                Owner::Elsewhere => {}
             }
         }
     }

@@ -57,8 +57,47 @@ pub(crate) struct Others {
     headings: Headings,
     known: Known,
     held: VecDeque<Held>,
-    /// Others by name: the first of their lines, and how many there are.
+    /// Others whose lines are read elsewhere, and are nothing here.
+    elsewhere: Vec<&'static str>,
+    /// The rest by name: the first of their lines, and how many there are.
     found: BTreeMap<&'static str, (u64, u64)>,
+}
+
+/// Whose a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The format's, or everybody's.
+    Own,
+    /// Another's, which is not read.
+    Another,
+    /// Another's, which is read elsewhere.
+    Elsewhere,
+}
+
+/// Formats of which a text that begins so has outputs, in turn: each can be read by itself
+/// ([`Import::leave`](crate::Import::leave)). Empty where they are not several.
+pub fn together(head: &Head) -> Vec<&'static Format> {
+    if begins_document(head.lines()) {
+        return vec![];
+    }
+    let lines: Vec<&[u8]> = head.lines().collect();
+    let mut found: Vec<&'static Format> = Vec::new();
+    let mut headings = Headings::default();
+    for at in 0..lines.len() {
+        let window = &lines[at..lines.len().min(at + LOOKED_AT)];
+        if !headings.are_begun_by(window[0]) {
+            continue;
+        }
+        let head = Head::plain(window);
+        if let Ok(format) = recognise(&head)
+            && (format.recognise)(&head) >= SURE
+            && found.iter().all(|known| known.name != format.name)
+        {
+            found.push(format);
+        }
+    }
+    found.retain(|format| Others::among(format, head).is_some());
+    if found.len() > 1 { found } else { vec![] }
 }
 
 impl Others {
@@ -83,6 +122,7 @@ impl Others {
                         headings: Headings::default(),
                         known: Known::default(),
                         held: VecDeque::new(),
+                        elsewhere: Vec::new(),
                         found: BTreeMap::new(),
                     });
                 }
@@ -96,14 +136,18 @@ impl Others {
         None
     }
 
+    /// Lines of these are read elsewhere.
+    pub(crate) fn leave(&mut self, elsewhere: &[&'static Format]) {
+        self.elsewhere = elsewhere.iter().map(|format| format.name).collect();
+    }
+
     /// Another line came.
     pub(crate) fn hold(&mut self, held: Held) {
         self.held.push_back(held);
     }
 
-    /// The next line of which it can be told whose it is, and whether it is another's; `is_last`: no more
-    /// come.
-    pub(crate) fn next(&mut self, is_last: bool, options: &Options) -> Option<(Held, bool)> {
+    /// The next line of which it can be told whose it is; `is_last`: no more come.
+    pub(crate) fn next(&mut self, is_last: bool, options: &Options) -> Option<(Held, Owner)> {
         if self.held.is_empty() || self.held.len() < LOOKED_AT && !is_last {
             return None;
         }
@@ -122,11 +166,14 @@ impl Others {
         };
         let held = self.held.pop_front()?;
         let Some(format) = self.now.filter(|_| !is_everybodys(&held.line)) else {
-            return Some((held, false));
+            return Some((held, Owner::Own));
         };
+        if self.elsewhere.contains(&format.name) {
+            return Some((held, Owner::Elsewhere));
+        }
         let (_, count) = self.found.entry(format.name).or_insert((held.number, 0));
         *count += 1;
-        Some((held, true))
+        Some((held, Owner::Another))
     }
 
     /// What is to be said of lines that are another's.
@@ -135,7 +182,7 @@ impl Others {
             let lines = if *count == 1 { "line is" } else { "lines are" };
             format!(
                 "{count} {lines} of {name}, from line {first} on, and not read: outputs of several tools \
-                 need a file each"
+                 that do not tell when they were need a file each"
             )
         })
     }
@@ -266,8 +313,12 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         let mut others = Others::among(vmstat, &head).expect("lines of others");
         let mut told = String::new();
         let mut take = |others: &mut Others, is_last| {
-            while let Some((_, is_anothers)) = others.next(is_last, &Options::default()) {
-                told.push(if is_anothers { 'x' } else { '.' });
+            while let Some((_, owner)) = others.next(is_last, &Options::default()) {
+                told.push(match owner {
+                    Owner::Own => '.',
+                    Owner::Another => 'x',
+                    Owner::Elsewhere => '-',
+                });
             }
         };
         for (number, line) in (1..).zip(text.lines()) {

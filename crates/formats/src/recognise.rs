@@ -241,7 +241,7 @@ pub enum Unrecognised {
     /// It looks like several.
     #[error(
         "it can be {0}, or has outputs of both\nhint: say which, as --as {1}; outputs of several tools \
-         need a file each"
+         that do not tell when they were need a file each"
     )]
     Several(String, &'static str),
 }

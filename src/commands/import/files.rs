@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use formats::{Head, Import, NO_PROCESSORS, Options, Refused, Report};
+use formats::{Format, Head, Import, NO_PROCESSORS, Options, Refused, Report};
 use run::rows::TableId;
 use run::seal::SealError;
 use run::write::Making;
@@ -32,6 +32,8 @@ const TOGETHER: usize = 1 << 20;
 pub(super) struct Looked<'i> {
     input: &'i Input,
     pub(super) format: Known,
+    /// Formats in the same text, whose lines are read by themselves.
+    elsewhere: Vec<&'static Format>,
     options: Options,
     pub(super) report: Report,
     /// Rows of each table, and the instances that they are of.
@@ -47,6 +49,14 @@ pub(super) struct Looked<'i> {
 impl Looked<'_> {
     pub(super) fn name(&self) -> &str {
         &self.input.name
+    }
+
+    /// The same where the file has outputs of several tools.
+    pub(super) fn full_name(&self) -> String {
+        match self.elsewhere[..] {
+            [] => self.name().to_owned(),
+            _ => format!("{} ({})", self.name(), self.format.name()),
+        }
     }
 }
 
@@ -66,7 +76,10 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
         ..Told::default()
     };
     if let [only] = &all[..] {
-        return one(wanted, only, told, &mut signals);
+        let begun = begin(wanted, only);
+        if !begun.as_ref().is_ok_and(|b| b.together.len() > 1) {
+            return one(wanted, only, begun, told, &mut signals);
+        }
     }
     let options = Options {
         fio: wanted.options.fio.or_else(|| version_beside(&all)),
@@ -74,17 +87,17 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
     };
     let mut looked = Vec::new();
     for input in &all {
-        match look(wanted, input, &options, &mut signals) {
+        match look_at_all(wanted, input, &options, &mut signals) {
             Ok(found) => {
-                told.tell_cut(&found);
-                looked.push(found);
+                told.tell_cut(&found[0]);
+                looked.extend(found);
             }
             Err(why) => told.not_taken(input, why)?,
         }
     }
     one_machine(wanted, &looked)?;
     share_processors(&mut looked);
-    line_up(wanted, &mut looked, &mut signals)?;
+    line_up(&mut looked, &mut signals)?;
     choose(&mut looked);
     told.check(wanted, &looked)?;
     let mut making = begin_run(wanted)?;
@@ -139,12 +152,13 @@ fn options_of(options: &Options, input: &Input) -> Options {
 fn one(
     wanted: &Wanted,
     input: &Input,
+    begun: Result<Begun, Why>,
     mut told: Told,
     signals: &mut Signals,
 ) -> Result<ExitCode, Failure> {
     let mut making = begin_run(wanted)?;
     let mut write = |rows: &mut Sink| making.take(rows).map_err(|e| not_written(wanted, &e));
-    let found = begin(wanted, input).and_then(|begun| {
+    let found = begun.and_then(|begun| {
         let options = options_of(&wanted.options, input);
         let mut import = Import::new(begun.format.reading(), &begun.head, options);
         import.hand_out_alike();
@@ -231,6 +245,8 @@ struct Begun {
     cut: Cut,
     /// What is to be known of its text.
     note: Option<&'static str>,
+    /// Formats of which it has outputs in turn, if they are several and none was asked for.
+    together: Vec<&'static Format>,
 }
 
 /// Opens a file and recognises it by its first bytes.
@@ -238,7 +254,15 @@ fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
     let mut text = input.open().map_err(Why::Unreadable)?;
     let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
     let head = Head::named(&first, &input.name);
-    let format = wanted.recognise(&head).map_err(|not| match not {
+    let together = match wanted.format {
+        None => formats::together(&head),
+        Some(_) => vec![],
+    };
+    let format = match (wanted.recognise(&head), &together[..]) {
+        (Err(NotKnown { looks_known, .. }), [first, ..]) if looks_known => Ok(Known::Listed(first)),
+        (found, _) => found,
+    };
+    let format = format.map_err(|not| match not {
         NotKnown { why, looks_known } if looks_known => Why::Refused(why),
         NotKnown { why, .. } if wanted.format.is_some() => Why::Unknown(why),
         NotKnown { why, .. } => {
@@ -253,6 +277,22 @@ fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
         first,
         head,
         format,
+        together,
+    })
+}
+
+/// Opens a file whose format is known.
+fn open_as(input: &Input, format: Known) -> Result<Begun, Why> {
+    let mut text = input.open().map_err(Why::Unreadable)?;
+    let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
+    Ok(Begun {
+        head: Head::named(&first, &input.name),
+        cut: text.cut(),
+        note: text.note,
+        text: Box::new(text),
+        first,
+        format,
+        together: vec![],
     })
 }
 
@@ -275,16 +315,74 @@ fn result_behind(first: &[u8], rest: &mut dyn Read) -> Option<String> {
     ))
 }
 
-fn look<'i>(
+/// What is in a file: of one format, or of several tools that were run in turn.
+fn look_at_all<'i>(
     wanted: &Wanted,
     input: &'i Input,
     options: &Options,
     signals: &mut Signals,
-) -> Result<Looked<'i>, Why> {
+) -> Result<Vec<Looked<'i>>, Why> {
     let begun = begin(wanted, input)?;
+    let together = begun.together.clone();
+    if together.len() > 1 {
+        let parts = look_at_parts(input, &together, options, signals)?;
+        if parts.len() > 1 {
+            return Ok(parts);
+        }
+        // Of one only it can be said when: that, or what is to be asked.
+        if let Err(not) = formats::recognise(&begun.head) {
+            return Err(Why::Refused(not.to_string()));
+        }
+    }
+    Ok(vec![look(begun, input, &[], options, signals)?])
+}
+
+/// Said of what stands below a date and another tool's output.
+const LATER: &str =
+    "it is taken to be of the dates above, though it was printed after what is between";
+
+/// The outputs of tools in one file that tell when they were: of those without times nobody can say
+/// whether they are of the same time or came after one another.
+fn look_at_parts<'i>(
+    input: &'i Input,
+    together: &[&'static Format],
+    options: &Options,
+    signals: &mut Signals,
+) -> Result<Vec<Looked<'i>>, Why> {
+    let mut look_at = |format: &&'static Format, elsewhere: &[&'static Format]| {
+        let begun = open_as(input, Known::Listed(format))?;
+        look(begun, input, elsewhere, options, signals)
+    };
+    let mut found = Vec::new();
+    for format in together {
+        match look_at(format, together) {
+            Ok(looked) if looked.times == "text" => found.push((*format, looked)),
+            Ok(_) | Err(Why::Refused(_) | Why::Unknown(_)) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    let read: Vec<&'static Format> = found.iter().map(|(format, _)| *format).collect();
+    // The first one tells the lines of those that are not read.
+    if read.len() > 1 && read.len() < together.len() {
+        found[0].1 = look_at(&read[0], &read)?;
+    }
+    for (_, later) in found.iter_mut().skip(1) {
+        later.report.notes.push(LATER.to_owned());
+    }
+    Ok(found.into_iter().map(|(_, looked)| looked).collect())
+}
+
+fn look<'i>(
+    begun: Begun,
+    input: &'i Input,
+    elsewhere: &[&'static Format],
+    options: &Options,
+    signals: &mut Signals,
+) -> Result<Looked<'i>, Why> {
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
     let options = &options_of(options, input);
     let mut import = Import::new(begun.format.reading(), &begun.head, options.clone());
+    import.leave(elsewhere);
     let mut count = |sink: &mut Sink| {
         for (table, found) in sink.filled() {
             rows.entry(table).or_default().add(found);
@@ -299,6 +397,7 @@ fn look<'i>(
         filled.name(words);
     }
     let mut looked = Looked::new(input, begun.format, options, report);
+    looked.elsewhere = elsewhere.to_vec();
     looked.rows = rows;
     looked.cut = begun.cut.is_cut();
     Ok(looked)
@@ -314,6 +413,7 @@ impl<'i> Looked<'i> {
         Looked {
             input,
             format,
+            elsewhere: vec![],
             options: options.clone(),
             report,
             rows: HashMap::new(),
@@ -369,7 +469,7 @@ fn read(
 /// What one file of the machine tells of its processors is true of the others. The numbers follow
 /// when they are read for good.
 fn share_processors(looked: &mut [Looked<'_>]) {
-    let told = |f: &Looked<'_>| Some((f.report.processors?, f.name().to_owned()));
+    let told = |f: &Looked<'_>| Some((f.report.processors?, f.full_name()));
     let mut all: Vec<(u32, String)> = looked.iter().filter_map(told).collect();
     all.dedup_by_key(|(count, _)| *count);
     let [(count, name)] = &all[..] else {
@@ -411,11 +511,7 @@ fn one_machine(wanted: &Wanted, looked: &[Looked<'_>]) -> Result<(), Failure> {
 }
 
 /// Files without times start where the first of the others does.
-fn line_up(
-    wanted: &Wanted,
-    looked: &mut [Looked<'_>],
-    signals: &mut Signals,
-) -> Result<(), Failure> {
+fn line_up(looked: &mut [Looked<'_>], signals: &mut Signals) -> Result<(), Failure> {
     let from = |f: &Looked<'_>| (f.times == "text").then(|| f.report.span.map(|s| s.0))?;
     let first: Option<(Nanos, String)> = looked
         .iter()
@@ -430,7 +526,8 @@ fn line_up(
             near: Some(start),
             ..file.options.clone()
         };
-        let again = look(wanted, file.input, &options, signals);
+        let again = open_as(file.input, file.format.clone());
+        let again = again.and_then(|b| look(b, file.input, &file.elsewhere, &options, signals));
         let mut again = again
             .map_err(|_| Failure::work(format!("{}: it changed while it was read", file.name())))?;
         again.times = "first file";
@@ -453,10 +550,14 @@ fn take(
     signals: &mut Signals,
 ) -> Result<(), Failure> {
     let failed = |what: String| Failure::work(format!("{}: {what}", file.input.name));
-    let mut text = file.input.open().map_err(|e| failed(e.to_string()))?;
-    let first = first_bytes(&mut text, HEAD).map_err(|e| failed(e.to_string()))?;
-    let head = Head::named(&first, &file.input.name);
-    let mut import = Import::new(file.format.reading(), &head, file.options.clone());
+    let reason = |why: Why| match why {
+        Why::Refused(why) | Why::Unknown(why) => failed(why),
+        Why::Unreadable(e) => failed(e.to_string()),
+        Why::Failed(failure) => failure,
+    };
+    let begun = open_as(file.input, file.format.clone()).map_err(reason)?;
+    let mut import = Import::new(begun.format.reading(), &begun.head, file.options.clone());
+    import.leave(&file.elsewhere);
     if file.without.is_empty() {
         import.hand_out_alike();
     }
@@ -469,12 +570,7 @@ fn take(
         }
         making.take(rows).map_err(|e| not_written(wanted, &e))
     };
-    let text = Box::new(text);
-    read(&mut import, &first, text, &mut write, signals).map_err(|e| match e {
-        Why::Refused(why) | Why::Unknown(why) => failed(why),
-        Why::Unreadable(e) => failed(e.to_string()),
-        Why::Failed(failure) => failure,
-    })?;
+    read(&mut import, &begun.first, begun.text, &mut write, signals).map_err(reason)?;
     sink.words = std::mem::take(&mut import.rows().words);
     let tables = catalog::tables().enumerate();
     let left_out = tables.filter_map(|(place, (_, table))| {

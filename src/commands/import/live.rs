@@ -83,7 +83,7 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
         )));
     }
     told.tell_problems();
-    lines_and_notes("stdin", &report);
+    lines_and_notes("stdin", "stdin", &report);
     let finished = writer
         .finish(manifest)
         .map_err(|e| Failure::work(format!("{}: {e}", wanted.output.display())))?;

@@ -195,7 +195,7 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
             let mut better = Better::default();
             for (other, spans) in telling.iter().filter(|(k, _)| same(*k)) {
                 if better.spans.is_empty() && !spans.is_empty() {
-                    looked[*other].name().clone_into(&mut better.name);
+                    better.name = looked[*other].full_name();
                     better.has_more = measures(&looked[*other]) > measures(&looked[file]);
                 }
                 better.spans.extend(spans);

@@ -120,7 +120,7 @@ pub(super) fn manifest(
     imported: Vec<Imported>,
 ) -> Manifest {
     let name = wanted.name.clone().or_else(|| {
-        let names: Vec<&str> = imported.iter().map(|i| i.file.as_str()).collect();
+        let names = files(&imported);
         (!names.is_empty()).then(|| match names[..] {
             [one] => one.to_owned(),
             _ => counted(names.len() as u64, "imported file"),
@@ -141,6 +141,13 @@ pub(super) fn manifest(
     }];
     manifest.imported = imported;
     manifest
+}
+
+/// The files, of which one may have outputs of several tools.
+fn files(imported: &[Imported]) -> Vec<&str> {
+    let mut names: Vec<&str> = imported.iter().map(|i| i.file.as_str()).collect();
+    names.dedup();
+    names
 }
 
 pub(super) fn imported(
@@ -208,7 +215,7 @@ pub(super) fn conclude(
     }
     tell_unknown(&told.unknown);
     for file in looked {
-        lines_and_notes(file.name(), &file.report);
+        lines_and_notes(file.name(), &file.full_name(), &file.report);
     }
     say(wanted, manifest, told);
     Ok(told.exit_code())
@@ -250,8 +257,8 @@ pub(super) fn cut_off(name: &str) -> String {
     format!("{name}: the compressed data is cut off: what could be unpacked was imported")
 }
 
-/// Lines that were not understood, and notes.
-pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
+/// Lines of the file that were not understood, and notes on what `of` it was read.
+pub(super) fn lines_and_notes(name: &str, of: &str, report: &formats::Report) {
     for line in report.not_understood.iter().take(SHOWN) {
         output::message(&not_understood_shortly(name, line));
     }
@@ -264,7 +271,7 @@ pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
         ));
     }
     for note in &report.notes {
-        output::paragraph(&format!("{}: {note}", one_line(name)));
+        output::paragraph(&format!("{}: {note}", one_line(of)));
     }
 }
 
@@ -272,7 +279,7 @@ pub(super) fn lines_and_notes(name: &str, report: &formats::Report) {
 pub(super) fn say(wanted: &Wanted, manifest: &Manifest, told: &Told) {
     let path = wanted.output.display();
     if wanted.json {
-        let files = |files: &[(String, String)]| -> Vec<Value> {
+        let left = |files: &[(String, String)]| -> Vec<Value> {
             let file = |(file, why): &(String, String)| json!({"file": file, "why": why});
             files.iter().map(file).collect()
         };
@@ -280,8 +287,8 @@ pub(super) fn say(wanted: &Wanted, manifest: &Manifest, told: &Told) {
             "run": wanted.output,
             "tables": manifest.tables,
             "imported": manifest.imported,
-            "refused": files(&told.refused),
-            "unknown": files(&told.unknown),
+            "refused": left(&told.refused),
+            "unknown": left(&told.unknown),
             "problems": told.problems,
         });
         output::data(&format!("{list:#}\n"));
@@ -311,6 +318,6 @@ pub(super) fn say(wanted: &Wanted, manifest: &Manifest, told: &Told) {
     output::data(&table.render(80));
     output::message(&format!(
         "imported {} into {path}\n       next: sonde show {path}",
-        counted(manifest.imported.len() as u64, "file")
+        counted(files(&manifest.imported).len() as u64, "file")
     ));
 }

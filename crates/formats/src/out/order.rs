@@ -3,7 +3,7 @@
 
 use run::Nanos;
 
-use super::{GAP, Out};
+use super::{GAP, Out, Sample, Since};
 use crate::time::Stamp;
 
 /// A report that comes after so many intervals, and so many seconds, is the first of another output,
@@ -29,6 +29,11 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// When the last report ended, or will have ended.
+    pub(super) fn last(&self) -> Option<Nanos> {
+        self.last
+    }
+
     /// Whether the present report is told twice, which is over then.
     pub(super) fn is_told(&mut self) -> bool {
         std::mem::take(&mut self.told)
@@ -41,7 +46,7 @@ impl Out {
     /// above told of is left out, for together they would be twice as much.
     pub fn sample_once(&mut self, stamp: Option<Stamp>) {
         self.sample_told(stamp);
-        let Some(now) = self.sample.and_then(|s| s.stamp) else {
+        let Some(now) = self.sample.and_then(|s| self.ends(&s)) else {
             return;
         };
         let before = self.order.last.replace(now);
@@ -53,6 +58,17 @@ impl Out {
         self.order.from.get_or_insert(now);
         let above = &self.order.above;
         self.order.told = above.iter().any(|(a, b)| (*a..=*b).contains(&now));
+    }
+
+    /// When the sample ends, if its time is one that the text told, or so many intervals after that.
+    fn ends(&self, sample: &Sample) -> Option<Nanos> {
+        let counted = || {
+            let before = self.before.filter(|_| self.since == Since::Time)?;
+            let interval = self.stated.or(self.options.every)?;
+            Some(before.saturating_add((interval * 1e9).round() as Nanos))
+        };
+        let own = sample.stamp.or_else(|| self.logged_of(sample));
+        own.or_else(counted)
     }
 
     /// The same at `stamp`, unless the present sample is of that time.

@@ -19,7 +19,8 @@ impl Out {
         };
         self.tell_logged(&mut sample);
         if self.order.is_told() {
-            self.before = sample.stamp;
+            self.before = sample.stamp.or(self.order.last());
+            self.since = Since::Time;
             return;
         }
         sample.lost &= self.own_rows == 0;
@@ -68,17 +69,20 @@ impl Out {
         }
     }
 
-    /// Gives a sample that has no time of its own that of its line in a log. Where the interval is
-    /// told the first one's counts alone: what waits in a pipe is logged late.
-    fn tell_logged(&mut self, sample: &mut Sample) {
+    /// The time of its line in a log, if that is the sample's: it has none of its own. Where the
+    /// interval is told the first one's counts alone: what waits in a pipe is logged late.
+    pub(super) fn logged_of(&self, sample: &Sample) -> Option<Nanos> {
         let own = sample.stamp.is_some() || sample.spans.is_some();
-        let Some(moment) = sample.logged.filter(|_| !own) else {
+        let told = self.options.every.or(self.stated).is_some();
+        let counts = !own && !(told && self.logged_at.is_some());
+        sample.logged.filter(|_| counts)
+    }
+
+    /// Gives a sample that has no time of its own that of its line in a log.
+    fn tell_logged(&mut self, sample: &mut Sample) {
+        let Some(moment) = self.logged_of(sample) else {
             return;
         };
-        let told = self.options.every.or(self.stated).is_some();
-        if told && self.logged_at.is_some() {
-            return;
-        }
         let apart = self.logged_at.map(|at| moment.abs_diff(at));
         if apart.is_some_and(|apart| apart < TOGETHER) {
             self.refuse(Refused(
@@ -240,7 +244,10 @@ impl Out {
             Some(_) => Since::Time,
         };
         if sample.stamp.is_none() {
-            self.clock.starts(&self.options);
+            // What follows a time of the text is tied to that.
+            if self.since == Since::Start {
+                self.clock.starts(&self.options);
+            }
         } else if !sample.since_boot && sample.spans.is_none() {
             self.look_at(interval);
         }

@@ -335,8 +335,10 @@ impl Dstat {
                 }
                 out.sample_once(Some(stamp));
             }
-            (None, Some(started)) if self.rows == 0 => out.sample_at(self.civil(started)),
-            (None, _) => out.sample(),
+            (None, Some(started)) if self.rows == 0 => {
+                out.sample_once(Some(self.civil(started)));
+            }
+            (None, _) => out.sample_once(None),
         }
         if self.rows == 0 {
             out.since_boot();

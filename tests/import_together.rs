@@ -1,0 +1,161 @@
+//! A file with outputs of several tools, as a script leaves that runs them in turn: each is read
+//! where it can be said when it was.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "makes the files that are imported"
+)]
+
+#[path = "support/importing.rs"]
+mod importing;
+mod support;
+
+use std::fs;
+
+use importing::{import, manifest, said, total};
+use serde_json::Value;
+use support::scratch;
+
+const VMSTAT: &str = "\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 0  0      0 500000   2000 300000    0    0   999   999  100  200  1  1 98  0  0
+ 1  0      0 500000   2000 300000    0    0     4     8  100  300  1  1 98  0  0
+";
+
+const IOSTAT: &str = "\
+Linux 6.1.0 (box) \t11/27/26 \t_x86_64_\t(2 CPU)
+
+Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd
+sda             500.00     16000.00        40.00         0.00       1000       2000          0
+
+
+Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd
+sda               8.00        16.00        40.00         0.00         16         40          0
+
+";
+
+const FREE: &str = "              total        used        free      shared  buff/cache   available
+Mem:        8000000     1000000     5000000        8000     2000000     6500000
+Swap:             0           0           0
+";
+
+const MPSTAT: &str = "\
+Linux 6.1.0 (box) \t11/27/26 \t_x86_64_\t(2 CPU)
+
+15:50:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
+15:50:02     all    1.00    0.00    1.00    0.00    0.00    0.00    0.00    0.00    0.00   98.00
+15:50:03     all    2.00    0.00    1.00    0.00    0.00    0.00    0.00    0.00    0.00   97.00
+";
+
+/// What a loop prints that runs these, ten seconds apart.
+fn looped(times: u32, outputs: &[&str]) -> String {
+    let one = |n| {
+        format!(
+            "Fri Nov 27 15:50:{:02} UTC 2026\n{}",
+            n * 10,
+            outputs.concat()
+        )
+    };
+    (0..times).map(one).collect()
+}
+
+fn formats(imported: &Value) -> Vec<&str> {
+    let files = imported["imported"].as_array().expect("files");
+    files
+        .iter()
+        .map(|f| f["format"].as_str().expect("a name"))
+        .collect()
+}
+
+#[test]
+fn each_is_read_where_dates_stand_between() {
+    let dir = scratch("together-dates");
+    for (name, outputs) in [
+        ("a", &[VMSTAT, IOSTAT, FREE][..]),
+        ("b", &[IOSTAT, FREE, VMSTAT]),
+        ("c", &[FREE, IOSTAT, VMSTAT]),
+    ] {
+        fs::write(dir.join(name), looped(3, outputs)).unwrap();
+        let run = format!("{name}.run");
+        let out = import(&dir, &[name, "--every", "1s", "--tz", "UTC", "-o", &run]);
+        assert!(out.status.success(), "{}", said(&out));
+        let told = manifest(&dir, &run);
+        let mut found = formats(&told);
+        found.sort_unstable();
+        assert_eq!(found, ["iostat-linux", "vmstat-linux"], "{name}");
+        // Reports since boot are not among them; each is of a second.
+        assert_eq!(
+            total(&dir, &run, "system.context_switches"),
+            900.0,
+            "{name}"
+        );
+        assert_eq!(total(&dir, &run, "vm.paged_in"), 3.0 * 4096.0, "{name}");
+        assert_eq!(total(&dir, &run, "disk.ios"), 24.0, "{name}");
+        assert_eq!(
+            total(&dir, &run, "disk.bytes"),
+            3.0 * 56.0 * 1024.0,
+            "{name}"
+        );
+        assert_eq!(told["started"], "2026-11-27T15:50:00.000000000Z", "{name}");
+        // From the first date to a second after the last.
+        assert_eq!(told["ended"], "2026-11-27T15:50:21.000000000Z", "{name}");
+        // Lines of `free` are told once, and all others are somebody's.
+        let counted = |field: &str| -> u64 {
+            let files = told["imported"].as_array().expect("files").iter();
+            files.map(|f| f[field].as_u64().expect("a number")).sum()
+        };
+        assert_eq!(counted("not_understood"), 9, "{name}");
+        assert_eq!(counted("lines"), 12, "{name}");
+        assert!(said(&out).contains("9 lines are of free"), "{}", said(&out));
+        assert!(said(&out).contains("imported 1 file"), "{}", said(&out));
+    }
+    // All of it can be asked for, and one alone.
+    let strict = import(&dir, &["a", "--every", "1s", "--strict", "-o", "strict"]);
+    assert_eq!(strict.status.code(), Some(2));
+    assert!(
+        said(&strict).contains("a:15: not understood"),
+        "{}",
+        said(&strict)
+    );
+    let out = import(&dir, &["a", "--as", "iostat", "--every", "1s", "-o", "one"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(formats(&manifest(&dir, "one")), ["iostat-linux"]);
+    // Beside other files, too.
+    fs::create_dir(dir.join("files")).unwrap();
+    fs::write(dir.join("files/loop"), looped(3, &[VMSTAT, IOSTAT])).unwrap();
+    fs::write(dir.join("files/mpstat"), MPSTAT).unwrap();
+    let out = import(
+        &dir,
+        &["files", "--every", "1s", "--tz", "UTC", "-o", "both"],
+    );
+    assert!(out.status.success(), "{}", said(&out));
+    let told = manifest(&dir, "both");
+    let mut found = formats(&told);
+    found.sort_unstable();
+    assert_eq!(found, ["iostat-linux", "mpstat-linux", "vmstat-linux"]);
+    assert_eq!(told["name"], "2 imported files");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// Of outputs without times nobody can say whether they are of the same time.
+#[test]
+fn one_is_read_where_nothing_tells_when() {
+    let dir = scratch("together-untimed");
+    fs::write(
+        dir.join("session"),
+        format!("$ vmstat 1 2\n{VMSTAT}$ free\n{FREE}"),
+    )
+    .unwrap();
+    let out = import(&dir, &["session", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(formats(&manifest(&dir, "run")), ["vmstat-linux"]);
+    assert!(said(&out).contains("need a file each"), "{}", said(&out));
+    // Which one is meant is asked.
+    fs::write(dir.join("two"), format!("{VMSTAT}{IOSTAT}")).unwrap();
+    let out = import(&dir, &["two", "--every", "1s", "-o", "two.run"]);
+    assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+    assert!(said(&out).contains("outputs of both"), "{}", said(&out));
+    assert!(!dir.join("two.run").exists());
+    fs::remove_dir_all(dir).unwrap();
+}
