@@ -158,6 +158,9 @@ impl Others {
                 Whose::Another(format) => self.now = Some(format),
                 Whose::Untold => {}
             }
+        } else if self.headings.0 > 0 && (self.own.recognise)(&Head::plain(&window)) > 0 {
+            // A banner that stands below a text: without it a report since boot were one of an interval.
+            self.now = None;
         }
         // Times are everybody's.
         let is_everybodys = |line: &[u8]| {

@@ -325,13 +325,18 @@ fn look_at_all<'i>(
     let begun = begin(wanted, input)?;
     let together = begun.together.clone();
     if together.len() > 1 {
-        let parts = look_at_parts(input, &together, options, signals)?;
+        let (parts, refused) = look_at_parts(input, &together, options, signals)?;
         if parts.len() > 1 {
             return Ok(parts);
         }
         // Of one only it can be said when: that, or what is to be asked.
         if let Err(not) = formats::recognise(&begun.head) {
-            return Err(Why::Refused(not.to_string()));
+            let mut why = not.to_string();
+            for (format, reason) in refused {
+                let reason = reason.replace('\n', "\n  ");
+                why += &format!("\nas {}: {reason}", format.name);
+            }
+            return Err(Why::Refused(why));
         }
     }
     Ok(vec![look(begun, input, &[], options, signals)?])
@@ -341,23 +346,30 @@ fn look_at_all<'i>(
 const LATER: &str =
     "it is taken to be of the dates above, though it was printed after what is between";
 
-/// The outputs of tools in one file that tell when they were: of those without times nobody can say
+/// What stands in a remark on lines of another tool before the reason.
+const NOT_READ: &str = "and not read: ";
+
+/// Why a part of a file is not read as that.
+type Reason = (&'static Format, String);
+
+/// The outputs of tools in one file that tell when they were, and why others are not read: of those without times nobody can say
 /// whether they are of the same time or came after one another.
 fn look_at_parts<'i>(
     input: &'i Input,
     together: &[&'static Format],
     options: &Options,
     signals: &mut Signals,
-) -> Result<Vec<Looked<'i>>, Why> {
+) -> Result<(Vec<Looked<'i>>, Vec<Reason>), Why> {
     let mut look_at = |format: &&'static Format, elsewhere: &[&'static Format]| {
         let begun = open_as(input, Known::Listed(format))?;
         look(begun, input, elsewhere, options, signals)
     };
-    let mut found = Vec::new();
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
     for format in together {
         match look_at(format, together) {
             Ok(looked) if looked.times == "text" => found.push((*format, looked)),
-            Ok(_) | Err(Why::Refused(_) | Why::Unknown(_)) => {}
+            Ok(_) => {}
+            Err(Why::Refused(why) | Why::Unknown(why)) => refused.push((*format, why)),
             Err(why) => return Err(why),
         }
     }
@@ -365,11 +377,22 @@ fn look_at_parts<'i>(
     // The first one tells the lines of those that are not read.
     if read.len() > 1 && read.len() < together.len() {
         found[0].1 = look_at(&read[0], &read)?;
+        let report = &mut found[0].1.report;
+        for (format, why) in &refused {
+            let of = format!(" of {},", format.name);
+            for note in report.notes.iter_mut().chain(&mut report.faults) {
+                if let Some((lines, _)) = note.split_once(NOT_READ).filter(|n| n.0.contains(&of)) {
+                    let why = why.replace('\n', "; ");
+                    *note = format!("{lines}{NOT_READ}{why}");
+                }
+            }
+        }
     }
     for (_, later) in found.iter_mut().skip(1) {
         later.report.notes.push(LATER.to_owned());
     }
-    Ok(found.into_iter().map(|(_, looked)| looked).collect())
+    let found = found.into_iter().map(|(_, looked)| looked);
+    Ok((found.collect(), refused))
 }
 
 fn look<'i>(

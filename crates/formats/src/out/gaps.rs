@@ -45,7 +45,7 @@ impl Out {
         if self.stated.or(self.options.every).is_none() {
             self.note(
                 "a sample just before a restart is left out: the text does not tell how long its \
-                 interval is",
+                 interval is, and --every would",
             );
             self.forget_rows();
         }

@@ -127,8 +127,8 @@ struct Iostat {
     disks: Disks,
     /// The first report is since boot.
     since_boot: bool,
-    /// The present sample is begun by its time line, and nothing of it came.
-    stamped: bool,
+    /// The time line of a report of which nothing came: of its own, unless a banner follows.
+    stamp: Option<Stamp>,
     times: Times,
     /// First columns of the tables that the present sample has.
     has: Vec<String>,
@@ -175,7 +175,7 @@ impl Iostat {
             cpu: Cpu::new(),
             disks: Disks::new(),
             since_boot: true,
-            stamped: false,
+            stamp: None,
             times: Times::default(),
             has: Vec::new(),
             devices: Vec::new(),
@@ -203,13 +203,23 @@ impl Iostat {
         self.has.clear();
     }
 
+    /// Begins the report whose time line came.
+    fn begin_stamped(&mut self, out: &mut Out) {
+        if let Some(stamp) = self.stamp.take() {
+            out.sample_once(Some(stamp));
+            self.begins(out);
+        }
+    }
+
     /// A table's header came: it begins a report, unless one was begun that has no such table.
     fn header(&mut self, first: &str, out: &mut Out) {
         self.end_devices(out);
         let again = self.has.iter().any(|h| h == first);
         let after = first == "avg-cpu:" && !self.has.is_empty();
         let told = self.times.told.take();
-        if !self.stamped && (again || after || !out.has_sample() || self.fresh || told.is_some()) {
+        if self.stamp.is_some() {
+            self.begin_stamped(out);
+        } else if again || after || !out.has_sample() || self.fresh || told.is_some() {
             if told.is_some() && !self.fresh {
                 out.refuse(Refused(
                     "times stand before its reports which iostat did not print, and no banner: \
@@ -221,7 +231,6 @@ impl Iostat {
             out.sample_once(told);
             self.begins(out);
         }
-        self.stamped = false;
         self.has.push(first.to_owned());
     }
 
@@ -484,6 +493,7 @@ impl Parser for Iostat {
         // A blank line ends a report: of one without it, what has no row may not have come.
         self.missing.garbled |= !self.columns.is_empty();
         self.end_devices(out);
+        self.begin_stamped(out);
         self.left_out.note(out);
     }
 }

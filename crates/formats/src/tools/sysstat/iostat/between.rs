@@ -39,6 +39,11 @@ impl Iostat {
     pub(super) fn between(&mut self, line: &[u8], out: &mut Out) -> Line {
         if let Some(banner) = banner(line, out) {
             self.day = Day::new(&banner.date);
+            // A script printed the time above it: iostat has its own below.
+            if let Some(stamp) = self.stamp.take() {
+                self.times.lead |= out.samples() == 0;
+                self.times.told = Some(stamp);
+            }
             out.broken();
             self.outputs.next();
             self.fresh = true;
@@ -57,10 +62,10 @@ impl Iostat {
                 self.fresh = false;
                 return Line::Noise;
             }
+            // One that nothing follows had nothing to report.
+            self.begin_stamped(out);
             self.times.lead |= out.samples() == 0;
-            out.sample_once(Some(stamp));
-            self.begins(out);
-            self.stamped = true;
+            self.stamp = Some(stamp);
             self.times.told = None;
             return Line::Noise;
         }
