@@ -338,6 +338,17 @@ impl Import {
         {
             seen = Line::Noise;
         }
+        if seen == Line::Noise
+            && may_be_date(line)
+            && let Ok(Some(stamp)) = stamp_line::stamp_line(line, self.out.options())
+        {
+            // Its parser may know it for a time, or for nothing.
+            if self.report.data == 0 {
+                self.out.date_above(stamp);
+            } else {
+                self.out.date_between(stamp);
+            }
+        }
         match seen {
             Line::Data => {
                 self.report.data += 1;
@@ -486,6 +497,12 @@ impl Import {
         }
         Ok(report)
     }
+}
+
+/// Whether a line without numbers to take may be a date and a time of day: it is asked of many.
+fn may_be_date(line: &[u8]) -> bool {
+    const LONGEST: usize = 60;
+    line.len() <= LONGEST && memchr::memchr_iter(b':', line).count() > 1
 }
 
 /// The beginning of a line, where it is long: lines of `ps` are.

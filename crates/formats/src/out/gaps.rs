@@ -1,6 +1,8 @@
 //! Where a text stops telling: rows that are not understood, restarts.
 
-use super::Out;
+use run::Nanos;
+
+use super::{Out, Since};
 
 impl Out {
     /// The row of the present sample is not understood: the sample keeps its place, so that those
@@ -57,6 +59,11 @@ impl Out {
         self.settle(None);
         self.arrivals.begin_anew();
         self.ended_at = self.before.take().or(self.ended_at);
+        let later = |at: &Nanos| self.ended_at.is_none_or(|ended| ended < *at);
+        if let Some(at) = self.between.take().filter(later) {
+            self.ended_at = Some(at);
+            self.since = Since::Time;
+        }
         self.state_next();
     }
 }

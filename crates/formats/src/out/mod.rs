@@ -122,8 +122,10 @@ pub struct Out {
     overruled: Vec<f64>,
     /// Another interval, which holds from the next sample on.
     next_stated: Option<f64>,
-    /// End of the last sample before the tool was started anew.
+    /// End of the last sample before the tool was started anew, or a date that came since.
     ended_at: Option<Nanos>,
+    /// A date that stood on a line of its own after the present sample began.
+    between: Option<Nanos>,
     host: Option<String>,
     processors: Option<u32>,
     /// The text told them.
@@ -195,6 +197,7 @@ impl Out {
             overruled: Vec::new(),
             next_stated: None,
             ended_at: None,
+            between: None,
             host: None,
             sums,
             other: TableId::of("other"),
@@ -286,13 +289,24 @@ impl Out {
                     self.note("it is taken to start at the date above it");
                 }
             }
-            Start::Text => self.note(
-                "dates among its results are not used: what follows one is taken to begin where \
-                 what is above it ends",
-            ),
+            Start::Text => {
+                self.date_between(stamp);
+                self.note(
+                    "dates among its results are not used: what follows one is taken to begin where \
+                     what is above it ends",
+                );
+            }
             Start::Overruled => {}
         }
         true
+    }
+
+    /// A date stands on a line of its own among what the tool printed: if the tool is started anew below
+    /// it, that is when.
+    pub(crate) fn date_between(&mut self, stamp: Stamp) {
+        if !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
+            self.between = self.clock.moment(stamp, &self.options).ok();
+        }
     }
 
     /// A date stands above what the tool printed: it starts then, unless it or the user says otherwise.
@@ -466,6 +480,7 @@ impl Out {
             self.note(BACK);
         }
         self.clock.stamped |= stamp.is_some();
+        self.between = None;
         let logged = match (stamp, self.logged) {
             (None, Some(logged)) => self.clock.moment(logged, &self.options).ok(),
             _ => None,
