@@ -74,8 +74,8 @@ impl Out {
     pub(super) fn logged_of(&self, sample: &Sample) -> Option<Nanos> {
         let own = sample.stamp.is_some() || sample.spans.is_some();
         let told = self.options.every.or(self.stated).is_some();
-        let counts = !own && !(told && self.logged_at.is_some());
-        sample.logged.filter(|_| counts)
+        let is_later = told && self.logged_at.is_some();
+        sample.logged.filter(|_| !own && !is_later)
     }
 
     /// Gives a sample that has no time of its own that of its line in a log.
