@@ -95,7 +95,12 @@ fn what_is_listed_is_what_get_answers() {
         let listed = lines(&told(&["get", "--json"], &run, &[]));
         assert!(!listed.is_empty(), "{}: nothing is listed", file.display());
         let statistic = |v: &Value| v["statistic"].as_str().expect("a name").to_owned();
-        let names: Vec<String> = listed.iter().map(statistic).collect();
+        let ask = |v: &Value| match statistic(v).as_str() {
+            // Its numbers have no sum.
+            of @ "since_boot.value" => format!("{of} by statistic"),
+            of => of.to_owned(),
+        };
+        let names: Vec<String> = listed.iter().map(ask).collect();
         let answers = lines(&told(&["get", "--json"], &run, &names));
         for (one, answer) in listed.iter().zip(&answers) {
             let is_own = !["other.", "since_boot."]
@@ -118,10 +123,17 @@ fn what_is_listed_is_what_get_answers() {
         let by = |one: &Value| {
             let dimensions = one["by"].as_array().expect("a list").clone();
             let name = statistic(one);
-            let joined = dimensions
-                .into_iter()
-                .map(move |d| format!("{name} by {}", d.as_str().expect("a name")));
-            joined.collect::<Vec<_>>()
+            let split = |d: &Value| {
+                let d = d.as_str().expect("a name");
+                match name.split_once(" where ") {
+                    _ if name == "since_boot.value" && d != "statistic" => {
+                        format!("{name} by statistic, {d}")
+                    }
+                    Some((of, tests)) => format!("{of} by {d} where {tests}"),
+                    None => format!("{name} by {d}"),
+                }
+            };
+            dimensions.iter().map(split).collect::<Vec<_>>()
         };
         let split: Vec<String> = listed.iter().flat_map(by).collect();
         if !split.is_empty() {

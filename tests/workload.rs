@@ -59,9 +59,33 @@ fn fios_own_numbers_are_in_the_run() {
         let by_latency = total(&dir, &format!("workload.ops by latency where op = {op}"));
         assert_eq!(by_latency, of("total_ios"), "{op}");
     }
+    // The screen has them, with mean and p99 of its latencies from submission on.
+    let screen = succeed(sonde().arg("show").arg(dir.join("run")));
+    for op in ["read", "write"] {
+        let row = screen
+            .lines()
+            .find(|l| l.starts_with(&format!("mixed {op} ")));
+        let row = row.unwrap_or_else(|| panic!("no row of {op}:\n{screen}"));
+        let cells: Vec<&str> = row.split("  ").filter(|c| !c.is_empty()).collect();
+        let told = cells[cells.len() - 2..].iter().map(|cell| {
+            let amount = run::unit::parse_amount(&cell.trim().replace('µ', "u"));
+            amount.unwrap_or_else(|e| panic!("{cell}: {e}")).value
+        });
+        let clat = &job[op]["clat_ns"];
+        let fios = [&clat["mean"], &clat["percentile"]["99.000000"]];
+        for (told, fio) in told.zip(fios) {
+            let fio = fio.as_f64().expect("a number") / 1e9;
+            assert!(
+                (told / fio - 1.0).abs() < 0.03,
+                "{op}: {told} {fio}\n{screen}"
+            );
+        }
+    }
+    std::fs::remove_dir_all(dir).unwrap();
     let dir = scratch("workload-fio-text");
     recorded(&dir, JOB);
     assert!(total(&dir, "workload.bytes where tool = fio") > 1e6);
+    std::fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
@@ -75,8 +99,10 @@ fn copies_of_dd_are_operations_with_their_bytes() {
         total(&dir, "workload.bytes where tool = dd"),
         2.0 * 40.0 * 65536.0
     );
+    std::fs::remove_dir_all(dir).unwrap();
     // What is no benchmark makes no rows.
     let dir = scratch("workload-none");
     recorded(&dir, "echo 5 bytes copied, 1 s; sleep 0.2");
     assert!(!dir.join("run/workload.parquet").exists());
+    std::fs::remove_dir_all(dir).unwrap();
 }

@@ -126,7 +126,15 @@ fn details(s: &Subject) -> String {
         );
         text += &format!("\n{}", wrapped("", &rule, WIDTH));
     }
+    if !s.kinds.is_empty() {
+        text += &format!("\n{}", wrapped("", &no_sum(s), WIDTH));
+    }
     text
+}
+
+/// That numbers of several kinds are not added.
+fn no_sum(s: &Subject) -> String {
+    format!("Numbers of another {} have no sum.", s.kinds.join(" or "))
 }
 
 fn dimensions_text(table: &Table) -> String {
@@ -252,6 +260,9 @@ fn markdown() -> String {
                 u.dimension,
                 u.value
             );
+        }
+        if !s.kinds.is_empty() {
+            let _ = write!(text, "\n{}\n", no_sum(s));
         }
     }
     text

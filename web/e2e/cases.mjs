@@ -1,7 +1,7 @@
 // The cases of the browser tests.
 
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -288,7 +288,8 @@ async function reportFromDisk({ page, server }) {
   const script = (await readFile(new URL("page.js", dist), "utf8")).replaceAll("</script", "<\\/script");
   const sheet = await readFile(new URL("page.css", dist), "utf8");
   const data = JSON.stringify(carried).replaceAll("<", "\\u003c");
-  const path = join(await mkdtemp(join(tmpdir(), "sonde-report-")), "report.html");
+  const dir = await mkdtemp(join(tmpdir(), "sonde-report-"));
+  const path = join(dir, "report.html");
   await writeFile(path, `<!doctype html><meta charset=utf-8><title>r</title><style>${sheet}</style><div id=page></div><script type="application/json" id="sonde-report">${data}</script><script type="module">${script}</script>`);
   await page.context().setOffline(true);
   await page.goto(pathToFileURL(path).href);
@@ -297,6 +298,7 @@ async function reportFromDisk({ page, server }) {
   await drag(page, 0, [0.3, 0.3], [0.6, 0.6]);
   await page.getByRole("menuitem", { name: "Zoom to this time" }).click();
   await page.waitForFunction(() => document.querySelector(".panel-words").textContent.includes("whole time only"));
+  await rm(dir, { recursive: true });
 }
 
 async function damagedLink({ page, server }) {

@@ -123,34 +123,49 @@ fn columns(answer: &Answer) -> Vec<Held> {
     let mut sorted: Vec<&Group> = answer.groups.iter().collect();
     let name = |g: &Group| g.key[..3].iter().map(word).collect::<Vec<_>>().join("\0");
     sorted.sort_by_key(|g| name(g));
-    let same = sorted.chunk_by(|a, b| a.key[..3] == b.key[..3]);
-    same.map(|groups| {
-        let [tool, column, unit, _] = &groups[0].key[..] else {
-            unreachable!("four dimensions were asked for");
+    let of_column = sorted.chunk_by(|a, b| a.key[..2] == b.key[..2]);
+    let held = of_column.flat_map(|groups| {
+        let units = groups.chunk_by(|a, b| a.key[2] == b.key[2]);
+        let several = units.clone().count() > 1;
+        units.map(move |groups| column(groups, several))
+    });
+    held.collect()
+}
+
+/// A column of a tool, in one of `several` units.
+fn column(groups: &[&Group], several: bool) -> Held {
+    let key = &groups[0].key;
+    let (tool, column, unit) = (word(&key[0]), word(&key[1]), word(&key[2]));
+    let mut statistic = column_of(tool, column);
+    if several {
+        // The predicate is one more where the name is not enough.
+        let with = if statistic.contains(" where ") {
+            "and"
+        } else {
+            "where"
         };
-        let (tool, column) = (word(tool), word(column));
-        let amounts = match groups {
-            [only] => [only.mean, only.min, only.max],
-            // What they are nobody knows: shares have no sum.
-            several => {
-                let means = || several.iter().map(|g| g.mean);
-                let least = means().fold(f64::INFINITY, f64::min);
-                [f64::NAN, least, means().fold(f64::NEG_INFINITY, f64::max)]
-            }
-        };
-        let is_named = groups.iter().any(|g| !word(&g.key[3]).is_empty());
-        Held {
-            statistic: column_of(tool, column),
-            by: if is_named { vec!["instance"] } else { vec![] },
-            kind: Some(Kind::Level),
-            unit: HeldUnit::Printed(word(unit).to_owned()),
-            total: None,
-            mean: amounts[0],
-            min: amounts[1],
-            max: amounts[2],
+        statistic += &format!(" {with} unit = {}", quoted(unit));
+    }
+    let [mean, min, max] = match groups {
+        [only] => [only.mean, only.min, only.max],
+        // What they are nobody knows: shares have no sum.
+        several => {
+            let means = || several.iter().map(|g| g.mean);
+            let least = means().fold(f64::INFINITY, f64::min);
+            [f64::NAN, least, means().fold(f64::NEG_INFINITY, f64::max)]
         }
-    })
-    .collect()
+    };
+    let is_named = groups.iter().any(|g| !word(&g.key[3]).is_empty());
+    Held {
+        statistic,
+        by: if is_named { vec!["instance"] } else { vec![] },
+        kind: Some(Kind::Level),
+        unit: HeldUnit::Printed(unit.to_owned()),
+        total: None,
+        mean,
+        min,
+        max,
+    }
 }
 
 /// How an expression names a column: in quotes where it has to.

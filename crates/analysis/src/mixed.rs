@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use run::Run;
+use run::{Run, catalog};
 
 use crate::bounds::Bounds;
 use crate::error::{Error, Problem};
@@ -12,12 +12,6 @@ use crate::plan::{Plan, plan};
 use crate::scan::{KeyValue, scan};
 use crate::syntax::{Expression, Spanned, parse};
 use crate::{Answer, Group};
-
-/// Tables of many kinds of numbers, and by what these are told apart.
-const MIXED: [(&str, &[&str]); 2] = [
-    ("other", &["tool", "column", "unit"]),
-    ("since_boot", &["statistic"]),
-];
 
 /// So many are named.
 const NAMED: usize = 4;
@@ -30,9 +24,7 @@ pub(crate) fn check(
     bounds: &Arc<Bounds>,
 ) -> Result<(), Error> {
     let table = chosen.over.table.name;
-    let Some((_, kinds)) = MIXED.iter().find(|(name, _)| *name == table) else {
-        return Ok(());
-    };
+    let kinds = catalog::table(table).map_or(&[][..], |(subject, _)| subject.kinds);
     let is_asked = |kind: &&str| expression.by.iter().any(|d| d.text == *kind);
     let more: Vec<&str> = kinds.iter().copied().filter(|k| !is_asked(k)).collect();
     if more.is_empty() {

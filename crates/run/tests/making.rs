@@ -1,17 +1,35 @@
 //! Runs that are made at once: of what was imported.
 #![allow(clippy::disallowed_methods, reason = "tests look at files")]
 
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
 use run::rows::TableId;
 use run::write::{CreateError, Making};
 use run::{Manifest, Nanos, Run, Sink};
 
-fn scratch(name: &str) -> PathBuf {
+/// A directory of a test, which goes with it.
+struct Scratch(PathBuf);
+
+impl Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn scratch(name: &str) -> Scratch {
     let dir = std::env::temp_dir().join(format!("sonde-making-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();
-    dir
+    Scratch(dir)
 }
 
 fn manifest() -> Manifest {
@@ -90,7 +108,7 @@ fn what_was_left_behind_is_removed() {
     let making = Making::begin(&dir.join("run")).unwrap();
     assert_eq!(making.removed(), [dir.join("killed.part-12")]);
     drop((making, other));
-    let left = std::fs::read_dir(&dir).unwrap().flatten();
+    let left = std::fs::read_dir(&*dir).unwrap().flatten();
     let mut left: Vec<_> = left.map(|e| e.file_name()).collect();
     left.sort();
     assert_eq!(left, ["mine.part-13", "named.part-x"]);
@@ -106,7 +124,7 @@ fn a_run_is_there_whole_or_not_at_all() {
     making.take(&mut sink).unwrap();
     assert!(!path.exists());
     drop(making);
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(&*dir).unwrap().count(), 0);
     std::fs::create_dir_all(&path).unwrap();
     assert!(matches!(
         Making::begin(&path),

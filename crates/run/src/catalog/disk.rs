@@ -333,4 +333,5 @@ pub(super) const DISK: Subject = Subject {
         dimension: "layer",
         value: "disk",
     }],
+    kinds: &[],
 };

@@ -130,6 +130,7 @@ pub(super) const OTHER: Subject = Subject {
         &["tool", "column", "unit", "instance"],
         &["value"],
     )],
+    kinds: &["tool", "column", "unit"],
     ..PLAIN
 };
 
@@ -152,5 +153,6 @@ pub(super) const SINCE_BOOT: Subject = Subject {
         &["statistic", "instance"],
         &["value"],
     )],
+    kinds: &["statistic"],
     ..PLAIN
 };

@@ -77,6 +77,9 @@ pub struct Subject {
     pub also: &'static [Also],
     /// Predicates that hold unless the expression names a dimension of them.
     pub unless_named: &'static [UnlessNamed],
+    /// Dimensions that tell kinds of numbers apart, which have no sum: columns of other tools, and
+    /// their units.
+    pub kinds: &'static [&'static str],
 }
 
 /// What to keep when nothing else was asked for: without it, `disk.bytes` would count a

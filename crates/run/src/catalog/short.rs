@@ -192,4 +192,5 @@ pub(super) const PLAIN: Subject = Subject {
     derived: &[],
     also: &[],
     unless_named: &[],
+    kinds: &[],
 };
