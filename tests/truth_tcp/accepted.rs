@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::space::{Space, pair};
 use super::support::{can_run, scratch, total};
@@ -156,6 +157,13 @@ fn accepted(look: &[&str]) {
     talk.step(step("late", 70_000, 1, false));
     talk.step(step("early", 12_345, 678, false));
     settle();
+    // The other side acknowledges when it comes to it.
+    let waits = |port: &u16| told(*port).number("unacked") > 0.0;
+    let by = Instant::now() + Duration::from_secs(10);
+    while [early, late].iter().any(waits) {
+        assert!(Instant::now() < by, "nothing is acknowledged");
+        settle();
+    }
     recording.end();
     let opened = opens() - opens_before;
     same("connections accepted", opened, 5.0);
