@@ -14,6 +14,7 @@ use analysis::scan::KeyValue;
 use analysis::{Answer, Group, evaluate, summarise};
 use clap::{Arg, ArgMatches, Command};
 use run::Run;
+use run::read::ReadError;
 use run::unit::{Scale, column_digits};
 use serde_json::{Map, Value, json};
 use surfaces::csv;
@@ -134,16 +135,19 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             output::data(&format!("{gap}{text}"));
         }
     }
+    ended(damaged)
+}
+
+/// Tells what is damaged: the last of it is the failure.
+fn ended(mut damaged: Vec<ReadError>) -> Result<ExitCode, Failure> {
     damaged.dedup_by_key(|why| why.to_string());
-    match damaged.pop() {
-        None => Ok(ExitCode::SUCCESS),
-        Some(last) => {
-            for why in damaged {
-                output::message(&why.to_string());
-            }
-            Err(last.into())
-        }
+    let Some(last) = damaged.pop() else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    for why in damaged {
+        output::message(&why.to_string());
     }
+    Err(last.into())
 }
 
 fn table_of(run: &Run, answer: &Answer, spreads: Option<&Spreads>, series: bool) -> String {

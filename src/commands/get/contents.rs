@@ -14,7 +14,7 @@ use crate::output;
 
 /// Prints them.
 pub(super) fn tell(run: &Run, as_json: bool) -> Result<ExitCode, Failure> {
-    let (held, mut damaged) = contents(run, |_| true);
+    let (held, damaged) = contents(run, |_| true);
     if as_json {
         let lines: Vec<String> = held.iter().map(|h| format!("{}\n", json_of(h))).collect();
         output::data(&lines.concat());
@@ -23,15 +23,7 @@ pub(super) fn tell(run: &Run, as_json: bool) -> Result<ExitCode, Failure> {
     } else {
         output::data(&text(&held));
     }
-    match damaged.pop() {
-        None => Ok(ExitCode::SUCCESS),
-        Some(last) => {
-            for why in damaged {
-                output::message(&why.to_string());
-            }
-            Err(last.into())
-        }
-    }
+    super::ended(damaged)
 }
 
 /// A line a statistic; below those that are split by the same, by what.

@@ -16,6 +16,7 @@ use rustix::process::Signal;
 use super::inputs::{self, Cut, Input};
 use super::overlap::{self, Better, Filled, choose};
 use super::packed::first_bytes;
+use super::parts::look_at_all;
 use super::report::{Told, conclude, cut_off, not_read};
 use super::{Known, NotKnown, Wanted};
 use crate::commands::record::signals::Signals;
@@ -236,21 +237,21 @@ impl Told {
 }
 
 /// A file whose format is known.
-struct Begun {
+pub(super) struct Begun {
     text: Box<dyn Read + Send>,
     /// Its first bytes.
     first: Vec<u8>,
-    head: Head,
+    pub(super) head: Head,
     format: Known,
     cut: Cut,
     /// What is to be known of its text.
     note: Option<&'static str>,
     /// Formats of which it has outputs in turn, if they are several and none was asked for.
-    together: Vec<&'static Format>,
+    pub(super) together: Vec<&'static Format>,
 }
 
 /// Opens a file and recognises it by its first bytes.
-fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
+pub(super) fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
     let mut text = input.open().map_err(Why::Unreadable)?;
     let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
     let head = Head::named(&first, &input.name);
@@ -282,7 +283,7 @@ fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
 }
 
 /// Opens a file whose format is known.
-fn open_as(input: &Input, format: Known) -> Result<Begun, Why> {
+pub(super) fn open_as(input: &Input, format: Known) -> Result<Begun, Why> {
     let mut text = input.open().map_err(Why::Unreadable)?;
     let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
     Ok(Begun {
@@ -315,87 +316,7 @@ fn result_behind(first: &[u8], rest: &mut dyn Read) -> Option<String> {
     ))
 }
 
-/// What is in a file: of one format, or of several tools that were run in turn.
-fn look_at_all<'i>(
-    wanted: &Wanted,
-    input: &'i Input,
-    options: &Options,
-    signals: &mut Signals,
-) -> Result<Vec<Looked<'i>>, Why> {
-    let begun = begin(wanted, input)?;
-    let together = begun.together.clone();
-    if together.len() > 1 {
-        let (parts, refused) = look_at_parts(input, &together, options, signals)?;
-        if parts.len() > 1 {
-            return Ok(parts);
-        }
-        // Of one only it can be said when: that, or what is to be asked.
-        if let Err(not) = formats::recognise(&begun.head) {
-            let mut why = not.to_string();
-            for (format, reason) in refused {
-                let reason = reason.replace('\n', "\n  ");
-                why += &format!("\nas {}: {reason}", format.name);
-            }
-            return Err(Why::Refused(why));
-        }
-    }
-    Ok(vec![look(begun, input, &[], options, signals)?])
-}
-
-/// Said of what stands below a date and another tool's output.
-const LATER: &str =
-    "it is taken to be of the dates above, though it was printed after what is between";
-
-/// What stands in a remark on lines of another tool before the reason.
-const NOT_READ: &str = "and not read: ";
-
-/// Why a part of a file is not read as that.
-type Reason = (&'static Format, String);
-
-/// The outputs of tools in one file that tell when they were, and why others are not read: of those without times nobody can say
-/// whether they are of the same time or came after one another.
-fn look_at_parts<'i>(
-    input: &'i Input,
-    together: &[&'static Format],
-    options: &Options,
-    signals: &mut Signals,
-) -> Result<(Vec<Looked<'i>>, Vec<Reason>), Why> {
-    let mut look_at = |format: &&'static Format, elsewhere: &[&'static Format]| {
-        let begun = open_as(input, Known::Listed(format))?;
-        look(begun, input, elsewhere, options, signals)
-    };
-    let (mut found, mut refused) = (Vec::new(), Vec::new());
-    for format in together {
-        match look_at(format, together) {
-            Ok(looked) if looked.times == "text" => found.push((*format, looked)),
-            Ok(_) => {}
-            Err(Why::Refused(why) | Why::Unknown(why)) => refused.push((*format, why)),
-            Err(why) => return Err(why),
-        }
-    }
-    let read: Vec<&'static Format> = found.iter().map(|(format, _)| *format).collect();
-    // The first one tells the lines of those that are not read.
-    if read.len() > 1 && read.len() < together.len() {
-        found[0].1 = look_at(&read[0], &read)?;
-        let report = &mut found[0].1.report;
-        for (format, why) in &refused {
-            let of = format!(" of {},", format.name);
-            for note in report.notes.iter_mut().chain(&mut report.faults) {
-                if let Some((lines, _)) = note.split_once(NOT_READ).filter(|n| n.0.contains(&of)) {
-                    let why = why.replace('\n', "; ");
-                    *note = format!("{lines}{NOT_READ}{why}");
-                }
-            }
-        }
-    }
-    for (_, later) in found.iter_mut().skip(1) {
-        later.report.notes.push(LATER.to_owned());
-    }
-    let found = found.into_iter().map(|(_, looked)| looked);
-    Ok((found.collect(), refused))
-}
-
-fn look<'i>(
+pub(super) fn look<'i>(
     begun: Begun,
     input: &'i Input,
     elsewhere: &[&'static Format],

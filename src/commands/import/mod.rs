@@ -6,6 +6,7 @@ mod inputs;
 mod live;
 mod overlap;
 mod packed;
+mod parts;
 mod report;
 
 use std::path::{Path, PathBuf};
