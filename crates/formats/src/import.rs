@@ -4,7 +4,7 @@ use run::{Nanos, Sink};
 
 use crate::around::is_around;
 use crate::lines::{LONGEST, clean, is_text, without_mark, without_returns};
-use crate::others::{Held, Others, Owner};
+use crate::others::{Beside, Held, Others, Owner};
 use crate::out::{Came, Out};
 use crate::own::Own;
 use crate::page::Page;
@@ -171,11 +171,10 @@ impl Import {
         }
     }
 
-    /// Lines of these formats, which are in the same text ([`together`](crate::together)), are read by
-    /// imports of their own.
-    pub fn leave(&mut self, elsewhere: &[&'static Format]) {
+    /// What becomes of the other formats in the same text ([`together`](crate::together)).
+    pub fn beside(&mut self, beside: &Beside) {
         if let Some(others) = &mut self.others {
-            others.leave(elsewhere);
+            others.beside(beside.clone());
         }
     }
 

@@ -37,7 +37,7 @@ mod workload;
 pub use embedded::{Embedded, find_workload, import_embedded};
 pub use import::{Import, NotUnderstood, Reading, Report};
 pub use list::{FORMATS, Format};
-pub use others::together;
+pub use others::{Beside, together};
 pub use out::{NO_PROCESSORS, Out, Shape};
 pub use own::{Own, own};
 pub use recognise::{Head, Unrecognised, may_have_prefix, named, recognise, recognise_among};

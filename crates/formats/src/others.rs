@@ -22,6 +22,8 @@ const SURE: u8 = 45;
 const MOST_ASKED: usize = 50;
 /// So many headings of a tool are remembered.
 const REMEMBERED: usize = 64;
+/// Why lines of another tool are not read, where nothing else is known.
+const UNTIMED: &str = "outputs of several tools that do not tell when they were need a file each";
 /// Tools that print the same lines.
 const ALIKE: [&[&str]; 4] = [
     &["top", "uptime"],
@@ -57,10 +59,19 @@ pub(crate) struct Others {
     headings: Headings,
     known: Known,
     held: VecDeque<Held>,
-    /// Others whose lines are read elsewhere, and are nothing here.
-    elsewhere: Vec<&'static str>,
+    /// What is known of the others.
+    beside: Beside,
     /// The rest by name: the first of their lines, and how many there are.
     found: BTreeMap<&'static str, (u64, u64)>,
+}
+
+/// Other formats of a text that has outputs of several tools ([`together`]).
+#[derive(Clone, Default)]
+pub struct Beside {
+    /// Their lines are read by imports of their own, and are nothing here.
+    pub elsewhere: Vec<&'static Format>,
+    /// They are not read, for that reason.
+    pub refused: Vec<(&'static Format, String)>,
 }
 
 /// Whose a line is.
@@ -75,7 +86,7 @@ pub(crate) enum Owner {
 }
 
 /// Formats of which a text that begins so has outputs, in turn: each can be read by itself
-/// ([`Import::leave`](crate::Import::leave)). Empty where they are not several.
+/// ([`Import::beside`](crate::Import::beside)). Empty where they are not several.
 pub fn together(head: &Head) -> Vec<&'static Format> {
     if begins_document(head.lines()) {
         return vec![];
@@ -122,7 +133,7 @@ impl Others {
                         headings: Headings::default(),
                         known: Known::default(),
                         held: VecDeque::new(),
-                        elsewhere: Vec::new(),
+                        beside: Beside::default(),
                         found: BTreeMap::new(),
                     });
                 }
@@ -136,9 +147,9 @@ impl Others {
         None
     }
 
-    /// Lines of these are read elsewhere.
-    pub(crate) fn leave(&mut self, elsewhere: &[&'static Format]) {
-        self.elsewhere = elsewhere.iter().map(|format| format.name).collect();
+    /// What becomes of the others.
+    pub(crate) fn beside(&mut self, beside: Beside) {
+        self.beside = beside;
     }
 
     /// Another line came.
@@ -171,7 +182,8 @@ impl Others {
         let Some(format) = self.now.filter(|_| !is_everybodys(&held.line)) else {
             return Some((held, Owner::Own));
         };
-        if self.elsewhere.contains(&format.name) {
+        let elsewhere = &self.beside.elsewhere;
+        if elsewhere.iter().any(|known| known.name == format.name) {
             return Some((held, Owner::Elsewhere));
         }
         let (_, count) = self.found.entry(format.name).or_insert((held.number, 0));
@@ -183,10 +195,12 @@ impl Others {
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.found.iter().map(|(name, (first, count))| {
             let lines = if *count == 1 { "line is" } else { "lines are" };
-            format!(
-                "{count} {lines} of {name}, from line {first} on, and not read: outputs of several tools \
-                 that do not tell when they were need a file each"
-            )
+            let refused = self.beside.refused.iter();
+            let mut of_it = refused.filter(|(format, _)| format.name == *name);
+            let why = of_it
+                .next()
+                .map_or(UNTIMED.to_owned(), |(_, why)| why.replace('\n', "; "));
+            format!("{count} {lines} of {name}, from line {first} on, and not read: {why}")
         })
     }
 }

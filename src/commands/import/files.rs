@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use formats::{Format, Head, Import, NO_PROCESSORS, Options, Refused, Report};
+use formats::{Beside, Format, Head, Import, NO_PROCESSORS, Options, Refused, Report};
 use run::rows::TableId;
 use run::seal::SealError;
 use run::write::Making;
@@ -33,8 +33,8 @@ const TOGETHER: usize = 1 << 20;
 pub(super) struct Looked<'i> {
     input: &'i Input,
     pub(super) format: Known,
-    /// Formats in the same text, whose lines are read by themselves.
-    elsewhere: Vec<&'static Format>,
+    /// Other formats in the same text.
+    beside: Beside,
     options: Options,
     pub(super) report: Report,
     /// Rows of each table, and the instances that they are of.
@@ -54,7 +54,7 @@ impl Looked<'_> {
 
     /// The same where the file has outputs of several tools.
     pub(super) fn full_name(&self) -> String {
-        match self.elsewhere[..] {
+        match self.beside.elsewhere[..] {
             [] => self.name().to_owned(),
             _ => format!("{} ({})", self.name(), self.format.name()),
         }
@@ -319,14 +319,14 @@ fn result_behind(first: &[u8], rest: &mut dyn Read) -> Option<String> {
 pub(super) fn look<'i>(
     begun: Begun,
     input: &'i Input,
-    elsewhere: &[&'static Format],
+    beside: &Beside,
     options: &Options,
     signals: &mut Signals,
 ) -> Result<Looked<'i>, Why> {
     let mut rows: HashMap<TableId, Filled> = HashMap::new();
     let options = &options_of(options, input);
     let mut import = Import::new(begun.format.reading(), &begun.head, options.clone());
-    import.leave(elsewhere);
+    import.beside(beside);
     let mut count = |sink: &mut Sink| {
         for (table, found) in sink.filled() {
             rows.entry(table).or_default().add(found);
@@ -341,7 +341,7 @@ pub(super) fn look<'i>(
         filled.name(words);
     }
     let mut looked = Looked::new(input, begun.format, options, report);
-    looked.elsewhere = elsewhere.to_vec();
+    looked.beside = beside.clone();
     looked.rows = rows;
     looked.cut = begun.cut.is_cut();
     Ok(looked)
@@ -357,7 +357,7 @@ impl<'i> Looked<'i> {
         Looked {
             input,
             format,
-            elsewhere: vec![],
+            beside: Beside::default(),
             options: options.clone(),
             report,
             rows: HashMap::new(),
@@ -471,7 +471,7 @@ fn line_up(looked: &mut [Looked<'_>], signals: &mut Signals) -> Result<(), Failu
             ..file.options.clone()
         };
         let again = open_as(file.input, file.format.clone());
-        let again = again.and_then(|b| look(b, file.input, &file.elsewhere, &options, signals));
+        let again = again.and_then(|b| look(b, file.input, &file.beside, &options, signals));
         let mut again = again
             .map_err(|_| Failure::work(format!("{}: it changed while it was read", file.name())))?;
         again.times = "first file";
@@ -501,7 +501,7 @@ fn take(
     };
     let begun = open_as(file.input, file.format.clone()).map_err(reason)?;
     let mut import = Import::new(begun.format.reading(), &begun.head, file.options.clone());
-    import.leave(&file.elsewhere);
+    import.beside(&file.beside);
     if file.without.is_empty() {
         import.hand_out_alike();
     }

@@ -1,11 +1,15 @@
 //! Outputs of several tools in one file, as a script leaves them that runs these in turn.
 
-use formats::{Format, Options};
+use formats::{Beside, Format, Options};
 
 use super::files::{Looked, Why, begin, look, open_as};
 use super::inputs::Input;
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
+
+/// Said of what stands below a date and another tool's output.
+const LATER: &str =
+    "it is taken to be of the dates above, though it was printed after what is between";
 
 /// What is in a file: of one format, or of several tools that were run in turn.
 pub(super) fn look_at_all<'i>(
@@ -15,74 +19,62 @@ pub(super) fn look_at_all<'i>(
     signals: &mut Signals,
 ) -> Result<Vec<Looked<'i>>, Why> {
     let begun = begin(wanted, input)?;
-    let together = begun.together.clone();
-    if together.len() > 1 {
-        let (parts, refused) = look_at_parts(input, &together, options, signals)?;
+    let mut beside = Beside {
+        elsewhere: begun.together.clone(),
+        refused: vec![],
+    };
+    if beside.elsewhere.len() > 1 {
+        let parts = look_at_parts(input, &mut beside, options, signals)?;
         if parts.len() > 1 {
             return Ok(parts);
         }
         // Of one only it can be said when: that, or what is to be asked.
         if let Err(not) = formats::recognise(&begun.head) {
             let mut why = not.to_string();
-            for (format, reason) in refused {
+            for (format, reason) in &beside.refused {
                 let reason = reason.replace('\n', "\n  ");
                 why += &format!("\nas {}: {reason}", format.name);
             }
             return Err(Why::Refused(why));
         }
+        beside.elsewhere.clear();
     }
-    Ok(vec![look(begun, input, &[], options, signals)?])
+    Ok(vec![look(begun, input, &beside, options, signals)?])
 }
 
-/// Said of what stands below a date and another tool's output.
-const LATER: &str =
-    "it is taken to be of the dates above, though it was printed after what is between";
-
-/// What stands in a remark on lines of another tool before the reason.
-const NOT_READ: &str = "and not read: ";
-
-/// Why a part of a file is not read as that.
-type Reason = (&'static Format, String);
-
-/// The outputs of tools in one file that tell when they were, and why others are not read: of those without times nobody can say
-/// whether they are of the same time or came after one another.
+/// The outputs of tools in one file that tell when they were: of those without times nobody can say
+/// whether they are of the same time or came after one another. `beside` has all of them, and those
+/// that are read and the reasons of the others afterwards.
 fn look_at_parts<'i>(
     input: &'i Input,
-    together: &[&'static Format],
+    beside: &mut Beside,
     options: &Options,
     signals: &mut Signals,
-) -> Result<(Vec<Looked<'i>>, Vec<Reason>), Why> {
-    let mut look_at = |format: &&'static Format, elsewhere: &[&'static Format]| {
+) -> Result<Vec<Looked<'i>>, Why> {
+    let mut look_at = |format: &'static Format, beside: &Beside| {
         let begun = open_as(input, Known::Listed(format))?;
-        look(begun, input, elsewhere, options, signals)
+        look(begun, input, beside, options, signals)
     };
-    let (mut found, mut refused) = (Vec::new(), Vec::new());
-    for format in together {
-        match look_at(format, together) {
-            Ok(looked) if looked.times == "text" => found.push((*format, looked)),
+    let (mut found, mut read) = (Vec::new(), Vec::new());
+    for format in &beside.elsewhere {
+        match look_at(format, beside) {
+            Ok(looked) if looked.times == "text" => {
+                read.push(*format);
+                found.push(looked);
+            }
             Ok(_) => {}
-            Err(Why::Refused(why) | Why::Unknown(why)) => refused.push((*format, why)),
+            Err(Why::Refused(why) | Why::Unknown(why)) => beside.refused.push((*format, why)),
             Err(why) => return Err(why),
         }
     }
-    let read: Vec<&'static Format> = found.iter().map(|(format, _)| *format).collect();
     // The first one tells the lines of those that are not read.
-    if read.len() > 1 && read.len() < together.len() {
-        found[0].1 = look_at(&read[0], &read)?;
-        let report = &mut found[0].1.report;
-        for (format, why) in &refused {
-            let of = format!(" of {},", format.name);
-            for note in report.notes.iter_mut().chain(&mut report.faults) {
-                if let Some((lines, _)) = note.split_once(NOT_READ).filter(|n| n.0.contains(&of)) {
-                    let why = why.replace('\n', "; ");
-                    *note = format!("{lines}{NOT_READ}{why}");
-                }
-            }
-        }
+    let all = read.len() == beside.elsewhere.len();
+    beside.elsewhere = read;
+    if let ([first, _, ..], false) = (&beside.elsewhere[..], all) {
+        found[0] = look_at(first, beside)?;
     }
-    for (_, later) in found.iter_mut().skip(1) {
+    for later in found.iter_mut().skip(1) {
         later.report.notes.push(LATER.to_owned());
     }
-    let found = found.into_iter().map(|(_, looked)| looked);
-    Ok((found.collect(), refused))
+    Ok(found)
 }
