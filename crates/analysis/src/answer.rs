@@ -119,12 +119,12 @@ impl Answer {
 
 /// Answers `text` from `run`.
 pub fn evaluate(run: &Run, text: &str) -> Result<Answer, Error> {
-    series(run, &planned(run, text, &Arc::default())?)
+    series(run, &asked(run, text, &Arc::default())?)
 }
 
 /// Answers `text` from `run`, without the series: takes less time and memory.
 pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
-    let plan = planned(run, text, &Arc::default())?;
+    let plan = asked(run, text, &Arc::default())?;
     match Short::of(&plan) {
         Some(short) => short.answer(run, &plan),
         None if is_sparse_sum(&plan) => sparse_totals(run, &plan),
@@ -136,6 +136,13 @@ pub fn summarise(run: &Run, text: &str) -> Result<Answer, Error> {
             Ok(answer)
         }
     }
+}
+
+/// The plan of what is to be answered: refused where it would add numbers that have no sum.
+pub(crate) fn asked(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Plan, Error> {
+    let plan = planned(run, text, bounds)?;
+    mixed::check(run, &plan, bounds)?;
+    Ok(plan)
 }
 
 /// The plan of `text` for `run`. A table of another subject may know nothing of what is asked for:
@@ -160,7 +167,6 @@ pub(crate) fn planned(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Pla
             Err(_) => break,
         }
     }
-    mixed::check(run, &expression, &chosen, bounds)?;
     Ok(chosen)
 }
 

@@ -16,15 +16,14 @@ use crate::{Answer, Group};
 /// So many are named.
 const NAMED: usize = 4;
 
-/// Refuses `expression`, whose plan is `chosen`, if numbers of different kinds would be added.
-pub(crate) fn check(
-    run: &Run,
-    expression: &Expression,
-    chosen: &Plan,
-    bounds: &Arc<Bounds>,
-) -> Result<(), Error> {
+/// Refuses what is planned, if numbers of different kinds would be added.
+pub(crate) fn check(run: &Run, chosen: &Plan, bounds: &Arc<Bounds>) -> Result<(), Error> {
     let table = chosen.over.table.name;
     let kinds = catalog::table(table).map_or(&[][..], |(subject, _)| subject.kinds);
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    let expression = &parse(&chosen.text)?;
     let is_asked = |kind: &&str| expression.by.iter().any(|d| d.text == *kind);
     let more: Vec<&str> = kinds.iter().copied().filter(|k| !is_asked(k)).collect();
     if more.is_empty() {

@@ -17,7 +17,7 @@ use run::catalog::{Detail, Kind};
 use run::{Manifest, Nanos, Run};
 
 use crate::answer::{
-    self, Answer, Group, belongs, is_sparse_sum, phase_key, plan_head, planned, short_group, sort,
+    self, Answer, Group, asked, belongs, is_sparse_sum, phase_key, plan_head, short_group, sort,
 };
 use crate::bounds::Bounds;
 use crate::error::Error;
@@ -202,7 +202,7 @@ pub fn window(
     window: &Window,
     bounds: &Arc<Bounds>,
 ) -> Result<Pictured, Error> {
-    let plan = planned(run, text, bounds)?;
+    let plan = asked(run, text, bounds)?;
     let ended = run.ended();
     let cut = frames::can_be_cut(&plan);
     let grid = grid_of(run, cut, window, ended);
