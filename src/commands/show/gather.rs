@@ -14,6 +14,7 @@ use run::inventory::Inventory;
 use run::manifest::rfc3339;
 use serde_json::{Value, json};
 
+use super::screen;
 use crate::commands::list::length;
 
 /// Single numbers of the screen: name and expression.
@@ -105,10 +106,6 @@ const TAILS: &[(&str, &str)] = &[
         "disk.ios by device, service_time where layer in disk, stacked, memory",
     ),
 ];
-
-/// Breakdowns by which disks, and interfaces, are ranked: by the first that the run has.
-pub(super) const DISKS: [&str; 3] = ["disk_busy", "disk_ios", "disk_bytes"];
-pub(super) const INTERFACES: [&str; 2] = ["net_packets", "net_bytes"];
 
 /// What the screen shows.
 pub(crate) struct Summary {
@@ -208,23 +205,6 @@ impl Summary {
         keys.map(|g| g.key.iter().map(word).collect()).collect()
     }
 
-    /// Whether the screen has a part on that subject.
-    fn shows(&self, subject: &str) -> bool {
-        match subject {
-            "cpu" => self.mean("cpu").is_finite(),
-            "memory" => self.mean("memory_available").is_finite(),
-            "disk" => !self.names(&DISKS).is_empty(),
-            "net" => !self.names(&INTERFACES).is_empty(),
-            "pressure" => self.has("pressure"),
-            "process" => !self.names(&["process_time", "process_bytes"]).is_empty(),
-            "cgroup" => self.list("cgroup_time").len() > 1,
-            "nfs" => !self.names(&["nfs_ops"]).is_empty(),
-            "nfsd" => !self.names(&["nfsd_ops"]).is_empty(),
-            "workload" => self.has("workload_ops") || self.has("workload_bytes"),
-            _ => false,
-        }
-    }
-
     /// Whether a breakdown, or a distribution, has any group.
     pub(super) fn has(&self, name: &str) -> bool {
         let means = self.groups.get(name).map_or(&[][..], |a| &a.groups);
@@ -308,7 +288,7 @@ pub(crate) fn summary(run: &Run) -> Summary {
         problems,
     };
     if !run.manifest.imported.is_empty() {
-        let (rest, damaged) = contents(run, |subject| !summary.shows(subject));
+        let (rest, damaged) = contents(run, |subject| !screen::shows(&summary, subject));
         summary.rest = rest;
         if run.tables() == ["since_boot"] {
             summary.since_boot = since_boot(&look);

@@ -8,7 +8,7 @@ use run::unit::{amount, digits};
 use surfaces::part::{self, Part};
 use surfaces::table::{Align, Cell, Table, shortened};
 
-use super::gather::{DISKS, INTERFACES, Summary};
+use super::gather::Summary;
 use super::{found, imported};
 use crate::commands::list::length;
 use crate::commands::record::progress::clock_text;
@@ -30,19 +30,42 @@ pub(super) fn render(run: &Run, s: &Summary, all: bool) -> String {
     part::render(&parts(run, s, all), WIDTH)
 }
 
+/// A part of the screen: whether it is of the whole machine, and stands above what was found; its
+/// subject; its lines, none where there is nothing to tell.
+type OfSubject = (bool, &'static str, fn(&Summary) -> Vec<Part>);
+
+/// The parts that are of a subject.
+const SUBJECTS: [OfSubject; 10] = [
+    (true, "cpu", cpu),
+    (true, "memory", memory),
+    (true, "pressure", pressure),
+    (false, "workload", imported::workload),
+    (false, "disk", disks),
+    (false, "net", interfaces),
+    (false, "nfs", nfs_mounts),
+    (false, "nfsd", nfs_clients),
+    (false, "process", processes),
+    (false, "cgroup", cgroups),
+];
+
+/// Whether the screen has a part on that subject.
+pub(super) fn shows(s: &Summary, subject: &str) -> bool {
+    let mut of_it = SUBJECTS.iter().filter(|(_, of, _)| *of == subject);
+    of_it.any(|(.., part)| !part(s).is_empty())
+}
+
 /// What stands on the screen; with `all` every finding.
 pub(crate) fn parts(run: &Run, s: &Summary, all: bool) -> Vec<Part> {
+    let subjects = |machine: bool| {
+        let of = SUBJECTS.iter().filter(move |(of, ..)| *of == machine);
+        of.flat_map(|(.., part)| part(s)).collect::<Vec<Part>>()
+    };
     let mut parts = [
         head(run),
         bound_by(run, s),
-        whole_machine(s),
+        subjects(true),
         found::list(run, &s.findings, all),
-        imported::workload(s),
-        disks(s),
-        interfaces(s),
-        nfs(s),
-        processes(s),
-        cgroups(s),
+        subjects(false),
         imported::rest(run, s),
         foot(run),
     ]
@@ -183,7 +206,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn whole_machine(s: &Summary) -> Vec<Part> {
+fn cpu(s: &Summary) -> Vec<Part> {
     let mut parts = vec![];
     if s.mean("cpu").is_finite() {
         // What was imported may be of all as one, or of a mean one.
@@ -197,6 +220,11 @@ fn whole_machine(s: &Summary) -> Vec<Part> {
         }
         parts.push(Part::entry("cpu", line));
     }
+    parts
+}
+
+fn memory(s: &Summary) -> Vec<Part> {
+    let mut parts = vec![];
     if s.mean("memory_available").is_finite() {
         let of = |name: &str| amount(s.mean(name), Bytes, false);
         let mut line = format!("{} available", of("memory_available"));
@@ -219,6 +247,11 @@ fn whole_machine(s: &Summary) -> Vec<Part> {
         }
         parts.push(Part::entry("memory", line));
     }
+    parts
+}
+
+fn pressure(s: &Summary) -> Vec<Part> {
+    let mut parts = vec![];
     let pressure = s.list("pressure");
     if !pressure.is_empty() {
         let shares: Vec<String> = pressure
@@ -255,7 +288,7 @@ pub(super) fn table(title: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> Vec<
 
 fn disks(s: &Summary) -> Vec<Part> {
     let depth = |depth: f64| Cell::amount(digits(depth), depth, Count, false);
-    let mut names = s.names(&DISKS);
+    let mut names = s.names(&["disk_busy", "disk_ios", "disk_bytes"]);
     // Which was busy, and did nothing that can be told, is none to be listed.
     let any_ios = !s.list("disk_ios").is_empty();
     names.retain(|name| !any_ios || s.of("disk_ios", &[name]) > 0.0);
@@ -286,7 +319,7 @@ fn disks(s: &Summary) -> Vec<Part> {
 }
 
 fn interfaces(s: &Summary) -> Vec<Part> {
-    let names = s.names(&INTERFACES);
+    let names = s.names(&["net_packets", "net_bytes"]);
     let row = |name: &String| {
         let bytes = |direction| value(s.of("net_bytes", &[name, direction]), Bytes, true);
         vec![
@@ -305,20 +338,24 @@ fn interfaces(s: &Summary) -> Vec<Part> {
     )
 }
 
-/// Mounts of an NFS client, and clients of an NFS server.
-fn nfs(s: &Summary) -> Vec<Part> {
-    let rows = |ops: &str, row: &dyn Fn(&str, f64) -> Vec<Cell>| {
-        let mut names = s.list(ops);
-        names.retain(|(_, ops)| *ops > 0.0);
-        let rows = names.iter().take(MOST);
-        rows.map(|(name, ops)| {
-            let mut cells = row(name, *ops);
-            cells.insert(0, Cell::name(one_line(name)));
-            cells
-        })
-        .collect::<Vec<_>>()
-    };
-    let mounts = rows("nfs_ops", &|name, ops| {
+/// Rows of those with operations, with their names before what `row` makes of name and operations.
+fn with_operations(
+    s: &Summary,
+    breakdown: &str,
+    row: impl Fn(&str, f64) -> Vec<Cell>,
+) -> Vec<Vec<Cell>> {
+    let mut names = s.list(breakdown);
+    names.retain(|(_, ops)| *ops > 0.0);
+    let rows = names.iter().take(MOST).map(|(name, ops)| {
+        let mut cells = row(name, *ops);
+        cells.insert(0, Cell::name(one_line(name)));
+        cells
+    });
+    rows.collect()
+}
+
+fn nfs_mounts(s: &Summary) -> Vec<Part> {
+    let rows = with_operations(s, "nfs_ops", |name, ops| {
         let bytes = |access| value(s.of("nfs_bytes", &[name, access]), Bytes, true);
         vec![
             bytes("read"),
@@ -328,20 +365,23 @@ fn nfs(s: &Summary) -> Vec<Part> {
             value(s.of("nfs_round_trip", &[name]), Seconds, false),
         ]
     });
-    let clients = rows("nfsd_ops", &|name, ops| {
+    let columns = ["read", "written", "operations", "latency", "round trip"];
+    table("nfs mount", &columns, rows)
+}
+
+fn nfs_clients(s: &Summary) -> Vec<Part> {
+    let rows = with_operations(s, "nfsd_ops", |name, ops| {
         vec![
             value(s.of("nfsd_bytes", &[name]), Bytes, true),
             value(ops, Count, true),
             value(s.of("nfsd_latency", &[name]), Seconds, false),
         ]
     });
-    let of_mounts = ["read", "written", "operations", "latency", "round trip"];
-    let of_clients = ["read and written", "operations", "latency"];
-    [
-        table("nfs mount", &of_mounts, mounts),
-        table("nfs client", &of_clients, clients),
-    ]
-    .concat()
+    table(
+        "nfs client",
+        &["read and written", "operations", "latency"],
+        rows,
+    )
 }
 
 fn processes(s: &Summary) -> Vec<Part> {
