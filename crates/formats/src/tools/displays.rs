@@ -38,7 +38,11 @@ pub(crate) const COLLECTL: Format = Format {
   10   2   582    443      0      0      0      0
 ",
     recognise: |head| {
-        let shown = head.any_starts("#<-") || head.any_starts("### RECORD");
+        let group = |l: &[u8]| {
+            let l = l.strip_prefix(b"#").unwrap_or_default();
+            l.trim_ascii_start().starts_with(b"<--")
+        };
+        let shown = head.lines().any(group) || head.any_starts("### RECORD");
         if shown { 70 } else { 0 }
     },
     parser: || {

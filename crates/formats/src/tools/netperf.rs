@@ -115,6 +115,30 @@ struct Netperf {
     next: Next,
 }
 
+/// What keywords chose that is no throughput, or one without its unit: that is of the test, and
+/// of `-f`.
+fn put_without_throughput(mut test: Test, out: &mut Out) {
+    if let Some(value) = test.throughput {
+        out.note(
+            "netperf's THROUGHPUT is kept as printed: the text does not tell its unit, as \
+             THROUGHPUT_UNITS does",
+        );
+        test.others
+            .push(("THROUGHPUT".to_owned(), "".into(), value));
+    }
+    if test.others.is_empty() {
+        return;
+    }
+    out.sample();
+    if let Some(seconds) = test.seconds {
+        out.spans(seconds);
+    }
+    let instance = instance(out, [test.name.as_bytes(), b"", b""]);
+    for (column, unit, value) in test.others {
+        out.other(&column, &unit, instance, value);
+    }
+}
+
 impl Netperf {
     fn new() -> Netperf {
         Netperf {
@@ -134,10 +158,14 @@ impl Netperf {
         let Some(mut test) = self.test.take() else {
             return;
         };
-        let Some(value) = test.throughput else { return };
-        let Some((is_rate, scale)) = unit(&test.unit) else {
+        let known = unit(&test.unit);
+        if test.throughput.is_some() && known.is_none() && !test.unit.is_empty() {
             let why = format!("netperf's unit {} is not known", test.unit);
             out.not_understood(0, &why);
+            return;
+        }
+        let Some((value, (is_rate, scale))) = test.throughput.zip(known) else {
+            put_without_throughput(test, out);
             return;
         };
         let rate = value * scale;

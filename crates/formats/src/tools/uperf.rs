@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "uperf",
     systems: "Linux, Solaris, illumos",
     help: "bytes and operations of each of uperf's transactions, or over time with -R",
-    recognised: "lines `Txn1  32.85GB /  30.23(s) = …` or `timestamp_ms:… name:Txn1 nr_bytes:…`",
+    recognised: "lines `Txn1  32.85GB /  30.23(s) = …`, `Txn1 33638.40 MB in 30.23 secs = …` or `timestamp_ms:… name:Txn1 nr_bytes:…`",
     yields: &["workload"],
     example: "\
 Starting 1 threads running profile:iperf ...   0.00 seconds
@@ -33,8 +33,9 @@ Total   32.85GB /  31.23(s) =     9.03Gb/s      137833op/s
 
 fn recognise(head: &Head) -> u8 {
     let summary = head.contains("(s) = ") && head.contains("op/s");
+    let secs = head.contains(" secs = ") && head.contains(" Mbps or ");
     let raw = head.any_starts("timestamp_ms:") && head.contains("nr_bytes:");
-    if summary || raw { 91 } else { 0 }
+    if summary || secs || raw { 91 } else { 0 }
 }
 
 /// What rows below the summary are of.
@@ -55,6 +56,8 @@ struct Uperf {
     /// Time in milliseconds, bytes and operations of a transaction at its line before.
     before: HashMap<String, [f64; 3]>,
     raw: bool,
+    /// A line was seen that is above the results of a run.
+    started: bool,
 }
 
 impl Uperf {
@@ -64,6 +67,7 @@ impl Uperf {
             section: Section::Transactions,
             before: HashMap::new(),
             raw: false,
+            started: false,
         }
     }
 
@@ -108,25 +112,68 @@ impl Uperf {
         self.work.amounts(out, [name.as_bytes(), b"", b""], done);
     }
 
-    /// `Txn2    32.85GB /  30.23(s) =     9.33Gb/s      142392op/s`.
+    /// `Txn2    32.85GB /  30.23(s) =     9.33Gb/s      142392op/s`, or of -X
+    /// `Txn2 33638.40 MB in 30.23 secs = 9334.51 Mbps or  142392.00 ops`: all since the
+    /// transaction began. It can be told more than once, as progress; operations only if any.
     fn summary(&mut self, text: &str, out: &mut Out) -> Option<Line> {
-        let (left, right) = text.split_once("(s) =")?;
-        let (amount, seconds) = left.split_once('/')?;
-        let mut words = amount.split_whitespace();
-        let (name, bytes) = (words.next()?, words.next()?);
-        let bytes = scaled(bytes.as_bytes(), 1024.0)?;
+        let (name, bytes, seconds, rate) = if let Some((left, right)) = text.split_once("(s) =") {
+            let (amount, seconds) = left.split_once('/')?;
+            let mut words = amount.split_whitespace();
+            let (name, bytes) = (words.next()?, words.next()?);
+            let bytes = scaled(bytes.as_bytes(), 1024.0)?;
+            let rate = right
+                .split_whitespace()
+                .find_map(|w| w.strip_suffix("op/s"));
+            (name, bytes, seconds, rate.unwrap_or("0"))
+        } else {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let [
+                name,
+                mega,
+                "MB",
+                "in",
+                seconds,
+                "secs",
+                "=",
+                _,
+                "Mbps",
+                "or",
+                rate,
+                "ops",
+            ] = words[..]
+            else {
+                return None;
+            };
+            (name, number(mega.as_bytes())? * 1_048_576.0, seconds, rate)
+        };
         let seconds = number(seconds.trim().as_bytes())?;
-        let rate = right
-            .split_whitespace()
-            .find_map(|w| w.strip_suffix("op/s"))?;
-        let rate = number(rate.as_bytes())?;
+        let ops = (number(rate.as_bytes())? * seconds).round();
+        if name == "Total" {
+            self.before.clear();
+        }
         // What -R told in parts, what sums the others up, and what did not run.
         if self.raw || self.section != Section::Transactions || name == "Total" || seconds <= 0.0 {
             return Some(Line::Noise);
         }
+        let now = [seconds * 1000.0, bytes, ops];
+        // Without the line above a run it cannot be told from the result of another one.
+        let before = if self.started {
+            self.before.insert(name.to_owned(), now).unwrap_or_default()
+        } else {
+            [0.0; 3]
+        };
+        let since = [0, 1, 2].map(|i| now[i] - before[i]);
+        let [passed, bytes, ops] = if since.iter().all(|s| *s >= 0.0) {
+            since
+        } else {
+            now
+        };
+        if passed <= 0.0 {
+            return Some(Line::Noise);
+        }
         out.sample();
-        out.spans(seconds);
-        self.put(name, (rate * seconds).round(), bytes, out);
+        out.spans(passed / 1000.0);
+        self.put(name, ops, bytes, out);
         out.note(
             "uperf's summary gives operations a second: `workload.ops` is that times its seconds",
         );
@@ -219,10 +266,12 @@ impl Parser for Uperf {
         if let Some(seen) = self.statistics(text, out) {
             return seen;
         }
-        if text.starts_with("Starting") {
+        if text.starts_with("Starting ") && text.contains("running profile:") {
             // Another run.
             self.section = Section::Transactions;
             self.raw = false;
+            self.started = true;
+            self.before.clear();
         }
         let starts = [
             "Starting",
@@ -235,6 +284,14 @@ impl Parser for Uperf {
             "TX command",
             "Sending signal",
             "called out",
+            // What -v tells.
+            "** ",
+            "Warning:",
+            "Handshake phase",
+            "Done preprocessing",
+            "Sending workorder",
+            "Sent ",
+            "TX worklist",
         ];
         let known = text.is_empty() || starts.iter().any(|s| text.starts_with(s));
         if known { Line::Noise } else { Line::Unknown }
