@@ -173,3 +173,61 @@ fn one_is_read_where_nothing_tells_when() {
     assert!(!dir.join("two.run").exists());
     fs::remove_dir_all(dir).unwrap();
 }
+
+const DD: &str = "\
+2000+0 records in
+2000+0 records out
+2097152000 bytes (2.1 GB, 2.0 GiB) copied, 2 s, 1.0 GB/s
+";
+
+const SYSBENCH: &str = "\
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 1
+Initializing random number generator from current time
+
+
+Prime numbers limit: 10000
+
+Initializing worker threads...
+
+Threads started!
+
+CPU speed:
+    events per second:   500.00
+
+General statistics:
+    total time:                          4.0000s
+    total number of events:              2000
+";
+
+/// A result of three lines does not lose any to what is printed next.
+#[test]
+fn benchmarks_are_read_beside_others() {
+    let dir = scratch("together-benchmarks");
+    for (name, outputs) in [
+        ("a", &[DD, VMSTAT, SYSBENCH][..]),
+        ("b", &[SYSBENCH, DD, VMSTAT]),
+        ("c", &[VMSTAT, SYSBENCH, DD]),
+    ] {
+        fs::write(dir.join(name), looped(2, outputs)).unwrap();
+        let run = format!("{name}.run");
+        let out = import(&dir, &[name, "--every", "1s", "--tz", "UTC", "-o", &run]);
+        assert!(out.status.success(), "{}", said(&out));
+        let told = manifest(&dir, &run);
+        let mut found = formats(&told);
+        found.sort_unstable();
+        assert_eq!(found, ["dd", "sysbench", "vmstat-linux"], "{name}");
+        let files = told["imported"].as_array().expect("files");
+        let unknown = |f: &Value| f["not_understood"].as_u64();
+        assert!(files.iter().all(|f| unknown(f) == Some(0)), "{name}");
+        let of = |job| format!("workload.ops where tool = {job}");
+        assert_eq!(total(&dir, &run, &of("dd")), 4000.0, "{name}");
+        assert_eq!(total(&dir, &run, &of("sysbench")), 4000.0, "{name}");
+        assert_eq!(total(&dir, &run, "system.context_switches"), 600.0);
+        // The second result of sysbench is of the second date.
+        assert_eq!(told["ended"], "2026-11-27T15:50:14.000000000Z", "{name}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}

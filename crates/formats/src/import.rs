@@ -12,7 +12,7 @@ use crate::prefix::Prefix;
 use crate::prompt::{data_behind, is_chatter};
 use crate::recognise::Head;
 use crate::sources::Sources;
-use crate::time::{Options, Refused};
+use crate::time::{Options, Refused, Stamp};
 use crate::{Format, Line, Parser, stamp_line};
 
 /// Lines that were not understood and are kept whole.
@@ -333,18 +333,17 @@ impl Import {
         if seen == Line::Unknown
             && !self.out.endless
             && let Ok(Some(stamp)) = stamp_line::stamp_line(line, self.out.options())
-            && self.out.date_line(stamp, self.report.data == 0)
+            && (self.begins_run(stamp) || self.out.date_line(stamp, self.report.data == 0))
         {
             seen = Line::Noise;
-        }
-        if seen == Line::Noise
+        } else if seen == Line::Noise
             && may_be_date(line)
             && let Ok(Some(stamp)) = stamp_line::stamp_line(line, self.out.options())
         {
             // Its parser may know it for a time, or for nothing.
             if self.report.data == 0 {
                 self.out.date_above(stamp);
-            } else {
+            } else if !self.begins_run(stamp) {
                 self.out.date_between(stamp);
             }
         }
@@ -366,6 +365,14 @@ impl Import {
                 self.not_understood(line);
             }
         }
+    }
+
+    /// Whether the run above a date is whole, so that another begins there.
+    fn begins_run(&mut self, stamp: Stamp) -> bool {
+        self.report.data > 0
+            && self.out.may_begin_at(stamp)
+            && self.parser.run_ends(&mut self.out)
+            && self.out.run_begins(stamp)
     }
 
     fn not_understood(&mut self, line: &[u8]) {
@@ -499,7 +506,7 @@ impl Import {
 }
 
 /// Whether a line without numbers to take may be a date and a time of day: it is asked of many.
-fn may_be_date(line: &[u8]) -> bool {
+pub(crate) fn may_be_date(line: &[u8]) -> bool {
     const LONGEST: usize = 60;
     line.len() <= LONGEST && memchr::memchr_iter(b':', line).count() > 1
 }

@@ -90,6 +90,13 @@ pub trait Parser {
     /// all samples that follow would move to an earlier time.
     fn lost(&mut self, _line: &[u8], _out: &mut Out) {}
 
+    /// A date that a script printed stands below what was read. Whether a run ends there whose result is
+    /// told, as a benchmark's: what was held back of it is handed out, and what comes next is of
+    /// another, counted from its own beginning.
+    fn run_ends(&mut self, _out: &mut Out) -> bool {
+        false
+    }
+
     /// The file is over; what was held back is to be handed out.
     fn end(&mut self, _out: &mut Out) {}
 }

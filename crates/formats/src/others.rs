@@ -3,19 +3,22 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::fields;
+use crate::import::may_be_date;
 use crate::list::Format;
 use crate::number::number;
-use crate::out::Came;
+use crate::out::{Came, Out};
 use crate::page::begins_document;
 use crate::recognise::{Head, recognise};
 use crate::stamp_line;
 use crate::time::{Options, Stamp};
+use crate::{Line, fields};
 
 /// By so many lines it is told whose they are.
 const LOOKED_AT: usize = 3;
 /// So many headings one below another are looked at: where there are more it is a text.
 const HEADINGS: usize = 3;
+/// So many lines of an output are remembered, its last, to tell whether the next is of it, too.
+const ABOVE: usize = 8;
 /// Surer than this is a format that is not of everybody's lines.
 const SURE: u8 = 45;
 /// How often it is asked whose lines are, until there are some of another.
@@ -56,6 +59,8 @@ pub(crate) struct Others {
     own: &'static Format,
     /// Of whom the present lines are, if they are another's.
     now: Option<&'static Format>,
+    /// The last of those lines.
+    above: VecDeque<Vec<u8>>,
     headings: Headings,
     known: Known,
     held: VecDeque<Held>,
@@ -93,7 +98,7 @@ pub fn together(head: &Head) -> Vec<&'static Format> {
     }
     let lines: Vec<&[u8]> = head.lines().collect();
     let mut found: Vec<&'static Format> = Vec::new();
-    let mut headings = Headings::default();
+    let (mut headings, mut present) = (Headings::default(), None);
     for at in 0..lines.len() {
         let window = &lines[at..lines.len().min(at + LOOKED_AT)];
         if !headings.are_begun_by(window[0]) {
@@ -102,9 +107,16 @@ pub fn together(head: &Head) -> Vec<&'static Format> {
         let head = Head::plain(window);
         if let Ok(format) = recognise(&head)
             && (format.recognise)(&head) >= SURE
-            && found.iter().all(|known| known.name != format.name)
         {
-            found.push(format);
+            present = Some(format);
+            if found.iter().all(|known| known.name != format.name) {
+                found.push(format);
+            }
+        }
+        if headings.are_many()
+            && present.is_some_and(|p| reads(p, &lines[at.saturating_sub(ABOVE)..=at]))
+        {
+            headings.0 = 0;
         }
     }
     found.retain(|format| Others::among(format, head).is_some());
@@ -130,6 +142,7 @@ impl Others {
                     return Some(Others {
                         own,
                         now: None,
+                        above: VecDeque::new(),
                         headings: Headings::default(),
                         known: Known::default(),
                         held: VecDeque::new(),
@@ -139,6 +152,9 @@ impl Others {
                 }
                 Whose::Own => {}
                 Whose::Untold => asked += 1,
+            }
+            if headings.are_many() && reads(own, &lines[at.saturating_sub(ABOVE)..=at]) {
+                headings.0 = 0;
             }
             if asked == MOST_ASKED {
                 break;
@@ -164,10 +180,25 @@ impl Others {
         }
         let window: Vec<&[u8]> = self.held.iter().map(|h| &h.line[..]).collect();
         if self.headings.are_begun_by(window[0]) {
-            match self.known.whose(self.own, &window) {
-                Whose::Own => self.now = None,
-                Whose::Another(format) => self.now = Some(format),
-                Whose::Untold => {}
+            let whose = match self.known.whose(self.own, &window) {
+                Whose::Own => Some(None),
+                Whose::Another(format) => Some(Some(format)),
+                Whose::Untold => None,
+            };
+            if let Some(whose) = whose {
+                if self.is_of_present(whose, &window) {
+                    // A row, and no heading.
+                    self.headings.0 = 0;
+                } else {
+                    let is_same = whose.unwrap_or(self.own).name == self.present().name;
+                    if !is_same {
+                        self.above.clear();
+                    }
+                    self.now = whose;
+                }
+            }
+            if self.headings.are_many() && reads(self.present(), &self.with_above(window[0])) {
+                self.headings.0 = 0;
             }
         } else if self.headings.0 > 0 && (self.own.recognise)(&Head::plain(&window)) > 0 {
             // A banner that stands below a text: without it a report since boot were one of an interval.
@@ -179,6 +210,14 @@ impl Others {
                 || matches!(stamp_line::stamp_line(line, options), Ok(Some(_)))
         };
         let held = self.held.pop_front()?;
+        if is_everybodys(&held.line) {
+            self.above.clear();
+        } else {
+            self.above.push_back(held.line.clone());
+            if self.above.len() > ABOVE {
+                self.above.pop_front();
+            }
+        }
         let Some(format) = self.now.filter(|_| !is_everybodys(&held.line)) else {
             return Some((held, Owner::Own));
         };
@@ -189,6 +228,29 @@ impl Others {
         let (_, count) = self.found.entry(format.name).or_insert((held.number, 0));
         *count += 1;
         Some((held, Owner::Another))
+    }
+
+    /// Whether a line is still of the present output, though those below it are `whose`: one that has few
+    /// lines, as a result of `dd`, is not to lose them to the next.
+    fn is_of_present(&self, whose: Option<&'static Format>, window: &[&[u8]]) -> bool {
+        let present = self.present();
+        let next = whose.unwrap_or(self.own);
+        if self.above.is_empty() || present.name == next.name || window.len() < 2 {
+            return false;
+        }
+        // Its own heading it is not to lose, either.
+        let is_told_below = (next.recognise)(&Head::plain(&window[1..])) > 0;
+        is_told_below && reads(present, &self.with_above(window[0]))
+    }
+
+    fn present(&self) -> &'static Format {
+        self.now.unwrap_or(self.own)
+    }
+
+    /// A line below the last of the present output.
+    fn with_above<'a>(&'a self, line: &'a [u8]) -> Vec<&'a [u8]> {
+        let above = self.above.iter().map(|line| &line[..]);
+        above.chain([line]).collect()
     }
 
     /// What is to be said of lines that are another's.
@@ -205,6 +267,14 @@ impl Others {
     }
 }
 
+/// Whether a tool prints the last of these lines with numbers.
+fn reads(format: &'static Format, lines: &[&[u8]]) -> bool {
+    let mut parser = (format.parser)();
+    let mut out = Out::new(format.tool, Options::default());
+    let seen = lines.iter().map(|line| parser.line(line, &mut out));
+    seen.last() == Some(Line::Data)
+}
+
 /// Headings one below another.
 #[derive(Default)]
 struct Headings(usize);
@@ -215,10 +285,19 @@ impl Headings {
         self.0 = if is_heading(line) { self.0 + 1 } else { 0 };
         (1..=HEADINGS).contains(&self.0)
     }
+
+    /// Whether so many came that a text is to be told from headings: a line in which the present tool
+    /// prints numbers is none.
+    fn are_many(&self) -> bool {
+        self.0 == HEADINGS
+    }
 }
 
-/// Whether a line may be a heading: not most of it are numbers.
+/// Whether a line may be a heading: not most of it are numbers, and it is no time.
 fn is_heading(line: &[u8]) -> bool {
+    if may_be_date(line) && !matches!(stamp_line::stamp_line(line, &Options::default()), Ok(None)) {
+        return false;
+    }
     let (mut words, mut numbers) = (0, 0);
     for field in fields(line).flat_map(|f| f.split(|b| *b == b',')) {
         match number(field) {

@@ -38,6 +38,9 @@ const MOST_HELD: usize = 100_000;
 pub(crate) const BACK: &str = "its times go back: the clock was set, or summer time ended (--tz \
                                tells when), or its reports are not in order";
 
+/// The note on a date above all that a tool printed.
+const STARTS_AT_DATE: &str = "it is taken to start at the date above it";
+
 /// More values than any table has.
 const WIDEST: usize = 64;
 
@@ -286,7 +289,7 @@ impl Out {
             Start::User => {
                 self.date_above(stamp);
                 if self.clock.start == Start::Text {
-                    self.note("it is taken to start at the date above it");
+                    self.note(STARTS_AT_DATE);
                 }
             }
             Start::Text => {
@@ -298,6 +301,39 @@ impl Out {
             }
             Start::Overruled => {}
         }
+        true
+    }
+
+    /// Whether a date on a line of its own may be when a run begins: one above all says when the first
+    /// did.
+    pub(crate) fn may_begin_at(&self, stamp: Stamp) -> bool {
+        let is_whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
+        is_whole && self.clock.start == Start::Text
+    }
+
+    /// What follows is of another run, which begins at that date.
+    pub(crate) fn run_begins(&mut self, stamp: Stamp) -> bool {
+        /// A date tells no parts of a second.
+        const WHOLE: Nanos = 1_000_000_000;
+        let Ok(mut moment) = self.clock.moment(stamp, &self.options) else {
+            return false;
+        };
+        self.finish_sample();
+        if !self.held.is_empty() {
+            return false;
+        }
+        if let Some(before) = self.before.take().filter(|before| moment < *before) {
+            if before.saturating_sub(moment) < WHOLE {
+                moment = before;
+            } else {
+                self.note(BACK);
+            }
+        }
+        self.options.start = Some(moment);
+        (self.ended_at, self.between) = (None, None);
+        (self.stated, self.next_stated) = (None, None);
+        self.notes.remove(STARTS_AT_DATE);
+        self.note("each run is taken to start at the date above it");
         true
     }
 

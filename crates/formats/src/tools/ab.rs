@@ -283,6 +283,14 @@ impl Parser for Ab {
         true
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        let is_told = self.test.done.is_some() || self.test.host.is_empty();
+        if is_told {
+            self.test_is_over(out);
+        }
+        is_told
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.test_is_over(out);
     }

@@ -80,9 +80,16 @@ fn recognise(head: &Head) -> u8 {
     let pair = lines
         .windows(3)
         .any(|w| records(&w[0]).is_some() && records(&w[1]).is_some() && copied(&w[2]).is_some());
+    // What `tail -1` left.
+    let alone = || {
+        let words = [&b"copied,"[..], b"transferred"];
+        let is_alone = |l: &&Vec<&[u8]>| l.iter().any(|w| words.contains(w)) && copied(l).is_some();
+        lines.iter().find(is_alone).is_some()
+    };
     match (english("in") && english("out"), pair) {
         (true, _) => 80,
         (_, true) => 75,
+        _ if alone() => 70,
         _ => 0,
     }
 }
@@ -107,6 +114,9 @@ struct Dd {
     copy: Option<Copy>,
     /// Bytes and seconds since the copy that runs began, as its progress told.
     progress: Vec<(f64, f64)>,
+    /// The same on lines of their own: of progress whose carriage returns are gone, or results without
+    /// their records. What comes below tells which.
+    alone: Vec<(f64, f64)>,
     /// Of the copy before.
     before: Option<(f64, f64)>,
     /// A copy's time is told.
@@ -122,6 +132,7 @@ impl Dd {
             commands: VecDeque::new(),
             copy: None,
             progress: Vec::new(),
+            alone: Vec::new(),
             before: None,
             timed: false,
             untimed: Vec::new(),
@@ -147,6 +158,35 @@ impl Dd {
         let before = self.progress.last().copied().unwrap_or_default();
         if now.0 >= before.0 && now.1 > before.1 {
             self.progress.push(now);
+        }
+    }
+
+    /// A copy begins: what stands right above it is its progress, if it grew.
+    fn alone_is_progress(&mut self, out: &mut Out) {
+        let grew = |w: &[(f64, f64)]| w[0].0 < w[1].0 && w[0].1 < w[1].1;
+        if self.alone.windows(2).all(grew) {
+            for now in std::mem::take(&mut self.alone) {
+                self.progress(now);
+            }
+        } else {
+            self.alone_is_results(out);
+        }
+    }
+
+    /// What stands alone are results, each of a copy.
+    fn alone_is_results(&mut self, out: &mut Out) {
+        for copied in std::mem::take(&mut self.alone) {
+            out.note(
+                "results of dd without their records are each taken to be of a copy of its own",
+            );
+            let copy = Copy {
+                command: self.commands.pop_front().unwrap_or_default(),
+                copied: Some(copied),
+                ..Copy::default()
+            };
+            self.before = None;
+            self.timed = true;
+            self.put(&copy, out);
         }
     }
 
@@ -264,6 +304,7 @@ impl Dd {
         };
         if is_input {
             self.is_over(out);
+            self.alone_is_progress(out);
             self.copy = Some(Copy {
                 command: self.commands.pop_front().unwrap_or_default(),
                 line: out.line_number(),
@@ -277,8 +318,8 @@ impl Dd {
         true
     }
 
-    /// A piece of a line, up to a carriage return.
-    fn piece(&mut self, piece: &[u8], out: &mut Out) -> Line {
+    /// A piece of a line, up to a carriage return; `is_part`: the line has others.
+    fn piece(&mut self, piece: &[u8], is_part: bool, out: &mut Out) -> Line {
         let line: Vec<&[u8]> = fields(piece).collect();
         if line.is_empty() {
             return Line::Noise;
@@ -293,7 +334,11 @@ impl Dd {
                 }
                 _ => {
                     self.is_over(out);
-                    self.progress(now);
+                    if is_part {
+                        self.progress(now);
+                    } else {
+                        self.alone.push(now);
+                    }
                 }
             }
             return Line::Data;
@@ -319,6 +364,7 @@ impl Dd {
         let commands = commands(piece);
         if !commands.is_empty() {
             self.is_over(out);
+            self.alone_is_results(out);
             self.progress_is_all(out);
             self.commands = commands.into();
             return Line::Noise;
@@ -344,8 +390,9 @@ impl Parser for Dd {
             return Line::Unknown;
         }
         let mut seen = Line::Noise;
+        let is_part = line.trim_ascii().contains(&b'\r');
         for piece in line.split(|b| *b == b'\r') {
-            match (self.piece(piece, out), seen) {
+            match (self.piece(piece, is_part, out), seen) {
                 (Line::Unknown, _) | (_, Line::Unknown) => seen = Line::Unknown,
                 (Line::Data, _) => seen = Line::Data,
                 (Line::Noise, _) => {}
@@ -361,8 +408,16 @@ impl Parser for Dd {
             .is_some_and(|b| b.is_ascii_digit() || matches!(b, b'.' | b','))
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        self.is_over(out);
+        self.alone_is_results(out);
+        // Of a copy that progress tells of the result comes.
+        self.progress.is_empty()
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.is_over(out);
+        self.alone_is_results(out);
         self.progress_is_all(out);
         for copy in std::mem::take(&mut self.untimed) {
             if self.timed {

@@ -275,6 +275,10 @@ impl Parser for Filebench {
         if known { Line::Noise } else { Line::Unknown }
     }
 
+    fn run_ends(&mut self, _out: &mut Out) -> bool {
+        !self.begun && self.took.is_none() && self.waiting.is_empty()
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.give_up(out);
     }

@@ -169,6 +169,8 @@ struct Iperf {
     dates: Dates,
     /// A row of what was sent by UDP, of which the next tells how much was lost.
     held: Option<String>,
+    /// The row before was of a whole test, or the test said that it is done.
+    ended: bool,
     debug: Debug,
 }
 
@@ -188,6 +190,7 @@ impl Iperf {
             is_report: false,
             dates: Dates::default(),
             held: None,
+            ended: false,
             debug: Debug::default(),
         }
     }
@@ -254,6 +257,7 @@ impl Iperf {
     }
 
     fn take(&mut self, row: &Row, lost: Option<f64>, out: &mut Out) -> Line {
+        self.ended = row.from == 0.0;
         self.dates.row(row.to, self.base, out);
         if self.dates.is_told() {
             return Line::Noise;
@@ -406,6 +410,15 @@ impl Parser for Iperf {
         true
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        self.take_held(None, out);
+        if self.ended {
+            self.test_begins();
+            self.base = 0.0;
+        }
+        self.ended
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.take_held(None, out);
     }
@@ -459,6 +472,8 @@ impl Parser for Iperf {
                     .unwrap_or_default()
                     .clone_into(&mut self.listens);
             }
+        } else if text.starts_with("iperf Done") {
+            self.ended = true;
         } else if text.starts_with("Reverse mode") {
             self.receives = !self.receives;
         } else if text.contains("Server Report") {

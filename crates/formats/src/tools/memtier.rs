@@ -287,6 +287,13 @@ impl Parser for Memtier {
         }
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        self.put(out);
+        self.of_several = false;
+        self.in_shares = false;
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.put(out);
     }

@@ -515,6 +515,15 @@ impl Parser for Netperf {
         line.contains(&b',') || closes(line)
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        let is_told = |test: &Test| test.throughput.is_some() || !test.others.is_empty();
+        let is_told = self.test.as_ref().is_none_or(is_told);
+        if is_told {
+            self.test_is_over(out);
+        }
+        is_told
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.documents.end(out);
         self.test_is_over(out);

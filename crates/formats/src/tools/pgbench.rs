@@ -459,6 +459,16 @@ impl Parser for Pgbench {
         self.of_summary(text).unwrap_or(Line::Unknown)
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        let begun = self.reports > 0 || self.first.is_some();
+        let is_told = self.summary.transactions.is_some() || !begun;
+        if is_told {
+            self.run_is_over(out);
+            self.began = 0.0;
+        }
+        is_told
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.run_is_over(out);
     }

@@ -310,6 +310,15 @@ impl Parser for Redis {
         self.of_test(text).unwrap_or(Line::Unknown)
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        let is_told = |test: &Test| test.done.is_some() || test.rate.is_some();
+        let is_told = self.test.as_ref().is_none_or(is_told);
+        if is_told {
+            self.test_is_over(out);
+        }
+        is_told
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.test_is_over(out);
     }

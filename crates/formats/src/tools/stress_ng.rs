@@ -240,6 +240,15 @@ impl Parser for StressNg {
         Line::Noise
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        let is_told = !self.rows.is_empty() || self.dispatched == 0;
+        if is_told {
+            self.run_is_over(out);
+            self.elapsed = 0.0;
+        }
+        is_told
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.run_is_over(out);
     }

@@ -249,6 +249,11 @@ impl Uperf {
 }
 
 impl Parser for Uperf {
+    fn run_ends(&mut self, _out: &mut Out) -> bool {
+        // Below the line of all transactions.
+        self.before.is_empty()
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;

@@ -238,6 +238,14 @@ impl Parser for Wrk {
         self.row(&words, out).unwrap_or(Line::Unknown)
     }
 
+    fn run_ends(&mut self, out: &mut Out) -> bool {
+        let is_told = self.run.as_ref().is_none_or(|run| run.done.is_some());
+        if is_told {
+            self.run_is_over(out);
+        }
+        is_told
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.run_is_over(out);
     }

@@ -320,6 +320,13 @@ impl Terse {
 }
 
 impl Parser for Terse {
+    fn run_ends(&mut self, _out: &mut Out) -> bool {
+        (self.began, self.longest) = (0.0, 0.0);
+        self.group.clear();
+        self.jobs.clear();
+        true
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;

@@ -101,7 +101,7 @@ impl Dtrace {
             self.settle_before(out);
             std::mem::take(&mut self.paragraph)
         };
-        if key.len() > 1 && key[0].1.trim_end().ends_with(':') {
+        while key.len() > 1 && is_heading_above(&key) {
             self.is_titled(key.remove(0), out);
         }
         let lines = key.iter().map(|(_, text)| text.as_str());
@@ -179,7 +179,7 @@ impl Dtrace {
             match heading {
                 Some(heading) if list.is_empty() => self.is_titled(heading, out),
                 Some((_, heading)) => {
-                    let heading = heading.trim().trim_end_matches(':');
+                    let heading = heading.trim().trim_end_matches([':', ',']);
                     dtrace_list::put(&list, &self.script, heading, &mut self.pace, out);
                 }
                 None => dtrace_list::put(&list, &self.script, "", &mut self.pace, out),
@@ -191,7 +191,7 @@ impl Dtrace {
     fn is_titled(&mut self, (line, text): (u64, String), out: &mut Out) {
         let heading = Heading {
             line,
-            text: text.trim().trim_end_matches(':').to_owned(),
+            text: text.trim().trim_end_matches([':', ',']).to_owned(),
             used: false,
         };
         unused(self.title.replace(heading), out);
@@ -278,6 +278,16 @@ impl Dtrace {
         }
         Line::Noise
     }
+}
+
+/// Whether the first line above a histogram is a heading of it, not of its key: `Sizes of writes:`;
+/// or one that is not indented, as all that DTrace prints of a key is (`Top 10 times (us),`).
+fn is_heading_above(lines: &[(u64, String)]) -> bool {
+    let is_indented = |(_, text): &(u64, String)| text.starts_with([' ', '\t']);
+    let [first, .., last] = lines else {
+        return false;
+    };
+    first.1.trim_end().ends_with(':') || !is_indented(first) && is_indented(last)
 }
 
 /// Seconds of `tick-5s`, `tick-10sec`, `tick-500ms`, `tick-2m`, or of a rate: `tick-10`, `-hz`.
