@@ -332,13 +332,13 @@ impl Import {
         }
         if seen == Line::Unknown
             && !self.out.endless
-            && let Ok(Some(stamp)) = stamp_line::stamp_line(line, self.out.options())
+            && let Ok(Some(stamp)) = stamp_line::script_line(line, self.out.options())
             && (self.begins_run(stamp) || self.out.date_line(stamp, self.report.data == 0))
         {
             seen = Line::Noise;
         } else if seen == Line::Noise
             && may_be_date(line)
-            && let Ok(Some(stamp)) = stamp_line::stamp_line(line, self.out.options())
+            && let Ok(Some(stamp)) = stamp_line::script_line(line, self.out.options())
         {
             // Its parser may know it for a time, or for nothing.
             if self.report.data == 0 {

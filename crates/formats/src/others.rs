@@ -207,7 +207,7 @@ impl Others {
         // Times are everybody's.
         let is_everybodys = |line: &[u8]| {
             line.trim_ascii().is_empty()
-                || matches!(stamp_line::stamp_line(line, options), Ok(Some(_)))
+                || matches!(stamp_line::script_line(line, options), Ok(Some(_)))
         };
         let held = self.held.pop_front()?;
         if is_everybodys(&held.line) {
@@ -295,7 +295,8 @@ impl Headings {
 
 /// Whether a line may be a heading: not most of it are numbers, and it is no time.
 fn is_heading(line: &[u8]) -> bool {
-    if may_be_date(line) && !matches!(stamp_line::stamp_line(line, &Options::default()), Ok(None)) {
+    if may_be_date(line) && !matches!(stamp_line::script_line(line, &Options::default()), Ok(None))
+    {
         return false;
     }
     let (mut words, mut numbers) = (0, 0);

@@ -120,7 +120,6 @@ fn what_is_below_a_date_is_as_with_that_date_alone() {
         if looked_at == 0 {
             faults.push(format!("{name}: no text in which a date begins a run"));
         }
-        println!("{name}: {looked_at}");
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }

@@ -2,6 +2,7 @@
 //! amounts of rates.
 
 mod arrival;
+mod dates;
 mod gaps;
 mod notes;
 mod order;
@@ -19,10 +20,11 @@ use run::catalog::{Column, Kind, columns};
 use run::rows::TableId;
 use run::{Nanos, Sink, catalog};
 
-use crate::time::{Clock, Options, Refused, Stamp, Start, in_zone};
+use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 
 use arrival::Arrivals;
 pub(crate) use arrival::Came;
+use dates::Dates;
 use order::Order;
 use rounded::Rounded;
 pub use shape::Shape;
@@ -37,9 +39,6 @@ const MOST_HELD: usize = 100_000;
 /// The note on times that are before those above them.
 pub(crate) const BACK: &str = "its times go back: the clock was set, or summer time ended (--tz \
                                tells when), or its reports are not in order";
-
-/// The note on a date above all that a tool printed.
-const STARTS_AT_DATE: &str = "it is taken to start at the date above it";
 
 /// More values than any table has.
 const WIDEST: usize = 64;
@@ -127,6 +126,9 @@ pub struct Out {
     next_stated: Option<f64>,
     /// End of the last sample before the tool was started anew, or a date that came since.
     ended_at: Option<Nanos>,
+    dates: Dates,
+    /// A sample had a time of its own.
+    dated: bool,
     /// A date that stood on a line of its own after the present sample began.
     between: Option<Nanos>,
     host: Option<String>,
@@ -200,6 +202,8 @@ impl Out {
             overruled: Vec::new(),
             next_stated: None,
             ended_at: None,
+            dates: Dates::default(),
+            dated: false,
             between: None,
             host: None,
             sums,
@@ -275,91 +279,6 @@ impl Out {
     /// there is.
     pub fn day(&mut self) -> Date {
         self.clock.day(&self.options)
-    }
-
-    /// A date stands on a line of its own, which says nothing to the tool's parser: above all that the
-    /// tool printed (`is_first`) it says when that starts, unless the user does. Others are known for
-    /// what they are where there was such a one; whether it is known.
-    pub(crate) fn date_line(&mut self, stamp: Stamp, is_first: bool) -> bool {
-        if matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
-            return false;
-        }
-        match self.clock.start {
-            Start::User if !is_first => return false,
-            Start::User => {
-                self.date_above(stamp);
-                if self.clock.start == Start::Text {
-                    self.note(STARTS_AT_DATE);
-                }
-            }
-            Start::Text => {
-                self.date_between(stamp);
-                self.note(
-                    "dates among its results are not used: what follows one is taken to begin where \
-                     what is above it ends",
-                );
-            }
-            Start::Overruled => {}
-        }
-        true
-    }
-
-    /// Whether a date on a line of its own may be when a run begins: one above all says when the first
-    /// did.
-    pub(crate) fn may_begin_at(&self, stamp: Stamp) -> bool {
-        let is_whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
-        is_whole && self.clock.start == Start::Text
-    }
-
-    /// What follows is of another run, which begins at that date.
-    pub(crate) fn run_begins(&mut self, stamp: Stamp) -> bool {
-        /// A date tells no parts of a second.
-        const WHOLE: Nanos = 1_000_000_000;
-        let Ok(mut moment) = self.clock.moment(stamp, &self.options) else {
-            return false;
-        };
-        self.finish_sample();
-        if !self.held.is_empty() {
-            return false;
-        }
-        if let Some(before) = self.before.take().filter(|before| moment < *before) {
-            if before.saturating_sub(moment) < WHOLE {
-                moment = before;
-            } else {
-                self.note(BACK);
-            }
-        }
-        self.options.start = Some(moment);
-        (self.ended_at, self.between) = (None, None);
-        (self.stated, self.next_stated) = (None, None);
-        self.notes.remove(STARTS_AT_DATE);
-        self.note("each run is taken to start at the date above it");
-        true
-    }
-
-    /// A date stands on a line of its own among what the tool printed: if the tool is started anew below
-    /// it, that is when.
-    pub(crate) fn date_between(&mut self, stamp: Stamp) {
-        if !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
-            self.between = self.clock.moment(stamp, &self.options).ok();
-        }
-    }
-
-    /// A date stands above what the tool printed: it starts then, unless it or the user says otherwise.
-    pub(crate) fn date_above(&mut self, stamp: Stamp) {
-        let whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
-        if !whole || self.samples() > 0 || self.clock.start != Start::User {
-            return;
-        }
-        if self.options.start.is_some() {
-            self.clock.start = Start::Overruled;
-            return;
-        }
-        match self.clock.moment(stamp, &self.options) {
-            Ok(moment) => self.options.start = Some(moment),
-            Err(why) => self.refuse(why),
-        }
-        self.clock.start = Start::Text;
     }
 
     /// The user's choices, as the order of dates.
@@ -516,6 +435,8 @@ impl Out {
             self.note(BACK);
         }
         self.clock.stamped |= stamp.is_some();
+        // Not one that is counted from the start.
+        self.dated |= stamp.is_some() && slack == 0;
         self.between = None;
         let logged = match (stamp, self.logged) {
             (None, Some(logged)) => self.clock.moment(logged, &self.options).ok(),
@@ -544,6 +465,7 @@ impl Out {
         self.settle(None);
         self.note_left_out();
         self.note_arrivals();
+        self.note_dates();
     }
 
     /// Rows of samples that are alike are handed out as such.

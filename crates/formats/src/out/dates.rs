@@ -1,0 +1,116 @@
+//! Dates that a script printed above what a tool did: when it starts, and when another run of it does.
+
+use run::Nanos;
+
+use super::{BACK, Out};
+use crate::time::{Stamp, Start};
+
+/// Dates of a script's on lines of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dates {
+    /// One is when the first sample starts.
+    above: bool,
+    /// One is when another run does.
+    of_runs: bool,
+    /// One is of no use.
+    among: bool,
+}
+
+impl Out {
+    /// A date stands on a line of its own, which says nothing to the tool's parser: above all that the
+    /// tool printed (`is_first`) it says when that starts, unless the user does. Others are known for
+    /// what they are where there was such a one; whether it is known.
+    pub(crate) fn date_line(&mut self, stamp: Stamp, is_first: bool) -> bool {
+        if matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
+            return false;
+        }
+        match self.clock.start {
+            Start::User if !is_first => return false,
+            Start::User => {
+                self.date_above(stamp);
+                self.dates.above |= self.clock.start == Start::Text;
+            }
+            Start::Text => {
+                self.date_between(stamp);
+                self.dates.among = true;
+            }
+            Start::Overruled => {}
+        }
+        true
+    }
+
+    /// Whether a date on a line of its own may be when a run begins: one above all says when the first
+    /// did.
+    pub(crate) fn may_begin_at(&self, stamp: Stamp) -> bool {
+        let is_whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
+        is_whole && self.clock.start == Start::Text
+    }
+
+    /// What follows is of another run, which begins at that date.
+    pub(crate) fn run_begins(&mut self, stamp: Stamp) -> bool {
+        /// A date tells no parts of a second.
+        const WHOLE: Nanos = 1_000_000_000;
+        let Ok(mut moment) = self.clock.moment(stamp, &self.options) else {
+            return false;
+        };
+        self.finish_sample();
+        if !self.held.is_empty() {
+            return false;
+        }
+        if let Some(before) = self.before.take().filter(|before| moment < *before) {
+            if before.saturating_sub(moment) < WHOLE {
+                moment = before;
+            } else {
+                self.note(BACK);
+            }
+        }
+        self.options.start = Some(moment);
+        (self.ended_at, self.between) = (None, None);
+        (self.stated, self.next_stated) = (None, None);
+        self.dates.of_runs = true;
+        true
+    }
+
+    /// A date stands on a line of its own among what the tool printed: if the tool is started anew below
+    /// it, that is when.
+    pub(crate) fn date_between(&mut self, stamp: Stamp) {
+        if !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
+            self.between = self.clock.moment(stamp, &self.options).ok();
+        }
+    }
+
+    /// A date stands above what the tool printed: it starts then, unless it or the user says otherwise.
+    pub(crate) fn date_above(&mut self, stamp: Stamp) {
+        let whole = !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_));
+        if !whole || self.samples() > 0 || self.clock.start != Start::User {
+            return;
+        }
+        if self.options.start.is_some() {
+            self.clock.start = Start::Overruled;
+            return;
+        }
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) => self.options.start = Some(moment),
+            Err(why) => self.refuse(why),
+        }
+        self.clock.start = Start::Text;
+    }
+
+    /// What became of a script's dates, where they tell what the text does not.
+    pub(super) fn note_dates(&mut self) {
+        if self.dated {
+            return;
+        }
+        if self.dates.of_runs {
+            self.note("each run is taken to start at the date above it");
+        } else if self.dates.above {
+            self.note("it is taken to start at the date above it");
+        }
+        if self.dates.among {
+            self.note(
+                "dates among its results are not used: what follows one is taken to begin where \
+                 what is above it ends",
+            );
+        }
+    }
+}
