@@ -147,6 +147,7 @@ pub const FORMATS: &[Format] = &[
     tools::trace::file_events::FSSLOWER,
     tools::trace::file_events::OPENSNOOP,
     tools::trace::file_events::TCPCONNLAT,
+    tools::trace::interrupts::FORMAT,
     tools::trace::io_events::BIOSNOOP,
     tools::trace::io_events::IOSNOOP,
     tools::trace::io_pattern::BIOPATTERN,

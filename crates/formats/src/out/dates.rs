@@ -8,12 +8,20 @@ use crate::time::{Stamp, Start};
 /// Dates of a script's on lines of their own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dates {
-    /// One is when the first sample starts.
-    above: bool,
-    /// One is when another run does.
-    of_runs: bool,
+    of: Option<Beginning>,
     /// One is of no use.
     among: bool,
+    /// A sample has a time of its own.
+    pub(super) needless: bool,
+}
+
+/// What begins at a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Beginning {
+    /// The first sample.
+    First,
+    /// Each run.
+    Runs,
 }
 
 impl Out {
@@ -28,7 +36,9 @@ impl Out {
             Start::User if !is_first => return false,
             Start::User => {
                 self.date_above(stamp);
-                self.dates.above |= self.clock.start == Start::Text;
+                if self.clock.start == Start::Text {
+                    self.dates.of = Some(Beginning::First);
+                }
             }
             Start::Text => {
                 self.date_between(stamp);
@@ -67,7 +77,7 @@ impl Out {
         self.options.start = Some(moment);
         (self.ended_at, self.between) = (None, None);
         (self.stated, self.next_stated) = (None, None);
-        self.dates.of_runs = true;
+        self.dates.of = Some(Beginning::Runs);
         true
     }
 
@@ -98,13 +108,13 @@ impl Out {
 
     /// What became of a script's dates, where they tell what the text does not.
     pub(super) fn note_dates(&mut self) {
-        if self.dated {
+        if self.dates.needless {
             return;
         }
-        if self.dates.of_runs {
-            self.note("each run is taken to start at the date above it");
-        } else if self.dates.above {
-            self.note("it is taken to start at the date above it");
+        match self.dates.of {
+            Some(Beginning::First) => self.note("it is taken to start at the date above it"),
+            Some(Beginning::Runs) => self.note("each run is taken to start at the date above it"),
+            None => {}
         }
         if self.dates.among {
             self.note(

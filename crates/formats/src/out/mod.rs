@@ -127,8 +127,6 @@ pub struct Out {
     /// End of the last sample before the tool was started anew, or a date that came since.
     ended_at: Option<Nanos>,
     dates: Dates,
-    /// A sample had a time of its own.
-    dated: bool,
     /// A date that stood on a line of its own after the present sample began.
     between: Option<Nanos>,
     host: Option<String>,
@@ -203,7 +201,6 @@ impl Out {
             next_stated: None,
             ended_at: None,
             dates: Dates::default(),
-            dated: false,
             between: None,
             host: None,
             sums,
@@ -436,7 +433,7 @@ impl Out {
         }
         self.clock.stamped |= stamp.is_some();
         // Not one that is counted from the start.
-        self.dated |= stamp.is_some() && slack == 0;
+        self.dates.needless |= stamp.is_some() && slack == 0;
         self.between = None;
         let logged = match (stamp, self.logged) {
             (None, Some(logged)) => self.clock.moment(logged, &self.options).ok(),

@@ -13,6 +13,7 @@ mod dtrace_list;
 mod dtrace_rows;
 pub(crate) mod file_events;
 mod histogram;
+pub(crate) mod interrupts;
 pub(crate) mod io_events;
 pub(crate) mod io_pattern;
 mod table;
