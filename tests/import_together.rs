@@ -231,3 +231,56 @@ fn benchmarks_are_read_beside_others() {
     }
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// sysstat's tools have the same banner, and `iostat -t` its date between that and its first header.
+#[test]
+fn tools_of_one_package_are_told_apart() {
+    let dir = scratch("together-sysstat");
+    let banner = "Linux 6.1.0 (box) \t11/27/26 \t_x86_64_\t(2 CPU)\n\n";
+    let sar = |n| {
+        format!(
+            "{banner}15:{n}0:00        CPU     %user     %nice   %system   %iowait    %steal     %idle\n\
+             15:{n}0:01        all      1.00      0.00      1.00      0.00      0.00     98.00\n\
+             15:{n}0:02        all      3.00      0.00      1.00      0.00      0.00     96.00\n\
+             Average:        all      2.00      0.00      1.00      0.00      0.00     97.00\n"
+        )
+    };
+    let pidstat = |n| {
+        format!(
+            "{banner}15:{n}0:02      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command\n\
+             15:{n}0:03        0        12   50.00    0.00    0.00    0.00   50.00     1  work\n\n\
+             Average:      UID       PID    %usr %system  %guest   %wait    %CPU   CPU  Command\n\
+             Average:        0        12   50.00    0.00    0.00    0.00   50.00     -  work\n"
+        )
+    };
+    let iostat = |n| {
+        let report = |second, tps| {
+            format!(
+                "11/27/26 15:{n}0:0{second}\n\
+                 avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           \
+                 9.00    0.00    9.00    0.00    0.00   82.00\n\n\
+                 Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd\n\
+                 sda             {tps}.00       160.00        40.00         0.00       1000       2000          0\n\n\n"
+            )
+        };
+        format!("{banner}{}{}", report(3, 500), report(4, 8))
+    };
+    let text: String = (1..4)
+        .map(|n| [sar(n), pidstat(n), iostat(n)].concat())
+        .collect();
+    fs::write(dir.join("loop"), text).unwrap();
+    let arguments = ["loop", "--tz", "UTC", "--date-order", "mdy", "-o", "run"];
+    let out = import(&dir, &arguments);
+    assert!(out.status.success(), "{}", said(&out));
+    let told = manifest(&dir, "run");
+    let mut found = formats(&told);
+    found.sort_unstable();
+    assert_eq!(found, ["iostat-linux", "pidstat", "sar"]);
+    let files = told["imported"].as_array().expect("files");
+    let unknown = |f: &Value| f["not_understood"].as_u64();
+    assert!(files.iter().all(|f| unknown(f) == Some(0)), "{files:?}");
+    // The first report of each `iostat` is since boot.
+    assert_eq!(total(&dir, "run", "disk.ios"), 24.0);
+    assert_eq!(total(&dir, "run", "process.time"), 1.5);
+    fs::remove_dir_all(dir).unwrap();
+}

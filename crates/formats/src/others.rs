@@ -1,7 +1,7 @@
 //! Outputs of other tools in the same text, as a script leaves them that runs several in turn: their lines
 //! would be names and numbers of a tool that takes any words for names.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::import::may_be_date;
 use crate::list::Format;
@@ -14,7 +14,7 @@ use crate::time::{Options, Stamp};
 use crate::{Line, fields};
 
 /// By so many lines it is told whose they are.
-const LOOKED_AT: usize = 3;
+const LOOKED_AT: usize = 4;
 /// So many headings one below another are looked at: where there are more it is a text.
 const HEADINGS: usize = 3;
 /// So many lines of an output are remembered, its last, to tell whether the next is of it, too.
@@ -25,12 +25,14 @@ const SURE: u8 = 45;
 const MOST_ASKED: usize = 50;
 /// So many headings of a tool are remembered.
 const REMEMBERED: usize = 64;
+/// So many shapes of lines.
+const SHAPES: usize = 4096;
 /// Why lines of another tool are not read, where nothing else is known.
 const UNTIMED: &str = "outputs of several tools that do not tell when they were need a file each";
 /// Tools that print the same lines.
 const ALIKE: [&[&str]; 4] = [
     &["top", "uptime"],
-    &["mpstat", "pidstat", "sar"],
+    &["mpstat", "sar"],
     &["collectl", "proc"],
     &["iperf", "iperf3"],
 ];
@@ -104,10 +106,12 @@ pub fn together(head: &Head) -> Vec<&'static Format> {
         if !headings.are_begun_by(window[0]) {
             continue;
         }
-        let head = Head::plain(window);
-        if let Ok(format) = recognise(&head)
-            && (format.recognise)(&head) >= SURE
-        {
+        let heads = (1..=window.len()).map(|count| Head::plain(&window[..count]));
+        let sure = |head: &Head| {
+            let format = recognise(head).ok()?;
+            ((format.recognise)(head) >= SURE).then_some(format)
+        };
+        if let Some(format) = heads.into_iter().find_map(|head| sure(&head)) {
             present = Some(format);
             if found.iter().all(|known| known.name != format.name) {
                 found.push(format);
@@ -126,10 +130,11 @@ pub fn together(head: &Head) -> Vec<&'static Format> {
 impl Others {
     /// For a text of that format that begins so, if it has lines of others.
     pub(crate) fn among(own: &'static Format, head: &Head) -> Option<Others> {
-        // Somebody said what it is, and no heading of it can be told.
-        if (own.recognise)(head) == 0 || begins_document(head.lines()) {
+        if begins_document(head.lines()) {
             return None;
         }
+        // If none is, somebody said what it is, and no heading of it can be told.
+        let (mut is_own, mut is_anothers) = ((own.recognise)(head) > 0, false);
         let lines: Vec<&[u8]> = head.lines().collect();
         let (mut asked, mut headings, mut known) = (0, Headings::default(), Known::default());
         for at in 0..lines.len() {
@@ -138,20 +143,21 @@ impl Others {
                 continue;
             }
             match known.whose(own, window) {
-                Whose::Another(_) => {
-                    return Some(Others {
-                        own,
-                        now: None,
-                        above: VecDeque::new(),
-                        headings: Headings::default(),
-                        known: Known::default(),
-                        held: VecDeque::new(),
-                        beside: Beside::default(),
-                        found: BTreeMap::new(),
-                    });
-                }
-                Whose::Own => {}
+                Whose::Another(_) => is_anothers = true,
+                Whose::Own => is_own = true,
                 Whose::Untold => asked += 1,
+            }
+            if is_own && is_anothers {
+                return Some(Others {
+                    own,
+                    now: None,
+                    above: VecDeque::new(),
+                    headings: Headings::default(),
+                    known: Known::default(),
+                    held: VecDeque::new(),
+                    beside: Beside::default(),
+                    found: BTreeMap::new(),
+                });
             }
             if headings.are_many() && reads(own, &lines[at.saturating_sub(ABOVE)..=at]) {
                 headings.0 = 0;
@@ -309,27 +315,52 @@ fn is_heading(line: &[u8]) -> bool {
     words > numbers
 }
 
-/// Headings that are the file's tool's, in words with a blank between.
+/// What is known of headings.
 #[derive(Default)]
-struct Known(Vec<Vec<u8>>);
+struct Known {
+    /// Those of the file's tool, in words with a blank between.
+    own: Vec<Vec<u8>>,
+    /// Whose lines of such a shape are, if they tell it: to ask all formats takes long.
+    told: HashMap<Vec<u8>, Option<Whose>>,
+}
 
 impl Known {
     fn whose(&mut self, own: &'static Format, lines: &[&[u8]]) -> Whose {
+        let mut shape = Vec::new();
+        // As few lines as tell it: what is below may be the heading of another.
+        for count in 1..=lines.len() {
+            add_shape(lines[count - 1], &mut shape);
+            let whose = match self.told.get(&shape) {
+                Some(whose) => *whose,
+                None => {
+                    let whose = self.ask(own, &lines[..count]);
+                    if self.told.len() == SHAPES {
+                        self.told.clear();
+                    }
+                    self.told.insert(shape.clone(), whose);
+                    whose
+                }
+            };
+            if let Some(whose) = whose {
+                return whose;
+            }
+        }
+        Whose::Untold
+    }
+
+    fn ask(&mut self, own: &'static Format, lines: &[&[u8]]) -> Option<Whose> {
         let words: Vec<&[u8]> = fields(lines[0]).collect();
         let head = Head::plain(lines);
         if (own.recognise)(&head) > 0 {
             let heading = words.join(&b' ');
-            if self.0.len() < REMEMBERED && !self.0.contains(&heading) {
-                self.0.push(heading);
+            if self.own.len() < REMEMBERED && !self.own.contains(&heading) {
+                self.own.push(heading);
             }
-            return Whose::Own;
+            return Some(Whose::Own);
         }
-        match recognise(&head) {
-            Ok(format) if is_of_another(own, format, &head) && !self.has(&words) => {
-                Whose::Another(format)
-            }
-            _ => Whose::Untold,
-        }
+        let format = recognise(&head).ok()?;
+        let is_new = is_of_another(own, format, &head) && !self.has(&words);
+        is_new.then_some(Whose::Another(format))
     }
 
     /// Whether such a heading came with something else before it: `Average:` or `Moyenne :` instead of
@@ -338,9 +369,31 @@ impl Known {
         let ends = |from: usize| {
             let rest = words.get(from..).filter(|rest| rest.len() > 1);
             let rest = rest.map(|rest| rest.join(&b' '));
-            rest.is_some_and(|rest| self.0.iter().any(|known| known.ends_with(&rest)))
+            // In front of a known one stands the time: `CPU %user` is no `avg-cpu: %user`.
+            let is_time =
+                |word: &[u8]| word.iter().any(u8::is_ascii_digit) || stamp_line::is_half(word);
+            let is_known = |known: &Vec<u8>, rest: &Vec<u8>| {
+                let before = known.strip_suffix(&rest[..]);
+                before.is_some_and(|before| fields(before).all(is_time))
+            };
+            rest.is_some_and(|rest| self.own.iter().any(|known| is_known(known, &rest)))
         };
         ends(1) || ends(2)
+    }
+}
+
+/// Adds a line with its numbers and blanks made alike.
+fn add_shape(line: &[u8], shape: &mut Vec<u8>) {
+    let alike = |b: u8| match b {
+        b'0'..=b'9' => b'0',
+        b'\t' => b' ',
+        _ => b,
+    };
+    shape.push(b'\n');
+    for byte in line.iter().map(|b| alike(*b)) {
+        if !(matches!(byte, b'0' | b' ') && shape.last() == Some(&byte)) {
+            shape.push(byte);
+        }
     }
 }
 

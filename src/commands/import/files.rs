@@ -68,6 +68,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
             missing.display()
         )));
     }
+    Making::look(&wanted.output).map_err(Failure::input)?;
     // What is made so far is removed when somebody interrupts.
     let mut signals =
         Signals::catch().map_err(|e| Failure::work(format!("catching signals: {e}")))?;

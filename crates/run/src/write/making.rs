@@ -29,15 +29,24 @@ pub struct Making {
 const PART: &str = ".part-";
 
 impl Making {
+    /// Whether a run can be at `path`, before anything is read that is to be in it.
+    ///
+    /// # Errors
+    /// Where there is something already.
+    pub fn look(path: &Path) -> Result<(), CreateError> {
+        if path.symlink_metadata().is_ok() {
+            let path = path.display().to_string();
+            return Err(CreateError::Exists { path });
+        }
+        Ok(())
+    }
+
     /// Begins a run that will be at `path`, with amounts as they come.
     ///
     /// # Errors
     /// Where there is something already, or the directory cannot be made.
     pub fn begin(path: &Path) -> Result<Making, CreateError> {
-        if path.symlink_metadata().is_ok() {
-            let path = path.display().to_string();
-            return Err(CreateError::Exists { path });
-        }
+        Making::look(path)?;
         let above = make_above(path)?;
         let removed = remove_orphans(path);
         let mut name = path.as_os_str().to_owned();
