@@ -284,3 +284,80 @@ fn tools_of_one_package_are_told_apart() {
     assert_eq!(total(&dir, "run", "process.time"), 1.5);
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// Files of `/proc` have no heading, and rows of processes more words than numbers.
+#[test]
+fn rows_without_a_heading_are_whose_they_are() {
+    let dir = scratch("together-rows");
+    let disks = |n| {
+        format!(
+            "   8       0 sda {n}00 0 {n}600 10 0 0 0 0 0 10 10 0 0 0 0 0 0\n   \
+                8       1 sda1 {n}0 0 {n}00 10 0 0 0 0 0 10 10 0 0 0 0 0 0\n"
+        )
+    };
+    let links = |n| {
+        format!(
+            "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n    \
+                link/ether 08:00:27:aa:bb:cc brd ff:ff:ff:ff:ff:ff\n    \
+                RX: bytes  packets  errors  dropped overrun mcast\n    \
+                {n}000       {n}0       0       1       0       2\n    \
+                TX: bytes  packets  errors  dropped carrier collsns\n    \
+                {n}000       {n}0       0       0       0       0\n"
+        )
+    };
+    let text: String = (1..4)
+        .map(|n| format!("Fri Nov 27 15:50:{n}0 UTC 2026\n{}{}", disks(n), links(n)))
+        .collect();
+    fs::write(dir.join("counters"), text).unwrap();
+    let out = import(&dir, &["counters", "-o", "counters.run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let told = manifest(&dir, "counters.run");
+    let mut found = formats(&told);
+    found.sort_unstable();
+    assert_eq!(found, ["ip-link", "proc"]);
+    let files = told["imported"].as_array().expect("files");
+    let unknown = |f: &Value| f["not_understood"].as_u64();
+    assert!(files.iter().all(|f| unknown(f) == Some(0)), "{files:?}");
+    assert_eq!(
+        total(&dir, "counters.run", "disk.ios where device = sda"),
+        200.0
+    );
+    assert_eq!(total(&dir, "counters.run", "net.packets"), 40.0);
+
+    let ps = "\
+USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
+root           1  0.0  0.0 168000 12000 ?        Ss   10:00   0:01 init
+root           2  0.0  0.0      0     0 ?        S    10:00   0:00 kthreadd
+root           3  0.0  0.0      0     0 ?        S    10:00   0:00 rcu_gp
+root           4  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:0
+root           5  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:1
+root           6  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:2
+root           7  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:3
+root           8  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:4
+root           9  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:5
+";
+    let top = |n| {
+        format!(
+            "top - 15:50:{n}0 up 16:53,  0 user,  load average: 0.96, 1.45, 1.50\n\
+             Tasks:  74 total,   1 running,  73 sleeping,   0 stopped,   0 zombie\n\
+             %Cpu(s):  0.0 us, 50.0 sy,  0.0 ni, 50.0 id,  0.0 wa,  0.0 hi,  0.0 si,  0.0 st\n\
+             MiB Mem :  24105.6 total,  16788.1 free,    560.2 used,   6757.3 buff/cache\n\
+             MiB Swap:      0.0 total,      0.0 free,      0.0 used.  23545.4 avail Mem\n\n    \
+                PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n      \
+                  1 root      20   0  168000  12000   8000 S   0.0   0.0   0:01.00 init\n"
+        )
+    };
+    let text: String = (1..4)
+        .map(|n| format!("2026-11-27T15:50:{n}0\n{ps}{}", top(n)))
+        .collect();
+    fs::write(dir.join("processes"), text).unwrap();
+    let out = import(&dir, &["processes", "--tz", "UTC", "-o", "processes.run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let told = manifest(&dir, "processes.run");
+    let mut found = formats(&told);
+    found.sort_unstable();
+    assert_eq!(found, ["ps", "top"]);
+    let files = told["imported"].as_array().expect("files");
+    assert!(files.iter().all(|f| unknown(f) == Some(0)), "{files:?}");
+    fs::remove_dir_all(dir).unwrap();
+}

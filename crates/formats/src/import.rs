@@ -506,7 +506,7 @@ impl Import {
 }
 
 /// Whether a line without numbers to take may be a date and a time of day: it is asked of many.
-pub(crate) fn may_be_date(line: &[u8]) -> bool {
+fn may_be_date(line: &[u8]) -> bool {
     const LONGEST: usize = 60;
     line.len() <= LONGEST && memchr::memchr_iter(b':', line).count() > 1
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::import::may_be_date;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Came, Out};
@@ -17,12 +16,13 @@ use crate::{Line, fields};
 const LOOKED_AT: usize = 4;
 /// So many headings one below another are looked at: where there are more it is a text.
 const HEADINGS: usize = 3;
-/// So many lines of an output are remembered, its last, to tell whether the next is of it, too.
+/// So many lines of an output are remembered, its first and its last, to tell whether the next is of it, too.
 const ABOVE: usize = 8;
+const FIRST: usize = 3;
 /// Surer than this is a format that is not of everybody's lines.
 const SURE: u8 = 45;
-/// How often it is asked whose lines are, until there are some of another.
-const MOST_ASKED: usize = 50;
+/// How often all formats are asked whose lines are, until there are some of another.
+const MOST_ASKED: usize = 300;
 /// So many headings of a tool are remembered.
 const REMEMBERED: usize = 64;
 /// So many shapes of lines.
@@ -99,19 +99,14 @@ pub fn together(head: &Head) -> Vec<&'static Format> {
         return vec![];
     }
     let lines: Vec<&[u8]> = head.lines().collect();
-    let mut found: Vec<&'static Format> = Vec::new();
+    let (mut found, mut known): (Vec<&'static Format>, _) = (Vec::new(), Known::default());
     let (mut headings, mut present) = (Headings::default(), None);
     for at in 0..lines.len() {
         let window = &lines[at..lines.len().min(at + LOOKED_AT)];
         if !headings.are_begun_by(window[0]) {
             continue;
         }
-        let heads = (1..=window.len()).map(|count| Head::plain(&window[..count]));
-        let sure = |head: &Head| {
-            let format = recognise(head).ok()?;
-            ((format.recognise)(head) >= SURE).then_some(format)
-        };
-        if let Some(format) = heads.into_iter().find_map(|head| sure(&head)) {
+        if let Whose::Another(format) = known.whose(None, window) {
             present = Some(format);
             if found.iter().all(|known| known.name != format.name) {
                 found.push(format);
@@ -120,7 +115,10 @@ pub fn together(head: &Head) -> Vec<&'static Format> {
         if headings.are_many()
             && present.is_some_and(|p| reads(p, &lines[at.saturating_sub(ABOVE)..=at]))
         {
-            headings.0 = 0;
+            headings.count = 0;
+        }
+        if known.asked > MOST_ASKED {
+            break;
         }
     }
     found.retain(|format| Others::among(format, head).is_some());
@@ -136,16 +134,16 @@ impl Others {
         // If none is, somebody said what it is, and no heading of it can be told.
         let (mut is_own, mut is_anothers) = ((own.recognise)(head) > 0, false);
         let lines: Vec<&[u8]> = head.lines().collect();
-        let (mut asked, mut headings, mut known) = (0, Headings::default(), Known::default());
+        let (mut headings, mut known) = (Headings::default(), Known::default());
         for at in 0..lines.len() {
             let window = &lines[at..lines.len().min(at + LOOKED_AT)];
             if !headings.are_begun_by(window[0]) {
                 continue;
             }
-            match known.whose(own, window) {
+            match known.whose(Some(own), window) {
                 Whose::Another(_) => is_anothers = true,
                 Whose::Own => is_own = true,
-                Whose::Untold => asked += 1,
+                Whose::Untold => {}
             }
             if is_own && is_anothers {
                 return Some(Others {
@@ -160,9 +158,9 @@ impl Others {
                 });
             }
             if headings.are_many() && reads(own, &lines[at.saturating_sub(ABOVE)..=at]) {
-                headings.0 = 0;
+                headings.count = 0;
             }
-            if asked == MOST_ASKED {
+            if known.asked > MOST_ASKED {
                 break;
             }
         }
@@ -186,7 +184,7 @@ impl Others {
         }
         let window: Vec<&[u8]> = self.held.iter().map(|h| &h.line[..]).collect();
         if self.headings.are_begun_by(window[0]) {
-            let whose = match self.known.whose(self.own, &window) {
+            let whose = match self.known.whose(Some(self.own), &window) {
                 Whose::Own => Some(None),
                 Whose::Another(format) => Some(Some(format)),
                 Whose::Untold => None,
@@ -194,7 +192,7 @@ impl Others {
             if let Some(whose) = whose {
                 if self.is_of_present(whose, &window) {
                     // A row, and no heading.
-                    self.headings.0 = 0;
+                    self.headings.count = 0;
                 } else {
                     let is_same = whose.unwrap_or(self.own).name == self.present().name;
                     if !is_same {
@@ -204,9 +202,9 @@ impl Others {
                 }
             }
             if self.headings.are_many() && reads(self.present(), &self.with_above(window[0])) {
-                self.headings.0 = 0;
+                self.headings.count = 0;
             }
-        } else if self.headings.0 > 0 && (self.own.recognise)(&Head::plain(&window)) > 0 {
+        } else if self.headings.count > 0 && (self.own.recognise)(&Head::plain(&window)) > 0 {
             // A banner that stands below a text: without it a report since boot were one of an interval.
             self.now = None;
         }
@@ -216,12 +214,10 @@ impl Others {
                 || matches!(stamp_line::script_line(line, options), Ok(Some(_)))
         };
         let held = self.held.pop_front()?;
-        if is_everybodys(&held.line) {
-            self.above.clear();
-        } else {
+        if !is_everybodys(&held.line) {
             self.above.push_back(held.line.clone());
             if self.above.len() > ABOVE {
-                self.above.pop_front();
+                self.above.remove(FIRST);
             }
         }
         let Some(format) = self.now.filter(|_| !is_everybodys(&held.line)) else {
@@ -244,9 +240,13 @@ impl Others {
         if self.above.is_empty() || present.name == next.name || window.len() < 2 {
             return false;
         }
-        // Its own heading it is not to lose, either.
         let is_told_below = (next.recognise)(&Head::plain(&window[1..])) > 0;
-        is_told_below && reads(present, &self.with_above(window[0]))
+        match seen(present, &self.with_above(window[0])) {
+            Line::Data => self.headings.is_row() || is_told_below,
+            // Its own heading the next is not to lose.
+            Line::Noise => is_told_below && seen(next, &window[..1]) == Line::Unknown,
+            Line::Unknown => false,
+        }
     }
 
     fn present(&self) -> &'static Format {
@@ -275,36 +275,62 @@ impl Others {
 
 /// Whether a tool prints the last of these lines with numbers.
 fn reads(format: &'static Format, lines: &[&[u8]]) -> bool {
+    seen(format, lines) == Line::Data
+}
+
+/// What the last of these lines is to a tool.
+fn seen(format: &'static Format, lines: &[&[u8]]) -> Line {
     let mut parser = (format.parser)();
     let mut out = Out::new(format.tool, Options::default());
     let seen = lines.iter().map(|line| parser.line(line, &mut out));
-    seen.last() == Some(Line::Data)
+    seen.last().unwrap_or(Line::Unknown)
 }
 
 /// Headings one below another.
 #[derive(Default)]
-struct Headings(usize);
+struct Headings {
+    count: usize,
+    /// What is above the line is a date, and whether the line was below one.
+    below_date: bool,
+    first: bool,
+}
 
 impl Headings {
-    /// Whether the next line is one of the first of them.
+    /// Whether the next line is one of the first of them, or the first below a date: what has no heading
+    /// begins there, as a file of `/proc`.
     fn are_begun_by(&mut self, line: &[u8]) -> bool {
-        self.0 = if is_heading(line) { self.0 + 1 } else { 0 };
-        (1..=HEADINGS).contains(&self.0)
+        self.first = false;
+        if line.trim_ascii().is_empty() {
+            self.count = 0;
+            return false;
+        }
+        if is_date(line) {
+            (self.count, self.below_date) = (0, true);
+            return false;
+        }
+        self.first = std::mem::take(&mut self.below_date);
+        self.count = if is_heading(line) { self.count + 1 } else { 0 };
+        self.first || (1..=HEADINGS).contains(&self.count)
+    }
+
+    /// Whether the line has most numbers, and is looked at because of what is above it.
+    fn is_row(&self) -> bool {
+        self.first && self.count == 0
     }
 
     /// Whether so many came that a text is to be told from headings: a line in which the present tool
     /// prints numbers is none.
     fn are_many(&self) -> bool {
-        self.0 == HEADINGS
+        self.count == HEADINGS
     }
 }
 
-/// Whether a line may be a heading: not most of it are numbers, and it is no time.
+fn is_date(line: &[u8]) -> bool {
+    !matches!(stamp_line::script_line(line, &Options::default()), Ok(None))
+}
+
+/// Whether a line may be a heading: not most of it are numbers.
 fn is_heading(line: &[u8]) -> bool {
-    if may_be_date(line) && !matches!(stamp_line::script_line(line, &Options::default()), Ok(None))
-    {
-        return false;
-    }
     let (mut words, mut numbers) = (0, 0);
     for field in fields(line).flat_map(|f| f.split(|b| *b == b',')) {
         match number(field) {
@@ -322,10 +348,12 @@ struct Known {
     own: Vec<Vec<u8>>,
     /// Whose lines of such a shape are, if they tell it: to ask all formats takes long.
     told: HashMap<Vec<u8>, Option<Whose>>,
+    /// How often they were asked.
+    asked: usize,
 }
 
 impl Known {
-    fn whose(&mut self, own: &'static Format, lines: &[&[u8]]) -> Whose {
+    fn whose(&mut self, own: Option<&'static Format>, lines: &[&[u8]]) -> Whose {
         let mut shape = Vec::new();
         // As few lines as tell it: what is below may be the heading of another.
         for count in 1..=lines.len() {
@@ -348,10 +376,11 @@ impl Known {
         Whose::Untold
     }
 
-    fn ask(&mut self, own: &'static Format, lines: &[&[u8]]) -> Option<Whose> {
+    fn ask(&mut self, own: Option<&'static Format>, lines: &[&[u8]]) -> Option<Whose> {
+        self.asked += 1;
         let words: Vec<&[u8]> = fields(lines[0]).collect();
         let head = Head::plain(lines);
-        if (own.recognise)(&head) > 0 {
+        if own.is_some_and(|own| (own.recognise)(&head) > 0) {
             let heading = words.join(&b' ');
             if self.own.len() < REMEMBERED && !self.own.contains(&heading) {
                 self.own.push(heading);
@@ -397,9 +426,11 @@ fn add_shape(line: &[u8], shape: &mut Vec<u8>) {
     }
 }
 
-fn is_of_another(own: &Format, format: &Format, head: &Head) -> bool {
-    let is_alike = |tools: &&[&str]| tools.contains(&own.tool) && tools.contains(&format.tool);
-    let is_same = format.tool == own.tool || ALIKE.iter().any(is_alike);
+fn is_of_another(own: Option<&Format>, format: &Format, head: &Head) -> bool {
+    let is_same = own.is_some_and(|own| {
+        let are_alike = |tools: &&[&str]| tools.contains(&own.tool) && tools.contains(&format.tool);
+        format.tool == own.tool || ALIKE.iter().any(are_alike)
+    });
     !is_same && (format.recognise)(head) >= SURE
 }
 

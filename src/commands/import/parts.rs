@@ -28,7 +28,12 @@ pub(super) fn look_at_all<'i>(
         if parts.len() > 1 {
             return Ok(parts);
         }
-        // Of one only it can be said when: that, or what is to be asked.
+        if let &[only] = &beside.elsewhere[..] {
+            beside.elsewhere.clear();
+            let begun = open_as(input, Known::Listed(only))?;
+            return Ok(vec![look(begun, input, &beside, options, signals)?]);
+        }
+        // Of none it can be said when: the surest, or what is to be asked.
         if let Err(not) = formats::recognise(&begun.head) {
             let mut why = not.to_string();
             for (format, reason) in &beside.refused {

@@ -37,7 +37,12 @@ pub(crate) const FORMAT: Format = Format {
 ",
     recognise: |head: &Head| {
         let of = |d: &str| head.any_fields(&[d, "bytes", "packets", "errors", "dropped"]);
-        if of("RX:") && of("TX:") { 90 } else { 0 }
+        match (of("RX:"), of("TX:")) {
+            (true, true) => 90,
+            // So far.
+            (true, false) if head.contains("> mtu ") => 70,
+            _ => 0,
+        }
     },
     parser: || Box::new(Links::new()),
 };

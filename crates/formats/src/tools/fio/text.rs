@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "fio",
     systems: "all that fio runs on",
     help: "fio's results as text: I/Os, bytes and times of each job and direction",
-    recognised: "a line `NAME: (groupid=0, jobs=1): err= 0: pid=…`",
+    recognised: "a line `NAME: (groupid=0, jobs=1): err= 0: pid=…`, or `NAME: (g=0): rw=…` of one that begins",
     yields: &["workload"],
     example: "\
 rr: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=psync, iodepth=1
@@ -40,10 +40,15 @@ rr: (groupid=0, jobs=1): err= 0: pid=7817: Sun Nov 22 02:49:54 2026
 };
 
 fn recognise(head: &Head) -> u8 {
-    if head.contains(": (groupid=") && head.contains("jobs=") && !head.contains("\"fio version\"") {
-        94
-    } else {
-        0
+    if head.contains("\"fio version\"") {
+        return 0;
+    }
+    // Above its results, which may not have come yet, and above fio's other forms.
+    let begins = || head.contains(": (g=") && head.contains("): rw=") && head.contains("ioengine=");
+    match () {
+        () if head.contains(": (groupid=") && head.contains("jobs=") => 94,
+        () if begins() => 50,
+        () => 0,
     }
 }
 
