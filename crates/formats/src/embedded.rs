@@ -7,7 +7,7 @@ use std::ops::Range;
 use run::{Nanos, Sink};
 
 use crate::list::Format;
-use crate::recognise::{Head, named};
+use crate::recognise::{BEGINNING, Head, named};
 use crate::{Import, Options, Refused, Report};
 
 /// A part of a text that is of a benchmark.
@@ -111,7 +111,9 @@ pub fn find_workload(text: &[u8]) -> Vec<Embedded> {
     for ((name, begin), end) in found.iter().zip(ends) {
         let format = named(name);
         let head = || text.get(*begin..end).map(Head::new);
-        let format = format.filter(|f| head().is_some_and(|head| (f.recognise)(&head) > 0));
+        let has_results =
+            |f: &&'static Format| head().is_some_and(|head| (f.recognise)(&head) > BEGINNING);
+        let format = format.filter(has_results);
         match (format, parts.last_mut()) {
             // Other lines that only look like a sign: `====== next ======`.
             (None, Some(last)) if goes_on && !name.is_empty() => last.bytes.end = end,

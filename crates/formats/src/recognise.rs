@@ -7,6 +7,9 @@ use crate::list::{FORMATS, Format};
 use crate::page::Page;
 use crate::prefix::{Indent, Prefix};
 
+/// What a format answers of a text that has the beginning of an output, and nothing of its results.
+pub(crate) const BEGINNING: u8 = 50;
+
 /// How much of a file is looked at.
 const LOOKED_AT: usize = 64 << 10;
 /// How many lines.

@@ -11,7 +11,7 @@ use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
-use crate::recognise::Head;
+use crate::recognise::{BEGINNING, Head};
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
 use crate::{Line, Parser};
@@ -47,7 +47,7 @@ fn recognise(head: &Head) -> u8 {
     let begins = || head.contains(": (g=") && head.contains("): rw=") && head.contains("ioengine=");
     match () {
         () if head.contains(": (groupid=") && head.contains("jobs=") => 94,
-        () if begins() => 50,
+        () if begins() => BEGINNING,
         () => 0,
     }
 }
