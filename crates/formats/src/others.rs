@@ -131,9 +131,16 @@ impl Others {
         if begins_document(head.lines()) {
             return None;
         }
-        // If none is, somebody said what it is, and no heading of it can be told.
-        let (mut is_own, mut is_anothers) = ((own.recognise)(head) > 0, false);
         let lines: Vec<&[u8]> = head.lines().collect();
+        // If none is, somebody said what it is, and no heading of it can be told.
+        let begins = |at: usize| {
+            let window = &lines[at..lines.len().min(at + LOOKED_AT)];
+            (own.recognise)(&Head::plain(window)) > 0
+        };
+        if (own.recognise)(head) == 0 && !(0..lines.len()).any(begins) {
+            return None;
+        }
+        let (mut is_own, mut is_anothers) = ((own.recognise)(head) > 0, false);
         let (mut headings, mut known) = (Headings::default(), Known::default());
         for at in 0..lines.len() {
             let window = &lines[at..lines.len().min(at + LOOKED_AT)];
