@@ -418,15 +418,16 @@ impl Known {
     }
 }
 
-/// Adds a line with its numbers and blanks made alike.
+/// Adds a line with its numbers and blanks made alike; of a long one the beginning.
 fn add_shape(line: &[u8], shape: &mut Vec<u8>) {
+    const MOST: usize = 400;
     let alike = |b: u8| match b {
         b'0'..=b'9' => b'0',
         b'\t' => b' ',
         _ => b,
     };
     shape.push(b'\n');
-    for byte in line.iter().map(|b| alike(*b)) {
+    for byte in line.iter().take(MOST).map(|b| alike(*b)) {
         if !(matches!(byte, b'0' | b' ') && shape.last() == Some(&byte)) {
             shape.push(byte);
         }
