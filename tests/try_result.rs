@@ -79,8 +79,8 @@ fn pictures(dir: &Path) {
     assert!(text.contains("Recommended: 0.05 (s = 0.05)."), "{text}");
 }
 
-/// Six blocks cannot tell three metrics of equals apart, whatever noise there is. (None of them
-/// is ever zero: what is has no ratio.)
+/// Four blocks cannot tell three metrics of equals apart, whatever noise there is: the least chance of
+/// aligned ranks, 2/3⁴, is 0.07 of three that are asked. (None of them is ever zero: what is has no ratio.)
 #[test]
 fn the_same_against_the_same_claims_nothing() {
     let bench = Bench::new("try-same");
@@ -88,7 +88,7 @@ fn the_same_against_the_same_claims_nothing() {
         "--param",
         "n=1,2",
         "--blocks",
-        "6",
+        "4",
         "-m",
         "elapsed",
         "-m",
@@ -111,7 +111,7 @@ fn the_same_against_the_same_claims_nothing() {
     }
     assert_eq!(result["sound"], true);
     assert_ne!(result["advice"]["what"], "take");
-    assert_eq!(result["trials_done"], 18);
+    assert_eq!(result["trials_done"], 12);
 }
 
 #[test]
