@@ -36,6 +36,24 @@ fn total(dir: &Path, expression: &str) -> f64 {
     all.iter().filter_map(|g| g["total"].as_f64()).sum()
 }
 
+/// The last two cells of the row of a benchmark that begins so, in seconds.
+fn latency_and_p99(screen: &str, begins: &str) -> Vec<f64> {
+    let row = screen.lines().find(|l| l.starts_with(begins));
+    let row = row.unwrap_or_else(|| panic!("no row {begins}:\n{screen}"));
+    let cells: Vec<&str> = row.split("  ").filter(|c| !c.is_empty()).collect();
+    let told = cells[cells.len() - 2..].iter().map(|cell| {
+        let amount = run::unit::parse_amount(&cell.trim().replace('µ', "u"));
+        amount
+            .unwrap_or_else(|e| panic!("{cell}: {e}\n{screen}"))
+            .value
+    });
+    told.collect()
+}
+
+fn after<'a>(text: &'a str, before: &str) -> &'a str {
+    text.split_once(before).expect(before).1
+}
+
 const JOB: &str = "fio --name=mixed --filename=data --size=16m --rw=randrw --bs=4k \
                    --ioengine=psync --time_based --runtime=1 --eta=never";
 
@@ -62,18 +80,10 @@ fn fios_own_numbers_are_in_the_run() {
     // The screen has them, with mean and p99 of its latencies from submission on.
     let screen = succeed(sonde().arg("show").arg(dir.join("run")));
     for op in ["read", "write"] {
-        let row = screen
-            .lines()
-            .find(|l| l.starts_with(&format!("mixed {op} ")));
-        let row = row.unwrap_or_else(|| panic!("no row of {op}:\n{screen}"));
-        let cells: Vec<&str> = row.split("  ").filter(|c| !c.is_empty()).collect();
-        let told = cells[cells.len() - 2..].iter().map(|cell| {
-            let amount = run::unit::parse_amount(&cell.trim().replace('µ', "u"));
-            amount.unwrap_or_else(|e| panic!("{cell}: {e}")).value
-        });
+        let told = latency_and_p99(&screen, &format!("mixed {op} "));
         let clat = &job[op]["clat_ns"];
         let fios = [&clat["mean"], &clat["percentile"]["99.000000"]];
-        for (told, fio) in told.zip(fios) {
+        for (told, fio) in told.into_iter().zip(fios) {
             let fio = fio.as_f64().expect("a number") / 1e9;
             assert!(
                 (told / fio - 1.0).abs() < 0.03,
@@ -83,8 +93,36 @@ fn fios_own_numbers_are_in_the_run() {
     }
     std::fs::remove_dir_all(dir).unwrap();
     let dir = scratch("workload-fio-text");
-    recorded(&dir, JOB);
+    recorded(&dir, &format!("{JOB} | tee result"));
     assert!(total(&dir, "workload.bytes where tool = fio") > 1e6);
+    let text = std::fs::read_to_string(dir.join("result")).expect("the result");
+    let screen = succeed(sonde().arg("show").arg(dir.join("run")));
+    for op in ["read", "write"] {
+        let of_op = after(&text, &format!("  {op}: IOPS="));
+        let scale = |text: &str| match text.split_once(')').expect("a unit").0 {
+            "nsec" => 1e-9,
+            "usec" => 1e-6,
+            "msec" => 1e-3,
+            unit => panic!("{unit}"),
+        };
+        let number = |text: &str| {
+            let end = text.find([',', ']']).expect("its end");
+            text[..end].trim().parse::<f64>().expect("a number")
+        };
+        let clat = after(of_op, "    clat (");
+        let shares = after(of_op, "clat percentiles (");
+        let fios = [
+            number(after(clat, "avg=")) * scale(clat),
+            number(after(shares, "99.00th=[")) * scale(shares),
+        ];
+        let told = latency_and_p99(&screen, &format!("mixed {op} "));
+        for (told, fio) in told.into_iter().zip(fios) {
+            assert!(
+                (told / fio - 1.0).abs() < 0.006,
+                "{op}: {told} {fio}\n{screen}\n{text}"
+            );
+        }
+    }
     std::fs::remove_dir_all(dir).unwrap();
 }
 
@@ -104,5 +142,38 @@ fn copies_of_dd_are_operations_with_their_bytes() {
     let dir = scratch("workload-none");
     recorded(&dir, "echo 5 bytes copied, 1 s; sleep 0.2");
     assert!(!dir.join("run/workload.parquet").exists());
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+/// What a tool tells of its quantiles is on the screen, also where it prints no distribution or a coarse one.
+#[test]
+fn told_quantiles_are_on_the_screen() {
+    let dir = scratch("workload-told");
+    let result = |rate: f64, p99: f64| {
+        format!(
+            "====== GET ======\n  100000 requests completed in {:.2} seconds\n  50 parallel clients\n\n\
+             Latency by percentile distribution:\n0.000% <= 0.103 milliseconds (cumulative count 4)\n\
+             50.000% <= 0.351 milliseconds (cumulative count 50000)\n\
+             100.000% <= 5.903 milliseconds (cumulative count 100000)\n\nSummary:\n  \
+             throughput summary: {rate:.2} requests per second\n  latency summary (msec):\n          \
+             avg       min       p50       p95       p99       max\n        \
+             0.671     0.103     0.351     3.343     {p99:.3}     5.903\n",
+            1e5 / rate
+        )
+    };
+    let shown = |name: &str, text: &str| {
+        let (file, run) = (dir.join(name), dir.join(format!("{name}.run")));
+        std::fs::write(&file, text).unwrap();
+        succeed(sonde().arg("import").arg(&file).arg("-o").arg(&run));
+        succeed(sonde().arg("show").arg(&run))
+    };
+    let one = shown("one", &result(5e4, 4.503));
+    let told = latency_and_p99(&one, "GET request ");
+    let is = |told: f64, wanted: f64| (told / wanted - 1.0).abs() < 1e-9;
+    assert!(is(told[0], 671e-6) && is(told[1], 4.5e-3), "{one}");
+    // Two results have no p99 of both but that of their distributions.
+    let two = shown("two", &(result(5e4, 4.503) + &result(4e4, 4.901)));
+    let told = latency_and_p99(&two, "GET request ");
+    assert!(told[1] > 5e-3, "{two}");
     std::fs::remove_dir_all(dir).unwrap();
 }

@@ -15,6 +15,7 @@ use run::manifest::rfc3339;
 use serde_json::{Value, json};
 
 use super::screen;
+use super::told::{self, Latency};
 use crate::commands::list::length;
 
 /// Single numbers of the screen: name and expression.
@@ -114,6 +115,8 @@ pub(crate) struct Summary {
     groups: BTreeMap<&'static str, Rc<Answer>>,
     /// Of [`TAILS`].
     tails: BTreeMap<&'static str, Vec<Spread>>,
+    /// What benchmarks told of their latencies, by job and operation.
+    pub(super) told: BTreeMap<[String; 2], Latency>,
     /// What else an imported run has numbers of.
     pub(super) rest: Vec<Held>,
     /// Of a run that has nothing else: what its means since boot are of, and each of them.
@@ -225,7 +228,7 @@ impl Summary {
     }
 }
 
-fn word(key: &KeyValue) -> &str {
+pub(super) fn word(key: &KeyValue) -> &str {
     match key {
         KeyValue::Word(word) => word,
         KeyValue::Number(_) => "",
@@ -280,6 +283,7 @@ pub(crate) fn summary(run: &Run) -> Summary {
         numbers,
         groups,
         tails,
+        told: told::latencies(&look),
         rest: vec![],
         since_boot: vec![],
         processors,

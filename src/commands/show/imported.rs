@@ -11,6 +11,7 @@ use surfaces::table::{Align, Cell, Table};
 
 use super::gather::Summary;
 use super::screen::{MOST, WIDTH, table, value};
+use super::told::Latency;
 use crate::commands::get::contents;
 use crate::output::{counted, one_line};
 
@@ -28,13 +29,7 @@ pub(super) fn workload(s: &Summary) -> Vec<Part> {
     keys.extend(more);
     let row = |key: &Vec<&str>| {
         let words: Vec<&str> = key.iter().copied().filter(|w| !w.is_empty()).collect();
-        // Of one kind both: fio's distribution is from submission on, its mean from before it.
-        let (mean, p99) = match s.spread("workload_latency", key) {
-            Some(spread) => (spread.mean(), spread.quantile(0.99)),
-            None => (None, None),
-        };
-        let mean = mean.unwrap_or_else(|| s.of("workload_latency", key));
-        let p99 = p99.unwrap_or(f64::NAN);
+        let (mean, p99) = latency(s, key);
         vec![
             Cell::name(one_line(&words.join(" "))),
             value(s.total_of("workload_ops", key), Count, false),
@@ -52,6 +47,25 @@ pub(super) fn workload(s: &Summary) -> Vec<Part> {
         parts.push(Part::Line(format!("and {more}")));
     }
     parts
+}
+
+/// The mean and the p99 of a job's operations, of one kind both: fio's distribution is from submission on,
+/// its mean from before it.
+fn latency(s: &Summary, key: &[&str]) -> (f64, f64) {
+    let mean = || s.of("workload_latency", key);
+    let of_it = |(of, _): &(&[String; 2], &Latency)| of.iter().eq(key);
+    // What the tool says itself is of each operation: of its distribution some print few steps only.
+    if let Some((_, told)) = s.told.iter().find(of_it) {
+        let is_told = told.mean.is_finite();
+        return (if is_told { told.mean } else { mean() }, told.p99);
+    }
+    match s.spread("workload_latency", key) {
+        Some(spread) => (
+            spread.mean().unwrap_or_else(mean),
+            spread.quantile(0.99).unwrap_or(f64::NAN),
+        ),
+        None => (mean(), f64::NAN),
+    }
 }
 
 /// Statistics that are on no other part of the screen.

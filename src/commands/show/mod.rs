@@ -5,6 +5,7 @@ mod found;
 mod gather;
 mod imported;
 mod screen;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
