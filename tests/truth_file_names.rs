@@ -15,19 +15,18 @@ mod truth;
 
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use files::{ALL_NAMED, SEEN, alone, groups, observe, ops, with_own};
 use recorder::manifest;
 use serde_json::Value;
-use support::{output, scratch, sonde, succeed};
+use support::{get, output, scratch, sonde, succeed};
 use truth::{record_script_with, same};
 
 /// Processes that live for a millisecond, each with its own count.
 #[test]
 fn short_processes_are_named_and_kept_apart() {
     with_own("file-short", |dir, own| {
-        let run = dir.join("run");
         let file = own.point.join("shared");
         let show = file.display();
         let script = format!(
@@ -38,10 +37,29 @@ fn short_processes_are_named_and_kept_apart() {
                  wait
              done"
         );
-        let text = record_script_with(&run, "100ms", &ALL_NAMED, &script);
         let expression = format!("file.ops by process where file = \"{show}\" and op = write");
-        let counted = groups(&run, &expression);
-        assert_eq!(counted.len(), 60, "{counted:?}");
+        let once = |attempt: usize| {
+            let run = dir.join(format!("run{attempt}"));
+            let text = record_script_with(&run, "100ms", &ALL_NAMED, &script);
+            (groups(&run, &expression), text, run)
+        };
+        // What others do meanwhile takes places in the table, too: of whom there is none is `(other)`,
+        // and only then is another attempt made.
+        let others = |run: &Path| {
+            let all = groups(run, "file.ops by process where op = write");
+            all.iter()
+                .any(|(process, ops)| process == "(other)" && *ops > 0.0)
+        };
+        let (mut counted, mut text, mut run) = once(0);
+        for attempt in 1..8 {
+            if counted.len() == 60 || !others(&run) {
+                break;
+            }
+            (counted, text, run) = once(attempt);
+        }
+        // Of one that is not there, what is said in its place.
+        let all = || get(&run, "file.ops by process, file where op = write");
+        assert_eq!(counted.len(), 60, "{counted:?}\n{text}\n{}", all());
         for line in text.lines() {
             let (pid, writes) = line.split_once(' ').expect("two numbers");
             let found = counted
