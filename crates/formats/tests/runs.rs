@@ -77,7 +77,7 @@ fn import(format: &'static Format, text: &[u8]) -> Option<Imported> {
 fn what_is_below_a_date_is_as_with_that_date_alone() {
     let mut faults = Vec::new();
     for name in RUN {
-        let format = FORMATS.iter().find(|f| f.name == *name).expect("a format");
+        let format = named(name);
         let mut looked_at = 0;
         for case in cases(&here().join("fixtures").join(name)) {
             let told = parsed(&case);
@@ -124,12 +124,30 @@ fn what_is_below_a_date_is_as_with_that_date_alone() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
+fn named(name: &str) -> &'static Format {
+    FORMATS.iter().find(|f| f.name == name).expect("a format")
+}
+
+/// Below a date where a tool is started anew it begins then, and none says that the date is of no use.
+#[test]
+fn a_date_that_is_used_is_not_said_to_be_of_no_use() {
+    let text = read(&here().join("fixtures/vmstat-linux/date-titled.txt"));
+    let text = String::from_utf8(text).expect("UTF-8");
+    let format = named("vmstat-linux");
+    let all = import(format, text.as_bytes()).expect("an import");
+    let of_no_use = |note: &String| note.contains("are not used");
+    assert!(all.notes.iter().any(|n| n == SAID), "{:?}", all.notes);
+    assert!(!all.notes.iter().any(of_no_use), "{:?}", all.notes);
+    // One between reports of one run is.
+    let lines: Vec<&str> = text.lines().take(5).collect();
+    let logged = format!("{0}\n=== now {SECOND}{1}\n", lines.join("\n"), lines[4]);
+    let one = import(format, logged.as_bytes()).expect("an import");
+    assert!(one.notes.iter().any(of_no_use), "{:?}", one.notes);
+}
+
 #[test]
 fn a_date_within_a_run_begins_none() {
-    let format = FORMATS
-        .iter()
-        .find(|f| f.name == "sysbench")
-        .expect("a format");
+    let format = named("sysbench");
     let text = "\
 Running the test with following options:
 Number of threads: 1

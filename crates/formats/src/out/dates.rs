@@ -9,8 +9,10 @@ use crate::time::{Stamp, Start};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dates {
     of: Option<Beginning>,
-    /// One is of no use.
-    among: bool,
+    /// One stands on a line of its own, and no sample began since.
+    pub(super) waits: bool,
+    /// One was of no use.
+    pub(super) among: bool,
     /// A sample has a time of its own.
     pub(super) needless: bool,
 }
@@ -42,7 +44,7 @@ impl Out {
             }
             Start::Text => {
                 self.date_between(stamp);
-                self.dates.among = true;
+                self.dates.waits = true;
             }
             Start::Overruled => {}
         }
@@ -76,6 +78,7 @@ impl Out {
         }
         self.options.start = Some(moment);
         (self.ended_at, self.between) = (None, None);
+        self.dates.waits = false;
         (self.stated, self.next_stated) = (None, None);
         self.dates.of = Some(Beginning::Runs);
         true
@@ -86,6 +89,13 @@ impl Out {
     pub(crate) fn date_between(&mut self, stamp: Stamp) {
         if !matches!(stamp, Stamp::Clock(_) | Stamp::Elapsed(_)) {
             self.between = self.clock.moment(stamp, &self.options).ok();
+        }
+    }
+
+    /// A tool was started anew below a date.
+    pub(super) fn date_is_used(&mut self) {
+        if std::mem::take(&mut self.dates.waits) {
+            self.dates.of = Some(Beginning::Runs);
         }
     }
 

@@ -63,6 +63,7 @@ impl Out {
         if let Some(at) = self.between.take().filter(later) {
             self.ended_at = Some(at);
             self.since = Since::Time;
+            self.date_is_used();
         }
         self.state_next();
     }

@@ -435,6 +435,7 @@ impl Out {
         // Not one that is counted from the start.
         self.dates.needless |= stamp.is_some() && slack == 0;
         self.between = None;
+        self.dates.among |= std::mem::take(&mut self.dates.waits);
         let logged = match (stamp, self.logged) {
             (None, Some(logged)) => self.clock.moment(logged, &self.options).ok(),
             _ => None,
