@@ -2,11 +2,13 @@
 //! `date` prints in some locales, ISO 8601, seconds since 1970, a time of day.
 
 mod names;
+mod script;
 
 use jiff::civil::{Date, DateTime, Time};
 
 pub(crate) use self::names::month_named;
 use self::names::{counted, is_weekday, month_of_any, with_colons};
+pub(crate) use self::script::script_line;
 use crate::out::Out;
 use crate::time::{Options, Refused, Stamp, date, time_of_day};
 use crate::{fields, number};
@@ -97,6 +99,7 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
     of_parts(&parts, options)
 }
 
+/// The time that these words tell, and no more than that.
 fn of_parts(parts: &[&[u8]], options: &Options) -> Result<Option<Stamp>, Refused> {
     match *parts {
         [one] => match epoch(one) {
@@ -109,84 +112,6 @@ fn of_parts(parts: &[&[u8]], options: &Options) -> Result<Option<Stamp>, Refused
         }
         _ => Ok(None),
     }
-}
-
-/// Words that scripts put before a date to say what begins or ends there, and no more.
-const TITLES: &[&str] = &[
-    "at",
-    "begin",
-    "beginning",
-    "begins",
-    "benchmark",
-    "date",
-    "done",
-    "end",
-    "ended",
-    "ending",
-    "finish",
-    "finished",
-    "is",
-    "iteration",
-    "loop",
-    "now",
-    "on",
-    "pass",
-    "round",
-    "run",
-    "running",
-    "sample",
-    "start",
-    "started",
-    "starting",
-    "step",
-    "stop",
-    "stopped",
-    "test",
-    "time",
-    "timestamp",
-];
-
-/// The time of a line that a script printed, not the tool: also a date behind words and numbers that title
-/// what begins or ends there (`=== run 3 at Sun Nov 22 14:44:43 UTC 2026`).
-///
-/// # Errors
-/// Where its date can be read in two ways. `None` if it is no such line.
-pub(crate) fn script_line(line: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
-    match stamp_line(line, options) {
-        Ok(None) if line.len() <= LONGEST => Ok(titled(line, options)),
-        told => told,
-    }
-}
-
-/// A time without a date may be one that passed, and is none here.
-fn titled(line: &[u8], options: &Options) -> Option<Stamp> {
-    let is_decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);
-    let start = line.iter().position(|b| !is_decoration(b))?;
-    let end = line.iter().rposition(|b| !is_decoration(b))?;
-    let parts: Vec<&[u8]> = fields(&line[start..=end]).collect();
-    let is_title = |word: &[u8], at: usize| {
-        let word = word.to_ascii_lowercase();
-        let is_name = |b: &u8| b.is_ascii_alphanumeric();
-        let Some(begin) = word.iter().position(is_name) else {
-            return true;
-        };
-        let end = word.iter().rposition(is_name).unwrap_or(begin);
-        let word = std::str::from_utf8(&word[begin..=end]).unwrap_or_default();
-        let is_number = word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
-        TITLES.contains(&word) || at > 0 && is_number
-    };
-    for (at, word) in parts.iter().enumerate() {
-        if at > 0
-            && let Ok(Some(stamp @ (Stamp::Civil(_) | Stamp::Zoned(..)))) =
-                of_parts(&parts[at..], options)
-        {
-            return Some(stamp);
-        }
-        if !is_title(word, at) {
-            return None;
-        }
-    }
-    None
 }
 
 /// Seconds since 1970, perhaps with a fraction; or milliseconds, of thirteen digits.
@@ -525,26 +450,5 @@ mod tests {
             assert_eq!(stamp_line(text.as_bytes(), &options), Ok(wanted), "{text}");
         }
         assert!(stamp_line(b"04/08/17 01:02:03", &options).is_err());
-    }
-
-    #[test]
-    fn scripts_title_their_dates() {
-        let options = Options::default();
-        let at = datetime(2026, 11, 22, 14, 44, 43, 0);
-        let (zoned, civil) = (Some(Stamp::Zoned(at, 0)), Some(Stamp::Civil(at)));
-        for (text, wanted) in [
-            ("Sun Nov 22 14:44:43 UTC 2026", zoned),
-            ("=== run 3 Sun Nov 22 14:44:43 UTC 2026 ===", zoned),
-            ("Test 12: started at Sun Nov 22 14:44:43 2026", civil),
-            ("--- Iteration #2, 2026-11-22T14:44:43Z", zoned),
-            ("run 7 - Sun Nov 22 14:44:43 UTC 2026", zoned),
-            ("End: 2026-11-22 14:44:43", civil),
-            ("Run time 14:44:43", None),
-            ("run 1475708693", None),
-            ("last boot Sun Nov 22 14:44:43 UTC 2026", None),
-            ("run 3", None),
-        ] {
-            assert_eq!(script_line(text.as_bytes(), &options), Ok(wanted), "{text}");
-        }
     }
 }
