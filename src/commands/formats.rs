@@ -73,12 +73,20 @@ fn overview(f: &Format) -> String {
 fn details(f: &Format) -> String {
     let mut text = overview(f);
     text += &wrapped("  recognised by  ", f.recognised, WIDTH);
-    text += &wrapped("  yields         ", &f.yields.join(", "), WIDTH);
+    text += &wrapped("  yields         ", &yields(f), WIDTH);
     text += "  example:\n";
     for line in f.example.lines() {
         let _ = writeln!(text, "    {line}");
     }
     text + "\n"
+}
+
+/// Tables of the catalog, or that it has no place there.
+fn yields(f: &Format) -> String {
+    match f.yields {
+        [] => "other only".to_owned(),
+        tables => tables.join(", "),
+    }
 }
 
 fn markdown() -> String {
@@ -96,7 +104,7 @@ fn markdown() -> String {
             f.help,
             f.systems,
             f.recognised,
-            f.yields.join(", "),
+            yields(f),
             f.example
         );
     }
