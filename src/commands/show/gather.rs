@@ -144,13 +144,18 @@ impl Summary {
 
     /// The mean of the group whose key is `key`; NaN where there is none.
     pub(super) fn of(&self, name: &str, key: &[&str]) -> f64 {
-        let Some(answer) = self.groups.get(name) else {
-            return f64::NAN;
-        };
-        let group = answer.groups.iter().find(|g| {
-            g.key.len() == key.len() && g.key.iter().zip(key).all(|(k, w)| word(k) == *w)
-        });
-        group.map_or(f64::NAN, |g| g.mean)
+        self.group(name, key).map_or(f64::NAN, |g| g.mean)
+    }
+
+    /// The total of the group whose key is `key`; NaN where there is none.
+    pub(super) fn total_of(&self, name: &str, key: &[&str]) -> f64 {
+        let total = self.group(name, key).and_then(|g| g.total);
+        total.unwrap_or(f64::NAN)
+    }
+
+    fn group(&self, name: &str, key: &[&str]) -> Option<&Group> {
+        let mut groups = self.groups.get(name)?.groups.iter();
+        groups.find(|g| g.key.iter().map(word).eq(key.iter().copied()))
     }
 
     /// Names and means of the groups of a breakdown by one dimension, largest first.
@@ -214,17 +219,6 @@ impl Summary {
         let any = means.iter().any(|group| group.mean.is_finite());
         let spreads = self.tails.get(name).into_iter().flatten();
         any || spreads.map(|spread| spread.whole.total).sum::<f64>() > 0.0
-    }
-
-    /// The total of the group whose key is `key`; NaN where there is none.
-    pub(super) fn total_of(&self, name: &str, key: &[&str]) -> f64 {
-        let Some(answer) = self.groups.get(name) else {
-            return f64::NAN;
-        };
-        let group = answer.groups.iter().find(|g| {
-            g.key.len() == key.len() && g.key.iter().zip(key).all(|(k, w)| word(k) == *w)
-        });
-        group.and_then(|g| g.total).unwrap_or(f64::NAN)
     }
 }
 
