@@ -11,10 +11,11 @@ mod importing;
 mod support;
 
 use std::fs;
+use std::path::Path;
 
 use importing::{import, manifest, said, total};
 use serde_json::Value;
-use support::scratch;
+use support::{scratch, sonde};
 
 const VMSTAT: &str = "\
 procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
@@ -60,12 +61,29 @@ fn looped(times: u32, outputs: &[&str]) -> String {
     (0..times).map(one).collect()
 }
 
+/// What was found, by name.
 fn formats(imported: &Value) -> Vec<&str> {
-    let files = imported["imported"].as_array().expect("files");
-    files
-        .iter()
+    let files = imported["imported"].as_array().expect("files").iter();
+    let mut found: Vec<&str> = files
         .map(|f| f["format"].as_str().expect("a name"))
-        .collect()
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// Imports `text` as the run of that name: all of these formats are found, and each line is of one. The
+/// manifest.
+fn all_is_read(dir: &Path, run: &str, text: &str, options: &[&str], found: &[&str]) -> Value {
+    let file = format!("{run}.txt");
+    fs::write(dir.join(&file), text).unwrap();
+    let out = import(dir, &[&[&file, "-o", run][..], options].concat());
+    assert!(out.status.success(), "{run}: {}", said(&out));
+    let told = manifest(dir, run);
+    assert_eq!(formats(&told), found, "{run}");
+    let files = told["imported"].as_array().expect("files");
+    let is_whole = |f: &Value| f["not_understood"] == 0;
+    assert!(files.iter().all(is_whole), "{run}: {files:?}");
+    told
 }
 
 /// What was said, without the ends of its lines.
@@ -86,9 +104,7 @@ fn each_is_read_where_dates_stand_between() {
         let out = import(&dir, &[name, "--every", "1s", "--tz", "UTC", "-o", &run]);
         assert!(out.status.success(), "{}", said(&out));
         let told = manifest(&dir, &run);
-        let mut found = formats(&told);
-        found.sort_unstable();
-        assert_eq!(found, ["iostat-linux", "vmstat-linux"], "{name}");
+        assert_eq!(formats(&told), ["iostat-linux", "vmstat-linux"], "{name}");
         // Reports since boot are not among them; each is of a second.
         assert_eq!(
             total(&dir, &run, "system.context_switches"),
@@ -130,6 +146,21 @@ fn each_is_read_where_dates_stand_between() {
     let out = import(&dir, &["a", "--as", "iostat", "--every", "1s", "-o", "one"]);
     assert!(out.status.success(), "{}", said(&out));
     assert_eq!(formats(&manifest(&dir, "one")), ["iostat-linux"]);
+    // What comes is read for one.
+    let piped = sonde()
+        .args([
+            "import", "-", "--as", "iostat", "--every", "1s", "-o", "piped",
+        ])
+        .current_dir(&dir)
+        .stdin(fs::File::open(dir.join("a")).unwrap())
+        .output()
+        .expect("sonde runs");
+    assert!(piped.status.success(), "{}", said(&piped));
+    assert!(
+        flat(&piped).contains("and not read: standard input is read once, for one tool"),
+        "{}",
+        said(&piped)
+    );
     // Beside other files, too.
     fs::create_dir(dir.join("files")).unwrap();
     fs::write(dir.join("files/loop"), looped(3, &[VMSTAT, IOSTAT])).unwrap();
@@ -140,9 +171,10 @@ fn each_is_read_where_dates_stand_between() {
     );
     assert!(out.status.success(), "{}", said(&out));
     let told = manifest(&dir, "both");
-    let mut found = formats(&told);
-    found.sort_unstable();
-    assert_eq!(found, ["iostat-linux", "mpstat-linux", "vmstat-linux"]);
+    assert_eq!(
+        formats(&told),
+        ["iostat-linux", "mpstat-linux", "vmstat-linux"]
+    );
     assert_eq!(told["name"], "2 imported files");
     fs::remove_dir_all(dir).unwrap();
 }
@@ -211,21 +243,17 @@ fn benchmarks_are_read_beside_others() {
         ("b", &[SYSBENCH, DD, VMSTAT]),
         ("c", &[VMSTAT, SYSBENCH, DD]),
     ] {
-        fs::write(dir.join(name), looped(2, outputs)).unwrap();
-        let run = format!("{name}.run");
-        let out = import(&dir, &[name, "--every", "1s", "--tz", "UTC", "-o", &run]);
-        assert!(out.status.success(), "{}", said(&out));
-        let told = manifest(&dir, &run);
-        let mut found = formats(&told);
-        found.sort_unstable();
-        assert_eq!(found, ["dd", "sysbench", "vmstat-linux"], "{name}");
-        let files = told["imported"].as_array().expect("files");
-        let unknown = |f: &Value| f["not_understood"].as_u64();
-        assert!(files.iter().all(|f| unknown(f) == Some(0)), "{name}");
+        let told = all_is_read(
+            &dir,
+            name,
+            &looped(2, outputs),
+            &["--every", "1s", "--tz", "UTC"],
+            &["dd", "sysbench", "vmstat-linux"],
+        );
         let of = |job| format!("workload.ops where tool = {job}");
-        assert_eq!(total(&dir, &run, &of("dd")), 4000.0, "{name}");
-        assert_eq!(total(&dir, &run, &of("sysbench")), 4000.0, "{name}");
-        assert_eq!(total(&dir, &run, "system.context_switches"), 600.0);
+        assert_eq!(total(&dir, name, &of("dd")), 4000.0, "{name}");
+        assert_eq!(total(&dir, name, &of("sysbench")), 4000.0, "{name}");
+        assert_eq!(total(&dir, name, "system.context_switches"), 600.0);
         // The second result of sysbench is of the second date.
         assert_eq!(told["ended"], "2026-11-27T15:50:14.000000000Z", "{name}");
     }
@@ -268,17 +296,9 @@ fn tools_of_one_package_are_told_apart() {
     let text: String = (1..4)
         .map(|n| [sar(n), pidstat(n), iostat(n)].concat())
         .collect();
-    fs::write(dir.join("loop"), text).unwrap();
-    let arguments = ["loop", "--tz", "UTC", "--date-order", "mdy", "-o", "run"];
-    let out = import(&dir, &arguments);
-    assert!(out.status.success(), "{}", said(&out));
-    let told = manifest(&dir, "run");
-    let mut found = formats(&told);
-    found.sort_unstable();
-    assert_eq!(found, ["iostat-linux", "pidstat", "sar"]);
-    let files = told["imported"].as_array().expect("files");
-    let unknown = |f: &Value| f["not_understood"].as_u64();
-    assert!(files.iter().all(|f| unknown(f) == Some(0)), "{files:?}");
+    let options = ["--tz", "UTC", "--date-order", "mdy"];
+    let found = ["iostat-linux", "pidstat", "sar"];
+    all_is_read(&dir, "run", &text, &options, &found);
     // The first report of each `iostat` is since boot.
     assert_eq!(total(&dir, "run", "disk.ios"), 24.0);
     assert_eq!(total(&dir, "run", "process.time"), 1.5);
@@ -308,21 +328,10 @@ fn rows_without_a_heading_are_whose_they_are() {
     let text: String = (1..4)
         .map(|n| format!("Fri Nov 27 15:50:{n}0 UTC 2026\n{}{}", disks(n), links(n)))
         .collect();
-    fs::write(dir.join("counters"), text).unwrap();
-    let out = import(&dir, &["counters", "-o", "counters.run"]);
-    assert!(out.status.success(), "{}", said(&out));
-    let told = manifest(&dir, "counters.run");
-    let mut found = formats(&told);
-    found.sort_unstable();
-    assert_eq!(found, ["ip-link", "proc"]);
-    let files = told["imported"].as_array().expect("files");
-    let unknown = |f: &Value| f["not_understood"].as_u64();
-    assert!(files.iter().all(|f| unknown(f) == Some(0)), "{files:?}");
-    assert_eq!(
-        total(&dir, "counters.run", "disk.ios where device = sda"),
-        200.0
-    );
-    assert_eq!(total(&dir, "counters.run", "net.packets"), 40.0);
+    all_is_read(&dir, "counters", &text, &[], &["ip-link", "proc"]);
+    let of_disk = total(&dir, "counters", "disk.ios where device = sda");
+    assert_eq!(of_disk, 200.0);
+    assert_eq!(total(&dir, "counters", "net.packets"), 40.0);
 
     let ps = "\
 USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
@@ -350,14 +359,7 @@ root           9  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:5
     let text: String = (1..4)
         .map(|n| format!("2026-11-27T15:50:{n}0\n{ps}{}", top(n)))
         .collect();
-    fs::write(dir.join("processes"), text).unwrap();
-    let out = import(&dir, &["processes", "--tz", "UTC", "-o", "processes.run"]);
-    assert!(out.status.success(), "{}", said(&out));
-    let told = manifest(&dir, "processes.run");
-    let mut found = formats(&told);
-    found.sort_unstable();
-    assert_eq!(found, ["ps", "top"]);
-    let files = told["imported"].as_array().expect("files");
-    assert!(files.iter().all(|f| unknown(f) == Some(0)), "{files:?}");
+    let options = ["--tz", "UTC"];
+    all_is_read(&dir, "processes", &text, &options, &["ps", "top"]);
     fs::remove_dir_all(dir).unwrap();
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use formats::{Head, Import, Refused, Report, may_have_prefix};
+use formats::{Beside, Head, Import, Refused, Report, may_have_prefix};
 use run::write::Writer;
 use run::{Manifest, Nanos};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -50,6 +50,11 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     let (format, pieces) = recognised(wanted, &mut from)?;
     let head: Vec<u8> = pieces.iter().flat_map(|p| &p.bytes).copied().collect();
     let mut import = Import::new(format.reading(), &Head::new(&head), wanted.options.clone());
+    import.beside(&Beside {
+        rest: "standard input is read once, for one tool; of a file all are read where dates tell \
+               when they were",
+        ..Beside::default()
+    });
     let refused = |Refused(why): Refused| Failure::input(format!("stdin: {why}"));
     for piece in &pieces {
         feed(&mut import, &piece.bytes, piece.came).map_err(refused)?;

@@ -21,7 +21,7 @@ pub(super) fn look_at_all<'i>(
     let begun = begin(wanted, input)?;
     let mut beside = Beside {
         elsewhere: begun.together.clone(),
-        refused: vec![],
+        ..Beside::default()
     };
     if beside.elsewhere.len() > 1 {
         let parts = look_at_parts(input, &mut beside, options, signals)?;
