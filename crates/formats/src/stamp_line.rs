@@ -1,13 +1,16 @@
 //! Lines that hold a time and nothing else, as scripts put them before each report: what
 //! `date` prints in some locales, ISO 8601, seconds since 1970, a time of day.
 
+mod named;
 mod names;
 mod script;
 
 use jiff::civil::{Date, DateTime, Time};
 
-pub(crate) use self::names::month_named;
-use self::names::{counted, is_weekday, month_of_any, with_colons};
+pub(crate) use self::named::day_in_words;
+use self::named::of_names;
+use self::names::western;
+pub(crate) use self::names::{half, month_named};
 pub(crate) use self::script::script_line;
 use crate::out::Out;
 use crate::time::{Options, Refused, Stamp, date, time_of_day};
@@ -15,6 +18,9 @@ use crate::{fields, number};
 
 /// Longer lines are none.
 const LONGEST: usize = 100;
+
+/// As many as `Thứ sáu, 27 Tháng 11 năm 2026 22:46:21 UTC` has.
+const MOST_WORDS: usize = 9;
 
 /// Earliest and latest of what is taken for seconds since 1970: 1990 to 2100.
 const SECONDS: std::ops::Range<f64> = 631e6..4.1e9;
@@ -77,8 +83,11 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
     if line.len() > LONGEST || !begins {
         return Ok(None);
     }
-    let western = with_colons(line);
+    let western = western(line);
     let line = western.as_deref().map_or(line, str::as_bytes);
+    if has_lost_half(line) {
+        return Ok(None);
+    }
     let decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);
     let start = line.iter().position(|b| !decoration(b));
     let end = line.iter().rposition(|b| !decoration(b));
@@ -106,12 +115,31 @@ fn of_parts(parts: &[&[u8]], options: &Options) -> Result<Option<Stamp>, Refused
             Some(stamp) => Ok(Some(stamp)),
             None => one_word(one, options),
         },
-        [_, _] | [_, _, _] => of_numbers(parts, options),
-        [_, _, _, _] | [_, _, _, _, _] | [_, _, _, _, _, _] | [_, _, _, _, _, _, _] => {
-            Ok(of_names(parts))
-        }
+        [_, _] => of_numbers(parts, options),
+        [_, _, _] => match of_numbers(parts, options)? {
+            None => of_names(parts, options),
+            found => Ok(found),
+        },
+        [_, _, _, _, ..] if parts.len() <= MOST_WORDS => of_names(parts, options),
         _ => Ok(None),
     }
+}
+
+/// Whether the clock has twelve hours and does not tell which half of the day it is: `10:44:40  UTC`, as
+/// locales print it whose language has no word for it.
+fn has_lost_half(line: &[u8]) -> bool {
+    let mut windows = line.windows(":44:40  U".len());
+    let is_lost = |at: usize, w: &[u8]| {
+        let hour = line[..at].split(u8::is_ascii_whitespace).next_back();
+        let hour = hour.and_then(number::whole);
+        matches!(w, [b':', _, _, b':', _, _, b' ', b' ', b'A'..=b'Z'])
+            && hour.is_some_and(|hour| hour <= 12)
+    };
+    let mut at = 0;
+    windows.any(|w| {
+        at += 1;
+        is_lost(at - 1, w)
+    })
 }
 
 /// Seconds since 1970, perhaps with a fraction; or milliseconds, of thirteen digits.
@@ -159,9 +187,9 @@ fn one_word(text: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
 /// `2026-11-22 02:44:43 UTC`, `11/22/2026 02:44:43 PM`, `02:44:43 PM`.
 fn of_numbers(parts: &[&[u8]], options: &Options) -> Result<Option<Stamp>, Refused> {
     match *parts {
-        [time, half] if is_half(half) => Ok(time_of_day(time, Some(half)).map(Stamp::Clock)),
+        [time, word] if is_half(word) => Ok(time_of_day(time, half(word)).map(Stamp::Clock)),
         [day, time] => with_date(day, time, None, None, options),
-        [day, time, half] if is_half(half) => with_date(day, time, Some(half), None, options),
+        [day, time, word] if is_half(word) => with_date(day, time, half(word), None, options),
         [day, time, zone] => with_date(day, time, None, Some(zone), options),
         _ => Ok(None),
     }
@@ -196,69 +224,6 @@ pub(crate) fn compact_date(text: &[u8]) -> Option<Date> {
     let year = i16::try_from(part(0, 4)?).ok()?;
     let month = i8::try_from(part(4, 6)?).ok()?;
     Date::new(year, month, i8::try_from(part(6, 8)?).ok()?).ok()
-}
-
-/// `Sun Nov 22 02:44:43 UTC 2026`, `Sun 22 Nov 2026 02:44:43 AM UTC`, `22 Nov 2026 02:44:43`; in
-/// other languages `So 22. Nov 02:44:43 MEZ 2026`, `dim. 22 novembre 2026 02:44:43`.
-fn of_names(parts: &[&[u8]]) -> Option<Stamp> {
-    // Rows of numbers are none, and are seen to be none here.
-    parts.iter().find(|p| p.contains(&b':'))?;
-    let (mut day, mut month, mut year, mut time) = (None, None, None, None);
-    let (mut half, mut east, mut rest) = (None, None, 0);
-    for (i, &part) in parts.iter().enumerate() {
-        let part = part.strip_suffix(b",").unwrap_or(part);
-        if part.contains(&b':') {
-            time = Some(part);
-            continue;
-        }
-        let text = std::str::from_utf8(part).ok()?;
-        // `mar. 3 mars`: a month's name in front may be a weekday's.
-        let later = || {
-            parts[i + 1..]
-                .iter()
-                .filter_map(|p| std::str::from_utf8(p).ok())
-        };
-        let again = || later().any(|p| month_of_any(p).is_some());
-        let digits = part.strip_suffix(b".").unwrap_or(part);
-        let value = number::whole(digits).filter(|_| !part.starts_with(b"+"));
-        if i == 0 && is_weekday(text) && (month_of_any(text).is_none() || again()) {
-        } else if let Some(found) = month_of_any(text) {
-            month = month.is_none().then_some(found);
-        } else if is_half(part) {
-            half = Some(part);
-        } else if let Some((number, what)) = counted(text) {
-            match what {
-                'y' => year = number.parse().ok(),
-                'm' => month = number.parse().ok(),
-                _ => day = number.parse().ok(),
-            }
-        } else if let Some(value) = value {
-            match digits.len() {
-                4 => year = i16::try_from(value).ok(),
-                1 | 2 if day.is_none() => day = i8::try_from(value).ok(),
-                _ => return None,
-            }
-        } else if let Some(offset) = offset(part) {
-            east = Some(offset);
-        } else if is_weekday(text) && counted_before(parts, i) || text == "Uhr" {
-        } else if is_zone_name(part) {
-            // A zone by name means another offset elsewhere; the user's zone holds.
-            rest += 1;
-        } else {
-            return None;
-        }
-    }
-    let at = Date::new(year?, month?, day?).ok()?;
-    (rest <= 1).then_some(())?;
-    Some(stamp(at.to_datetime(clock(time?, half)?), east))
-}
-
-/// Whether `10日` is before the word: there the weekday is behind the date.
-fn counted_before(parts: &[&[u8]], at: usize) -> bool {
-    let before = at
-        .checked_sub(1)
-        .and_then(|b| std::str::from_utf8(parts[b]).ok());
-    before.is_some_and(|p| counted(p).is_some())
 }
 
 fn stamp(at: DateTime, east: Option<i32>) -> Stamp {
@@ -326,7 +291,7 @@ fn clock(text: &[u8], half: Option<&[u8]>) -> Option<Time> {
 }
 
 pub(crate) fn is_half(text: &[u8]) -> bool {
-    text.eq_ignore_ascii_case(b"am") || text.eq_ignore_ascii_case(b"pm")
+    half(text).is_some()
 }
 
 pub(crate) fn is_zone_name(text: &[u8]) -> bool {
@@ -362,6 +327,36 @@ mod tests {
         ] {
             assert_eq!(of(text), at, "{text}");
         }
+    }
+
+    /// Each line of `dates.txt`, which says how they were made.
+    #[test]
+    fn dates_of_many_languages() {
+        let options = Options {
+            dates: Some(crate::time::DateOrder::Ymd),
+            ..Options::default()
+        };
+        let (mut of, mut month) = ("", 0);
+        let mut wrong = Vec::new();
+        for line in include_str!("stamp_line/dates.txt").lines() {
+            if let Some(language) = line.strip_prefix("# ") {
+                (of, month) = (language, 0);
+                continue;
+            }
+            month += 1;
+            let at = datetime(2026, month, 30 - 2 * month, 14, 44, 43, 0);
+            let found = stamp_line(line.as_bytes(), &options);
+            let is_lost = line.contains(":43  UTC");
+            let right = match &found {
+                Ok(Some(Stamp::Zoned(found, 0))) => *found == at,
+                Ok(None) => is_lost,
+                _ => false,
+            };
+            if !right {
+                wrong.push(format!("{of}: {line}: {found:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     #[test]
