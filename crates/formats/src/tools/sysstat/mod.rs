@@ -78,7 +78,14 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
     let told = &rest[host.map_or(release, |_| close + 1)..];
     let mut banner = Banner::default();
     let mut before: &[u8] = b"";
+    let mut words_of_day = 0;
     for field in crate::fields(told) {
+        if words_of_day > 0 {
+            words_of_day -= 1;
+            banner.date.push(b' ');
+            banner.date.extend(field);
+            continue;
+        }
         if let Some(machine) = field.strip_prefix(b"_").and_then(|f| f.strip_suffix(b"_")) {
             banner.machine = machine.to_vec();
         } else if field.starts_with(b"CPU")
@@ -90,6 +97,9 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
             banner.processors = Some(count);
         } else if banner.date.is_empty() && field.first().is_some_and(u8::is_ascii_digit) {
             banner.date = field.to_vec();
+            // `27. 11. 2026`, `2026년 11월 27일`.
+            let is_first = field.ends_with(b".") && field.len() <= 3;
+            words_of_day = 2 * u8::from(is_first || field.ends_with("년".as_bytes()));
         }
         before = field;
     }

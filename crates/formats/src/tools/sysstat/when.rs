@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use crate::Line;
 use crate::number::whole;
 use crate::out::Out;
-use crate::stamp_line::stamp_line;
+use crate::stamp_line::{day_in_words, half, stamp_line};
 use crate::time::{DateOrder, Stamp, date, order_of, time_of_day};
 
 /// The day that a banner told, read when a time of day needs it.
@@ -25,6 +25,11 @@ impl Day {
             text: text.to_vec(),
             ..Day::default()
         }
+    }
+
+    /// How many words a day is written in.
+    fn words(&self) -> usize {
+        crate::fields(&self.text).count().max(1)
     }
 
     /// The day. A date that can be read in two ways makes `out` refuse the file.
@@ -50,7 +55,12 @@ impl Day {
         }
         let order = self.order.filter(|_| !self.mixed);
         options.dates = options.dates.or(order);
-        match date(plain(text).as_bytes(), &options) {
+        let numbers = date(plain(text).as_bytes(), &options);
+        let words = |found: Option<Date>| match found {
+            None => day_in_words(text, &options),
+            found => Ok(found),
+        };
+        match numbers.and_then(words) {
             Ok(date) => date,
             Err(why) => {
                 out.refuse(why);
@@ -97,19 +107,6 @@ pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
     };
     let zone = half.is_some() && fields.get(2).is_some_and(|z| ZONES.contains(z));
     Some((time, 1 + usize::from(half.is_some()) + usize::from(zone)))
-}
-
-/// The half of the day, as English and Greek have it.
-fn half(word: &[u8]) -> Option<&'static [u8]> {
-    let is = |halves: &[&str]| {
-        halves
-            .iter()
-            .any(|h| word.eq_ignore_ascii_case(h.as_bytes()))
-    };
-    if is(&["AM", "πμ"]) {
-        return Some(b"AM");
-    }
-    is(&["PM", "μμ"]).then_some(b"PM")
 }
 
 /// The line with the colons of other languages: `05時59分53秒` is `05:59:53`. `None` if it has none
@@ -184,12 +181,14 @@ pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> 
     if rest.is_empty() {
         return iso(first);
     }
+    // Some languages have blanks between the numbers of a day, as the banner shows.
+    let (of_day, rest) = all.split_at_checked(day.words())?;
     let (time, taken) = clock(rest)?;
     // A zone may follow, as a word; it is not needed where the reader's is used.
     if taken != rest.len() || !first.first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
-    let date = day.of(first, out)?;
+    let date = day.of(&of_day.join(&b' '), out)?;
     Some(Stamp::Civil(date.to_datetime(time)))
 }
 
