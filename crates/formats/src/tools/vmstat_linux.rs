@@ -14,6 +14,7 @@ mod pmrep;
 
 use jiff::civil::Date;
 
+use self::disks::Banner;
 use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::echo;
@@ -62,7 +63,7 @@ fn recognise(head: &Head) -> u8 {
         let words: Vec<&[u8]> = fields(line).take(24).collect();
         names::of_header(&words).is_some()
     });
-    let disks = head.any_fields(&["total", "merged", "sectors", "ms"]);
+    let disks = head.any_fields(&["total", "merged", "sectors", "ms"]) || disks::begins(head);
     let partition = head.any_fields(&["reads", "read", "sectors", "writes", "requested"]);
     if plain || disks || partition {
         90
@@ -78,8 +79,9 @@ enum Table {
     None,
     /// Names of the columns.
     System(Vec<String>),
-    /// `-d`.
+    /// `-d`, and its header below the line of dashes, in any language.
     Disks,
+    DisksHeader,
     /// `-p`: the partition.
     Partition(Vec<u8>),
 }
@@ -287,10 +289,11 @@ impl Vmstat {
     /// A header or another line that tells about those below.
     fn header(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
         let all: Vec<&[u8]> = fields(line).collect();
-        let first = *all.first()?;
-        let banner = first.starts_with(b"procs") || first.starts_with(b"--procs");
-        if banner || first == b"disk-" {
+        if let Some(banner) = Banner::of(&all) {
             self.timed = all.last().is_some_and(|w| w.ends_with(b"timestamp---"));
+            if banner == Banner::Disks {
+                self.table = Table::DisksHeader;
+            }
             return Some(Line::Noise);
         }
         if let Some(mut names) = names::of_header(&all) {
@@ -321,7 +324,7 @@ impl Vmstat {
             out.refuse(Refused(WRAPPED.into()));
             return Some(Line::Noise);
         }
-        if all.starts_with(&[b"total", b"merged"]) {
+        if all.starts_with(&[b"total", b"merged"]) || matches!(self.table, Table::DisksHeader) {
             self.utc = all.last().is_some_and(|zone| is_utc(zone));
             self.table = Table::Disks;
             return Some(Line::Noise);
@@ -455,7 +458,7 @@ impl Parser for Vmstat {
                     seen => seen,
                 }
             }
-            Table::Disks => {
+            Table::Disks | Table::DisksHeader => {
                 self.table = Table::Disks;
                 self.disk(line, out)
             }

@@ -19,6 +19,17 @@ use crate::together::Columns;
 use crate::together::printed::{self, Printed};
 use crate::{Line, Parser, fields, net, prompt};
 
+/// What is above the table, in the languages of net-tools.
+const TITLES: [&str; 7] = [
+    "Kernel Interface table",
+    "Kernel-Schnittstellentabelle",
+    "Table d'interfaces noyau",
+    "Tabela de Interfaces do Kernel",
+    "Tabulka rozhraní v jádru",
+    "Tuuma liideste tabel",
+    "カーネルインタフェーステーブル",
+];
+
 pub(crate) const FORMAT: Format = Format {
     name: "netstat-i",
     tool: "netstat",
@@ -427,7 +438,7 @@ impl Parser for Interfaces {
             self.reports.ends();
             return Line::Noise;
         }
-        if text == b"Kernel Interface table" {
+        if TITLES.iter().any(|title| text == title.as_bytes()) {
             self.reports.ends();
             return Line::Noise;
         }

@@ -387,8 +387,9 @@ impl Parser for Protocols {
                 self.sentence(found);
                 return Line::Data;
             }
-            // A heading of sentences.
-            if line.trim_ascii_end().ends_with(b":") {
+            // A heading of sentences; some languages have no colon.
+            let is_titled = memchr::memmem::find(line, b"Histogram").is_some();
+            if line.trim_ascii_end().ends_with(b":") || is_titled {
                 let text = String::from_utf8_lossy(line);
                 let indent = text.chars().take_while(|c| c.is_whitespace());
                 let indent = indent.map(|c| if c == '\t' { 8 } else { 1 }).sum();

@@ -10,7 +10,7 @@
 //!   PID USER      PR  NI    VIRT    RES    SHR S %CPU %MEM     TIME+ COMMAND
 //! ```
 //!
-//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`. Those of nine
+//! In other languages some names are translated: `MiB Spch:`, `ZEIT+ BEFEHL`. Those of eleven
 //! translations of procps-ng 4 are known.
 //!
 //! `%CPU` of a task is of one processor (the tool's "Irix mode", its default), unless what `TIME+`
@@ -35,7 +35,8 @@ use crate::{Line, Parser, fields};
 use follows::{Iteration, SetOff};
 use memory::Memory;
 use text::{
-    after_colon, clock_seconds, column_of, is_tasks, is_threads, of, pairs, rest_from, size_of,
+    after_colon, clock_seconds, column_of, is_tasks, is_threads, of, pairs, polish_tasks,
+    rest_from, size_of,
 };
 
 const KIB: f64 = 1024.0;
@@ -288,7 +289,7 @@ impl Top {
     fn counts(&mut self, line: &[u8], out: &mut Out) -> Line {
         let threads = is_threads(line);
         self.threads = threads;
-        let Some(pairs) = pairs(after_colon(line)) else {
+        let Some(pairs) = polish_tasks(line).or_else(|| pairs(after_colon(line))) else {
             return Line::Unknown;
         };
         let none = out.word(b"");

@@ -13,7 +13,7 @@ pub(super) fn after_colon(line: &[u8]) -> &[u8] {
 
 /// Units that stand before a line of sizes, as translations have them, too (`KB` is Brazilian for
 /// `KiB`, `Kio` Romanian, `КіБ` Ukrainian).
-const UNITS: [(&str, i32); 15] = [
+const UNITS: [(&str, i32); 18] = [
     ("KiB ", 1),
     ("MiB ", 2),
     ("GiB ", 3),
@@ -29,6 +29,9 @@ const UNITS: [(&str, i32); 15] = [
     ("КіБ ", 1),
     ("МіБ ", 2),
     ("ГіБ ", 3),
+    ("კიბ ", 1),
+    ("მიბ ", 2),
+    ("გიბ ", 3),
 ];
 
 /// Bytes of the unit that the text begins with, and what follows it.
@@ -57,8 +60,10 @@ pub(super) fn size_of(line: &[u8]) -> Option<&'static str> {
     let label = label.strip_suffix(b":")?;
     let label = unit(label).map_or(label, |(_, rest)| rest);
     match std::str::from_utf8(label).ok()?.trim() {
-        "Mem" | "Spch" | "mem" | "RAM" | "Minn" | "메모리" | "Пам" => Some("memory"),
-        "Swap" | "Éch" | "Intercambio" | "swap" | "Växl" | "스  왑" | "Своп" => {
+        "Mem" | "Spch" | "mem" | "RAM" | "Minn" | "메모리" | "Пам" | "BNhớ" => {
+            Some("memory")
+        }
+        "Swap" | "Éch" | "Intercambio" | "swap" | "Växl" | "스  왑" | "Своп" | "TĐổi" | "სვაპი" => {
             Some("swap")
         }
         _ => None,
@@ -66,7 +71,7 @@ pub(super) fn size_of(line: &[u8]) -> Option<&'static str> {
 }
 
 /// Labels of the line that counts tasks, or threads.
-const TASKS: [&str; 9] = [
+const TASKS: [&str; 11] = [
     "Tasks:",
     "Tâches:",
     "Tareas:",
@@ -76,6 +81,9 @@ const TASKS: [&str; 9] = [
     "Sarcini:",
     "Завдання:",
     "任务:",
+    "Tác vụ:",
+    // Polish has the numbers behind their names.
+    "Zadania:razem:",
 ];
 const THREADS: [&str; 6] = [
     "Threads:",
@@ -153,12 +161,32 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
             None => scaled_decimal(value.as_bytes(), KIB)?,
         };
         let after = after.trim_start();
-        let is_name = |c: char| c.is_alphabetic() || matches!(c, '/' | ' ');
+        let is_name = |c: char| c.is_alphabetic() || matches!(c, '/' | ' ' | '(' | ')');
         let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
         found.push((english(after[..end].trim()).to_owned(), value));
         rest = &after[end..];
     }
     found.iter().any(|(_, v)| !v.is_nan()).then_some(found)
+}
+
+/// `Zadania:razem:  75, działających:   1, śpiących:  73, zatrzymanych:   0, zombie: 1`, which is cut
+/// where the terminal was narrow.
+pub(super) fn polish_tasks(line: &[u8]) -> Option<Vec<(String, f64)>> {
+    let text = std::str::from_utf8(line).ok()?.strip_prefix("Zadania:")?;
+    let pair = |part: &str| {
+        let (name, value) = part.split_once(':')?;
+        let name = match name.trim() {
+            "razem" => "total",
+            "działających" => "running",
+            "śpiących" => "sleeping",
+            "zatrzymanych" => "stopped",
+            "zombie" => "zombie",
+            _ => return None,
+        };
+        Some((name.to_owned(), whole(value.trim().as_bytes())? as f64))
+    };
+    let found: Vec<(String, f64)> = text.split(',').map_while(pair).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 /// The English name of what is so much, as procps-ng's translations have it: German, French, Spanish,
@@ -173,7 +201,9 @@ fn english(name: &str) -> &str {
     }
     let first = name.split(' ').next().unwrap_or(name);
     match first {
-        "gesamt" | "razem" | "totalt" | "총계" | "загал" | "загалом" => "total",
+        "gesamt" | "razem" | "totalt" | "총계" | "загал" | "загалом" | "tổng" => {
+            "total"
+        }
         "frei" | "libr" | "libre" | "wolne" | "fritt" | "잔여" | "liberă" | "вільн" | "віль" => {
             "free"
         }
@@ -181,16 +211,15 @@ fn english(name: &str) -> &str {
             "used"
         }
         "verfü" | "dispo" | "dispon" | "dost" | "tillg" | "가용" | "дост" => "avail",
-        "Puff/Cache" | "tamp/cache" | "búf/caché" | "buf/cache" | "버퍼/캐시" | "буф/кеш" => {
-            "buff/cache"
-        }
-        "ejecutar" | "körande" | "실행" | "rulând" | "працює" => "running",
-        "hibernar" | "dormindo" | "sovande" | "대기" | "dormind" | "приспано" => {
+        // Cut at the end of the line.
+        "buff/cac" | "buff/cach" | "Puff/Cache" | "tamp/cache" | "búf/caché" | "buf/cache"
+        | "버퍼/캐시" | "буф/кеш" => "buff/cache",
+        "ejecutar" | "körande" | "실행" | "rulând" | "працює" | "chạy" => "running",
+        "hibernar" | "dormindo" | "sovande" | "대기" | "dormind" | "приспано" | "ngủ" => {
             "sleeping"
         }
-        "arrêté" | "detener" | "parado" | "stoppade" | "멈춤" | "oprit" | "зупинено" => {
-            "stopped"
-        }
+        "arrêté" | "detener" | "parado" | "stoppade" | "멈춤" | "oprit(e)" | "зупинено"
+        | "dừng" => "stopped",
         "zumbi" | "좀비" | "zombi" | "зомбі" => "zombie",
         "ut" | "usuario" | "uż" | "an" => "us",
         "sist" => "sy",

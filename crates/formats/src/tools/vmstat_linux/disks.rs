@@ -3,7 +3,52 @@
 use super::Vmstat;
 use crate::disk::layer;
 use crate::out::Out;
+use crate::recognise::Head;
 use crate::{Line, fields, numbers};
+
+/// The line of dashes above a header, whose titles are those of procps's languages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Banner {
+    System,
+    Disks,
+}
+
+impl Banner {
+    /// `procs -----memory---- ---swap-- -----io---- -system-- ------cpu-----`, or of -d
+    /// `disk- ------reads------ ------writes----- -----IO------`.
+    pub(super) fn of(words: &[&[u8]]) -> Option<Banner> {
+        let (first, others) = words.split_first()?;
+        let has_dashes = |word: &&&[u8]| word.windows(2).any(|w| w == b"--");
+        let dashed = others.iter().filter(has_dashes).count();
+        // Some titles are of two words.
+        let is_banner = !first.is_empty() && dashed >= 3 && dashed + 1 >= others.len();
+        let name = String::from_utf8_lossy(first).to_lowercase();
+        let is_disks = ["dis", "dys", "дис", "đĩa"]
+            .iter()
+            .any(|n| name.starts_with(n));
+        match is_banner {
+            _ if first.starts_with(b"procs") || first.starts_with(b"--procs") => {
+                Some(Banner::System)
+            }
+            false => None,
+            true if is_disks => Some(Banner::Disks),
+            true => name.contains(char::is_alphabetic).then_some(Banner::System),
+        }
+    }
+}
+
+/// Whether a report of `-d` begins in the text: its line of dashes, and two lines below it a device.
+pub(super) fn begins(head: &Head) -> bool {
+    let lines: Vec<&[u8]> = head.lines().collect();
+    lines.windows(3).any(|three| {
+        let words: Vec<&[u8]> = fields(three[0]).collect();
+        let row: Vec<&[u8]> = fields(three[2]).collect();
+        Banner::of(&words) == Some(Banner::Disks)
+            && row
+                .get(1..11)
+                .is_some_and(|f| numbers(f.iter().copied()).is_some())
+    })
+}
 
 impl Vmstat {
     /// A row of `-d`.
