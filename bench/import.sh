@@ -55,3 +55,12 @@ for _ in {1..10}; do cat "$text"; done \
     | /usr/bin/time -f %M -o "$made/peak" \
         "$sonde" import --as iostat-solaris --every 1s --processors 4 -o "$made/pipe" - >/dev/null 2>&1
 result import.pipe "MB resident, a gigabyte in a pipe" "$(calc "$(tail -1 "$made/peak") / 1e3")" '<= 150'
+
+# A loop's output of three tools, whose lines are told apart.
+mixed=$root/target/bench/mixed.txt
+[ -f "$mixed" ] || gawk -f "$root/bench/mixed.awk" >"$mixed"
+seconds=$(for ((i = 0; i < rounds; i++)); do
+    seconds_of "$sonde" import "$mixed" --every 1s -o "$made/mixed$i"
+    rm -rf "${made:?}/mixed$i"
+done | median)
+result import.mixed "MB/s, three tools in one file" "$(calc "$(stat -c %s "$mixed") / 1e6 / $seconds")"

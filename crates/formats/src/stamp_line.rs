@@ -85,9 +85,6 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
     }
     let western = western(line);
     let line = western.as_deref().map_or(line, str::as_bytes);
-    if has_lost_half(line) {
-        return Ok(None);
-    }
     let decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);
     let start = line.iter().position(|b| !decoration(b));
     let end = line.iter().rposition(|b| !decoration(b));
@@ -105,7 +102,8 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
         }
     }
     let parts: Vec<&[u8]> = fields(rest).collect();
-    of_parts(&parts, options)
+    let found = of_parts(&parts, options)?;
+    Ok(found.filter(|_| !has_lost_half(line)))
 }
 
 /// The time that these words tell, and no more than that.

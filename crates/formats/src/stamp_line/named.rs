@@ -7,26 +7,11 @@ use super::{clock, is_zone_name, offset, stamp};
 use crate::number;
 use crate::time::{DateOrder, Options, Refused, Stamp, date};
 
-/// What stands between the parts of a date and says nothing.
+/// What stands between the parts of a date and says nothing; the last are of Vietnamese days and years.
+#[rustfmt::skip]
 const BETWEEN: [&str; 18] = [
-    "Uhr",
-    "de",
-    "del",
-    "d",
-    "m",
-    "gada",
-    "г",
-    "წლის",
-    "kl", // As Vietnamese has days and years:
-    "năm",
-    "thứ",
-    "hai",
-    "ba",
-    "tư",
-    "sáu",
-    "bảy",
-    "chủ",
-    "nhật",
+    "uhr", "de", "del", "d", "m", "gada", "г", "წლის", "kl",
+    "năm", "thứ", "hai", "ba", "tư", "sáu", "bảy", "chủ", "nhật",
 ];
 
 /// What the words of a line tell, as far as they went.
@@ -169,7 +154,7 @@ impl<'a> Words<'a> {
             self.counts_months = true;
             return Some(());
         }
-        if BETWEEN.iter().any(|b| b.to_lowercase() == lower) {
+        if BETWEEN.contains(&&lower[..]) {
             return Some(());
         }
         self.zones += usize::from(is_zone);
