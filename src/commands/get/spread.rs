@@ -197,7 +197,7 @@ fn notes(run: &Run, answer: &Answer, spreads: &Spreads, refused: bool) -> Vec<St
 }
 
 /// The field `quantiles` (`docs/reference/json.md`).
-pub(super) fn json(run: &Run, answer: &Answer, spreads: &Spreads) -> Value {
+pub(crate) fn json(run: &Run, answer: &Answer, spreads: &Spreads) -> Value {
     let words = answer.by.iter().filter(|b| b.number.is_none());
     let names: Vec<&String> = words.map(|b| &b.name).collect();
     let of_group = |spread: &Spread| {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use analysis::contents::{Held, contents};
 use analysis::findings::{self, Finding, Look};
 use analysis::limit::Limit;
-use analysis::quantiles::{self, Distribution, Spread};
+use analysis::quantiles::{self, Distribution, Spreads};
 use analysis::scan::KeyValue;
 use analysis::{Answer, Group};
 use run::Run;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::screen;
 use super::told::{self, Latency};
+use crate::commands::get::spread;
 use crate::commands::list::length;
 
 /// Single numbers of the screen: name and expression.
@@ -114,7 +115,7 @@ pub(crate) struct Summary {
     numbers: BTreeMap<&'static str, (Option<f64>, f64)>,
     groups: BTreeMap<&'static str, Rc<Answer>>,
     /// Of [`TAILS`].
-    tails: BTreeMap<&'static str, Vec<Spread>>,
+    tails: BTreeMap<&'static str, (Rc<Answer>, Spreads)>,
     /// What benchmarks told of their latencies, by job and operation.
     pub(super) told: BTreeMap<[String; 2], Latency>,
     /// What else an imported run has numbers of.
@@ -173,10 +174,10 @@ impl Summary {
 
     /// The distribution of the group whose key is `key`.
     pub(super) fn spread(&self, name: &str, key: &[&str]) -> Option<&Distribution> {
-        let mut spreads = self.tails.get(name).into_iter().flatten();
-        spreads
-            .find(|spread| spread.key == key)
-            .map(|spread| &spread.whole)
+        let (_, spreads) = self.tails.get(name)?;
+        let mut spreads = spreads.groups.iter();
+        let found = spreads.find(|spread| spread.key == key)?;
+        Some(&found.whole)
     }
 
     /// 99 % of the group whose key is `key` had at most this; NaN where that is not known.
@@ -217,8 +218,8 @@ impl Summary {
     pub(super) fn has(&self, name: &str) -> bool {
         let means = self.groups.get(name).map_or(&[][..], |a| &a.groups);
         let any = means.iter().any(|group| group.mean.is_finite());
-        let spreads = self.tails.get(name).into_iter().flatten();
-        any || spreads.map(|spread| spread.whole.total).sum::<f64>() > 0.0
+        let spreads = self.tails.get(name).map_or(&[][..], |(_, s)| &s.groups);
+        any || spreads.iter().map(|spread| spread.whole.total).sum::<f64>() > 0.0
     }
 }
 
@@ -267,7 +268,7 @@ pub(crate) fn summary(run: &Run) -> Summary {
     let tails = TAILS.iter().filter_map(|(name, e)| {
         let answer = look.summary(e)?;
         let spreads = quantiles::of(run, &answer).ok()??;
-        Some((*name, spreads.groups))
+        Some((*name, (answer, spreads)))
     });
     let tails = tails.collect();
     let findings = findings::find(&look);
@@ -343,6 +344,18 @@ pub(crate) fn json(run: &Run, summary: &Summary) -> Value {
         ))
     };
     let breakdowns: serde_json::Map<String, Value> = GROUPS.iter().filter_map(breakdown).collect();
+    let distribution = |(name, (answer, spreads)): (&&str, &(Rc<Answer>, Spreads))| {
+        let quantiles = spread::json(run, answer, spreads);
+        let value = json!({"expr": answer.text, "quantiles": quantiles});
+        ((*name).to_owned(), value)
+    };
+    let distributions: serde_json::Map<String, Value> =
+        summary.tails.iter().map(distribution).collect();
+    let told = summary
+        .told
+        .iter()
+        .map(|([job, op], told)| json!({"job": job, "op": op, "mean": told.mean, "p99": told.p99}));
+    let told: Vec<Value> = told.collect();
     let limits: Vec<Value> = summary
         .limits
         .iter()
@@ -364,6 +377,8 @@ pub(crate) fn json(run: &Run, summary: &Summary) -> Value {
         "findings": findings,
         "numbers": numbers,
         "breakdowns": breakdowns,
+        "distributions": distributions,
+        "told": told,
         "problems": summary.problems,
     })
 }
