@@ -10,7 +10,8 @@ use surfaces::part::Part;
 use surfaces::table::{Align, Cell, Table};
 
 use super::gather::Summary;
-use super::screen::{MOST, WIDTH, table, value};
+use super::screen::WIDTH;
+use super::subjects::{MOST, table, value};
 use super::told::Latency;
 use crate::commands::get::contents;
 use crate::output::{counted, one_line};

@@ -5,6 +5,7 @@ mod found;
 mod gather;
 mod imported;
 mod screen;
+mod subjects;
 mod told;
 
 use std::path::{Path, PathBuf};
