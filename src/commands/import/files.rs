@@ -6,25 +6,23 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use formats::{Beside, Format, Head, Import, NO_PROCESSORS, Options, Refused, Report};
+use formats::{Beside, Head, Import, NO_PROCESSORS, Options, Refused, Report};
 use run::rows::TableId;
 use run::seal::SealError;
 use run::write::Making;
 use run::{Nanos, Sink, Words, catalog};
 use rustix::process::Signal;
 
-use super::inputs::{self, Cut, Input};
+use super::begun::{Begun, HEAD, Why, begin, open_as};
+use super::inputs::{self, Input};
 use super::overlap::{self, Better, Filled, choose};
 use super::packed::first_bytes;
 use super::parts::look_at_all;
 use super::report::{Told, conclude, cut_off, not_read};
-use super::{Known, NotKnown, Wanted};
+use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
 use crate::output;
-
-/// Bytes at a file's beginning by which its format is recognised.
-const HEAD: usize = 1 << 20;
 
 /// Bytes of text whose rows are handed on together.
 const TOGETHER: usize = 1 << 20;
@@ -206,18 +204,6 @@ fn not_written(wanted: &Wanted, error: &SealError) -> Failure {
     Failure::work(format!("{}: {error}", wanted.output.display()))
 }
 
-/// Why a file is not imported.
-pub(super) enum Why {
-    /// It is of no known format.
-    Unknown(String),
-    /// It is of a format, or of several, and something is missing.
-    Refused(String),
-    /// It cannot be read: the disk, the compression, the tool that reads it.
-    Unreadable(std::io::Error),
-    /// What it was read for failed.
-    Failed(Failure),
-}
-
 impl Told {
     fn tell_cut(&mut self, file: &Looked<'_>) {
         if file.cut {
@@ -235,86 +221,6 @@ impl Told {
         }
         Ok(())
     }
-}
-
-/// A file whose format is known.
-pub(super) struct Begun {
-    text: Box<dyn Read + Send>,
-    /// Its first bytes.
-    first: Vec<u8>,
-    pub(super) head: Head,
-    format: Known,
-    cut: Cut,
-    /// What is to be known of its text.
-    note: Option<&'static str>,
-    /// Formats of which it has outputs in turn, if they are several and none was asked for.
-    pub(super) together: Vec<&'static Format>,
-}
-
-/// Opens a file and recognises it by its first bytes.
-pub(super) fn begin(wanted: &Wanted, input: &Input) -> Result<Begun, Why> {
-    let mut text = input.open().map_err(Why::Unreadable)?;
-    let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
-    let head = Head::named(&first, &input.name);
-    let together = match wanted.format {
-        None => formats::together(&head),
-        Some(_) => vec![],
-    };
-    let format = match (wanted.recognise(&head), &together[..]) {
-        (Err(NotKnown { looks_known, .. }), [first, ..]) if looks_known => Ok(Known::Listed(first)),
-        (found, _) => found,
-    };
-    let format = format.map_err(|not| match not {
-        NotKnown { why, looks_known } if looks_known => Why::Refused(why),
-        NotKnown { why, .. } if wanted.format.is_some() => Why::Unknown(why),
-        NotKnown { why, .. } => {
-            let behind = result_behind(&first, &mut text);
-            behind.map_or(Why::Unknown(why), Why::Refused)
-        }
-    })?;
-    Ok(Begun {
-        cut: text.cut(),
-        note: text.note,
-        text: Box::new(text),
-        first,
-        head,
-        format,
-        together,
-    })
-}
-
-/// Opens a file whose format is known.
-pub(super) fn open_as(input: &Input, format: Known) -> Result<Begun, Why> {
-    let mut text = input.open().map_err(Why::Unreadable)?;
-    let first = first_bytes(&mut text, HEAD).map_err(Why::Unreadable)?;
-    Ok(Begun {
-        head: Head::named(&first, &input.name),
-        cut: text.cut(),
-        note: text.note,
-        text: Box::new(text),
-        first,
-        format,
-        together: vec![],
-    })
-}
-
-/// So much of a file of no known format is searched for the result of a benchmark.
-const SEARCHED: usize = 32 << 20;
-
-/// What is behind other text, as what a build printed: it is not taken without being asked for, for
-/// what is before it would be told line by line.
-fn result_behind(first: &[u8], rest: &mut dyn Read) -> Option<String> {
-    let mut all = first.to_vec();
-    all.extend(first_bytes(rest, SEARCHED).ok()?);
-    let found = formats::find_workload(&all);
-    let result = found.first()?;
-    let before = all.get(..result.bytes.start)?;
-    let line = before.split(|b| *b == b'\n').count();
-    let name = result.format.name;
-    Some(format!(
-        "from line {line} on it has what {name} is, behind other text\n\
-         hint: --as {name} takes it and tells the lines before"
-    ))
 }
 
 pub(super) fn look<'i>(

@@ -1,5 +1,6 @@
 //! `sonde import`: what other tools printed becomes a run.
 
+mod begun;
 mod converted;
 mod files;
 mod inputs;

@@ -2,7 +2,8 @@
 
 use formats::{Beside, Format, Options};
 
-use super::files::{Looked, Why, begin, look, open_as};
+use super::begun::{Why, begin, open_as};
+use super::files::{Looked, look};
 use super::inputs::Input;
 use super::{Known, Wanted};
 use crate::commands::record::signals::Signals;
