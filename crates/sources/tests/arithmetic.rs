@@ -85,6 +85,7 @@ fn the_programs_find_the_cells_of_the_grid() {
 #[test]
 fn the_nearest_end_is_the_nearest() {
     const PLACES: usize = 18;
+    const NO_END: u64 = 1 << 62;
     let mut state = 1_u64;
     let mut next = |below: u64| {
         // Knuth's linear congruential generator.
@@ -101,18 +102,27 @@ fn the_nearest_end_is_the_nearest() {
                 next(1 << smaller)
             }));
         }
+        // Some where nothing has ended yet, as disks begin.
+        for _ in 0..20 {
+            let mut places = std::array::from_fn(|_| next(1 << power));
+            places[2 + next(16) as usize..].fill(NO_END);
+            cases.push(places);
+        }
     }
     let main = "u64 at, end, ends[ENDS];\n\
         while (scanf(\"%llu %llu\", &at, &end) == 2) {\n\
             for (int i = 0; i < ENDS; i++)\n\
                 scanf(\"%llu\", &ends[i]);\n\
+            for (int i = 0; i < ENDS; i++)\n\
+                ends[i] = -ends[i];\n\
             printf(\"%lld\\n\", nearest(at, end, ends));\n\
         }";
     let words = cases.iter().flatten().map(|v| format!("{v}\n")).collect();
     let found = said("disk_nearest.h", main, words);
     assert_eq!(found.len(), cases.len());
     for ([at, ends @ ..], found) in cases.iter().zip(found) {
-        let mut distances = ends.iter().map(|end| *at as i64 - *end as i64);
+        let known = ends.iter().filter(|end| **end != NO_END);
+        let mut distances = known.map(|end| *at as i64 - *end as i64);
         assert!(
             distances.clone().any(|d| d == found),
             "{at} {ends:?}: {found}"

@@ -38,7 +38,7 @@ struct device {
     u64 state __attribute__((aligned(64))); /* ns << 16 | I/Os under way */
     u64 end;
     u64 turn;
-    u64 ends[ENDS];
+    u64 ends[ENDS]; /* negative: see nearest */
 } __attribute__((aligned(64)));
 
 struct sums {
@@ -138,7 +138,7 @@ ONCE u32 take_place(u64 key, u64 name, u32 place)
         return was == key;
 #pragma unroll
     for (int i = 0; i < ENDS; i++)
-        device->ends[i] = NO_END;
+        device->ends[i] = -NO_END;
     read_kernel_text(device->name, sizeof(device->name), (void *)name);
     /* The recorder sees it after the rest. */
     __sync_fetch_and_add(&device->ready, 1);

@@ -152,7 +152,7 @@ INLINE void measure_here(struct device *device, struct slot *slot, u64 sector, u
     slot->distance = sector - device->end;
     slot->nearest = nearest(sector, device->end, device->ends);
     device->end = sector + sectors;
-    device->ends[device->turn++ & (ENDS - 1)] = sector + sectors;
+    device->ends[device->turn++ & (ENDS - 1)] = -(sector + sectors);
 }
 
 /* The same for bios, as a function of its own (see HERE). */
