@@ -1,13 +1,14 @@
 //! `stress-ng --metrics` and `--metrics-brief`: what each kind of stressor did.
 //!
 //! A bogo operation is what one round of a stressor does: those of different stressors do not
-//! compare. Columns are named by two lines of a heading, which newer versions make longer.
+//! compare. Columns are named by two lines of a heading, which newer versions make longer. `--log-brief`,
+//! and who pastes the table, leave out what is before each line; `--timestamp` puts a time there.
 
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::time::Stamp;
+use crate::time::{Stamp, time_of_day};
 use crate::workload::{Done, UNKNOWN, Work, instance};
 use crate::{Line, Parser, prompt};
 
@@ -16,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "stress-ng",
     systems: "all that stress-ng runs on",
     help: "bogo operations of each stressor, and the processor time that they took",
-    recognised: "a line `stress-ng: info: [123] stressor bogo ops real time …`",
+    recognised: "a line `stressor bogo ops real time …`, perhaps behind `stress-ng: metrc: [123]`",
     yields: &["workload"],
     example: "\
 stress-ng: info:  [2383] dispatching hogs: 1 cpu, 1 vm
@@ -28,7 +29,7 @@ stress-ng: metrc: [2383] vm                 7028      1.14      0.08      0.11  
     recognise: |head: &Head| {
         let is_heading = |line: &[u8]| {
             let text = String::from_utf8_lossy(line);
-            message(&text).is_some_and(is_heading)
+            is_heading(message(&text).unwrap_or(text.trim()))
         };
         if head.lines().any(is_heading) { 92 } else { 0 }
     },
@@ -38,6 +39,10 @@ stress-ng: metrc: [2383] vm                 7028      1.14      0.08      0.11  
 /// What follows `stress-ng: metrc: [2383]`.
 fn message(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("stress-ng: ")?;
+    // `23:32:16.52`.
+    let timed = rest.split_once(' ');
+    let timed = timed.filter(|(time, _)| time_of_day(time.as_bytes(), None).is_some());
+    let rest = timed.map_or(rest, |(_, rest)| rest);
     let (level, rest) = rest.split_once(": ")?;
     let is_level = matches!(
         level.trim(),
@@ -60,7 +65,7 @@ fn message(text: &str) -> Option<&str> {
 }
 
 fn is_heading(message: &str) -> bool {
-    message.starts_with("stressor ") && message.contains("bogo ops")
+    message.starts_with("stressor ") && message.contains("bogo ops real time")
 }
 
 /// The first columns, as all versions have them: bogo operations, and seconds.
@@ -180,6 +185,37 @@ impl StressNg {
     }
 }
 
+/// Whether a stressor's name and several of its numbers are there.
+fn is_like_a_row(message: &str) -> bool {
+    let mut cells = message.split_whitespace().skip(1);
+    let mut is_number = || cells.next().is_some_and(|c| number(c.as_bytes()).is_some());
+    is_number() && is_number() && is_number()
+}
+
+/// The second line of the heading, and what `--log-brief` says around the table.
+fn is_about_the_run(message: &str) -> bool {
+    let begins = [
+        "(secs)",
+        "setting to a ",
+        "passed: ",
+        "failed: ",
+        "skipped: ",
+        "for a ",
+        "load average: ",
+        "metrics-check: ",
+        "metrics untrustworthy: ",
+    ];
+    let holds = [
+        "available CPU time",
+        "user time",
+        "system time",
+        "total time",
+        "unsuccessful run",
+        "bogo-ops",
+    ];
+    begins.iter().any(|b| message.starts_with(b)) || holds.iter().any(|h| message.contains(h))
+}
+
 /// `1.98s`, `60.05s (1 min, 0.05 secs)`, or newer `1 min, 0.05 secs`.
 fn length(text: &str) -> Option<f64> {
     let first = text.split_whitespace().next()?;
@@ -206,9 +242,10 @@ impl Parser for StressNg {
         let Ok(text) = std::str::from_utf8(line) else {
             return Line::Unknown;
         };
-        let Some(message) = message(text) else {
-            let known = text.trim().is_empty() || prompt::is_chatter(line);
-            return if known { Line::Noise } else { Line::Unknown };
+        let bare = text.trim();
+        let is_said = message(text).is_some();
+        let Some(message) = message(text).or((!bare.is_empty()).then_some(bare)) else {
+            return Line::Noise;
         };
         if message.starts_with("dispatching hogs:") {
             if !self.rows.is_empty() {
@@ -237,7 +274,13 @@ impl Parser for StressNg {
             return Line::Data;
         }
         // What else it says is about the run, not of its numbers.
-        Line::Noise
+        let is_row = self.headed && is_like_a_row(message);
+        let is_of_it = is_said || is_about_the_run(message) || prompt::is_chatter(line);
+        if is_of_it && !is_row {
+            Line::Noise
+        } else {
+            Line::Unknown
+        }
     }
 
     fn run_ends(&mut self, out: &mut Out) -> bool {

@@ -27,7 +27,7 @@ use crate::stamp_line::stamp_of;
 use crate::time::{Refused, Stamp};
 use crate::tools::collectl::interrupts::Told;
 use crate::tools::collectl::protocols::Protocols;
-use crate::{Line, Parser, fields, numbers};
+use crate::{Line, Parser, fields};
 
 /// Tables that files of `/proc` fill.
 pub(crate) const TABLES: &[&str] = &[
@@ -87,7 +87,9 @@ fn recognise(head: &Head) -> u8 {
             [b"proc3", b"22", ..] if all.len() == 24 => 90,
             [b"Tcp:", b"RtoAlgorithm", ..] | [b"TcpExt:", b"SyncookiesSent", ..] => 88,
             [cpu, ref ticks @ ..] if cpu.starts_with(b"cpu") && ticks.len() >= 7 => {
-                numbers(ticks.iter().copied()).map_or(0, |_| 70)
+                // Ticks are whole: of what stress-ng says of its stressor `cpu` seconds are not.
+                let are_whole = ticks.iter().all(|t| whole(t).is_some());
+                if are_whole { 70 } else { 0 }
             }
             _ if interrupts::is_header(&all) => 72,
             _ if counted::is_disk(&all) || softnet::Taken::of(&all).is_some() => 75,
