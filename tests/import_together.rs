@@ -363,3 +363,31 @@ root           9  0.0  0.0      0     0 ?        S    10:00   0:00 kworker/0:5
     all_is_read(&dir, "processes", &text, &options, &["ps", "top"]);
     fs::remove_dir_all(dir).unwrap();
 }
+
+/// A command line is of what it printed: its interval is none of the output's above it.
+#[test]
+fn a_command_line_between_two_tools_is_of_the_lower_one() {
+    let dir = scratch("import-together-commands");
+    let header = VMSTAT.split_inclusive('\n').take(2).collect::<String>();
+    let rows = VMSTAT.split_inclusive('\n').skip(2).collect::<String>();
+    let text = format!(
+        "Fri Nov 27 15:50:00 UTC 2026\n$ vmstat 10 2\n{header}{rows}$ iostat 5 2\n{IOSTAT}\
+         $ vmstat 1 2\n{header}{rows}"
+    );
+    all_is_read(
+        &dir,
+        "commands",
+        &text,
+        &[],
+        &["iostat-linux", "vmstat-linux"],
+    );
+    // 300 a second, of ten seconds and of one.
+    assert_eq!(total(&dir, "commands", "system.context_switches"), 3300.0);
+    let alone = format!(
+        "$ uptime\n 10:00:00 up 10 days, load average: 0.10, 0.20, 0.30\n$ vmstat 5 2\n{header}{rows}"
+    );
+    fs::write(dir.join("alone.txt"), alone).unwrap();
+    let out = import(&dir, &["alone.txt", "-o", "alone"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(total(&dir, "alone", "system.context_switches"), 1500.0);
+}

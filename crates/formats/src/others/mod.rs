@@ -10,6 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
+use crate::echo;
 use crate::list::Format;
 use crate::out::Came;
 use crate::page::begins_document;
@@ -133,6 +134,13 @@ fn outputs(
     }
 }
 
+/// Whether the line is a command line of that tool, behind a prompt or by itself.
+fn is_command(line: &[u8], tool: &str) -> bool {
+    let program = tool.split(' ').next().unwrap_or(tool);
+    memchr::memmem::find(line, program.as_bytes()).is_some()
+        && echo::command(line, program).is_some()
+}
+
 impl Others {
     /// For a text of that format that begins so, if it has lines of others.
     pub(crate) fn among(own: &'static Format, head: &Head) -> Option<Others> {
@@ -186,6 +194,11 @@ impl Others {
             return None;
         }
         let window: Vec<&[u8]> = self.held.iter().map(|h| &h.line[..]).collect();
+        if self.now.is_some() && is_command(window[0], self.own.tool) {
+            // What it tells, as the interval, is of the output below.
+            self.now = None;
+            self.above.clear();
+        }
         if self.headings.are_begun_by(window[0]) {
             // The line below the last of the present output.
             let mut lines: Vec<&[u8]> = self.above.iter().map(|line| &line[..]).collect();
