@@ -4,7 +4,7 @@
 use run::Nanos;
 
 use super::{GAP, Out, Sample, Since};
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 
 /// A report that comes after so many intervals, and so many seconds, is the first of another output,
 /// or the tool was stopped meanwhile.
@@ -23,6 +23,10 @@ pub(super) struct Order {
     begins_since_boot: bool,
     /// An output above told of the present report's time.
     told: bool,
+    /// The report before was a mean since boot.
+    since_boot: bool,
+    /// By how much the report before was put later than the text has it, behind one of the same time.
+    ahead: Nanos,
     /// Rows of times that an output above tells of, and the line of the first.
     left_out: u64,
     first_line: u64,
@@ -32,6 +36,11 @@ impl Order {
     /// When the last report ended, or will have ended.
     pub(super) fn last(&self) -> Option<Nanos> {
         self.last
+    }
+
+    /// By how much the report before is later than the text has it.
+    pub(super) fn ahead(&self) -> Nanos {
+        self.ahead
     }
 
     /// Whether the present report is told twice, which is over then.
@@ -50,6 +59,11 @@ impl Out {
             return;
         };
         let before = self.order.last.replace(now);
+        let is_again = before == Some(now)
+            || self.order.ahead > 0 && before.is_some_and(|b| b <= now) && self.before >= Some(now);
+        if let Some(sample) = &mut self.sample {
+            sample.again = is_again && sample.stamp.is_some() && !self.order.since_boot;
+        }
         if let Some(before) = before.filter(|before| now < *before) {
             let from = self.order.from.unwrap_or(before);
             self.order.above.push((from, before));
@@ -58,6 +72,34 @@ impl Out {
         self.order.from.get_or_insert(now);
         let above = &self.order.above;
         self.order.told = above.iter().any(|(a, b)| (*a..=*b).contains(&now));
+    }
+
+    /// Of a report that has the time of the one before it, as times in whole seconds are where the tool
+    /// prints more often, or a moment early: it comes an interval later. Together the levels of both would
+    /// be twice as high.
+    pub(super) fn part(&mut self, sample: &mut Sample) {
+        self.order.since_boot = sample.since_boot;
+        // Of one whose length is told nothing is to be known.
+        let is_again = sample.again && !sample.since_boot && sample.spans.is_none();
+        let (Some(stamp), true) = (sample.stamp, is_again) else {
+            self.order.ahead = 0;
+            return;
+        };
+        let (Some(every), Some(before)) = (self.options.every.or(self.stated), self.before) else {
+            self.refuse(Refused(
+                "several reports have the same time: how far apart they are is not known\n\
+                 hint: say it, as --every 500ms"
+                    .into(),
+            ));
+            return;
+        };
+        let now = before.saturating_add((every * 1e9).round() as Nanos);
+        self.order.ahead = now.saturating_sub(stamp);
+        sample.stamp = Some(now);
+        self.note(
+            "a report that has the time of the one before it is put an interval later: its times are in \
+             whole seconds",
+        );
     }
 
     /// When the sample ends, if its time is one that the text told, or so many intervals after that.

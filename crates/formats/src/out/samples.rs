@@ -108,7 +108,7 @@ impl Out {
         self.finish_sample();
         self.state_next();
         if let (Some(now), Some(before)) = (stamp, self.before)
-            && now < before.saturating_sub(slack)
+            && now < before.saturating_sub(slack.max(self.order.ahead()))
         {
             self.note(BACK);
         }
@@ -129,6 +129,7 @@ impl Out {
             broken: self.before.is_none() && self.held.is_empty(),
             missing: std::mem::take(&mut self.missing),
             lost: false,
+            again: false,
             logged,
             came: self.came.filter(|_| stamp.is_none()),
         });

@@ -23,6 +23,7 @@ impl Out {
             self.since = Since::Time;
             return;
         }
+        self.part(&mut sample);
         sample.lost &= self.own_rows == 0;
         if sample.since_boot && !sample.lost {
             self.since_boot_samples += 1;

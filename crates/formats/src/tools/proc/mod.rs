@@ -133,6 +133,9 @@ pub(crate) struct Proc {
     readings: u64,
     /// A line told the time of what comes.
     stamped: bool,
+    /// That time, and what was read at it before.
+    now: Option<Stamp>,
+    at_once: HashSet<Vec<u8>>,
     /// The sum of all processors came, which only `/proc/stat` has.
     has_total: bool,
     times: Times,
@@ -263,6 +266,8 @@ impl Proc {
             seen: HashSet::new(),
             readings: 0,
             stamped: false,
+            now: None,
+            at_once: HashSet::new(),
             has_total: false,
             times: Times::Unknown,
             held: Vec::new(),
@@ -290,6 +295,11 @@ impl Proc {
         if again || !out.has_sample() {
             self.finish_reading(out);
             out.sample();
+            self.readings += 1;
+        } else if self.at_once.contains(&key) {
+            // The next reading came within a second.
+            self.at_once.clear();
+            out.sample_once(self.now);
             self.readings += 1;
         }
         // Where counters come first there is nothing in a first reading but what is since boot.
@@ -364,6 +374,13 @@ impl Proc {
     }
 
     fn begin(&mut self, stamp: Stamp, out: &mut Out) {
+        let is_same = self.now == Some(stamp);
+        let read = std::mem::take(&mut self.at_once);
+        if is_same {
+            self.at_once = read;
+            self.at_once.extend(self.seen.iter().cloned());
+        }
+        self.now = Some(stamp);
         self.finish_reading(out);
         out.sample_once_or_same(stamp);
         self.readings += 1;
