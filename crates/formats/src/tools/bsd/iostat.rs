@@ -279,7 +279,9 @@ impl Iostat {
         }
         match stamp_of(line, out) {
             Ok(Some(stamp)) => {
+                // It prints none itself: a script started it anew.
                 self.stamp = Some(stamp);
+                self.reports = 0;
                 return Some(Line::Noise);
             }
             Ok(None) => {}

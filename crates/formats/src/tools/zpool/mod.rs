@@ -92,6 +92,8 @@ struct Zpool {
     stamp: Option<Stamp>,
     /// The next report is since boot.
     boot_next: bool,
+    /// A report has rows that are moved in: with -v the header comes again with each.
+    is_verbose: bool,
     /// Whether the command line has -l, and -q.
     told: Option<[bool; 2]>,
     /// What follows is what `zpool status` printed.
@@ -119,6 +121,7 @@ impl Zpool {
             fresh: true,
             stamp: None,
             boot_next: true,
+            is_verbose: false,
             told: None,
             in_status: false,
             margin: 0,
@@ -242,6 +245,7 @@ impl Zpool {
             name: name.to_vec(),
             values,
         };
+        self.is_verbose |= indent > 0;
         let outermost = indent == 0 && self.is_pool(&row);
         self.flush(Some(indent), out);
         if self.fresh || (indent == 0 && self.pools.contains(name)) {
@@ -441,6 +445,10 @@ impl Parser for Zpool {
             // Pools stand at the edge; where it was pasted into another text that is further in.
             let blank = line.iter().take_while(|b| b.is_ascii_whitespace());
             self.margin = margin + blank.count();
+            if self.stamp.is_some() && out.has_sample() && !self.is_verbose {
+                // Below its own times (-T) there is no header again.
+                self.boot_next = true;
+            }
             return self.header(line);
         }
         if self.status(line, out) {
