@@ -5,9 +5,12 @@ use crate::{fields, number, prompt};
 /// The arguments of `tool`, where the line is its command line: by itself, or after a prompt.
 pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
     let all: Vec<&[u8]> = fields(line).take(64).collect();
-    let named = |word: &[u8]| word.rsplit(|b| *b == b'/').next() == Some(tool.as_bytes());
+    // `mpstat; sleep 5`.
+    let bare = |word: &'a [u8]| word.strip_suffix(b";").unwrap_or(word);
+    let named = |word: &'a [u8]| bare(word).rsplit(|b| *b == b'/').next() == Some(tool.as_bytes());
     let at = all.iter().position(|w| named(w))?;
-    let arguments = &all[at + 1..];
+    let is_alone = bare(all[at]).len() < all[at].len();
+    let arguments = if is_alone { &[] } else { &all[at + 1..] };
     // Without a prompt, only what cannot be a title.
     let flag = |word: &&[u8]| word.starts_with(b"-") || number::number(word).is_some();
     let is_command = match at {
@@ -20,26 +23,42 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
 /// The first argument that is a number and no flag's value: the interval. `valued` are the
 /// flags that have a value, as `-S`.
 pub(crate) fn interval(arguments: &[&[u8]], valued: &[&str]) -> Option<f64> {
+    let value = amounts(arguments, valued).first().copied()?;
+    (value > 0.0).then_some(value)
+}
+
+/// How many reports a run prints that has an interval and a count behind its flags, or one without
+/// both; `None`: it goes on.
+pub(crate) fn reports(arguments: &[&[u8]], valued: &[&str]) -> Option<u64> {
+    match amounts(arguments, valued)[..] {
+        [] => Some(1),
+        [_] => None,
+        [_, count, ..] => (count >= 1.0).then_some(count as u64),
+    }
+}
+
+/// The arguments that are numbers and no flag's value, up to another command.
+fn amounts(arguments: &[&[u8]], valued: &[&str]) -> Vec<f64> {
+    let mut found = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        if argument.len() > 1 && argument.starts_with(b"-") {
-            if valued.iter().any(|flag| ends_in(argument, flag)) {
-                rest.next();
-            }
-            continue;
-        }
         // Another command may follow.
         let plain = argument.strip_suffix(b";").unwrap_or(argument);
         let plain = plain.strip_suffix(b")").unwrap_or(plain);
-        // `5,2` is a list.
-        if let Some(value) = number::number(plain).filter(|_| !plain.contains(&b',')) {
-            return (value > 0.0).then_some(value);
+        let is_last = plain.len() < argument.len();
+        if plain.len() > 1 && plain.starts_with(b"-") {
+            if !is_last && valued.iter().any(|flag| ends_in(plain, flag)) {
+                rest.next();
+            }
+        } else if let Some(value) = number::number(plain).filter(|_| !plain.contains(&b',')) {
+            // `5,2` is a list.
+            found.push(value);
         }
-        if plain.len() < argument.len() || matches!(argument[0], b'|' | b'>' | b'&' | b';') {
-            return None;
+        if is_last || matches!(argument[0], b'|' | b'>' | b'&' | b';') {
+            break;
         }
     }
-    None
+    found
 }
 
 /// Whether what follows the argument is this flag's value: it is the flag, or ends a bundle of
@@ -107,7 +126,18 @@ mod tests {
         assert!(command(b"vmstat 1", "vmstat").is_some());
         assert!(command(b"vmstat shows 1", "vmstat").is_none());
         assert!(command(b"", "vmstat").is_none());
+        let alone = command(b"$ while sleep 5; do date; mpstat; done", "mpstat");
+        assert_eq!(alone, Some(vec![]));
         assert_eq!(interval(&[b"-d", b"sda"], &[]), None);
         assert_eq!(interval(&[b"|", b"5"], &[]), None);
+        // What a loop sleeps is no interval.
+        let once: [&[u8]; 3] = [b"-xn;", b"sleep", b"5;"];
+        assert_eq!((interval(&once, &[]), reports(&once, &[])), (None, Some(1)));
+        let two: [&[u8]; 5] = [b"-xn", b"5", b"2;", b"sleep", b"55;"];
+        assert_eq!(
+            (interval(&two, &[]), reports(&two, &[])),
+            (Some(5.0), Some(2))
+        );
+        assert_eq!(reports(&[b"-xn", b"5", b"|", b"tee"], &[]), None);
     }
 }

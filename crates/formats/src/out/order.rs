@@ -23,6 +23,10 @@ pub(super) struct Order {
     begins_since_boot: bool,
     /// An output above told of the present report's time.
     told: bool,
+    /// How many reports a run of the tool prints, as its command line says, and how many of the present
+    /// one came.
+    runs: Option<u64>,
+    printed: u64,
     /// The report before was a mean since boot.
     since_boot: bool,
     /// By how much the report before was put later than the text has it, behind one of the same time.
@@ -122,6 +126,12 @@ impl Out {
         }
     }
 
+    /// A command line came of which each run prints so many reports; `None`: it goes on. There may be several
+    /// runs of it below, in a loop, of which each begins with a mean since boot.
+    pub(crate) fn runs(&mut self, reports: Option<u64>) {
+        (self.order.runs, self.order.printed) = (reports, 0);
+    }
+
     /// The same of a tool whose first report is a mean since boot. That of another output is one,
     /// too; where nothing else shows that it is another, a long pause does.
     pub fn sample_since_boot_first(&mut self, stamp: Option<Stamp>) {
@@ -130,6 +140,19 @@ impl Out {
         }
         let before = self.order.last;
         self.sample_once(stamp);
+        if self
+            .order
+            .runs
+            .is_some_and(|runs| self.order.printed == runs)
+        {
+            self.order.printed = 0;
+            self.since_boot();
+            self.note(
+                "there are more reports than the command line above them prints: it was run again, and \
+                 the first report of each run is a mean since boot",
+            );
+        }
+        self.order.printed += 1;
         let now = self.sample.and_then(|s| s.stamp);
         let (Some(now), Some(before), true) = (now, before, self.order.begins_since_boot) else {
             return;

@@ -38,9 +38,13 @@ pub(super) fn between(line: &[u8], tool: &str, valued: &[&str], out: &mut Out) -
     if let Some(arguments) = echo::command(line, tool) {
         // What it says is of the reports to come.
         out.broken();
-        if let Some(interval) = echo::interval(&arguments, valued) {
+        let interval = echo::interval(&arguments, valued);
+        if let Some(interval) = interval {
             out.every(interval);
         }
+        // Without an interval prstat goes on, every five seconds.
+        let goes_on = interval.is_none() && tool == "prstat";
+        out.runs(echo::reports(&arguments, valued).filter(|_| !goes_on));
         host_of_prompt(text, out);
         return Some(Between::Command);
     }
