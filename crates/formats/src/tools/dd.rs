@@ -119,6 +119,8 @@ struct Dd {
     alone: Vec<(f64, f64)>,
     /// Of the copy before.
     before: Option<(f64, f64)>,
+    /// The report that comes was asked for from the terminal, while the copy ran.
+    is_asked: bool,
     /// A copy's time is told.
     timed: bool,
     /// Copies of which no time is told: they failed, as it seems.
@@ -134,6 +136,7 @@ impl Dd {
             progress: Vec::new(),
             alone: Vec::new(),
             before: None,
+            is_asked: false,
             timed: false,
             untimed: Vec::new(),
         }
@@ -324,7 +327,22 @@ impl Dd {
         if line.is_empty() {
             return Line::Noise;
         }
+        if let [b"load:", _, b"cmd:", b"dd", ..] = line[..] {
+            // Of BSD and macOS: ^T.
+            self.is_over(out);
+            self.is_asked = true;
+            return Line::Noise;
+        }
         if self.records(&line, out) {
+            return Line::Data;
+        }
+        if let Some(now) = copied(&line)
+            && std::mem::take(&mut self.is_asked)
+        {
+            if let Some(copy) = self.copy.take() {
+                self.commands.push_front(copy.command);
+            }
+            self.progress(now);
             return Line::Data;
         }
         if let Some(now) = copied(&line) {
@@ -343,14 +361,30 @@ impl Dd {
             }
             return Line::Data;
         }
-        if let ([name, time], Some(copy)) = (&line[..], &mut self.copy)
+        if let ([name, time @ ..], Some(copy)) = (&line[..], &mut self.copy)
             && let Some(place) = [&b"real"[..], b"user", b"sys"]
                 .iter()
                 .position(|n| n == name)
-            && let Some(time) = clock(time)
+            // BusyBox has a blank within: `0m 1.05s`.
+            && (1..=2).contains(&time.len())
+            && let Some(time) = clock(&time.concat())
         {
             copy.timed[place] = Some(time);
             return Line::Data;
+        }
+        // That of GNU: `0.00user 0.12system 0:02.13elapsed 96%CPU (0avgtext+…)k`, and a line below.
+        if let ([user, sys, real, share, ..], Some(copy)) = (&line[..], &mut self.copy)
+            && let (Some(user), Some(sys)) =
+                (user.strip_suffix(b"user"), sys.strip_suffix(b"system"))
+            && let Some(real) = real.strip_suffix(b"elapsed")
+            && let (Some(user), Some(sys), Some(real)) = (clock(user), clock(sys), clock(real))
+            && share.ends_with(b"%CPU")
+        {
+            copy.timed = [Some(real), Some(user), Some(sys)];
+            return Line::Data;
+        }
+        if line.len() == 3 && line[0].ends_with(b"outputs") && line[2].ends_with(b"swaps") {
+            return Line::Noise;
         }
         // That of csh: `0.03u 1.93s 0:09.87 19.8%`.
         if let ([user, sys, real, share, ..], Some(copy)) = (&line[..], &mut self.copy)

@@ -96,6 +96,7 @@ impl Filebench {
         let each = rest
             .iter()
             .find_map(|w| seconds_decimal(w.strip_suffix("/op")?.as_bytes()));
+        let each = not_rounded_away(each, out);
         let took = match (self.took, counted) {
             (Some(took), _) => took,
             (None, Some(ops)) if per_second > 0.0 => {
@@ -159,7 +160,7 @@ impl Filebench {
             out.sample();
             out.spans(took);
             let ops = summary.value("ops").unwrap_or(f64::NAN);
-            let each = summary.latency.unwrap_or(f64::NAN);
+            let each = not_rounded_away(summary.latency, out).unwrap_or(f64::NAN);
             let rate = summary.value("bandwidth").unwrap_or(f64::NAN);
             let done = Done {
                 ops,
@@ -175,6 +176,14 @@ impl Filebench {
         }
         Some(())
     }
+}
+
+/// The time of an operation, unless it is printed as `0.0ms`: then it is less than half of a tenth.
+fn not_rounded_away(each: Option<f64>, out: &mut Out) -> Option<f64> {
+    if each == Some(0.0) {
+        out.note("operations of 0.0 ms took less than 0.05 ms: how long is not known");
+    }
+    each.filter(|each| *each > 0.0)
 }
 
 /// What the summary of I/O says.

@@ -205,7 +205,15 @@ impl Totals {
                 };
                 work.amounts(out, of(op), done);
             }
-            work.amounts(out, of("(all)"), Done { time, ..UNKNOWN });
+            // Of 0.4 and 0.5 reads and writes are events, and have their time; what else was done is none.
+            let all: f64 = performed.iter().sum();
+            let is_of_all = self.events.is_none_or(|events| (events - all).abs() < 0.5);
+            if is_of_all {
+                work.amounts(out, of("(all)"), Done { time, ..UNKNOWN });
+            } else {
+                let empty = out.word(b"");
+                out.other("event time", "s", empty, time);
+            }
             return;
         }
         if self.is_rates() {
