@@ -26,7 +26,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "memtier_benchmark",
     systems: "all that Redis and Memcached run on",
     help: "operations of memtier_benchmark by command, their bytes, time and its distribution",
-    recognised: "a header `Type Ops/sec Hits/sec Misses/sec … KB/sec`",
+    recognised: "a header `Type Ops/sec Hits/sec Misses/sec … KB/sec`; of other commands without hits and misses",
     yields: &["workload", "workload_latency"],
     example: "\
 4         Threads
@@ -43,11 +43,16 @@ Waits           0.00          ---          ---             ---          ---
 Totals      10000.00      4000.00      5000.00         1.11000       427.50
 ",
     recognise: |head: &Head| {
-        if head.any_fields(&["Type", "Ops/sec", "Hits/sec", "Misses/sec"]) {
-            92
-        } else {
-            0
-        }
+        // With --command only there are no hits and misses.
+        let next: [&[&str]; 4] = [
+            &["Hits/sec", "Misses/sec"],
+            &["MOVED/sec", "ASK/sec"],
+            &["Avg.", "Latency"],
+            &["Latency", "KB/sec"],
+        ];
+        let is_header =
+            |next: &&[&str]| head.any_fields(&[&["Type", "Ops/sec"][..], next].concat());
+        if next.iter().any(is_header) { 92 } else { 0 }
     },
     parser: || Box::new(Memtier::new()),
 };
@@ -152,7 +157,9 @@ impl Memtier {
         }
         let only_total = rows.iter().all(|r| r.op == "Totals");
         for row in &rows {
-            let op = row.op.trim_end_matches('s').to_ascii_lowercase();
+            // A command's name and an `s`: `Smemberss`.
+            let op = row.op.strip_suffix('s').unwrap_or(&row.op);
+            let op = op.to_ascii_lowercase();
             let of = [&b""[..], op.as_bytes(), b""];
             let ops = self.of(row, "Ops/sec");
             let mean = self.of(row, "Avg. Latency");
