@@ -1,9 +1,10 @@
-//! netperf: classic tables, omni's keywords and CSV (also wrapped, also in a JSON list), and
-//! its histogram of times. What it says while a test runs (`-D`) are the intervals then.
+//! netperf: classic tables, omni's columns, keywords and CSV (also wrapped, also in a JSON list),
+//! and its histogram of times. What it says while a test runs (`-D`) are the intervals then.
 //!
 //! Without an elapsed time in it an interval must be told, unless the histogram's total does.
 
 mod interim;
+mod omni;
 mod table;
 
 use std::borrow::Cow;
@@ -43,7 +44,7 @@ bytes  bytes   bytes    secs.    10^6bits/sec
     parser: || Box::new(Netperf::new()),
 };
 
-/// Names over several lines, cut at blanks, tell no column from another.
+/// Names over several lines tell no column from another where blanks were lost.
 const OMNI: &str = "the columns that netperf's -O prints cannot be told apart\n\
                     hint: let it print the same as keywords, with -k instead of -O, or as CSV, \
                     with -o";
@@ -82,6 +83,8 @@ struct Test {
     /// Lower bound in microseconds, width, count.
     buckets: Vec<(f64, f64, f64)>,
     total: Option<f64>,
+    /// Transactions a second.
+    transactions: Option<f64>,
     /// Messages of UDP: sent and failed, and what the other side received with its throughput.
     sent: Option<(f64, f64)>,
     received: Option<(f64, f64)>,
@@ -112,6 +115,8 @@ struct Netperf {
     test: Option<Test>,
     /// An interval that keywords tell in part.
     keywords: Keywords,
+    /// Lines below a banner that may be a heading of `-O`.
+    heading: Vec<String>,
     next: Next,
 }
 
@@ -146,6 +151,7 @@ impl Netperf {
             documents: Documents::default(),
             test: None,
             keywords: Keywords::default(),
+            heading: Vec::new(),
             next: Next::Any,
         }
     }
@@ -158,6 +164,10 @@ impl Netperf {
         let Some(mut test) = self.test.take() else {
             return;
         };
+        if test.throughput.is_none() && test.name.contains("REQUEST/RESPONSE") {
+            test.throughput = test.transactions;
+            "Trans/s".clone_into(&mut test.unit);
+        }
         let known = unit(&test.unit);
         if test.throughput.is_some() && known.is_none() && !test.unit.is_empty() {
             let why = format!("netperf's unit {} is not known", test.unit);
@@ -243,6 +253,7 @@ impl Netperf {
             name: name.to_owned(),
             ..Test::default()
         });
+        self.heading.clear();
         self.next = Next::Table;
         Some(())
     }
@@ -260,9 +271,13 @@ impl Netperf {
                 test.others
                     .extend(plain.map(|v| (name.to_owned(), "".into(), v)));
             }
-            _ => test
-                .others
-                .extend(plain.map(|v| (name.trim().to_owned(), "".into(), v))),
+            told => {
+                if matches!(told, "transaction rate" | "transaction rate tran/s") {
+                    test.transactions = plain;
+                }
+                test.others
+                    .extend(plain.map(|v| (name.trim().to_owned(), "".into(), v)));
+            }
         }
     }
 
@@ -304,6 +319,7 @@ impl Netperf {
     }
 
     fn text(&mut self, text: &str, out: &mut Out) -> Line {
+        let printed = text.trim_end();
         let text = text.trim();
         if text.is_empty() {
             return Line::Noise;
@@ -351,6 +367,9 @@ impl Netperf {
             }
             Next::Table => {
                 self.next = Next::Table;
+                if let Some(seen) = self.omni(printed) {
+                    return seen;
+                }
                 let seen = self.table(text);
                 let is_omni = self
                     .test

@@ -1,5 +1,6 @@
 //! netperf's classic tables: a header of several lines, a row, and what the other side says.
 
+use super::omni::is_ordinal;
 use super::{Netperf, Next};
 use crate::Line;
 use crate::number::number;
@@ -47,7 +48,10 @@ impl Netperf {
         let words: Vec<&str> = text.split_whitespace().collect();
         if let Some(columns) = Columns::of(&words) {
             self.next = Next::TableRow(columns);
-        } else if text.contains(|c: char| c.is_ascii_digit()) {
+        } else if words
+            .iter()
+            .any(|w| w.contains(|c: char| c.is_ascii_digit()) && !is_ordinal(w))
+        {
             // A header has none: a row whose header was not found, or something else.
             return None;
         }
