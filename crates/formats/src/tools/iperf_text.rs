@@ -3,22 +3,27 @@
 //! Bytes in steps of 1,024, bits in steps of 1,000, both as printed, with three digits. Sums
 //! over streams and over the whole run are left out where their parts are there.
 
+mod beside;
 mod chatter;
 mod dates;
+mod reports;
 mod row;
+mod streams;
 
 use std::collections::{HashMap, HashSet};
 
+use beside::beside;
 use chatter::{Debug, without_time};
 use dates::Dates;
+use reports::{Disorder, Held, Told};
 use row::{Row, lost_of, row};
+use streams::{Connected, Headers, Side, Whose};
 
 use crate::list::Format;
-use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::workload::{Done, UNKNOWN, Work, instance};
-use crate::{Line, Parser, stamp_line};
+use crate::{Line, Parser};
 
 pub(crate) const IPERF3: Format = Format {
     name: "iperf3-text",
@@ -113,43 +118,13 @@ fn id_of(text: &str) -> Option<&str> {
     Some(id.trim())
 }
 
-/// What a row is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Whose {
-    Stream,
-    /// All streams: `SUM`, of iperf 2 also `SUM-4`.
-    Sum,
-    /// Both directions of iperf 2's full duplex: `FD1`.
-    Both,
-}
-
-impl Whose {
-    fn of(id: &str) -> Whose {
-        let is_both = id
-            .strip_prefix("FD")
-            .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-        match id {
-            _ if is_both => Whose::Both,
-            _ if id.trim_start_matches('*').starts_with("SUM") => Whose::Sum,
-            _ => Whose::Stream,
-        }
-    }
-}
-
-/// A stream of iperf 2, when it was connected.
-#[derive(Clone, Copy, Debug)]
-struct Connected {
-    began: f64,
-    /// Its rows without a star are of what is received.
-    receives: bool,
-}
-
 /// What is printed beside the last interval, of less than the times have digits.
 const REST: f64 = 0.01;
 
 struct Iperf {
+    tool: &'static str,
     work: Work,
-    header: String,
+    headers: Headers,
     /// Where the present test began, and where its rows reach to.
     base: f64,
     reached: f64,
@@ -168,7 +143,9 @@ struct Iperf {
     /// The times that stand before lines, as `--timestamps` puts them.
     dates: Dates,
     /// A row of what was sent by UDP, of which the next tells how much was lost.
-    held: Option<String>,
+    held: Option<Held>,
+    side: Side,
+    disorder: Disorder,
     /// The row before was of a whole test, or the test said that it is done.
     ended: bool,
     debug: Debug,
@@ -177,8 +154,9 @@ struct Iperf {
 impl Iperf {
     fn new(tool: &'static str) -> Iperf {
         Iperf {
+            tool,
             work: Work::new(tool),
-            header: String::new(),
+            headers: Headers::default(),
             base: 0.0,
             reached: 0.0,
             streams: HashMap::new(),
@@ -190,6 +168,8 @@ impl Iperf {
             is_report: false,
             dates: Dates::default(),
             held: None,
+            side: Side::Unknown,
+            disorder: Disorder::default(),
             ended: false,
             debug: Debug::default(),
         }
@@ -201,62 +181,19 @@ impl Iperf {
         self.streams.clear();
         self.connected.clear();
         self.reported.clear();
-        self.is_report = false;
+        self.headers.test_begins();
+        self.disorder = Disorder::default();
+        (self.is_report, self.side) = (false, Side::Unknown);
         self.dates.test_begins();
     }
 
-    /// `[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 51916`: who listens receives,
-    /// also while it sends by another stream (`-d`, `-r`). A stream begins when it is connected,
-    /// and a server gives its number to another later.
-    fn connects(&mut self, text: &str, out: &mut Out) -> Option<()> {
-        let (local, remote) = text.split_once(" connected with ")?;
-        let port = local.rsplit_once(" port ")?.1;
-        let receives = port == self.listens;
-        let id = id_of(text)?;
-        // With -e: `… on 2024-03-07 09:15:42 (CET)`.
-        if let Some((_, date)) = remote.rsplit_once(" on ")
-            && let Some(at) = stamp_line::told(date.replace(['(', ')'], "").as_bytes(), out)
-        {
-            let told = |id: &String| self.streams.keys().any(|key| key.starts_with(id.as_str()));
-            let idle = self.connected.keys().all(told);
-            let now = self.base + self.omitted + self.reached;
-            self.dates.connected(at, now, idle, out);
-        }
-        self.streams.remove(id);
-        let stream = Connected {
-            began: self.reached,
-            receives: receives != text.contains("(reverse)"),
-        };
-        self.connected.insert(id.to_owned(), stream);
-        Some(())
-    }
-
-    /// Whether it tells what was sent by UDP in the whole test, of which no interval came: what was lost,
-    /// the receiver's row tells.
-    fn is_to_be_held(&self, row: &Row) -> bool {
+    /// Whether a row of it came before.
+    fn is_told(&self, row: &Row) -> bool {
         let key = format!("{}{}", row.id, row.role);
-        let is_told = self.streams.contains_key(&key) || self.is_report;
-        let is_sent = row.rest.last() == Some(&"sender") && !self.is_received(row);
-        is_sent && self.header.contains("Lost/Total") && !is_told
+        self.streams.contains_key(&key)
     }
 
-    /// The row that was held back, and what the next one says of it.
-    fn take_held(&mut self, next: Option<&Row>, out: &mut Out) {
-        let held = self.held.take();
-        let Some(sent) = held.as_deref().and_then(row) else {
-            return;
-        };
-        let same = |next: &&Row| {
-            let is_receiver = next.rest.last() == Some(&"receiver");
-            is_receiver && (next.id, next.role) == (sent.id, sent.role)
-        };
-        // Of a receiver that saw none it is not known what it lost.
-        let lost = next.filter(same).and_then(|next| lost_of(&next.rest));
-        let lost = lost.filter(|(_, all)| *all > 0.0).map(|(lost, _)| lost);
-        self.take(&sent, lost, out);
-    }
-
-    fn take(&mut self, row: &Row, lost: Option<f64>, out: &mut Out) -> Line {
+    fn take(&mut self, row: &Row, told: Told, out: &mut Out) -> Line {
         self.ended = row.from == 0.0;
         self.dates.row(row.to, self.base, out);
         if self.dates.is_told() {
@@ -269,6 +206,13 @@ impl Iperf {
         }
         let key = format!("{}{}", row.id, row.role);
         let of = Whose::of(row.id);
+        let is_server = self.reported.remove(row.id);
+        let header = self.header_of(row, is_server);
+        // Columns that only who sends can fill: a server does in reverse mode. With one interval they
+        // also stand above rows of who receives, and nothing is in them. A summary's header has no
+        // window.
+        let is_sender = header.contains("Retr") && header.contains("Cwnd") && !row.rest.is_empty();
+        self.receives &= !(is_sender && row.role.is_empty()) || self.is_report;
         // What is told of the parts is not told again of their sum.
         let parts = self.streams.keys().any(|k| Whose::of(k) < of);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
@@ -280,8 +224,14 @@ impl Iperf {
             Some(&"receiver") => !receives,
             _ => false,
         };
-        let is_report = self.is_report || self.reported.remove(row.id);
-        if parts || whole || other_side || is_report || row.to < row.from {
+        if is_server && of == Whose::Stream {
+            return reports::server_says(row, &header, told.is_error, out);
+        }
+        self.disorder.is_whole = whole;
+        if whole && !parts && !receives && !self.is_report && self.tool == IPERF3.tool {
+            return reports::receiver_says(row, told.is_error, out);
+        }
+        if parts || whole || other_side || self.is_report || is_server || row.to < row.from {
             return Line::Noise;
         }
         let mut length = row.to - row.from;
@@ -303,12 +253,21 @@ impl Iperf {
         out.note("iperf's text has three digits; its JSON has all");
         out.sample_at(self.dates.stamp(self.base + self.omitted + to));
         out.spans(length);
-        let op: &[u8] = match of {
+        self.put(row, receives, &header, told, out);
+        Line::Data
+    }
+
+    /// What a row says was done.
+    fn put(&self, row: &Row, receives: bool, header: &str, told: Told, out: &mut Out) {
+        let whose = Whose::of(row.id);
+        let bounces = self.stream(row.id).is_some_and(|stream| stream.bounces);
+        let op: &[u8] = match whose {
             Whose::Both => b"(all)",
+            _ if bounces || header.contains("BB cnt") => b"(all)",
             _ if receives => b"receive",
             _ => b"send",
         };
-        let job = match of {
+        let job = match whose {
             Whose::Stream => row.id.replace('*', ""),
             Whose::Sum | Whose::Both => String::new(),
         };
@@ -317,91 +276,32 @@ impl Iperf {
             bytes: row.bytes,
             ..UNKNOWN
         };
-        let beside = self.beside(row, &mut done);
-        if row.rest.last() == Some(&"sender") && self.header.contains("Lost/Total") {
-            // It stands there as if nothing was.
+        let mut found = beside(header, &row.rest, &mut done);
+        if self.side != Side::Unknown && !receives && lost_of(&row.rest).is_some() {
+            // What was lost was sent, too.
             done.ops += done.errors;
-            done.errors = lost.unwrap_or(f64::NAN);
         }
+        if row.rest.last() == Some(&"sender") && header.contains("Lost/Total") {
+            // They stand there as if nothing was.
+            found.others.retain(|(column, ..)| column != "jitter");
+            done.errors = f64::NAN;
+        }
+        done.ops = told.sent.unwrap_or(done.ops);
+        done.errors = told.lost.unwrap_or(done.errors);
         self.work.amounts(out, of, done);
         let instance = instance(out, of);
-        for (column, unit, value) in beside {
-            out.other(column, unit, instance, value);
+        for (column, unit, value) in found.others {
+            out.other(&column, unit, instance, value);
         }
-        Line::Data
-    }
-
-    fn is_received(&self, row: &Row) -> bool {
-        match (row.role, self.stream(row.id)) {
-            ("", Some(stream)) => stream.receives,
-            ("", None) => self.receives,
-            (role, _) => role.starts_with("RX"),
-        }
-    }
-
-    /// The connection of a row of iperf 2. A star marks what goes the other way than without
-    /// `--reverse` or `--full-duplex`: a client receives it, and who listens sends it.
-    fn stream(&self, id: &str) -> Option<Connected> {
-        let exact = self.connected.get(id).copied();
-        if Whose::of(id) == Whose::Sum {
-            // All go the same way, or nobody knows.
-            let mut all = self.connected.values().map(|stream| stream.receives);
-            let first = all.next()?;
-            return all.all(|receives| receives == first).then_some(Connected {
-                began: 0.0,
-                receives: first,
+        if found.is_unread {
+            let header = header.trim();
+            let note = format!("not all that stands behind the rate is read below `{header}`");
+            out.note(if header.is_empty() {
+                "what stands behind the rate is not read: there is no header above"
+            } else {
+                &note
             });
         }
-        if exact.is_some() || !id.contains('*') {
-            return exact;
-        }
-        let same = self.connected.get(&id.replace('*', ""));
-        Some(Connected {
-            began: same.map_or(0.0, |stream| stream.began),
-            receives: !self.receives,
-        })
-    }
-
-    /// What stands behind the rate, as the header says.
-    fn beside(&self, row: &Row, done: &mut Done) -> Vec<(&'static str, &'static str, f64)> {
-        let plain = |place: usize| row.rest.get(place).and_then(|f| number(f.as_bytes()));
-        // `893/0`, newer `893/0/0`, which has those that waited too long.
-        let writes = |text: &str| {
-            let (count, errors) = text.split_once('/')?;
-            let errors = errors.split('/').next()?;
-            Some((number(count.as_bytes())?, number(errors.as_bytes())?))
-        };
-        let mut found = Vec::new();
-        // A sum of iperf 2 has a header of its own, and rows of streams follow without theirs.
-        let is_datagrams = row.rest.get(1) == Some(&"ms") && lost_of(&row.rest).is_some();
-        if is_datagrams || self.header.contains("Jitter") {
-            match (plain(0), row.rest.get(1)) {
-                (Some(jitter), Some(&"ms")) => found.push(("jitter", "ms", jitter)),
-                // What is sent has no jitter, under the same header (`--bidir`).
-                (Some(datagrams), None) => done.ops = datagrams,
-                _ => {}
-            }
-            if let Some((lost, all)) = lost_of(&row.rest) {
-                (done.ops, done.errors) = (all - lost, lost);
-            }
-        } else if self.header.contains("Total Datagrams") {
-            done.ops = plain(0).unwrap_or(f64::NAN);
-        } else if self.header.contains("Write/Err") {
-            if let Some((writes, errors)) = row.rest.first().and_then(|f| writes(f)) {
-                (done.ops, done.errors) = (writes, errors);
-                // Of UDP packets per second stand there.
-                if self.header.contains("Rtry") {
-                    found.extend(plain(1).map(|n| ("retransmits", "", n)));
-                }
-            }
-        } else if self.header.contains("Retr") {
-            found.extend(plain(0).map(|n| ("retransmits", "", n)));
-            if let Some(letters) = row.rest.get(2).and_then(|u| u.strip_suffix("Bytes")) {
-                let window = [row.rest[1], letters].concat();
-                found.extend(scaled(window.as_bytes(), 1024.0).map(|n| ("snd_cwnd", "bytes", n)));
-            }
-        }
-        found
     }
 }
 
@@ -433,23 +333,28 @@ impl Parser for Iperf {
         let (text, time) = without_time(text, out);
         out.logged = out.logged.or(time);
         let row = row(text);
-        self.take_held(row.as_ref(), out);
+        let is_error = self.below_held(text, row.as_ref(), out);
         if let Some(row) = row {
             if self.is_to_be_held(&row) {
-                self.held = Some(text.to_owned());
+                self.hold(text, out);
                 return Line::Data;
             }
-            return self.take(&row, None, out);
+            let told = Told {
+                is_error,
+                ..Told::default()
+            };
+            return self.take(&row, told, out);
+        }
+        if let Some(counted) = self.counts(text, out) {
+            return counted;
         }
         if is_header(text) || text.contains(" connected ") {
             self.dates.begin(out);
         }
         if is_header(text) {
-            text.clone_into(&mut self.header);
-            // Columns that only who sends can fill: a server does in reverse mode. A summary's
-            // header has no window.
-            let sends = text.contains("Retr") && text.contains("Cwnd")
-                || text.contains("Total Datagrams") && !text.contains("Lost/Total");
+            self.headers.line(text);
+            // Who sends knows of no losses: a server does in reverse mode.
+            let sends = text.contains("Total Datagrams") && !text.contains("Lost/Total");
             self.receives &= !sends;
             return Line::Noise;
         }
@@ -458,12 +363,20 @@ impl Parser for Iperf {
         {
             self.test_begins();
             self.receives = text.starts_with("Accepted");
+            if !self.receives {
+                self.side = Side::Client;
+            }
         } else if text.starts_with("Client connecting")
             || text.starts_with("Server listening on TCP")
             || text.starts_with("Server listening on UDP")
         {
             self.test_begins();
             self.receives = text.starts_with("Server");
+            self.side = match text.contains(" UDP port ") {
+                _ if self.receives => Side::Unknown,
+                true => Side::UdpClient,
+                false => Side::Client,
+            };
             if let Some(("Server listening on TCP" | "Server listening on UDP", port)) =
                 text.split_once(" port ")
             {
@@ -472,6 +385,10 @@ impl Parser for Iperf {
                     .unwrap_or_default()
                     .clone_into(&mut self.listens);
             }
+        } else if let Some(said) = text.strip_prefix("iperf3: ") {
+            // `iperf3: error - control socket has closed unexpectedly`: the test broke off.
+            let said = said.strip_prefix("error - ").unwrap_or(said);
+            out.note(&format!("iperf3 says: {said}"));
         } else if text.starts_with("iperf Done") {
             self.ended = true;
         } else if text.starts_with("Reverse mode") {

@@ -16,6 +16,20 @@ pub(super) struct Row<'a> {
     pub(super) rest: Vec<&'a str>,
 }
 
+impl Row<'_> {
+    /// Whether it was received, where its columns tell: reads and how long they were are of who
+    /// receives, `50/0  0  1151K/28(6) us` of who writes by TCP.
+    pub(super) fn is_received(&self) -> Option<bool> {
+        let first = self.rest.first()?;
+        let reads = |word: &&str| word.contains('=') && word.contains(':');
+        if self.rest.iter().any(reads) {
+            return Some(true);
+        }
+        let is_written = first.contains('/') && self.rest.contains(&"us");
+        is_written.then_some(false)
+    }
+}
+
 /// `[  5][TX-C]   0.00-1.00   sec  2.20 GBytes  18.9 Gbits/sec   20   1.25 MBytes`.
 pub(super) fn row(text: &str) -> Option<Row<'_>> {
     let (id, mut rest) = text.strip_prefix('[')?.split_once(']')?;
