@@ -243,6 +243,75 @@ fn rows_may_be_sorted_by_name() {
     assert_eq!(rows(&sink, "disk").len(), 6, "{report:?}");
 }
 
+/// A tool that goes from one to the next: an interval is that of the same one.
+#[test]
+fn each_row_may_have_a_time_of_its_own() {
+    let text = "at,dev,rd\n\
+                1970-01-01 00:01:40.100,sda,1\n1970-01-01 00:01:40.103,sdb,4\n\
+                1970-01-01 00:01:45.100,sda,2\n1970-01-01 00:01:45.101,sdb,5\n\
+                1970-01-01 00:01:45.102,sdc,7\n\
+                1970-01-01 00:01:50.100,sda,3\n1970-01-01 00:01:50.101,sdb,?\n\
+                1970-01-01 00:01:55.101,sdb,6\n";
+    let (report, sink) = import(READS, text, Options::default()).unwrap();
+    assert_eq!((report.data, report.unknown), (7, 1), "{report:?}");
+    assert_eq!(
+        rows(&sink, "disk"),
+        [
+            "100.1 sda/disk/read ios=5",
+            // Nothing is before it: it is as long as the next.
+            "100.103 sdb/disk/read ios=20",
+            "105.1 sda/disk/read ios=10",
+            "105.101 sdb/disk/read ios=24.99",
+            "105.102 sdc/disk/read ios=35",
+            "110.1 sda/disk/read ios=15",
+            "115.101 sdb/disk/read ios=30",
+        ]
+    );
+    // Names that never come again: an interval is the time from row to row.
+    let text = "at,dev,rd\n1970-01-01 00:01:40,sda,1\n1970-01-01 00:01:45,sdb,2\n\
+                1970-01-01 00:01:55,sdc,3\n";
+    let (_, sink) = import(READS, text, Options::default()).unwrap();
+    let once = [
+        "100 sda/disk/read ios=5",
+        "105 sdb/disk/read ios=10",
+        "115 sdc/disk/read ios=30",
+    ];
+    assert_eq!(rows(&sink, "disk"), once);
+    // Devices that are idle are left out: the tool printed all the same.
+    let text = "at,dev,rd\n1970-01-01 00:01:40,sda,1\n1970-01-01 00:01:45,sda,2\n\
+                1970-01-01 00:01:50,sdb,3\n1970-01-01 00:02:00,sda,4\n1970-01-01 00:02:05,sdb,5\n";
+    let (_, sink) = import(READS, text, Options::default()).unwrap();
+    let idle = [
+        "100 sda/disk/read ios=5",
+        "105 sda/disk/read ios=10",
+        "110 sdb/disk/read ios=15",
+        "120 sda/disk/read ios=40",
+        "125 sdb/disk/read ios=25",
+    ];
+    assert_eq!(rows(&sink, "disk"), idle);
+}
+
+/// Counters of such rows grew since the row before of the same name.
+#[test]
+fn counters_may_have_times_of_their_own() {
+    let toml = "name = \"c\"\nseparator = \",\"\n[column]\nt = { time = \"epoch\" }\n\
+                if = { is = \"instance\" }\nrx = { kind = \"counter\", unit = \"pages\" }\n";
+    let text = "t,if,rx\n100.1,eth0,1000\n100.2,eth1,5000\n110.1,eth0,2000\n110.2,eth1,9000\n\
+                120.1,eth0,3000\n";
+    let (_, sink) = import(toml, text, Options::default()).unwrap();
+    let grown = [
+        "110.1 c/rx/pages/s/eth0 value=100",
+        "110.2 c/rx/pages/s/eth1 value=400",
+        "120.1 c/rx/pages/s/eth0 value=100",
+    ];
+    assert_eq!(rows(&sink, "other"), grown);
+    let totals = [
+        "100.1 other.c.rx/eth0 value=1000",
+        "100.2 other.c.rx/eth1 value=5000",
+    ];
+    assert_eq!(rows(&sink, "since_boot"), totals);
+}
+
 /// Of times of day nobody knows whether those that go back are of the next day.
 #[test]
 fn rows_by_name_need_a_date() {

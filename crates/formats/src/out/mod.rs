@@ -44,10 +44,22 @@ pub(crate) const BACK: &str = "its times go back: the clock was set, or summer t
 /// More values than any table has.
 const WIDEST: usize = 64;
 
+/// Where the interval of a sample starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Where the sample above ended.
+    Above,
+    /// At the time of another.
+    At(Nanos),
+    /// Nothing tells; it is as long as the one after it.
+    Unknown,
+}
+
 /// The sample whose rows are coming.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     stamp: Option<Nanos>,
+    start: Start,
     since_boot: bool,
     /// Its length, where the text tells.
     spans: Option<f64>,

@@ -3,7 +3,7 @@
 use run::Nanos;
 
 use super::rounded::Rounded;
-use super::{BACK, Out, Sample, Since};
+use super::{BACK, Out, Sample, Since, Start};
 use crate::time::Stamp;
 
 impl Out {
@@ -51,6 +51,18 @@ impl Out {
         if let Some(sample) = &mut self.sample {
             sample.since_boot = true;
         }
+    }
+
+    /// Where the interval of the present sample starts.
+    pub(crate) fn starts(&mut self, start: Start) {
+        if let Some(sample) = &mut self.sample {
+            sample.start = start;
+        }
+    }
+
+    /// When the present sample was taken, as the text tells.
+    pub(crate) fn sample_time(&self) -> Option<Nanos> {
+        self.sample?.stamp
     }
 
     /// Length of the present sample's interval, in seconds, where the text tells.
@@ -123,6 +135,7 @@ impl Out {
         };
         self.sample = Some(Sample {
             stamp,
+            start: Start::Above,
             since_boot: false,
             spans: None,
             rounded: None,

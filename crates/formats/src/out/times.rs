@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use run::rows::TableId;
 use run::{Nanos, Sink};
 
-use super::{BACK, GAP, MOST_HELD, Out, Sample, Since, catalog_tables};
+use super::{BACK, GAP, MOST_HELD, Out, Sample, Since, Start, catalog_tables};
 use crate::time::Refused;
 
 /// Reports that were written less apart, in nanoseconds, waited in a pipe.
@@ -113,7 +113,12 @@ impl Out {
             let told = [self.stated, self.options.every];
             return told.into_iter().flatten().find(|t| rounded.may_be(*t));
         }
-        let passed = match (sample.stamp, self.before) {
+        let before = match sample.start {
+            Start::Above => self.before,
+            Start::At(at) => Some(at),
+            Start::Unknown => None,
+        };
+        let passed = match (sample.stamp, before) {
             (Some(now), Some(before))
                 if !sample.broken && self.since == Since::Time && now > before =>
             {
@@ -149,6 +154,9 @@ impl Out {
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
         let known = interval.or(self.stated).or(self.options.every);
         let known = known.or(moment);
+        if known.is_none() && is_of_moments(&held) {
+            return self.place_between(held);
+        }
         let tells_nothing = |sample: &Sample| sample.rounded.is_none();
         if known.is_none() && held.iter().any(|(sample, _)| tells_nothing(sample)) {
             let back = if self.notes.contains(BACK) {
@@ -168,6 +176,22 @@ impl Out {
                 _ if sample.since_boot => 0.0,
                 Some(rounded) => self.length_of_rounded(rounded, interval),
                 None => known.unwrap_or_default(),
+            };
+            self.place(&sample, length, &rows);
+        }
+        self.hand_out();
+    }
+
+    /// Places samples of which none tells its interval: each is of the time since the one above it,
+    /// the first as long as the next.
+    fn place_between(&mut self, held: Vec<(Sample, Vec<usize>)>) {
+        let stamps: Vec<Nanos> = held.iter().filter_map(|(s, _)| s.stamp).collect();
+        for (at, (sample, rows)) in held.into_iter().enumerate() {
+            let at = at.max(1);
+            let length = if sample.since_boot {
+                0.0
+            } else {
+                (stamps[at] - stamps[at - 1]) as f64 / 1e9
             };
             self.place(&sample, length, &rows);
         }
@@ -337,6 +361,13 @@ impl Out {
         let (a, b) = self.span.unwrap_or((from, to));
         self.span = Some((a.min(from), b.max(to)));
     }
+}
+
+/// Whether they are samples of which nothing tells where they start, one after the other.
+fn is_of_moments(held: &[(Sample, Vec<usize>)]) -> bool {
+    held.len() > 1
+        && held[1..].iter().all(|(s, _)| s.start == Start::Unknown)
+        && held.is_sorted_by(|(a, _), (b, _)| a.stamp.is_some() && a.stamp < b.stamp)
 }
 
 /// Moves the first rows of a table, some of which are amounts. Whether others are left.

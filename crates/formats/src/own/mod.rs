@@ -16,6 +16,7 @@ mod describe;
 mod field;
 mod group;
 mod put;
+mod rounds;
 mod table;
 mod unit;
 pub(crate) mod when;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::column::{Meant, Role, Value};
 use super::field::{is_closed, is_missing, split_quoted, ungrouped, with_decimal_comma};
+use super::rounds::Rounds;
 use super::when::{self, When, is_before};
 use super::{Begins, Separator, Table};
 use crate::counters::Counters;
-use crate::out::Out;
+use crate::out::{Out, Start};
 use crate::time::{Refused, Stamp};
 use crate::{Line, Parser, number};
 
@@ -32,6 +33,7 @@ pub(super) struct Reader {
     stamp: Option<Stamp>,
     /// The last time of each instance.
     reached: HashMap<Vec<u8>, Stamp>,
+    rounds: Rounds,
     /// Samples so far.
     begun: u64,
     /// Its rows are sorted by instance.
@@ -84,6 +86,7 @@ impl Reader {
             seen: HashSet::new(),
             stamp: None,
             reached: HashMap::new(),
+            rounds: Rounds::default(),
             begun: 0,
             by_instance: false,
             told_number: false,
@@ -311,13 +314,21 @@ impl Reader {
             } else {
                 out.sample_once(stamp);
             }
+            let start = match out.sample_time() {
+                Some(now) if !self.by_instance => self.rounds.start(instance, now),
+                _ => Start::Above,
+            };
+            out.starts(start);
             let only_counters = self.values().all(|(_, v)| v.meant == Meant::Counter);
-            if (out.samples() == 1 || another) && (self.table.since_boot || only_counters) {
+            let is_first = out.samples() == 1 || another || start == Start::Unknown;
+            if is_first && (self.table.since_boot || only_counters) {
                 out.since_boot();
             }
         } else if again {
             // Twice the same in one sample: nobody knows which of them holds.
             return false;
+        } else if let Some(now) = out.sample_time() {
+            self.rounds.reached(instance, now);
         }
         self.fresh = false;
         if row.lost.is_none() {
