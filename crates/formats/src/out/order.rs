@@ -47,6 +47,12 @@ impl Order {
         self.ahead
     }
 
+    /// The present report turns out to end then.
+    pub(super) fn ends_at(&mut self, moment: Nanos) {
+        self.last = Some(moment);
+        self.from.get_or_insert(moment);
+    }
+
     /// Whether the present report is told twice, which is over then.
     pub(super) fn is_told(&mut self) -> bool {
         std::mem::take(&mut self.told)

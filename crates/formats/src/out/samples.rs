@@ -60,6 +60,21 @@ impl Out {
         }
     }
 
+    /// The present sample, of which nothing told the time so far, was taken then.
+    pub(crate) fn sample_is_at(&mut self, stamp: Stamp) {
+        match self.clock.moment(stamp, &self.options) {
+            Ok(moment) => {
+                if let Some(sample) = &mut self.sample {
+                    sample.stamp = Some(moment);
+                }
+                self.order.ends_at(moment);
+                self.clock.stamped = true;
+                self.dates.needless = true;
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+
     /// When the present sample was taken, as the text tells.
     pub(crate) fn sample_time(&self) -> Option<Nanos> {
         self.sample?.stamp

@@ -13,12 +13,16 @@
 //! line before it with nothing but a time, or `node_time_seconds`. Counters become what they
 //! grew by since the scrape before; in the first they are totals, and go to `since_boot`. One
 //! that was set to zero meanwhile counts from there.
+//! Scrapes of several exporters may take turns: those of one round are of one time, unless each has
+//! its own.
 //! What `node_exporter` says of processors, memory, disks and networks goes to their tables.
 
 mod back;
+mod exporters;
 mod histogram;
 mod node;
 mod scrape;
+mod targets;
 mod text;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,13 +31,15 @@ use run::Nanos;
 
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
-use crate::out::Out;
+use crate::out::{Out, Start};
 use crate::own::when;
 use crate::recognise::Head;
 use crate::stamp_line::told;
 use crate::time::Stamp;
 use crate::{Line, Parser, fields};
-use scrape::{Known, Type};
+use exporters::Exporters;
+use scrape::Type;
+use targets::Targets;
 use text::Sample;
 
 pub(crate) const FORMAT: Format = Format {
@@ -117,8 +123,12 @@ const TOGETHER: Nanos = 1_000_000_000;
 
 #[derive(Default)]
 struct Prometheus {
-    known: Known,
-    /// The scrape that is being read.
+    exporters: Exporters,
+    targets: Targets,
+    /// What comments said of the scrape that is being read.
+    types: HashMap<String, Type>,
+    units: HashMap<String, String>,
+    /// That scrape.
     samples: Vec<Sample>,
     seen: HashSet<Vec<u8>>,
     /// What `# HELP` and `# TYPE` said in it.
@@ -127,9 +137,9 @@ struct Prometheus {
     stamp: Option<Stamp>,
     /// All times of a series stand below one another: what there was at each time.
     by_series: Option<BTreeMap<Nanos, Vec<Sample>>>,
-    scrapes: u64,
-    /// When each series was read last, where their times are apart.
-    last: HashMap<Vec<u8>, Nanos>,
+    /// Exporters of the present round, and how many rounds there were.
+    round: Vec<usize>,
+    rounds: u64,
 }
 
 impl Prometheus {
@@ -151,25 +161,41 @@ impl Prometheus {
             return self.put_apart(samples, out);
         }
         let stamp = stamp.or_else(|| time_of(&samples));
-        self.put(&samples, stamp, out);
+        self.put(samples, stamp, out);
+    }
+
+    /// Whose scrape it is, and whether it begins a round.
+    fn exporter(&mut self, samples: &mut [Sample]) -> (usize, bool) {
+        let place = self.exporters.of(samples);
+        let begins = self.round.is_empty() || self.round.contains(&place);
+        if begins {
+            self.round.clear();
+            self.rounds += 1;
+        }
+        self.round.push(place);
+        let known = &mut self.exporters.all[place].known;
+        known.types.extend(self.types.drain());
+        known.units.extend(self.units.drain());
+        known.is_scrape(self.rounds);
+        (place, begins)
     }
 
     /// Each series has a time of its own, as cAdvisor tells: what it grew by is of the time since
     /// its own sample before. What has no time is of the last.
-    fn put_apart(&mut self, samples: Vec<Sample>, out: &mut Out) {
-        self.scrapes += 1;
-        self.known.next_scrape();
+    fn put_apart(&mut self, mut samples: Vec<Sample>, out: &mut Out) {
+        let (place, _) = self.exporter(&mut samples);
+        let exporter = &mut self.exporters.all[place];
         let last = samples.iter().filter_map(|s| s.stamp).max();
         let mut all: BTreeMap<(Nanos, Option<Nanos>), Vec<Sample>> = BTreeMap::new();
         for sample in samples {
             let at = sample.stamp.or(last).unwrap_or_default();
-            let before = self.last.get(&sample.key).copied();
+            let before = exporter.last.get(&sample.key).copied();
             if before.is_some_and(|before| at <= before) {
                 out.note("series whose own time did not go on since the scrape above are left out");
-                self.known.stays(&sample);
+                exporter.known.stays(&sample);
                 continue;
             }
-            self.last.insert(sample.key.clone(), at);
+            exporter.last.insert(sample.key.clone(), at);
             all.entry((at, before)).or_default().push(sample);
         }
         out.counts();
@@ -178,19 +204,36 @@ impl Prometheus {
             if let Some(before) = before {
                 out.spans(at.saturating_sub(before) as f64 / 1e9);
             }
-            self.known.put(&samples, out);
+            exporter.known.put(&samples, out);
         }
     }
 
-    fn put(&mut self, samples: &[Sample], stamp: Option<Stamp>, out: &mut Out) {
-        self.scrapes += 1;
+    fn put(&mut self, mut samples: Vec<Sample>, stamp: Option<Stamp>, out: &mut Out) {
+        let (place, begins) = self.exporter(&mut samples);
+        let several = self.exporters.all.len() > 1;
+        let exporter = &mut self.exporters.all[place];
         out.counts();
-        out.sample_once(stamp);
-        self.known.next_scrape();
-        self.known.put(samples, out);
+        let above = out.sample_time();
+        let joins = !begins && out.has_sample();
+        match stamp {
+            None if joins => {}
+            Some(stamp) if joins && above.is_none() => out.sample_is_at(stamp),
+            Some(stamp) if joins => out.sample_once_or_same(stamp),
+            stamp => out.sample_once(stamp),
+        }
+        let now = out.sample_time();
+        let is_apart = now != above && !(joins && above.is_none());
+        if several && is_apart && now.is_some() {
+            out.starts(exporter.scraped.map_or(Start::Unknown, Start::At));
+        }
+        exporter.scraped = now;
+        exporter.known.put(&samples, out);
     }
 
     fn sample(&mut self, sample: Sample, out: &mut Out) -> Line {
+        if let Err(why) = self.targets.look(&sample, out.line_number()) {
+            out.refuse(why);
+        }
         if let (Some(all), Some(at)) = (&mut self.by_series, sample.stamp) {
             all.entry(at).or_default().push(sample);
             return Line::Data;
@@ -232,10 +275,10 @@ impl Prometheus {
                 }
                 self.declared.insert(key);
                 if let Some((name, kind)) = declared(line) {
-                    self.known.types.insert(name, kind);
+                    self.types.insert(name, kind);
                 } else if let (b"UNIT", Some(unit)) = (what, words.next()) {
                     let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
-                    self.known.units.insert(text(name), text(unit));
+                    self.units.insert(text(name), text(unit));
                 }
             }
             _ => {
@@ -318,11 +361,14 @@ impl Parser for Prometheus {
 
     fn end(&mut self, out: &mut Out) {
         for (at, samples) in self.by_series.take().unwrap_or_default() {
-            self.put(&samples, Some(Stamp::Epoch(at)), out);
+            self.put(samples, Some(Stamp::Epoch(at)), out);
         }
         self.flush(out);
-        self.known.back.tell(out);
-        if self.scrapes == 1 && out.options().every.is_none() {
+        for exporter in &self.exporters.all {
+            exporter.known.back.tell(out);
+        }
+        self.exporters.tell(out);
+        if self.rounds == 1 && out.options().every.is_none() {
             // Levels of one moment, and totals: nothing in it is of an interval.
             out.spans(1.0);
             out.note("there is one scrape only: levels as they were, counters in since_boot");

@@ -187,9 +187,9 @@ impl Known {
         back.map(|s| s.key.clone()).collect()
     }
 
-    /// What is put next is of another scrape.
-    pub(super) fn next_scrape(&mut self) {
-        self.scrape += 1;
+    /// What is put next is of the scrape of that number.
+    pub(super) fn is_scrape(&mut self, number: u64) {
+        self.scrape = number;
     }
 
     /// The series was not read anew in this scrape: it goes on in the next.
