@@ -12,7 +12,7 @@
 //! A scrape ends where a series comes again, or `# EOF`. Its time is that of its samples, of a
 //! line before it with nothing but a time, or `node_time_seconds`. Counters become what they
 //! grew by since the scrape before; in the first they are totals, and go to `since_boot`. One
-//! that was set to zero meanwhile counts from there.
+//! that was set to zero meanwhile counts from there, as does one whose `_created` is another.
 //! Scrapes of several exporters may take turns: those of one round are of one time, unless each has
 //! its own.
 //! What `node_exporter` says of processors, memory, disks and networks goes to their tables.

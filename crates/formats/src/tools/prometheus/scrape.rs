@@ -32,6 +32,10 @@ pub(super) struct Known {
     scrape: u64,
     /// Counters: the scrape in which they were read last, and what they were.
     counters: HashMap<Vec<u8>, (u64, f64)>,
+    /// When those of each name and labels were created, as `OpenMetrics` tells, and which were so
+    /// anew since the scrape before.
+    created: HashMap<(String, String), f64>,
+    anew: HashSet<(String, String)>,
     /// Counts of histograms and summaries that went back in this scrape.
     counts_back: HashSet<Vec<u8>>,
     pub(super) back: WentBack,
@@ -143,6 +147,10 @@ impl Known {
         match before {
             None => Growth::Total(now),
             Some((scrape, _)) if scrape + 1 != self.scrape => Growth::Grown(f64::NAN),
+            Some(_) if self.is_anew(sample) => {
+                self.back.restarted(&sample.name, self.scrape);
+                Growth::Restarted(now)
+            }
             Some((_, before)) if now >= before => Growth::Grown(now - before),
             Some((_, before)) if self.is_restart(sample, before) => {
                 self.back.restarted(&sample.name, self.scrape);
@@ -153,6 +161,43 @@ impl Known {
                 Growth::Grown(f64::NAN)
             }
         }
+    }
+
+    /// Takes when counters were created; a time that is later by more than a second is that of new
+    /// ones. (Those made of how long something runs are not always the same.)
+    fn look_at_created(&mut self, samples: &[Sample]) {
+        self.anew.clear();
+        for sample in samples {
+            let Some(family) = sample.name.strip_suffix("_created") else {
+                continue;
+            };
+            let total = format!("{family}_total");
+            let counts = [Type::Counter, Type::Histogram, Type::Summary].map(Some);
+            let told = [family, &total].map(|name| self.types.get(name).copied());
+            if !told.iter().any(|kind| counts.contains(kind)) {
+                continue;
+            }
+            let key = (family.to_owned(), sample.labels_without(""));
+            let before = self.created.insert(key.clone(), sample.value);
+            if before.is_some_and(|before| sample.value > before + 1.0) {
+                self.anew.insert(key);
+            }
+        }
+    }
+
+    /// Whether a counter was created since the scrape before.
+    fn is_anew(&self, sample: &Sample) -> bool {
+        if self.anew.is_empty() {
+            return false;
+        }
+        let is_of = |suffix: &str| {
+            let family = sample.name.strip_suffix(suffix)?;
+            let without = if suffix == "_bucket" { "le" } else { "" };
+            let key = (family.to_owned(), sample.labels_without(without));
+            self.anew.contains(&key).then_some(())
+        };
+        let suffixes = ["_total", "_count", "_sum", "_bucket"];
+        suffixes.iter().any(|suffix| is_of(suffix).is_some())
     }
 
     /// Whether a counter that went back was set to zero.
@@ -201,6 +246,7 @@ impl Known {
 
     /// Puts samples of a scrape into the present sample.
     pub(super) fn put(&mut self, samples: &[Sample], out: &mut Out) {
+        self.look_at_created(samples);
         self.counts_back = self.counts_back(samples);
         if let Some(host) = samples.iter().find(|s| s.name == "node_uname_info")
             && let Some(name) = host.label("nodename")
