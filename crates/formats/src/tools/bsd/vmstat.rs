@@ -6,8 +6,9 @@
 //! 1 0 0  515M    92M    12   0   0   0    10    0   3   0   20   300   250  1  2 97
 //! ```
 //!
-//! Memory is in KiB, or has a letter, a step of 1,024; so have the counts of FreeBSD's `-h`. Below
-//! the header of that, which has two blanks between `r`, `b` and `w`, a number without a letter is of
+//! Memory is in KiB, or has a letter, a step of 1,024. The counts of FreeBSD's `-h`, which is what a
+//! terminal gets, have letters, too: a large K is 1,024 and a small k 1,000 (`humanize_number(3)`), and
+//! M and G are steps as those of the file's K or k are. Below the header of that, which has two blanks between `r`, `b` and `w`, a number without a letter is of
 //! bytes: since 14, so are all that are not printed to a terminal. Paging is in pages or events,
 //! whose size is not told. Disks are transfers a second. `-P` prints the shares of each processor,
 //! which the line above the header names. The first report is since boot. `-i` prints interrupts, with
@@ -113,9 +114,8 @@ struct Vmstat {
     /// How its rows are printed, where numbers run together.
     layout: Vec<Printed>,
     reports: u64,
-    /// Counts of FreeBSD's -h came with a large K, which is 1,024; with steps of 1,000 the letter
-    /// is small (`humanize_number(3)`).
-    large_k: bool,
+    /// The step of letters behind counts, once a K or k told it.
+    step: Option<f64>,
     stamp: Option<Stamp>,
     /// `-i`.
     interrupts: Interrupts,
@@ -138,7 +138,7 @@ impl Vmstat {
             memory_unit: KIB,
             layout: Vec::new(),
             reports: 0,
-            large_k: false,
+            step: None,
             stamp: None,
             interrupts: Interrupts::new(),
             counts: Counts::default(),
@@ -163,28 +163,37 @@ impl Vmstat {
                 .map(|(_, f)| *f)
                 .any(|f| f[0].is_ascii_digit() && last(f))
         };
-        self.large_k |= lettered(b"K");
+        for (letter, step) in [(b"k", 1000.0), (b"K", KIB)] {
+            if lettered(letter) {
+                self.step = Some(step);
+            }
+        }
         let value = |(name, text): (&String, &&[u8])| match name.as_str() {
             "avm" | "fre" if text.last().is_some_and(u8::is_ascii_digit) => {
                 number(text).map(|v| v * self.memory_unit)
             }
             "avm" | "fre" => scaled(text, KIB),
             // Of FreeBSD's -h; the names of its disks stand between these columns.
-            "flt" | "fr" | "sr" | "in" | "sy" | "cs" => {
-                let large = self.large_k && text.last().is_some_and(u8::is_ascii_uppercase);
-                number(text).or_else(|| scaled(text, KIB).filter(|_| large))
+            "flt" | "re" | "pi" | "po" | "fr" | "sr" | "in" | "sy" | "cs" => {
+                let step = match text.last() {
+                    Some(b'k') => Some(1000.0),
+                    Some(b'K') => Some(KIB),
+                    _ => self.step,
+                };
+                number(text).or_else(|| scaled(text, step?))
             }
             _ => number(text),
         };
         let read: Option<Vec<f64>> = self.names.iter().zip(all).map(value).collect();
         let Some(n) = read else {
-            if lettered(b"kMGT") {
+            if self.step.is_none() && lettered(b"MGT") {
                 // In place of the line.
                 out.not_understood(
                     0,
                     "counts with letters whose step is 1,000 or 1,024, by the tool's version; \
                      `vmstat -H` prints them without",
                 );
+                self.lost_row(out);
                 return Line::Data;
             }
             return Line::Unknown;
@@ -229,6 +238,16 @@ impl Vmstat {
             out.put(&self.disk, &words, &[*transfers]);
         }
         Line::Data
+    }
+
+    /// A row that is not understood keeps its place.
+    fn lost_row(&mut self, out: &mut Out) {
+        lost(&mut self.stamp, out);
+        if self.reports == 0 {
+            out.since_boot();
+        }
+        self.reports += 1;
+        self.headers.row();
     }
 
     /// Shares of all processors, or of each.
@@ -314,12 +333,7 @@ impl Parser for Vmstat {
 
     fn lost(&mut self, line: &[u8], out: &mut Out) {
         for _ in 0..crate::lines::rows_in(line, self.names.len()) {
-            lost(&mut self.stamp, out);
-            if self.reports == 0 {
-                out.since_boot();
-            }
-            self.reports += 1;
-            self.headers.row();
+            self.lost_row(out);
         }
     }
 
