@@ -76,6 +76,8 @@ struct Iostat {
     fresh: bool,
     /// Adapters, devices and paths of the present report.
     seen: HashSet<Vec<u8>>,
+    /// The present report told of processors.
+    has_processors: bool,
     /// A report of `-D` has several devices and no line between them: a line is its end.
     ruled: Ruled,
     since_boot: bool,
@@ -108,6 +110,7 @@ impl Iostat {
             names: Vec::new(),
             fresh: true,
             seen: HashSet::new(),
+            has_processors: false,
             ruled: Ruled::default(),
             since_boot: true,
             stamp: None,
@@ -126,6 +129,7 @@ impl Iostat {
         if std::mem::take(&mut self.fresh) {
             self.disks.flush(out);
             self.seen.clear();
+            self.has_processors = false;
             sample(&mut self.stamp, out);
             if std::mem::take(&mut self.since_boot) {
                 out.since_boot();
@@ -149,7 +153,10 @@ impl Iostat {
     /// `0.0 10.0 5.0 2.0 93.0 0.0`.
     fn processors(&mut self, line: &[u8], out: &mut Out) -> Option<()> {
         let values = self.values(fields(line))?;
+        // Below one header each row is a report.
+        self.fresh |= self.has_processors;
         self.begin(out);
+        self.has_processors = true;
         let share = |name: &str| self.of(&values, name) / 100.0;
         let shares = Shares {
             user: share("%user"),
