@@ -1,5 +1,6 @@
 //! Which format a file is of, by what is in it.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::lines::{clean, without_mark};
@@ -37,7 +38,7 @@ impl Head {
     /// not tell in themselves what their numbers are.
     pub fn named(bytes: &[u8], name: &str) -> Head {
         let name = name.rsplit('/').next().unwrap_or_default();
-        let bytes = without_mark(&bytes[..bytes.len().min(LOOKED_AT)]);
+        let bytes = &*narrow(&bytes[..bytes.len().min(LOOKED_AT)]);
         let mut buffer = Vec::new();
         let cleaned: Vec<Vec<u8>> = bytes
             .split(|b| *b == b'\n')
@@ -166,7 +167,7 @@ impl Head {
         banner.unwrap_or(&self.name)
     }
 
-    /// The bytes as they are, of binary formats.
+    /// The bytes as they are, of binary formats; of UTF-16 without its zeros.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -191,16 +192,22 @@ impl Head {
         })
     }
 
-    /// Whether what is no blank begins a JSON document: prompts and times stand in brackets, too.
+    /// Whether a line begins a JSON document: prompts and times stand in brackets, too.
     pub fn is_json(&self) -> bool {
-        match self.bytes.trim_ascii_start().split_first() {
-            Some((b'{', _)) => true,
-            Some((b'[', rest)) => {
-                let next = rest.trim_ascii_start().first();
-                matches!(next, Some(b'{' | b'[' | b'"' | b']'))
+        let lines = self.lines().map(<[u8]>::trim_ascii_start);
+        let mut lines = lines.filter(|l| !l.is_empty()).peekable();
+        while let Some(line) = lines.next() {
+            let next = match line.split_first() {
+                Some((b'{', _)) => return true,
+                Some((b'[', rest)) => rest.trim_ascii_start().first(),
+                _ => continue,
+            };
+            let next = next.or_else(|| lines.peek()?.first());
+            if matches!(next, Some(b'{' | b'[' | b'"' | b']')) {
+                return true;
             }
-            _ => false,
         }
+        false
     }
 
     /// Whether the text occurs.
@@ -247,6 +254,28 @@ pub enum Unrecognised {
          that do not tell when they were need a file each"
     )]
     Several(String, &'static str),
+}
+
+/// The beginning of a text without its mark; of UTF-16, whose other bytes are mostly zeros, without
+/// these, as they are taken out of its lines.
+fn narrow(bytes: &[u8]) -> Cow<'_, [u8]> {
+    /// So many bytes tell it where there is no mark.
+    const TELLING: usize = 64;
+    let text = without_mark(bytes);
+    let first = &text[..text.len().min(TELLING) / 2 * 2];
+    let zeros = |place: usize| {
+        first
+            .chunks_exact(2)
+            .filter(|pair| pair[place] == 0)
+            .count()
+    };
+    let pairs = first.len() / 2;
+    let is_wide = |zero: usize, other: usize| zero == pairs && other == 0 && pairs > 0;
+    let marked = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    if marked || is_wide(zeros(0), zeros(1)) || is_wide(zeros(1), zeros(0)) {
+        return text.iter().copied().filter(|b| *b != 0).collect();
+    }
+    Cow::Borrowed(text)
 }
 
 /// Whether a text that begins with these whole lines may have something before each of them that

@@ -79,7 +79,7 @@ fn is_header(names: &[&[u8]]) -> bool {
 }
 
 fn recognise(head: &Head) -> u8 {
-    if head.is_json() {
+    if head.bytes().trim_ascii_start().starts_with(b"{") {
         return 0;
     }
     let devices = head.lines().any(|l| {

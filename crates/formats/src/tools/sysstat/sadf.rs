@@ -117,7 +117,8 @@ pub(crate) const XML: Format = Format {
 };
 
 fn recognise_xml(head: &Head) -> u8 {
-    if head.contains("<sysstat") && head.bytes().trim_ascii_start().starts_with(b"<") {
+    let first = head.bytes().trim_ascii_start().first();
+    if head.any_starts("<sysstat") || first == Some(&b'<') && head.contains("<sysstat") {
         93
     } else {
         0
