@@ -34,6 +34,13 @@ impl Cumulative {
         grown.collect()
     }
 
+    /// A report is over, and all that the script keeps is printed in it: what is not was removed, and
+    /// counts anew.
+    pub(super) fn report_ends(&mut self) {
+        self.last
+            .retain(|_, (printed, _)| std::mem::take(printed) > 0);
+    }
+
     /// The script is not known: it may clear this histogram or not.
     pub(super) fn perhaps(&mut self, name: &str, rows: &[Bucket]) {
         let (times, before) = self.last.entry(name.to_owned()).or_default();

@@ -3,15 +3,24 @@
 //!
 //! The key of a histogram stands above it; a row's number is the least of its bucket, which
 //! reaches to the next row's. `< 10` and `>= 90` have no end. A `tick-5s` in the text tells the
-//! interval.
+//! interval; one with nothing below it is an interval in which nothing was counted.
+//!
+//! What a command line never clears holds at each report all that was counted since it was
+//! started: a histogram is what that grew by. A list keeps its numbers as they are printed.
 
+use std::collections::HashSet;
+
+use super::buckets::Bucket;
+use super::cumulative::Cumulative;
 use super::dtrace_list;
 use super::dtrace_rows::{Rows, buckets, row};
+use super::dtrace_script::{Fate, Script};
 use super::histogram::{Goal, Histograms, Pace, Title};
 use super::{echoed, script_name, script_of, stamp};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
+use crate::time::Refused;
 use crate::{Line, Parser, fields, number};
 
 /// Lines of a list that are kept until it ends.
@@ -67,6 +76,13 @@ struct Dtrace {
     histograms: Histograms,
     pace: Pace,
     script: String,
+    program: Script,
+    cumulative: Cumulative,
+    /// Keys of the present report's histograms.
+    keys: usize,
+    /// The tick whose output comes, and those that printed something.
+    tick: Option<String>,
+    printing: HashSet<String>,
     /// The histogram that is being read: its key, and rows so far.
     open: Option<(String, Rows)>,
     /// Lines that may be keys, titles or lists: of this paragraph, and of the one before.
@@ -81,6 +97,11 @@ impl Dtrace {
             histograms: Histograms::new(),
             pace: Pace::default(),
             script: String::new(),
+            program: Script::of(""),
+            cumulative: Cumulative::default(),
+            keys: 0,
+            tick: None,
+            printing: HashSet::new(),
             open: None,
             paragraph: Vec::new(),
             before: Vec::new(),
@@ -129,11 +150,14 @@ impl Dtrace {
             }
             None => &self.script,
         };
-        let nth = self.pace.begin(&format!("{title}\0{key}"), out);
+        let id = format!("{title}\0{key}");
+        let nth = self.pace.begin(&id, out);
         let name = match nth {
             1 => title.clone(),
             _ => format!("{title} {nth}").trim_start().to_owned(),
         };
+        let counted = buckets(&rows, out);
+        let counted = self.counted(&format!("{id}\0{nth}"), counted, out);
         let title = Title {
             tool: "dtrace",
             name: &name,
@@ -141,7 +165,45 @@ impl Dtrace {
             key: key.strip_suffix("\\0").unwrap_or(&key),
             unit: 1.0,
         };
-        self.histograms.put(&title, &buckets(&rows, out), out);
+        self.histograms.put(&title, &counted, out);
+    }
+
+    /// What was counted since the report before, of the histogram of that name.
+    fn counted(&mut self, id: &str, mut rows: Vec<Bucket>, out: &mut Out) -> Vec<Bucket> {
+        let Some(normal) = self.program.normal else {
+            out.refuse(Refused(
+                "counts of its histograms are divided by normalize(), and its command line does not \
+                 tell by which number\n\
+                 hint: print them without normalize()"
+                    .into(),
+            ));
+            return Vec::new();
+        };
+        if normal != 1.0 {
+            out.note(&format!(
+                "counts of histograms are those printed times {normal}, for normalize() divided \
+                 them and cut them to whole numbers: each can be too low by up to {}",
+                normal - 1.0
+            ));
+            rows.iter_mut().for_each(|row| row.count *= normal);
+        }
+        match self.program.fate {
+            Some(Fate::Cleared) => rows,
+            Some(Fate::Kept(most)) => {
+                self.keys += 1;
+                if most.is_some_and(|most| self.keys > most) {
+                    out.note(
+                        "trunc() with a number drops keys, which count anew when they come again: \
+                         what they grew by can be too low",
+                    );
+                }
+                self.cumulative.grown(id, &rows)
+            }
+            None => {
+                self.cumulative.perhaps(id, &rows);
+                rows
+            }
+        }
     }
 
     /// The paragraph before the present one was no key: it is headings and lists. What stands right
@@ -216,13 +278,16 @@ impl Dtrace {
         let probe = next().filter(|w| w.contains(':') && w.contains(char::is_alphabetic))?;
         let after = text.find(probe).map_or("", |at| &text[at + probe.len()..]);
         self.settle(out);
+        self.report_ends(out);
         let name = probe.rsplit(':').next().unwrap_or(probe);
-        if let Some(seconds) = tick(name) {
-            out.every(seconds);
-        }
-        if name == "END" {
-            self.pace.ends();
+        let exits = self.program.exits(name) && !self.program.prints(name);
+        if name == "END" || exits && out.samples() > 0 {
+            self.pace.ends(out);
         } else if name.starts_with("tick-") || name.starts_with("profile-") {
+            if let Some(seconds) = tick(name) {
+                out.every(seconds);
+                self.tick = Some(name.to_owned());
+            }
             self.pace.mark(None);
         }
         let after = after.trim();
@@ -230,6 +295,22 @@ impl Dtrace {
             return Some(Line::Noise);
         }
         Some(self.text(after, out))
+    }
+
+    /// All that the last tick printed is read: where that is nothing, it keeps its place.
+    fn report_ends(&mut self, out: &mut Out) {
+        let Some(tick) = self.tick.take() else {
+            return;
+        };
+        if !self.pace.is_due() {
+            self.printing.insert(tick);
+        } else if self.printing.contains(&tick) || self.program.prints(&tick) {
+            self.pace.nothing(out);
+        }
+        if matches!(self.program.fate, Some(Fate::Kept(_))) {
+            self.cumulative.report_ends();
+        }
+        self.keys = 0;
     }
 
     /// A line that is no row.
@@ -257,6 +338,18 @@ impl Dtrace {
         if !is_new && words[0] != "dtrace" && !text.contains(".d") {
             return false;
         }
+        self.settle(out);
+        self.report_ends(out);
+        self.cumulative.end(out);
+        self.pace.anew(out);
+        self.printing.clear();
+        self.program = Script::of(text);
+        if self.program.keeps_counts() {
+            out.note(
+                "its command line never clears counts or sums: numbers of lists are as they were \
+                 printed, each of all since the script was started",
+            );
+        }
         self.is_script(script_of(&words, ".d"));
         if let Some(seconds) = text.split(['\'', ' ', ':', ',', '{']).find_map(tick) {
             out.every(seconds);
@@ -274,7 +367,9 @@ impl Dtrace {
             out.note("dtrace says that it dropped data: counts are too low");
         }
         if text.contains("^C") {
-            self.pace.ends();
+            self.settle(out);
+            self.report_ends(out);
+            self.pace.ends(out);
         }
         Line::Noise
     }
@@ -333,7 +428,8 @@ impl Parser for Dtrace {
         let text = match trimmed.strip_prefix("^C") {
             Some(rest) => {
                 self.settle(out);
-                self.pace.ends();
+                self.report_ends(out);
+                self.pace.ends(out);
                 rest
             }
             None => &text,
@@ -352,6 +448,8 @@ impl Parser for Dtrace {
 
     fn end(&mut self, out: &mut Out) {
         self.settle(out);
+        self.report_ends(out);
+        self.cumulative.end(out);
         unused(self.title.take(), out);
     }
 }

@@ -200,6 +200,8 @@ pub(super) struct Pace {
     last: Option<Stamp>,
     /// The text says where intervals end.
     marked: bool,
+    /// What follows was counted since the last interval ended, nobody knows how long ago.
+    cut: bool,
 }
 
 impl Pace {
@@ -208,6 +210,19 @@ impl Pace {
         self.due = true;
         self.marked = true;
         self.stamp = stamp;
+        self.cut = false;
+    }
+
+    /// Whether nothing was printed since an interval ended.
+    pub(super) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Nothing was counted in the interval that ended.
+    pub(super) fn nothing(&mut self, out: &mut Out) {
+        out.sample_once(self.stamp.take());
+        self.due = false;
+        self.seen.clear();
     }
 
     /// What follows was printed at that time, as what came before it perhaps.
@@ -219,9 +234,18 @@ impl Pace {
     }
 
     /// All that follows was printed at one time, when the script ended.
-    pub(super) fn ends(&mut self) {
-        self.due |= !self.seen.is_empty();
+    /// Before it can be less than an interval.
+    pub(super) fn ends(&mut self, out: &Out) {
+        let begun = out.samples() > 0;
+        self.due |= begun;
+        self.cut |= begun;
         self.marked = true;
+    }
+
+    /// The script is started anew, or another one.
+    pub(super) fn anew(&mut self, out: &Out) {
+        self.due |= out.samples() > 0;
+        self.cut = false;
     }
 
     /// Two blank lines or the like: an interval may end here.
@@ -234,7 +258,21 @@ impl Pace {
     pub(super) fn begin(&mut self, name: &str, out: &mut Out) -> u32 {
         let again = self.seen.contains_key(name) && !self.marked;
         if self.due || again || !out.has_sample() {
-            out.sample_once(self.stamp.take());
+            let stamp = self.stamp.take();
+            let cut = std::mem::take(&mut self.cut) && stamp.is_none();
+            if cut && out.interval().is_some() {
+                out.broken();
+            }
+            out.sample_once(stamp);
+            if cut {
+                // Of no length, as nobody knows it.
+                out.since_boot();
+                out.note(
+                    "what was printed when the script was ended was counted in less than an \
+                     interval, and it is not told in how much less: it is kept by itself, in \
+                     `since_boot`",
+                );
+            }
             self.due = false;
             self.seen.clear();
         }

@@ -11,6 +11,7 @@ mod cumulative;
 pub(crate) mod dtrace;
 mod dtrace_list;
 mod dtrace_rows;
+mod dtrace_script;
 pub(crate) mod file_events;
 mod histogram;
 pub(crate) mod interrupts;
