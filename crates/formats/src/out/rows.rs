@@ -274,11 +274,33 @@ impl Out {
     /// Adds an event that happened at `stamp`; it belongs to no sample. `values` are its number
     /// dimensions and its weight.
     pub fn event(&mut self, table: TableId, stamp: Stamp, words: &[Word], values: &[f64]) {
+        self.event_within(0, table, stamp, words, values);
+    }
+
+    /// The same of an event whose time is told in whole seconds: it was at some time of that one.
+    pub(crate) fn event_in_second(
+        &mut self,
+        table: TableId,
+        stamp: Stamp,
+        words: &[Word],
+        values: &[f64],
+    ) {
+        self.event_within(1_000_000_000, table, stamp, words, values);
+    }
+
+    fn event_within(
+        &mut self,
+        length: Nanos,
+        table: TableId,
+        stamp: Stamp,
+        words: &[Word],
+        values: &[f64],
+    ) {
         match self.clock.moment(stamp, &self.options) {
             Ok(at) => {
                 self.done.at(at, 0.0);
                 self.done.row(table, words, values);
-                self.extend(at, at);
+                self.extend(at, at.saturating_add(length));
             }
             Err(why) => self.refuse(why),
         }

@@ -13,7 +13,7 @@
 use run::rows::TableId;
 
 use super::table::{Row, Table};
-use super::{echoed, first_number, stamp};
+use super::{echoed, event, first_number, stamp};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -290,7 +290,7 @@ impl Connections {
         let [remote, remote_port, local_port] = ends;
         let words = [remote, remote_port, local_port, &who[0], &who[1], "", state];
         let words = words.map(|w| out.word(w.as_bytes()));
-        out.event(self.event, stamp, &words, &[f64::NAN, f64::NAN, 1.0]);
+        event(self.event, stamp, &words, &[f64::NAN, f64::NAN, 1.0], out);
         Some(())
     }
 

@@ -3,8 +3,8 @@
 
 use run::rows::TableId;
 
-use super::echoed;
 use super::table::{Row, Table};
+use super::{echoed, event};
 use crate::list::Format;
 use crate::number::number;
 use crate::out::Out;
@@ -220,7 +220,7 @@ impl Files {
         let words = [op, file, self.filesystem, process, command, ""];
         let words = words.map(|w| out.word(w.as_bytes()));
         let size = if moved { bytes } else { f64::NAN };
-        out.event(self.file, stamp, &words, &[latency, size, 1.0]);
+        event(self.file, stamp, &words, &[latency, size, 1.0], out);
         Some(())
     }
 
@@ -236,7 +236,7 @@ impl Files {
         let stamp = moment(row, out)?;
         let words = [op, row.text("PATH")?, "(by name)", &process, &command, ""];
         let words = words.map(|w| out.word(w.as_bytes()));
-        out.event(self.file, stamp, &words, &[f64::NAN, f64::NAN, 1.0]);
+        event(self.file, stamp, &words, &[f64::NAN, f64::NAN, 1.0], out);
         Some(())
     }
 
@@ -254,7 +254,7 @@ impl Files {
             "SYN_SENT to ESTABLISHED",
         ];
         let words = words.map(|w| out.word(w.as_bytes()));
-        out.event(self.tcp, stamp, &words, &[latency, f64::NAN, 1.0]);
+        event(self.tcp, stamp, &words, &[latency, f64::NAN, 1.0], out);
         Some(())
     }
 

@@ -6,7 +6,7 @@ use run::rows::TableId;
 
 use super::histogram::request_layer;
 use super::table::{Row, Table};
-use super::{echoed, first_number};
+use super::{echoed, event, first_number};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -255,7 +255,7 @@ impl Snoop {
         let numbers = [
             io.queue, io.service, io.bytes, io.offset, unknown, unknown, unknown, 1.0,
         ];
-        out.event(self.events, io.stamp, &words, &numbers);
+        event(self.events, io.stamp, &words, &numbers, out);
         Some(())
     }
 }

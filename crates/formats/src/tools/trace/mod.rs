@@ -20,7 +20,10 @@ pub(crate) mod io_pattern;
 mod table;
 
 use jiff::civil::Date;
+use run::Word;
+use run::rows::TableId;
 
+use crate::out::Out;
 use crate::time::{Stamp, time_of_day};
 
 /// Names of months as dates print them.
@@ -100,6 +103,20 @@ pub(super) fn first_number(arguments: &[&str], valued: &str) -> Option<f64> {
         }
     }
     None
+}
+
+/// Adds an event. One whose time is told in whole seconds was at some time of that second.
+fn event(table: TableId, stamp: Stamp, words: &[Word], values: &[f64], out: &mut Out) {
+    let is_whole = match stamp {
+        Stamp::Clock(time) => time.subsec_nanosecond() == 0,
+        Stamp::Civil(time) => time.subsec_nanosecond() == 0,
+        _ => false,
+    };
+    if is_whole {
+        out.event_in_second(table, stamp, words, values);
+    } else {
+        out.event(table, stamp, words, values);
+    }
 }
 
 /// A line that is a time and nothing else: `06:55:41`, `06:55:41:`, `[06:55:41]`, `2005 Jul 16 00:34:40`,
