@@ -21,12 +21,16 @@ pub(crate) fn arguments(line: &[u8], command: &[&str]) -> Option<Vec<String>> {
     let rest = words.get(at + command.len()..).unwrap_or_default();
     let ends =
         |w: &&&[u8]| matches!(w.first(), Some(b'|' | b'>' | b'&' | b';')) || w.starts_with(b"2>");
-    let arguments = rest.iter().take_while(|w| !ends(w));
-    Some(
-        arguments
-            .map(|w| String::from_utf8_lossy(w).into_owned())
-            .collect(),
-    )
+    let mut arguments = Vec::new();
+    for word in rest.iter().take_while(|w| !ends(w)) {
+        // `5; sleep 4`: what follows is another command.
+        let end = word.iter().position(|b| *b == b';');
+        arguments.push(String::from_utf8_lossy(&word[..end.unwrap_or(word.len())]).into_owned());
+        if end.is_some() {
+            break;
+        }
+    }
+    Some(arguments)
 }
 
 /// The file name of a program's path.
@@ -170,13 +174,24 @@ fn is_data(text: &[u8]) -> bool {
 
 /// The interval of arguments that end in `interval [count]`.
 pub(crate) fn interval(arguments: &[String]) -> Option<f64> {
-    let numbers: Vec<f64> = arguments
-        .iter()
-        .rev()
-        .map_while(|a| number(a.as_bytes()))
-        .take(2)
-        .collect();
-    numbers.last().copied()
+    last_numbers(arguments).last().copied()
+}
+
+/// How many reports a command with such arguments prints: one where they have no interval; `None` where
+/// it goes on.
+pub(crate) fn count(arguments: &[String]) -> Option<f64> {
+    match last_numbers(arguments)[..] {
+        [] => Some(1.0),
+        [_] => None,
+        [count, ..] => Some(count),
+    }
+}
+
+/// The last two arguments that are numbers, the last one first.
+fn last_numbers(arguments: &[String]) -> Vec<f64> {
+    let from_last = arguments.iter().rev();
+    let numbers = from_last.map_while(|a| number(a.as_bytes()));
+    numbers.take(2).collect()
 }
 
 /// Whether one of the arguments is the flag of that letter, perhaps among others: `-lv`.
@@ -216,6 +231,12 @@ mod tests {
         );
         assert_eq!(of("# /sbin/zpool iostat 1 3 > x"), words(&["1", "3"]));
         assert_eq!(of("$ sudo zpool iostat | head"), words(&[]));
+        let in_loop = of("$ while :; do zpool iostat -y tank 5 2; sleep 4; done").unwrap();
+        assert_eq!(in_loop, ["-y", "tank", "5", "2"]);
+        assert_eq!(
+            (interval(&in_loop), count(&in_loop)),
+            (Some(5.0), Some(2.0))
+        );
         assert_eq!(of("see zpool iostat"), None);
         assert_eq!(of("zpool status"), None);
         let time = |w: &[&str]| interval(&words(w).unwrap());

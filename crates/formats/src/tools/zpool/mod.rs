@@ -74,6 +74,14 @@ enum Rows {
     Devices,
 }
 
+/// One of the runs that a loop starts, one after the other.
+struct Run {
+    /// How many reports each has, and the present one so far.
+    all: f64,
+    reports: f64,
+    since_boot_first: bool,
+}
+
 struct Zpool {
     /// Upper header.
     top: Vec<String>,
@@ -94,6 +102,7 @@ struct Zpool {
     boot_next: bool,
     /// A report has rows that are moved in: with -v the header comes again with each.
     is_verbose: bool,
+    run: Option<Run>,
     /// Whether the command line has -l, and -q.
     told: Option<[bool; 2]>,
     /// What follows is what `zpool status` printed.
@@ -122,6 +131,7 @@ impl Zpool {
             stamp: None,
             boot_next: true,
             is_verbose: false,
+            run: None,
             told: None,
             in_status: false,
             margin: 0,
@@ -138,7 +148,7 @@ impl Zpool {
     }
 
     /// A command line tells the interval, and begins anew.
-    fn command(&mut self, arguments: &[String], out: &mut Out) {
+    fn command(&mut self, arguments: &[String], in_loop: bool, out: &mut Out) {
         self.flush(None, out);
         if out.samples() > 0 {
             out.broken();
@@ -149,6 +159,11 @@ impl Zpool {
         self.in_status = false;
         self.told = Some(['l', 'q'].map(|flag| prompt::has_flag(arguments, flag)));
         self.boot_next = !prompt::has_flag(arguments, 'y');
+        self.run = prompt::count(arguments).filter(|_| in_loop).map(|all| Run {
+            all,
+            reports: 0.0,
+            since_boot_first: self.boot_next,
+        });
         if let Some(seconds) = prompt::interval(arguments) {
             out.every(seconds);
         }
@@ -167,6 +182,20 @@ impl Zpool {
     }
 
     fn begin(&mut self, out: &mut Out) {
+        if let Some(run) = &mut self.run {
+            if run.reports >= run.all {
+                run.reports = 0.0;
+                self.boot_next = run.since_boot_first;
+                out.broken();
+                if self.stamp.is_none() {
+                    out.note(
+                        "how long a loop waited between runs of the command is not told: they \
+                         stand one behind the other",
+                    );
+                }
+            }
+            run.reports += 1.0;
+        }
         out.sample_since_boot_first(self.stamp.take());
         if std::mem::take(&mut self.boot_next) {
             out.since_boot();
@@ -422,7 +451,7 @@ impl Parser for Zpool {
             return Line::Noise;
         }
         if let Some(arguments) = prompt::arguments(line, &["zpool", "iostat"]) {
-            self.command(&arguments, out);
+            self.command(&arguments, fields(line).any(|w| w == b"do"), out);
             return Line::Noise;
         }
         if let Some(stamp) = stamp_line::told(line, out) {
