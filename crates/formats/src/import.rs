@@ -461,7 +461,9 @@ impl Import {
         report.data += self.out.record;
         let late = std::mem::take(&mut self.out.unknown);
         report.unknown += late.len() as u64;
-        report.data = report.data.saturating_sub(late.len() as u64);
+        let noise = self.out.unknown_noise;
+        report.noise = report.noise.saturating_sub(noise);
+        report.data = report.data.saturating_sub(late.len() as u64 - noise);
         let late = late
             .into_iter()
             .map(|(line, text)| NotUnderstood { line, text });

@@ -158,6 +158,8 @@ pub struct Out {
     refused: Option<Refused>,
     /// Lines that turned out not to be understood later: number and why.
     pub(crate) unknown: Vec<(u64, String)>,
+    /// How many of them were thought to be noise.
+    pub(crate) unknown_noise: u64,
     pub(crate) line: u64,
     /// What the first line that was not understood has that cannot be read, and its number.
     fault: Option<(u64, String)>,
@@ -225,6 +227,7 @@ impl Out {
             lacking: BTreeSet::new(),
             refused: None,
             unknown: Vec::new(),
+            unknown_noise: 0,
             line: 0,
             fault: None,
             logged: None,

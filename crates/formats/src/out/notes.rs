@@ -24,6 +24,12 @@ impl Out {
         self.unknown.push((line, why.to_owned()));
     }
 
+    /// The same of a line that was thought to be a title, or names above a header: noise.
+    pub(crate) fn noise_not_understood(&mut self, line: u64, why: &str) {
+        self.not_understood(line, why);
+        self.unknown_noise += 1;
+    }
+
     /// What of the present line cannot be read: told where nothing of the file could be.
     pub(crate) fn fault(&mut self, what: &str, text: &[u8]) {
         let line = self.line;

@@ -29,6 +29,7 @@ use crate::cpu::AllCpus;
 use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::{Out, Shape};
+use crate::prompt::is_chatter;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::{Line, Parser, echo, fields, number, scan};
@@ -367,7 +368,8 @@ impl Iostat {
     fn heading_of_devices(&mut self, out: &mut Out) {
         let words = |names: &[String]| !names.iter().any(|n| n.contains(|c: char| c.is_numeric()));
         match &self.held {
-            Some((_, names)) if words(names) => {
+            // Below a title that is known it is something else.
+            Some((_, names)) if words(names) && self.part != Part::Title => {
                 self.held = None;
                 self.begin(Part::Title, out);
             }
@@ -420,7 +422,7 @@ impl Iostat {
             Some(Between::Chatter) => return Line::Noise,
             None => {}
         }
-        if self.hold_names(line, out) {
+        if is_chatter(line) || self.hold_names(line, out) {
             return Line::Noise;
         }
         blank_or_unknown(line)

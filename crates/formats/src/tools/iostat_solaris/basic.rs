@@ -68,7 +68,7 @@ impl Iostat {
         }
         if wanted > 0 && self.devices.len() != wanted {
             self.basic = None;
-            out.not_understood(0, "the names of the devices are not above this header");
+            out.noise_not_understood(0, "the names of the devices are not above this header");
         }
     }
 
@@ -76,7 +76,7 @@ impl Iostat {
     pub(super) fn names_of_nothing(&mut self, out: &mut Out) {
         if let Some((line, names)) = self.held.take() {
             self.report.garbled = true;
-            out.not_understood(line, &names.join(" "));
+            out.noise_not_understood(line, &names.join(" "));
         }
     }
 
