@@ -11,7 +11,8 @@
 //! ```
 //!
 //! `dT` is how long the interval was, `w` how long it should be. kB are 1,024 bytes. A device
-//! can be busy for more than 100 %. `L(q)` is the queue's length at the end.
+//! can be busy for more than 100 %. `L(q)` is the queue's length at the end. With `-a` providers that
+//! did next to nothing have no row, and a report may have none at all.
 
 use crate::disk::layer;
 use crate::echo;
@@ -82,6 +83,8 @@ struct Gstat {
     length: f64,
     stamp: Option<Stamp>,
     fresh: bool,
+    /// A `dT` came, and no row since.
+    bare: bool,
     disk: Shape,
     device: Shape,
 }
@@ -95,6 +98,7 @@ impl Gstat {
             length: f64::NAN,
             stamp: None,
             fresh: false,
+            bare: false,
             disk: Shape::of("disk", &["ios", "bytes", "time", "discarded"]),
             device: Shape::of("disk_device", &["busy", "inflight"]),
         }
@@ -120,6 +124,18 @@ impl Gstat {
         self.device(&[rest, &[*name]].concat(), out)
     }
 
+    fn begin(&mut self, out: &mut Out) {
+        out.sample_once(self.stamp.take());
+        out.spans(self.length);
+    }
+
+    /// What follows is not of the report above: without a row it keeps its place.
+    fn report_ends(&mut self, out: &mut Out) {
+        if std::mem::take(&mut self.bare) {
+            self.begin(out);
+        }
+    }
+
     fn device(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let count = self.names.len();
         if count < 2 || all.len() < count {
@@ -130,9 +146,9 @@ impl Gstat {
             return Line::Unknown;
         };
         let name = all[count - 1..].join(&b' ');
+        self.bare = false;
         if std::mem::take(&mut self.fresh) || !out.has_sample() {
-            out.sample_once(self.stamp.take());
-            out.spans(self.length);
+            self.begin(out);
         }
         let (device, layer) = (out.word(&name), out.word(layer(&name).as_bytes()));
         let place = |name: &str| self.names.iter().position(|n| n == name);
@@ -193,8 +209,13 @@ impl Parser for Gstat {
         match all[..] {
             // A star stands for a device whose counters changed while they were read.
             [] | [b"*"] => Line::Noise,
-            _ if echo::command(line, "gstat").is_some() => Line::Noise,
+            _ if echo::command(line, "gstat").is_some() => {
+                self.report_ends(out);
+                Line::Noise
+            }
             [b"dT:", length, ..] => {
+                self.report_ends(out);
+                self.bare = true;
                 self.length = seconds_decimal(length).unwrap_or(f64::NAN);
                 self.fresh = true;
                 Line::Noise
@@ -209,6 +230,7 @@ impl Parser for Gstat {
             }
             _ => match stamp_of(line, out) {
                 Ok(Some(stamp)) => {
+                    self.report_ends(out);
                     self.stamp = Some(stamp);
                     Line::Noise
                 }
