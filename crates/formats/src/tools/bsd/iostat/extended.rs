@@ -91,8 +91,13 @@ impl Columns {
         }
         let (name, values) = all.split_first()?;
         let mut values = numbers(values.iter().copied())?;
-        let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"._-:/".contains(b);
-        if values.is_empty() && self.name_if_idle && name.iter().all(is_name) {
+        // `wd0`; other words stand below it alone, too.
+        let is_device = name.first().is_some_and(u8::is_ascii_lowercase)
+            && name.last().is_some_and(u8::is_ascii_digit)
+            && name
+                .iter()
+                .all(|b| b.is_ascii_alphanumeric() || b"._-:/".contains(b));
+        if values.is_empty() && self.name_if_idle && is_device {
             values.resize(self.names.len(), 0.0);
         }
         let machine = match values.len().checked_sub(self.names.len())? {
