@@ -8,6 +8,7 @@ mod stamps;
 mod words;
 
 use crate::out::Out;
+use crate::prompt::is_chatter;
 use crate::stamp_line::told;
 use crate::time::Stamp;
 pub(crate) use indent::Indent;
@@ -99,8 +100,14 @@ impl Prefix {
                 Prefix::Stamped
             };
         }
-        match name_of(first).map(|word| Prefix::Named(word.to_vec())) {
-            Some(prefix) if full.iter().all(|l| prefix.length(l).is_some()) => prefix,
+        // The command that printed it has none, where a shell's echo is above what another machine
+        // sent. A name before a tab is a tool's own then.
+        let sent: Vec<&[u8]> = full.iter().copied().filter(|l| !is_chatter(l)).collect();
+        let is_echoed = sent.len() < full.len();
+        let name = sent.first().and_then(|first| name_of(first));
+        let name = name.filter(|n| !is_echoed || sent.len() > 1 && n.ends_with(b":"));
+        match name.map(|word| Prefix::Named(word.to_vec())) {
+            Some(prefix) if sent.iter().all(|l| prefix.length(l).is_some()) => prefix,
             _ => Prefix::None,
         }
     }

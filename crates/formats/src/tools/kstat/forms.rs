@@ -5,7 +5,10 @@ use crate::number::number;
 /// A line of -C: `sd:0:sd0:nread:1024`. (A text that holds colons is none of these.)
 pub(super) fn colon_form(line: &[u8]) -> Option<Short<'_>> {
     let (key, value) = std::str::from_utf8(line).ok()?.rsplit_once(':')?;
-    split_key(key).map(|key| Short { value, ..key })
+    let key = split_key(key)?;
+    // A time has colons, too.
+    let is_module = key.module.starts_with(|c: char| c.is_ascii_alphabetic());
+    is_module.then_some(Short { value, ..key })
 }
 
 /// The module and the instance of a line that begins a set.
