@@ -11,7 +11,7 @@ use super::blanks::Spacing;
 use super::buckets::{Bucket, is_bar};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
-use super::{echoed, first_number, stamp};
+use super::{echoed, first_number, output_every, stamp};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -128,11 +128,7 @@ impl Bcc {
     }
 
     fn chatter(&mut self, text: &str, out: &mut Out) -> bool {
-        // `Tracing block I/O. Output every 5 seconds. Ctrl-C to end.`
-        if let Some((_, rest)) = text.split_once("Output every ")
-            && let Some((seconds, _)) = rest.split_once(" seconds")
-            && let Ok(seconds) = seconds.parse()
-        {
+        if let Some(seconds) = output_every(text) {
             out.every(seconds);
         }
         if let Some((script, goal)) = Goal::of_banner(text)
@@ -232,7 +228,7 @@ impl Bcc {
             self.histograms.goal = self.histograms.goal.or(Some(Goal::DiskLatency));
         }
         if let Some(at) = at {
-            self.pace.mark_new(at);
+            self.pace.mark_new(at, out);
         }
         self.put(&label, &rows, out);
         Some(Line::Data)
@@ -371,7 +367,7 @@ impl Parser for Bcc {
         }
         // perf-tools have `date` print it, with a zone.
         if let Some(at) = stamp(text).or_else(|| stamp_line::told(text.as_bytes(), out)) {
-            self.pace.mark(Some(at));
+            self.pace.mark(Some(at), out);
             self.section = Default::default();
             return Line::Noise;
         }
@@ -382,6 +378,7 @@ impl Parser for Bcc {
             return self.json(text, out).unwrap_or(Line::Unknown);
         }
         if self.chatter(text, out) || self.command(text, out) {
+            self.pace.starts();
             return Line::Noise;
         }
         // argdist prints what it probes, which is C and may have anything in it.

@@ -283,10 +283,11 @@ impl Bpftrace {
     /// A time, the script's name, what it says when it starts.
     fn other_line(&mut self, text: &str, out: &mut Out) -> Line {
         if let Some(at) = stamp(text) {
-            self.pace.mark(Some(at));
+            self.pace.mark(Some(at), out);
             return Line::Noise;
         }
         if let Some(words) = echoed(text) {
+            self.pace.starts();
             self.cumulative.end(out);
             text.clone_into(&mut self.program);
             self.histograms.goal = Goal::of(script_of(&words, ".bt"));
@@ -313,6 +314,7 @@ impl Bpftrace {
             out.note("bpftrace says that it lost events: counts are too low");
         }
         if titles || starts.iter().any(|s| text.starts_with(s)) {
+            self.pace.starts();
             return Line::Noise;
         }
         Line::Unknown

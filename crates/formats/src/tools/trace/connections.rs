@@ -13,7 +13,7 @@
 use run::rows::TableId;
 
 use super::table::{Row, Table};
-use super::{echoed, event, first_number, stamp};
+use super::{echoed, event, first_number, output_every, stamp};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
@@ -150,6 +150,8 @@ struct Connections {
     of_six: bool,
     stamp: Option<Stamp>,
     fresh: bool,
+    /// That time is of a report of `tcptop` which has no row so far.
+    is_empty: bool,
     connection: Shape,
     event: TableId,
 }
@@ -188,6 +190,7 @@ impl Connections {
             of_six: false,
             stamp: None,
             fresh: true,
+            is_empty: false,
             connection: Shape::of("tcp_connection", &["bytes"]),
             event: TableId::of("tcp_event"),
         }
@@ -239,6 +242,7 @@ impl Connections {
         let (remote, remote_port) = end(row.text("RADDR")?)?;
         if std::mem::take(&mut self.fresh) {
             out.sample_told(self.stamp.take());
+            self.is_empty = false;
         }
         self.put_bytes(
             [remote, remote_port, local_port],
@@ -326,7 +330,11 @@ impl Connections {
         if let Some((time, _)) = text.split_once(" loadavg:")
             && let Some(told) = stamp(time)
         {
-            self.stamp = Some(told);
+            let before = self.stamp.replace(told);
+            // Nobody sent or received anything.
+            if std::mem::replace(&mut self.is_empty, true) && before.is_some() {
+                out.sample_told(before);
+            }
             self.fresh = true;
             return true;
         }
@@ -340,6 +348,9 @@ impl Connections {
                 out.every(seconds);
             }
             return true;
+        }
+        if let Some(seconds) = output_every(text) {
+            out.every(seconds);
         }
         ["Tracing", "Attach", "Ending"]
             .iter()

@@ -5,7 +5,7 @@
 //! `/proc/meminfo` divided by 1,024: MiB.
 
 use super::table::Table;
-use super::{echoed, first_number, stamp};
+use super::{echoed, first_number, output_every, stamp};
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
@@ -218,13 +218,7 @@ impl Counts {
             }
             return true;
         }
-        // `Counting cache functions... Output every 1 seconds.` of perf-tools.
-        let told = text
-            .split_once("Output every ")
-            .and_then(|(_, rest)| rest.split_once(" sec"));
-        if let Some((seconds, _)) = told
-            && let Ok(seconds) = seconds.parse()
-        {
+        if let Some(seconds) = output_every(text) {
             out.every(seconds);
         }
         ["Tracing", "Counting cache functions", "Detaching", "Ending"]
@@ -249,6 +243,12 @@ impl Parser for Counts {
         let text = String::from_utf8_lossy(line);
         let text = text.trim().trim_start_matches("^C").trim();
         if let Some(found) = Counts::header(text) {
+            if found.0 == Kind::Calls
+                && let Some(at) = self.stamp.take()
+            {
+                // Also of an interval in which there was none.
+                out.sample_once(Some(at));
+            }
             self.table = Some(found);
             return Line::Noise;
         }

@@ -288,7 +288,7 @@ impl Dtrace {
                 out.every(seconds);
                 self.tick = Some(name.to_owned());
             }
-            self.pace.mark(None);
+            self.pace.mark(None, out);
         }
         let after = after.trim();
         if after.is_empty() {
@@ -317,11 +317,11 @@ impl Dtrace {
     fn text(&mut self, text: &str, out: &mut Out) -> Line {
         if let Some(stamp) = stamp(text) {
             self.settle(out);
-            self.pace.mark(Some(stamp));
+            self.pace.mark(Some(stamp), out);
             return Line::Noise;
         }
         if text.starts_with("Tracing") || text.starts_with("Sampling") || text == "#" {
-            return Line::Noise;
+                return Line::Noise;
         }
         if self.paragraph.len() >= LONGEST {
             return Line::Unknown;
@@ -350,6 +350,7 @@ impl Dtrace {
                  printed, each of all since the script was started",
             );
         }
+        self.pace.starts();
         self.is_script(script_of(&words, ".d"));
         if let Some(seconds) = text.split(['\'', ' ', ':', ',', '{']).find_map(tick) {
             out.every(seconds);

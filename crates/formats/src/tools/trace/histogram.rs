@@ -202,11 +202,24 @@ pub(super) struct Pace {
     marked: bool,
     /// What follows was counted since the last interval ended, nobody knows how long ago.
     cut: bool,
+    /// Nothing came since that time: its report is empty, if the next one follows.
+    empty: Option<Stamp>,
 }
 
 impl Pace {
-    /// An interval ends here; what follows was counted in it.
-    pub(super) fn mark(&mut self, stamp: Option<Stamp>) {
+    /// An interval ends here; what follows was counted in it. One that ended at the time above,
+    /// with nothing below it, was one in which nothing happened.
+    pub(super) fn mark(&mut self, stamp: Option<Stamp>, out: &mut Out) {
+        let kind = |stamp: &Stamp| std::mem::discriminant(stamp);
+        let empty = std::mem::replace(&mut self.empty, stamp);
+        // A date above the tool's own times is a script's.
+        if let (Some(empty), Some(next)) = (empty, stamp)
+            && kind(&empty) == kind(&next)
+            && empty != next
+        {
+            out.sample_once(Some(empty));
+            self.seen.clear();
+        }
         self.due = true;
         self.marked = true;
         self.stamp = stamp;
@@ -226,11 +239,16 @@ impl Pace {
     }
 
     /// What follows was printed at that time, as what came before it perhaps.
-    pub(super) fn mark_new(&mut self, stamp: Stamp) {
+    pub(super) fn mark_new(&mut self, stamp: Stamp, out: &mut Out) {
         if self.last != Some(stamp) {
             self.last = Some(stamp);
-            self.mark(Some(stamp));
+            self.mark(Some(stamp), out);
         }
+    }
+
+    /// A script is started: a time above it is when that was, and ends no interval.
+    pub(super) fn starts(&mut self) {
+        self.empty = None;
     }
 
     /// All that follows was printed at one time, when the script ended.
@@ -246,6 +264,7 @@ impl Pace {
     pub(super) fn anew(&mut self, out: &Out) {
         self.due |= out.samples() > 0;
         self.cut = false;
+        self.empty = None;
     }
 
     /// Two blank lines or the like: an interval may end here.
@@ -257,6 +276,7 @@ impl Pace {
     /// it is there, from 1 on.
     pub(super) fn begin(&mut self, name: &str, out: &mut Out) -> u32 {
         let again = self.seen.contains_key(name) && !self.marked;
+        self.empty = None;
         if self.due || again || !out.has_sample() {
             let stamp = self.stamp.take();
             let cut = std::mem::take(&mut self.cut) && stamp.is_none();

@@ -4,7 +4,7 @@
 use super::histogram::request_layer;
 use super::io_events::every;
 use super::table::Table;
-use super::{echoed, stamp};
+use super::{echoed, output_every, stamp};
 use crate::list::Format;
 use crate::number;
 use crate::out::{Out, Shape};
@@ -392,9 +392,7 @@ impl Parser for Pattern {
             self.table = Some(table);
             return Line::Noise;
         }
-        // `Tracing... Output every 5 secs. Hit Ctrl-C to end`.
-        let told = trimmed.strip_prefix("Tracing... Output every ");
-        if let Some(seconds) = told.and_then(|t| t.split(' ').next()?.parse().ok()) {
+        if let Some(seconds) = output_every(trimmed) {
             out.every(seconds);
         }
         if trimmed.is_empty()

@@ -119,6 +119,13 @@ fn event(table: TableId, stamp: Stamp, words: &[Word], values: &[f64], out: &mut
     }
 }
 
+/// Seconds between outputs, if a banner tells: `Tracing... Output every 5 secs. Hit Ctrl-C to end`.
+pub(super) fn output_every(banner: &str) -> Option<f64> {
+    let (_, rest) = banner.split_once("Output every ")?;
+    let (seconds, _) = rest.split_once(" sec")?;
+    seconds.parse().ok()
+}
+
 /// A line that is a time and nothing else: `06:55:41`, `06:55:41:`, `[06:55:41]`, `2005 Jul 16 00:34:40`,
 /// `2020-12-30 15:20:11`, `Sat Jul 16 00:34:40 2005`.
 pub(super) fn stamp(line: &str) -> Option<Stamp> {
