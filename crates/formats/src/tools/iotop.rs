@@ -323,7 +323,8 @@ impl Parser for Iotop {
             return Line::Noise;
         }
         if let Some((of_disks, values)) = totals(rest) {
-            if !of_disks || self.reports == 0 {
+            // Of `grep Current` there are no others.
+            if !of_disks || !self.has_totals {
                 self.begin(stamp, out);
                 self.has_totals |= !of_disks;
             }
