@@ -43,6 +43,9 @@ TcpInSegs                       120044             0.0
 /// Of so many counters one fell or was zero, if they were of an interval.
 const SURE: usize = 8;
 
+/// Reports whose order is learnt: it is the kernel's, the same in all.
+const LEARNT: usize = 100;
+
 /// Settings, and what counts no events.
 const SETTINGS: [&str; 7] = [
     "IpForwarding",
@@ -101,8 +104,14 @@ struct Nstat {
     is_held: bool,
     /// A heading came: a report without a row has nothing but zeros.
     is_headed: bool,
+    /// Something stands below the report that is being read: none of it was cut off.
+    is_whole: bool,
     /// Names that any report had.
     known: BTreeSet<String>,
+    /// Names of the present report as they stand in it, and of each name those above it in any.
+    listed: Vec<String>,
+    above: BTreeMap<String, BTreeSet<String>>,
+    learnt: usize,
     rows: Vec<(&'static Row, Shape)>,
 }
 
@@ -119,7 +128,11 @@ impl Nstat {
             before: None,
             is_held: false,
             is_headed: false,
+            is_whole: false,
             known: BTreeSet::new(),
+            listed: Vec::new(),
+            above: BTreeMap::new(),
+            learnt: 0,
             rows: ROWS.iter().map(shape).collect(),
         }
     }
@@ -128,6 +141,8 @@ impl Nstat {
     fn close(&mut self, is_last: bool, out: &mut Out) {
         let now = std::mem::take(&mut self.now);
         let is_headed = std::mem::take(&mut self.is_headed);
+        let is_last = is_last && !std::mem::take(&mut self.is_whole);
+        self.learn();
         if now.is_empty() && (is_last || !is_headed) {
             return;
         }
@@ -153,7 +168,21 @@ impl Nstat {
         self.before = Some((now, None));
     }
 
-    /// Of the last report nobody knows whether it is whole: what it has not may be cut off.
+    /// Learns from the report that is being read which names stand above which.
+    fn learn(&mut self) {
+        let listed = std::mem::take(&mut self.listed);
+        if listed.is_empty() || self.learnt >= LEARNT {
+            return;
+        }
+        self.learnt += 1;
+        for (place, name) in listed.iter().enumerate() {
+            let above = self.above.entry(name.clone()).or_default();
+            above.extend(listed[..place].iter().cloned());
+        }
+    }
+
+    /// Of the last report nobody knows whether it is whole: what would stand below its rows may be
+    /// cut off.
     fn put(
         &mut self,
         stamp: Option<Stamp>,
@@ -171,6 +200,11 @@ impl Nstat {
         self.known.extend(now.keys().cloned());
         let of = self.of;
         let known = &self.known;
+        let is_above = |name: &str| {
+            let mut above = now.keys().filter_map(|row| self.above.get(row));
+            above.any(|above| above.contains(name))
+        };
+        let is_zero = |name: &str| known.contains(name) && (!is_last || is_above(name));
         let value = |name: &str| {
             let count = now.get(name).copied();
             match (of, before) {
@@ -180,7 +214,7 @@ impl Nstat {
                     grew.filter(|grew| *grew >= 0.0).unwrap_or(f64::NAN)
                 }
                 // Zeros are left out.
-                (Of::Interval, Some(_)) if known.contains(name) && !is_last => count.unwrap_or(0.0),
+                (Of::Interval, Some(_)) if count.is_none() && is_zero(name) => 0.0,
                 _ => count.unwrap_or(f64::NAN),
             }
         };
@@ -250,6 +284,8 @@ impl Parser for Nstat {
                 self.close(false, out);
             }
             self.now.insert(name.to_owned(), count);
+            self.listed.push(name.to_owned());
+            self.is_whole = false;
             return Line::Data;
         }
         if is_heading(line) {
@@ -276,6 +312,7 @@ impl Parser for Nstat {
             return Line::Noise;
         }
         if is_chatter(line) {
+            self.is_whole = self.is_headed || !self.now.is_empty();
             return Line::Noise;
         }
         Line::Unknown
