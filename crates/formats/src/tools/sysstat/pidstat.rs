@@ -4,7 +4,7 @@
 //! The command ends the line and may hold blanks. A table's header has the time when the
 //! interval began; with `-h` it has none. Where the header stands once, as of `-p` with one task, a
 //! row's interval began when that of the row before ended. Tasks that a report leaves out did
-//! nothing in it.
+//! nothing in it: where headers follow each other, none did anything.
 
 mod tables;
 
@@ -99,6 +99,9 @@ struct Pidstat {
     from: Option<Time>,
     /// A header said so.
     headed: bool,
+    /// The time of the last one, and whether the report that began there has no row so far.
+    header_at: Option<Time>,
+    is_empty: bool,
     /// How long the interval before was, in seconds.
     length: Option<f64>,
     /// Reports of the present output whose interval was told.
@@ -167,6 +170,8 @@ impl Pidstat {
         self.hand_out_last(out);
         out.broken();
         self.at = None;
+        self.header_at = None;
+        self.is_empty = false;
         self.intervals = 0;
         self.outputs.next();
     }
@@ -199,6 +204,23 @@ impl Pidstat {
             }
             // The next interval begins here, unless a header says otherwise.
             self.from = Some(time);
+        }
+    }
+
+    /// A header of that time comes: a report that has headers and no row was of an interval in which
+    /// no task did anything. Where more time passed than its interval, its rows may be gone.
+    fn end_empty(&mut self, next: Time, all: &[&[u8]], out: &mut Out) {
+        const DAY: i64 = 24 * 3600;
+        let Some(from) = self.from.filter(|_| self.is_empty) else {
+            return;
+        };
+        let passed = next.duration_since(from).as_secs().rem_euclid(DAY) as f64;
+        let usual = self.length.or(out.interval());
+        if passed > 0.0
+            && usual.is_none_or(|usual| passed <= GAP * usual)
+            && let Some((stamp, _)) = self.time(all, out)
+        {
+            self.begin_new(stamp, out);
         }
     }
 
@@ -401,9 +423,14 @@ impl Parser for Pidstat {
             return Line::Unknown;
         }
         if let Some((time, names)) = header(&all) {
+            if let Some(time) = time {
+                self.end_empty(time, &all, out);
+            }
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             self.names = names.iter().map(text).collect();
             self.tables.header(&self.names);
+            self.is_empty |= time != self.header_at;
+            self.header_at = time;
             self.from = time;
             self.headed = true;
             return Line::Noise;
@@ -426,12 +453,14 @@ impl Parser for Pidstat {
         }
         if is_average(&all) {
             self.tables.averaged = true;
+            self.is_empty = false;
             return Line::Noise;
         }
         if is_chatter(line) {
             return Line::Noise;
         }
         self.is_over = false;
+        self.is_empty = false;
         if is_row && is_other_header(&all) {
             self.names.clear();
         }
