@@ -112,6 +112,14 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
     Some(banner)
 }
 
+/// How many processors the machine has since a restart: `LINUX RESTART	(8 CPU)`.
+pub(super) fn processors_since(restart: &[u8]) -> Option<u32> {
+    let (_, told) = restart.split_at(memchr::memchr(b'(', restart)?);
+    let (count, _) = told.split_at(memchr::memmem::find(told, b" CPU")?);
+    let count = whole(count.strip_prefix(b"(")?)?;
+    u32::try_from(count).ok().filter(|count| *count > 0)
+}
+
 /// A banner names the host. Outputs of two in one file are none of either.
 pub(crate) fn of_host(host: &[u8], out: &mut Out) {
     let name = String::from_utf8_lossy(host);
@@ -136,7 +144,9 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
     let plausible = arguments.first().is_none_or(|a| {
         a.starts_with(b"-") || whole(a).is_some() || a.iter().all(u8::is_ascii_alphanumeric)
     });
-    (plausible && prompt::is_prompt(&all[..at])).then(|| arguments.to_vec())
+    let before = &all[..at];
+    let is_command = plausible && prompt::is_prompt(before) || prompt::is_labelled(before, arguments);
+    is_command.then(|| arguments.to_vec())
 }
 
 /// The unit of a column that has no place elsewhere, as its name tells it.

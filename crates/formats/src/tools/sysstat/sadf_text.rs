@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::moments::{Header, Moments, When};
+use super::processors_since;
 use super::sadf::when;
 use crate::list::Format;
 use crate::number::{number, whole};
@@ -122,6 +123,7 @@ impl Sadf {
             return Line::Unknown;
         };
         if rest.first().is_some_and(|f| is_remark(f)) {
+            self.remark(line, out);
             return Line::Noise;
         }
         let Some(when) = stamp(time, number(interval)) else {
@@ -158,6 +160,13 @@ impl Sadf {
         let name = out.word(&name.join(&b' '));
         self.moments.row(&when, header, name, &values);
         Line::Data
+    }
+
+    /// A restart tells how many processors there are from then on.
+    fn remark(&mut self, line: &[u8], out: &mut Out) {
+        self.finish(out);
+        let place = &mut self.moments.place;
+        place.processors = processors_since(line).or(place.processors);
     }
 
     /// A value of `-p`.
@@ -249,7 +258,10 @@ impl Parser for Sadf {
         let all: Vec<&[u8]> = line.split(|b| *b == b'\t').collect();
         match all[..] {
             [_, _, _, _, _, _] => self.value(&all, out),
-            [_, _, _, what] | [_, _, _, what, _] if is_remark(what) => Line::Noise,
+            [_, _, _, what] | [_, _, _, what, _] if is_remark(what) => {
+                self.remark(line, out);
+                Line::Noise
+            }
             _ if self.names.is_empty() => Line::Unknown,
             _ => self.row(line, out),
         }

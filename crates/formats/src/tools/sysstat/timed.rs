@@ -19,7 +19,7 @@ use super::rules::System;
 use super::table::{Clock, Rows, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
 use super::when::{Day, clock, is_average, time_of_script, with_colons};
-use super::{banner, command, of_host, page_of};
+use super::{banner, command, of_host, page_of, processors_since};
 use crate::echo;
 use crate::number::{number, whole};
 use crate::out::{BACK, Out};
@@ -229,6 +229,8 @@ impl Timed {
                 clock.from = None;
                 clock.when = None;
             }
+            let place = &mut self.moments.place;
+            place.processors = processors_since(&rest.join(&b' ')).or(place.processors);
             return Line::Noise;
         }
         if first == b"COM" {
