@@ -15,7 +15,7 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
     let flag = |word: &&[u8]| word.starts_with(b"-") || number::number(word).is_some();
     let is_command = match at {
         0 => arguments.first().is_some_and(flag),
-        _ => prompt::is_prompt(&all[..at]),
+        _ => prompt::is_prompt(&all[..at]) || prompt::is_labelled(&all[..at], arguments),
     };
     is_command.then(|| arguments.to_vec())
 }
@@ -125,6 +125,10 @@ mod tests {
         assert!(command(b"# /usr/bin/vmstat 1", "vmstat").is_some());
         assert!(command(b"vmstat 1", "vmstat").is_some());
         assert!(command(b"vmstat shows 1", "vmstat").is_none());
+        assert!(command(b"shell: vmstat -S m  1 3", "vmstat").is_some());
+        for title in [&b"vmstat: -S m 1 3"[..], b"db1: vmstat", b"12: vmstat 1", b"see: vmstat of 1"] {
+            assert!(command(title, "vmstat").is_none());
+        }
         assert!(command(b"", "vmstat").is_none());
         let alone = command(b"$ while sleep 5; do date; mpstat; done", "mpstat");
         assert_eq!(alone, Some(vec![]));

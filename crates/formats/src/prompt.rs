@@ -15,10 +15,10 @@ pub(crate) fn arguments(line: &[u8], command: &[&str]) -> Option<Vec<String>> {
         })
     };
     let at = words.windows(command.len()).position(named)?;
-    if at > 0 && !is_prompt(&words[..at]) {
+    let rest = words.get(at + command.len()..).unwrap_or_default();
+    if at > 0 && !is_prompt(&words[..at]) && !is_labelled(&words[..at], rest) {
         return None;
     }
-    let rest = words.get(at + command.len()..).unwrap_or_default();
     let ends =
         |w: &&&[u8]| matches!(w.first(), Some(b'|' | b'>' | b'&' | b';')) || w.starts_with(b"2>");
     let mut arguments = Vec::new();
@@ -64,6 +64,22 @@ pub(crate) fn is_prompt(words: &[&[u8]]) -> bool {
         w.ends_with(b";") || w.ends_with(b"(") || matches!(w, b"&&" | b"do" | b"then" | b"{")
     };
     runs || prompt.is_some() && opens(last)
+}
+
+/// Whether one word with a colon stands before a command, as a prompt of one's own: `shell: vmstat -S m
+/// 1 3`. Of titles are no flags, their values and numbers alone.
+pub(crate) fn is_labelled(before: &[&[u8]], arguments: &[&[u8]]) -> bool {
+    let [label] = before else { return false };
+    let Some(name) = label.strip_suffix(b":") else {
+        return false;
+    };
+    let is_flag = |w: &[u8]| w.len() > 1 && w.starts_with(b"-");
+    let plain = |(at, w): (usize, &&[u8])| {
+        is_flag(w) || number(w).is_some() || at > 0 && is_flag(arguments[at - 1])
+    };
+    name.first().is_some_and(u8::is_ascii_alphabetic)
+        && !arguments.is_empty()
+        && arguments.iter().enumerate().all(plain)
 }
 
 /// Commands that run another, which stands behind their own arguments.
