@@ -61,6 +61,28 @@ fn amounts(arguments: &[&[u8]], valued: &[&str]) -> Vec<f64> {
     found
 }
 
+/// What `INTERVAL COUNT | tail -1` leaves of a tool that prints so many reports: the last of them.
+/// How long its interval is, and how long after the tool's start it ended, in seconds.
+pub(crate) fn last_alone(arguments: &[&[u8]]) -> Option<(f64, f64)> {
+    let pipe = arguments.iter().position(|a| *a == b"|")?;
+    let (own, behind) = (&arguments[..pipe], arguments.get(pipe + 1..)?);
+    let &[.., every, count] = own else {
+        return None;
+    };
+    let (every, count) = (number::number(every)?, number::whole(count)?);
+    let ends = |word: &&[u8]| {
+        let word = word.strip_suffix(b";").unwrap_or(word);
+        word.strip_suffix(b")").unwrap_or(word).to_vec()
+    };
+    let words: Vec<Vec<u8>> = behind.iter().take(3).map(ends).collect();
+    let is_last = match &words[..] {
+        [tail, one, ..] if tail == b"tail" && (one == b"-1" || one == b"-n1") => true,
+        [tail, n, one] => tail == b"tail" && n == b"-n" && one == b"1",
+        _ => false,
+    };
+    (is_last && count > 1 && every > 0.0).then(|| (every, every * (count - 1) as f64))
+}
+
 /// Whether what follows the argument is this flag's value: it is the flag, or ends a bundle of
 /// which none before it has a value of its own.
 fn ends_in(argument: &[u8], flag: &str) -> bool {
@@ -143,5 +165,11 @@ mod tests {
             (Some(5.0), Some(2))
         );
         assert_eq!(reports(&[b"-xn", b"5", b"|", b"tee"], &[]), None);
+        let last = |line: &[u8]| last_alone(&command(line, "vmstat").unwrap());
+        assert_eq!(last(b"$ vmstat -w 1 2 | tail -1; done"), Some((1.0, 1.0)));
+        assert_eq!(last(b"$ vmstat 2 3 | tail -n 1"), Some((2.0, 4.0)));
+        assert_eq!(last(b"$ vmstat 1 1 | tail -1"), None);
+        assert_eq!(last(b"$ vmstat 1 2 | tail -2"), None);
+        assert_eq!(last(b"$ vmstat 1 2"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 mod written;
 
+use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use run::Nanos;
@@ -86,6 +87,19 @@ impl Stamp {
     /// last time there is, which is refused where it is to be a sample's.
     pub(crate) fn epoch(count: f64, unit: Nanos) -> Stamp {
         Stamp::Epoch((count.round() as Nanos).saturating_mul(unit))
+    }
+
+    /// So many seconds later; the same where there is no such time.
+    pub(crate) fn later(self, seconds: f64) -> Stamp {
+        let by = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
+        let date = |at: DateTime| at.checked_add(by).unwrap_or(at);
+        match self {
+            Stamp::Epoch(at) => Stamp::Epoch(at.saturating_add((seconds * 1e9).round() as Nanos)),
+            Stamp::Civil(at) => Stamp::Civil(date(at)),
+            Stamp::Zoned(at, east) => Stamp::Zoned(date(at), east),
+            Stamp::Clock(time) => Stamp::Clock(time.wrapping_add(by)),
+            Stamp::Elapsed(at) => Stamp::Elapsed(at + seconds),
+        }
     }
 }
 

@@ -123,6 +123,8 @@ struct Vmstat {
     /// `-y`: the first report is one like others.
     no_first: bool,
     by: By,
+    /// `vmstat 1 2 | tail -1`: how long the intervals are, and how long after the start they end.
+    last_alone: Option<(f64, f64)>,
     /// `-s`, `-D`, `-f`.
     counts: Counts,
     /// A line before the report tells its time.
@@ -155,6 +157,7 @@ impl Vmstat {
             unit_name: "KiB",
             no_first: false,
             by: By::Procps,
+            last_alone: None,
             counts: Counts::of_linux(),
             stamp: None,
         }
@@ -184,7 +187,10 @@ impl Vmstat {
             Some(b'M') => (KIB * KIB, "MiB"),
             _ => (KIB, "KiB"),
         };
-        self.no_first = echo::has_flag(arguments, b'y') || arguments.contains(&&b"--no-first"[..]);
+        self.last_alone = echo::last_alone(arguments);
+        self.no_first = echo::has_flag(arguments, b'y')
+            || arguments.contains(&&b"--no-first"[..])
+            || self.last_alone.is_some();
         self.reports = 0;
     }
 
@@ -234,7 +240,14 @@ impl Vmstat {
             },
             _ => return Line::Unknown,
         };
-        out.sample_since_boot_first(stamp.or(self.stamp.take()));
+        match self.last_alone {
+            Some((every, passed)) => {
+                let started = self.stamp.take().map(|started| started.later(passed));
+                out.sample_told(stamp.or(started));
+                out.spans(every);
+            }
+            None => out.sample_since_boot_first(stamp.or(self.stamp.take())),
+        }
         if self.reports == 0 && !self.no_first {
             out.since_boot();
         }

@@ -350,7 +350,6 @@ impl Dtrace {
                  printed, each of all since the script was started",
             );
         }
-        self.pace.starts();
         self.is_script(script_of(&words, ".d"));
         if let Some(seconds) = text.split(['\'', ' ', ':', ',', '{']).find_map(tick) {
             out.every(seconds);
