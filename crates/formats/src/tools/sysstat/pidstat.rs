@@ -17,14 +17,16 @@ use self::tables::Tables;
 use super::outputs::Outputs;
 use super::sheet::Sheet;
 use super::told::{By, LeftOut};
-use super::when::{Day, clock, is_average, time_of_script, with_colons};
+use super::when::{
+    Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons,
+};
 use super::{KIB, banner, command};
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
 use crate::out::{GAP, Out};
 use crate::prompt::is_chatter;
 use crate::recognise::Head;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 use crate::{Line, Parser, echo, fields};
 
 pub(crate) const FORMAT: Format = Format {
@@ -421,6 +423,10 @@ impl Parser for Pidstat {
         if out.is_endless() && !is_average(&all) && !self.has_command(&all) {
             self.sheet.lacks_row |= !was_over && !self.is_of_next(&all);
             return Line::Unknown;
+        }
+        if lacks_half(&all) {
+            out.refuse(Refused(HALF_UNTOLD.into()));
+            return Line::Noise;
         }
         if let Some((time, names)) = header(&all) {
             if let Some(time) = time {

@@ -8,7 +8,7 @@ use super::moments::When;
 use super::page_of;
 use super::records::Records;
 use super::rules::TABLES;
-use super::when::{Day, clock, with_colons};
+use super::when::{Day, clock, lacks_half, with_colons};
 use super::xml::Xml;
 use crate::list::Format;
 use crate::out::Out;
@@ -225,7 +225,7 @@ pub(super) fn time_of_report(
     let text = plain.as_deref().unwrap_or(text.as_bytes());
     let all: Vec<&[u8]> = crate::fields(text).collect();
     let (time, taken) = clock(&all)?;
-    if taken != all.len() {
+    if taken != all.len() || lacks_half(&all) {
         return None;
     }
     let last = *before;

@@ -18,12 +18,14 @@ use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
 use super::table::{Clock, Rows, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
-use super::when::{Day, clock, is_average, time_of_script, with_colons};
+use super::when::{
+    Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons,
+};
 use super::{banner, command, of_host, page_of, processors_since};
 use crate::echo;
 use crate::number::{number, whole};
 use crate::out::{BACK, Out};
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 use crate::together::Columns;
 use crate::{Line, fields};
 
@@ -143,6 +145,10 @@ impl Timed {
         let after_blank = std::mem::take(&mut self.order.after_blank);
         self.here = line.trim_ascii_end().len();
         if first.starts_with(b"^C") {
+            return Line::Noise;
+        }
+        if lacks_half(&all) {
+            out.refuse(Refused(HALF_UNTOLD.into()));
             return Line::Noise;
         }
         if let Some((time, taken)) = clock(&all) {

@@ -87,7 +87,7 @@ const ZONES: [&[u8]; 24] = [
 ];
 
 /// A time of day at the beginning of `fields`, and how many of them it takes: `13:45:01`,
-/// `01:45:01 PM`, `01:45:01 PM IST`, `13.45.01`.
+/// `01:45:01 PM`, `01:45:01 PM IST`, `13.45.01`, `13:45:01 IST`.
 pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
     let first = fields.first()?;
     // Hours, minutes and seconds.
@@ -105,8 +105,20 @@ pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
     } else {
         time_of_day(first, half)?
     };
-    let zone = half.is_some() && fields.get(2).is_some_and(|z| ZONES.contains(z));
-    Some((time, 1 + usize::from(half.is_some()) + usize::from(zone)))
+    let words = 1 + usize::from(half.is_some());
+    let zone = fields.get(words).is_some_and(|z| ZONES.contains(z));
+    Some((time, words + usize::from(zone)))
+}
+
+/// Why times are not read that tell no half of the day.
+pub(super) const HALF_UNTOLD: &str = "its clock has twelve hours and does not tell which half of the day     it is, as in the language en_IN, of which `02:00:50  IST` is morning or afternoon
+    hint: LC_TIME=C before the tool's command has times of 24 hours";
+
+/// Whether the clock at the beginning of `fields` has twelve hours and does not tell the half of the day:
+/// those that print a zone do so behind that, which is no word in some languages.
+pub(super) fn lacks_half(fields: &[&[u8]]) -> bool {
+    let zone = fields.get(1).is_some_and(|z| ZONES.contains(z));
+    zone && clock(fields).is_some_and(|(time, _)| (1..=12).contains(&time.hour()))
 }
 
 /// The line with the colons of other languages: `05時59分53秒` is `05:59:53`. `None` if it has none
@@ -169,7 +181,7 @@ pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> 
     let label = |word: &[u8]| !word.iter().any(u8::is_ascii_digit);
     if let Some(rest) = labelled.filter(|_| label(first)) {
         let (time, taken) = clock(rest)?;
-        if taken != rest.len() {
+        if taken != rest.len() || lacks_half(rest) {
             return None;
         }
         if day.found.is_none() {
@@ -185,7 +197,8 @@ pub(crate) fn stamp(line: &[u8], day: &mut Day, out: &mut Out) -> Option<Stamp> 
     let (of_day, rest) = all.split_at_checked(day.words())?;
     let (time, taken) = clock(rest)?;
     // A zone may follow, as a word; it is not needed where the reader's is used.
-    if taken != rest.len() || !first.first().is_some_and(u8::is_ascii_digit) {
+    let is_whole = taken == rest.len() && !lacks_half(rest);
+    if !is_whole || !first.first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
     let date = day.of(&of_day.join(&b' '), out)?;
