@@ -61,6 +61,31 @@ fn amounts(arguments: &[&[u8]], valued: &[&str]) -> Vec<f64> {
     found
 }
 
+/// The line that `watch` prints above what it runs:
+/// `Every 2.0s: cat /proc/stat     box: Fri Mar  5 10:00:00 2021`.
+pub(crate) struct Watched<'a> {
+    /// Seconds from one run to the next.
+    pub(crate) every: f64,
+    pub(crate) command: &'a [u8],
+    /// The time, in the words of a locale.
+    pub(crate) time: &'a [u8],
+}
+
+impl Watched<'_> {
+    /// What the line says, if it is one.
+    pub(crate) fn of(line: &[u8]) -> Option<Watched<'_>> {
+        let rest = line.strip_prefix(b"Every ")?;
+        let start = memchr::memmem::find(rest, b": ")?;
+        let end = memchr::memmem::rfind(rest, b": ").filter(|end| *end > start)?;
+        let every = number::number(rest[..start].strip_suffix(b"s")?)?;
+        Some(Watched {
+            every,
+            command: &rest[start + 2..end],
+            time: &rest[end + 2..],
+        })
+    }
+}
+
 /// What `INTERVAL COUNT | tail -1` leaves of a tool that prints so many reports: the last of them.
 /// How long its interval is, and how long after the tool's start it ended, in seconds.
 pub(crate) fn last_alone(arguments: &[&[u8]]) -> Option<(f64, f64)> {

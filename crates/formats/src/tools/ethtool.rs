@@ -14,6 +14,7 @@
 //! the frames' checksums. `grep` may have left out the title; `PHY statistics:` are those of
 //! `--phy-statistics`, and `watch` tells the command and the time in a line of its own.
 
+use crate::echo::Watched;
 use crate::list::Format;
 use crate::number::number;
 use crate::out::{Out, Shape};
@@ -93,16 +94,6 @@ fn asked(line: &[u8]) -> Option<&[u8]> {
     // Another command may follow that asks for another.
     let once = !words.any(|w| w.ends_with(b"ethtool"));
     (once && is_name(name)).then_some(name)
-}
-
-/// The command and the time of `Every 2.0s: ethtool -S eth0     host: Fri Mar  5 10:00:00 2021`.
-fn watched(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let rest = line.strip_prefix(b"Every ")?;
-    let (start, end) = (
-        memchr::memmem::find(rest, b": ")?,
-        memchr::memmem::rfind(rest, b": ")?,
-    );
-    (start < end).then(|| (&rest[start + 2..end], &rest[end + 2..]))
 }
 
 /// `     rx_packets: 1647967`, `     [0]: tx_packets: 12`, `eth-mac-FramesTransmittedOK: 1`.
@@ -263,10 +254,10 @@ impl Parser for Ethtool {
             self.counters.push((name.to_owned(), value));
             return Line::Data;
         }
-        if let Some((command, time)) = watched(line) {
+        if let Some(watched) = Watched::of(line) {
             self.put(out);
-            self.interface = asked(command).unwrap_or_default().to_vec();
-            if let Some(stamp) = stamp_line::told(time, out) {
+            self.interface = asked(watched.command).unwrap_or_default().to_vec();
+            if let Some(stamp) = stamp_line::told(watched.time, out) {
                 self.reports.made_at(stamp);
             }
             self.starts = true;

@@ -243,7 +243,11 @@ impl Vmstat {
         match self.last_alone {
             Some((every, passed)) => {
                 let started = self.stamp.take().map(|started| started.later(passed));
-                out.sample_told(stamp.or(started));
+                let at = stamp.or(started);
+                if at.is_none() {
+                    out.note("how much time passed from one run of the tool to the next is not told");
+                }
+                out.sample_told(at);
                 out.spans(every);
             }
             None => out.sample_since_boot_first(stamp.or(self.stamp.take())),

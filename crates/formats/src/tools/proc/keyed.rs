@@ -56,6 +56,33 @@ pub(super) fn is_of_group(name: &[u8]) -> bool {
     )
 }
 
+/// Names in `meminfo` of which no other file's lines `Name: N kB` have any.
+const MEMORY: [&str; 17] = [
+    "Active",
+    "AnonPages",
+    "Buffers",
+    "Cached",
+    "Committed_AS",
+    "Dirty",
+    "Inactive",
+    "KReclaimable",
+    "MemAvailable",
+    "PageTables",
+    "SReclaimable",
+    "SUnreclaim",
+    "Slab",
+    "SwapCached",
+    "SwapFree",
+    "SwapTotal",
+    "Writeback",
+];
+
+/// Whether a line that begins so is one of `meminfo`: `Dirty:`.
+pub(super) fn is_of_memory(first: &[u8]) -> bool {
+    let name = first.strip_suffix(b":");
+    name.is_some_and(|name| MEMORY.iter().any(|known| known.as_bytes() == name))
+}
+
 pub(super) struct Keyed {
     memory: Shape,
     state: Shape,

@@ -19,11 +19,12 @@ use std::collections::HashSet;
 
 pub(crate) use counted::put_grown;
 
+use crate::echo::Watched;
 use crate::list::Format;
 use crate::number::whole;
 use crate::out::Out;
 use crate::recognise::Head;
-use crate::stamp_line::stamp_of;
+use crate::stamp_line::{self, stamp_of};
 use crate::time::{Refused, Stamp};
 use crate::tools::collectl::interrupts::Told;
 use crate::tools::collectl::protocols::Protocols;
@@ -80,6 +81,8 @@ fn recognise(head: &Head) -> u8 {
         let sure = match all[..] {
             [b"Inter-|", b"Receive", ..] => 90,
             [b"MemTotal:" | b"MemFree:", _, b"kB"] => 85,
+            // Of `grep Dirty /proc/meminfo`.
+            [name, size, b"kB"] if keyed::is_of_memory(name) && whole(size).is_some() => 72,
             [
                 b"ctxt" | b"btime" | b"procs_running" | b"nr_free_pages" | b"pgpgin",
                 _,
@@ -403,6 +406,21 @@ impl Proc {
         self.take_held(out);
     }
 
+    /// `watch` tells when a reading was made, to a second. Where it reads more often than that, the
+    /// first time is when all begins.
+    fn watched(&mut self, watched: &Watched, out: &mut Out) {
+        let stamp = stamp_line::told(watched.time, out);
+        match stamp.filter(|_| watched.every >= 1.0) {
+            Some(stamp) => self.told(stamp, out),
+            None => {
+                if let Some(stamp) = stamp.filter(|_| !self.has_rows) {
+                    out.date_above(stamp);
+                }
+                out.every(watched.every);
+            }
+        }
+    }
+
     /// Whether what waits is nothing that was in the reading above it.
     fn held_is_other(&self) -> bool {
         !self.held.is_empty() && self.held_keys.is_disjoint(&self.above)
@@ -467,6 +485,10 @@ impl Parser for Proc {
                 return Line::Data;
             }
             return self.take(kind, &all, out);
+        }
+        if let Some(watched) = Watched::of(line) {
+            self.watched(&watched, out);
+            return Line::Noise;
         }
         match stamp_of(line, out) {
             Ok(Some(stamp)) => {
