@@ -16,7 +16,8 @@
 //! `%CPU` of a task is of one processor (the tool's "Irix mode", its default), unless what `TIME+`
 //! grew by says that it is of all ("Solaris mode"). Sizes are KiB, or have a letter, a step of 1,024. The shares of a first iteration are
 //! means since boot or over a moment, by version, and are kept apart. One that goes on printing
-//! puts a blank line before each further iteration (`frame_make` in its source).
+//! puts a blank line before each further iteration (`frame_make` in its source). `top -b | grep Cpu`
+//! leaves lines of processors alone: each that comes again begins an iteration.
 
 mod follows;
 mod memory;
@@ -46,7 +47,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "top",
     systems: "Linux",
     help: "load, processors, memory, and time and memory of each task",
-    recognised: "a line `top - 11:24:50 up …`, or the header `PID USER PR NI VIRT RES …`",
+    recognised: "a line `top - 11:24:50 up …`, the header `PID USER PR NI VIRT RES …`, or lines \
+                 `%Cpu(s): 5.9 us, …`",
     yields: &[
         "system",
         "cpu",
@@ -70,19 +72,37 @@ KiB Swap:  2097148 total,  2097148 free,        0 used.  3419356 avail Mem
     parser: || Box::new(Top::new()),
 };
 
+/// `top - 11:24:50 up …`.
+fn is_summary(line: &[u8]) -> bool {
+    line.starts_with(b"top - ") && line.windows(4).any(|w| w == b" up ")
+}
+
+/// `%Cpu(s):  5.9 us,  5.9 sy, …`, `Cpu(s):  5.9%us, …`, `%Cpu0  : …`, with all its labels.
+fn is_processors(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let rest = line.strip_prefix(b"%").unwrap_or(line).strip_prefix(b"Cpu");
+    let Some(pairs) = rest.and_then(|rest| pairs(after_colon(rest))) else {
+        return false;
+    };
+    ["us", "sy", "ni", "id", "wa"]
+        .iter()
+        .all(|name| !of(&pairs, name).is_nan())
+}
+
 fn recognise(head: &Head) -> u8 {
-    let summary = |l: &[u8]| l.starts_with(b"top - ") && l.windows(4).any(|w| w == b" up ");
     let tasks = |l: &[u8]| {
         let has = |name: &[u8]| fields(l).any(|f| f == name);
         let timed = fields(l).any(|f| f == b"TIME" || f.ends_with(b"+"));
         has(b"PID") && has(b"%CPU") && timed && has(b"RES")
     };
-    if head.lines().any(summary) {
+    if head.lines().any(is_summary) {
         92
     } else if head.lines().any(is_old_header) {
         90
     } else if head.lines().any(tasks) {
         80
+    } else if head.lines().any(is_processors) {
+        75
     } else {
         0
     }
@@ -148,6 +168,10 @@ struct Top {
     has_blanks: bool,
     /// Shares of tasks are of all processors.
     of_all: bool,
+    /// There are no summaries: lines of processors begin iterations.
+    bare: bool,
+    /// The time above such a line.
+    stamp: Option<Stamp>,
 }
 
 /// What lines are of.
@@ -188,7 +212,17 @@ impl Top {
             line_above: LineAbove::Text,
             has_blanks: false,
             of_all: false,
+            bare: false,
+            stamp: None,
         }
+    }
+
+    /// A line of processors comes, without a summary above it.
+    fn begin_bare(&mut self, out: &mut Out) {
+        let stamp = self.stamp.take();
+        self.begin(stamp, out);
+        self.set_off = SetOff::Untold;
+        self.within = Within::Summary;
     }
 
     /// The loads and what was counted go out as one row.
@@ -396,6 +430,14 @@ impl Top {
 }
 
 impl Parser for Top {
+    fn look(&mut self, head: &Head) {
+        self.bare = head.lines().any(is_processors) && !head.lines().any(is_summary);
+    }
+
+    fn is_printed_at_once(&self) -> bool {
+        self.bare
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let line = line.trim_ascii();
         if line.is_empty() {
@@ -432,6 +474,9 @@ impl Top {
                 return seen;
             }
         }
+        if self.bare && self.within != Within::Summary && is_processors(line) {
+            self.begin_bare(out);
+        }
         if self.within == Within::Summary {
             if is_tasks(line) {
                 return self.counts(line, out);
@@ -462,6 +507,7 @@ impl Top {
         }
         if let Some(arguments) = echo::command(line, "top") {
             self.close(out);
+            self.within = Within::Nothing;
             self.iterations = 0;
             if let Some(seconds) = echo::value(&arguments, &["-d"]).and_then(decimal) {
                 out.every(seconds);
@@ -469,6 +515,13 @@ impl Top {
             return Line::Noise;
         }
         match stamp_of(line, out) {
+            Ok(Some(stamp)) if self.bare => {
+                self.close(out);
+                self.within = Within::Nothing;
+                self.iterations = 0;
+                self.stamp = Some(stamp);
+                Line::Noise
+            }
             Ok(Some(Stamp::Civil(at) | Stamp::Zoned(at, _))) => {
                 // The time of day comes with the summary.
                 self.close(out);

@@ -60,6 +60,9 @@ impl Top {
             }
             // Of all of them: `%Cpu(s)`, Swedish `%Cpu/er`, Polish and Korean `%Cpu`.
             let cpu = (!matches!(label, "(s)" | "/er" | "")).then(|| out.word(label.as_bytes()));
+            if self.bare && self.now.cpus.iter().any(|(known, _)| *known == cpu) {
+                self.begin_bare(out);
+            }
             self.now.cpus.push((cpu, shares));
         }
         seen
