@@ -153,6 +153,8 @@ struct Iostat {
     pending: Option<Vec<u8>>,
     /// No report came since the last banner.
     fresh: bool,
+    /// The only device there is came again below one header: each row is a report.
+    is_alone: bool,
     missing: Missing,
     outputs: Outputs,
     left_out: LeftOut,
@@ -189,6 +191,7 @@ impl Iostat {
             together_of: Vec::new(),
             pending: None,
             fresh: true,
+            is_alone: false,
             missing: Missing::default(),
             outputs: Outputs::default(),
             left_out: LeftOut::default(),
@@ -286,7 +289,14 @@ impl Iostat {
         let nothing = values.iter().all(|v| *v == 0.0);
         self.missing.idle_seen |= nothing && !out.is_since_boot();
         match self.places.get(name) {
+            Some(_) if self.is_only_one() => {
+                self.is_alone = true;
+                out.sample_once(None);
+                self.begins(out);
+                self.has.extend(columns.first().map(|c| c.name.clone()));
+            }
             Some(at) if self.devices[*at].1 => out.refuse(told_twice(name, out)),
+            None if self.is_alone => out.refuse(told_twice(&self.devices[0].0, out)),
             Some(at) => self.devices[*at].1 = true,
             None if self.devices.len() < REMEMBERED => {
                 self.places.insert(name.to_vec(), self.devices.len());
@@ -296,6 +306,13 @@ impl Iostat {
         }
         self.disks.put(out, name, columns.iter().zip(values));
         Line::Data
+    }
+
+    /// Whether the device that comes has a row below the same header already, and is the only one in the
+    /// text, without shares of processors beside it.
+    fn is_only_one(&self) -> bool {
+        let one = matches!(self.devices[..], [(_, true)]);
+        one && self.has.len() == 1 && self.stamp.is_none()
     }
 
     /// Another line follows: the name at the end of the row above it is whole.
