@@ -15,9 +15,11 @@
 use run::Word;
 
 use crate::list::Format;
+use crate::number::scaled;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
+use crate::time::Refused;
 use crate::{Line, Parser, fields, net, prompt};
 
 pub(crate) const FORMAT: Format = Format {
@@ -70,6 +72,10 @@ const SETTINGS: [&[u8]; 9] = [
     b"vlan",
 ];
 
+const ROUNDED: &str = "it was printed with -h, which rounds counters (`1.36T`): by how much they grew is not \
+    known\n\
+    hint: ip -s link without -h prints all digits";
+
 struct Links {
     interface: Vec<u8>,
     reports: Repeated,
@@ -112,6 +118,9 @@ impl Links {
 
     fn counts(&mut self, columns: &Columns, line: &[u8], out: &mut Out) -> Line {
         let Some(now) = crate::numbers(fields(line)) else {
+            if fields(line).all(|count| scaled(count, 1000.0).is_some()) {
+                out.refuse(Refused(ROUNDED.into()));
+            }
             return Line::Unknown;
         };
         let Columns {

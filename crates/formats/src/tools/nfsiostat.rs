@@ -24,6 +24,7 @@ use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
+use crate::time::Refused;
 use crate::{Line, Parser, echo, fields, numbers, prompt};
 
 pub(crate) const FORMAT: Format = Format {
@@ -44,8 +45,16 @@ read:              ops/s            kB/s           kB/op         retrans    avg 
 ",
     recognise: |head: &Head| {
         let mount = head.lines().any(|l| mount(l).is_some());
-        let table = head.any_fields(&["rpc", "bklog"]) || head.lines().any(is_header);
-        if mount && table { 90 } else { 0 }
+        let backlog = head.any_fields(&["rpc", "bklog"]);
+        let operations = head.lines().any(is_header);
+        if mount && (backlog || operations) {
+            90
+        } else if backlog && operations {
+            // Its mount was cut off above.
+            60
+        } else {
+            0
+        }
     },
     parser: || Box::new(Nfsiostat::new()),
 };
@@ -123,6 +132,8 @@ struct Nfsiostat {
     /// The command line has no interval: the tool prints one report.
     one_each: bool,
     mount: Vec<u8>,
+    /// There are operations above all lines that name a mount.
+    lacks_mount: bool,
     table: Table,
     /// An operation whose columns stand below its name.
     op: Vec<u8>,
@@ -162,6 +173,7 @@ impl Nfsiostat {
             reports: Repeated::new(),
             one_each: false,
             mount: Vec::new(),
+            lacks_mount: false,
             table: Table::None,
             op: Vec::new(),
             row: Vec::new(),
@@ -331,6 +343,7 @@ impl Parser for Nfsiostat {
             return Line::Noise;
         }
         if self.mount.is_empty() {
+            self.lacks_mount |= is_header(line);
             let none = line.trim_ascii() == b"No NFS mount points were found";
             return if none || prompt::is_chatter(line) {
                 Line::Noise
@@ -389,7 +402,14 @@ impl Parser for Nfsiostat {
             },
         }
     }
+
     fn end(&mut self, out: &mut Out) {
         self.begins(Table::None, out);
+        if self.mount.is_empty() && self.lacks_mount {
+            let why = "no line `box:/x mounted on /mnt:` names the file system, which begins a report of \
+                       nfsiostat\n\
+                       hint: leave it above the operations, or write it there";
+            out.refuse(Refused(why.into()));
+        }
     }
 }
