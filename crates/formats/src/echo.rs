@@ -173,7 +173,12 @@ mod tests {
         assert!(command(b"vmstat 1", "vmstat").is_some());
         assert!(command(b"vmstat shows 1", "vmstat").is_none());
         assert!(command(b"shell: vmstat -S m  1 3", "vmstat").is_some());
-        for title in [&b"vmstat: -S m 1 3"[..], b"db1: vmstat", b"12: vmstat 1", b"see: vmstat of 1"] {
+        for title in [
+            &b"vmstat: -S m 1 3"[..],
+            b"db1: vmstat",
+            b"12: vmstat 1",
+            b"see: vmstat of 1",
+        ] {
             assert!(command(title, "vmstat").is_none());
         }
         assert!(command(b"", "vmstat").is_none());

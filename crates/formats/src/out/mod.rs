@@ -71,8 +71,6 @@ struct Sample {
     missing: u32,
     /// Its row is not understood, and it has no other.
     lost: bool,
-    /// The text gives it the time of the one before it.
-    again: bool,
     /// When a logger wrote its first line.
     logged: Option<Nanos>,
     /// When its first line came.

@@ -13,6 +13,10 @@ const LONG_PAUSE: f64 = 10.0;
 
 /// What is known of the order of reports.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is said of another report"
+)]
 pub(super) struct Order {
     /// Since when times went on, and from when to when they did before they went back.
     from: Option<Nanos>,
@@ -27,6 +31,8 @@ pub(super) struct Order {
     /// one came.
     runs: Option<u64>,
     printed: u64,
+    /// The text gives the present report the time of the one before it.
+    again: bool,
     /// The report before was a mean since boot.
     since_boot: bool,
     /// By how much the report before was put later than the text has it, behind one of the same time.
@@ -71,9 +77,8 @@ impl Out {
         let before = self.order.last.replace(now);
         let is_again = before == Some(now)
             || self.order.ahead > 0 && before.is_some_and(|b| b <= now) && self.before >= Some(now);
-        if let Some(sample) = &mut self.sample {
-            sample.again = is_again && sample.stamp.is_some() && !self.order.since_boot;
-        }
+        let is_stamped = self.sample.is_some_and(|s| s.stamp.is_some());
+        self.order.again = is_again && is_stamped && !self.order.since_boot;
         if let Some(before) = before.filter(|before| now < *before) {
             let from = self.order.from.unwrap_or(before);
             self.order.above.push((from, before));
@@ -90,7 +95,8 @@ impl Out {
     pub(super) fn part(&mut self, sample: &mut Sample) {
         self.order.since_boot = sample.since_boot;
         // Of one whose length is told nothing is to be known.
-        let is_again = sample.again && !sample.since_boot && sample.spans.is_none();
+        let is_again = std::mem::take(&mut self.order.again);
+        let is_again = is_again && !sample.since_boot && sample.spans.is_none();
         let (Some(stamp), true) = (sample.stamp, is_again) else {
             self.order.ahead = 0;
             return;

@@ -157,7 +157,6 @@ impl Out {
             broken: self.before.is_none() && self.held.is_empty(),
             missing: std::mem::take(&mut self.missing),
             lost: false,
-            again: false,
             logged,
             came: self.came.filter(|_| stamp.is_none()),
         });

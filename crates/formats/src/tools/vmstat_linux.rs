@@ -245,7 +245,9 @@ impl Vmstat {
                 let started = self.stamp.take().map(|started| started.later(passed));
                 let at = stamp.or(started);
                 if at.is_none() {
-                    out.note("how much time passed from one run of the tool to the next is not told");
+                    out.note(
+                        "how much time passed from one run of the tool to the next is not told",
+                    );
                 }
                 out.sample_told(at);
                 out.spans(every);

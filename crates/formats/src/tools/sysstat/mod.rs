@@ -112,7 +112,7 @@ pub(crate) fn banner(line: &[u8], out: &mut Out) -> Option<Banner> {
     Some(banner)
 }
 
-/// How many processors the machine has since a restart: `LINUX RESTART	(8 CPU)`.
+/// How many processors the machine has since a restart: `LINUX RESTART (8 CPU)`.
 pub(super) fn processors_since(restart: &[u8]) -> Option<u32> {
     let (_, told) = restart.split_at(memchr::memchr(b'(', restart)?);
     let (count, _) = told.split_at(memchr::memmem::find(told, b" CPU")?);
@@ -145,7 +145,8 @@ pub(crate) fn command<'a>(line: &'a [u8], tool: &str) -> Option<Vec<&'a [u8]>> {
         a.starts_with(b"-") || whole(a).is_some() || a.iter().all(u8::is_ascii_alphanumeric)
     });
     let before = &all[..at];
-    let is_command = plausible && prompt::is_prompt(before) || prompt::is_labelled(before, arguments);
+    let is_command =
+        plausible && prompt::is_prompt(before) || prompt::is_labelled(before, arguments);
     is_command.then(|| arguments.to_vec())
 }
 

@@ -17,9 +17,7 @@ use self::tables::Tables;
 use super::outputs::Outputs;
 use super::sheet::Sheet;
 use super::told::{By, LeftOut};
-use super::when::{
-    Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons,
-};
+use super::when::{Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons};
 use super::{KIB, banner, command};
 use crate::list::Format;
 use crate::number::{number, scaled, whole};
@@ -93,6 +91,10 @@ fn recognise(head: &Head) -> u8 {
 pub(super) const THREAD: &[u8] = b"|__";
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is said of another thing in the text"
+)]
 struct Pidstat {
     day: Day,
     dated: bool,

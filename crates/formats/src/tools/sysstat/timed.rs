@@ -18,9 +18,7 @@ use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
 use super::table::{Clock, Rows, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
-use super::when::{
-    Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons,
-};
+use super::when::{Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons};
 use super::{banner, command, of_host, page_of, processors_since};
 use crate::echo;
 use crate::number::{number, whole};

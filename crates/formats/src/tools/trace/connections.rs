@@ -142,6 +142,10 @@ enum Kind {
     Retrans,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is said of another thing in the text"
+)]
 struct Connections {
     table: Option<(Kind, Table)>,
     /// Fields stand between commas.

@@ -321,7 +321,7 @@ impl Dtrace {
             return Line::Noise;
         }
         if text.starts_with("Tracing") || text.starts_with("Sampling") || text == "#" {
-                return Line::Noise;
+            return Line::Noise;
         }
         if self.paragraph.len() >= LONGEST {
             return Line::Unknown;
