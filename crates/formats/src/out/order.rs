@@ -53,10 +53,16 @@ impl Order {
         self.ahead
     }
 
-    /// The present report turns out to end then.
-    pub(super) fn ends_at(&mut self, moment: Nanos) {
-        self.last = Some(moment);
-        self.from.get_or_insert(moment);
+    /// The present report ends at `now`, and the one before it did at `before`: where that is later
+    /// another output begins.
+    fn goes_on(&mut self, before: Option<Nanos>, now: Nanos) {
+        if let Some(before) = before.filter(|before| now < *before) {
+            let from = self.from.unwrap_or(before);
+            self.above.push((from, before));
+            self.from = Some(now);
+        }
+        self.from.get_or_insert(now);
+        self.told = self.above.iter().any(|(a, b)| (*a..=*b).contains(&now));
     }
 
     /// Whether the present report is told twice, which is over then.
@@ -79,14 +85,7 @@ impl Out {
             || self.order.ahead > 0 && before.is_some_and(|b| b <= now) && self.before >= Some(now);
         let is_stamped = self.sample.is_some_and(|s| s.stamp.is_some());
         self.order.again = is_again && is_stamped && !self.order.since_boot;
-        if let Some(before) = before.filter(|before| now < *before) {
-            let from = self.order.from.unwrap_or(before);
-            self.order.above.push((from, before));
-            self.order.from = Some(now);
-        }
-        self.order.from.get_or_insert(now);
-        let above = &self.order.above;
-        self.order.told = above.iter().any(|(a, b)| (*a..=*b).contains(&now));
+        self.order.goes_on(before, now);
     }
 
     /// Of a report that has the time of the one before it, as times in whole seconds are where the tool
@@ -116,6 +115,18 @@ impl Out {
             "a report that has the time of the one before it is put an interval later: its times are in \
              whole seconds",
         );
+    }
+
+    /// The present sample, whose rows may have come already, ends then: as in [`Out::sample_once`].
+    pub(super) fn turns_out_at(&mut self, now: Nanos) {
+        self.order.last = Some(now);
+        self.order.goes_on(self.before, now);
+        let rows = std::mem::take(&mut self.own_rows);
+        if self.held.is_empty() && self.leaves_out(rows as u64) {
+            self.forget_rows();
+        } else {
+            self.own_rows = rows;
+        }
     }
 
     /// When the sample ends, if its time is one that the text told, or so many intervals after that.

@@ -67,7 +67,7 @@ impl Out {
                 if let Some(sample) = &mut self.sample {
                     sample.stamp = Some(moment);
                 }
-                self.order.ends_at(moment);
+                self.turns_out_at(moment);
                 self.clock.stamped = true;
                 self.dates.needless = true;
             }
