@@ -249,7 +249,7 @@ impl Vmstat {
                         "how much time passed from one run of the tool to the next is not told",
                     );
                 }
-                out.sample_told(at);
+                out.sample_once(at);
                 out.spans(every);
             }
             None => out.sample_since_boot_first(stamp.or(self.stamp.take())),

@@ -91,10 +91,6 @@ fn recognise(head: &Head) -> u8 {
 pub(super) const THREAD: &[u8] = b"|__";
 
 #[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is said of another thing in the text"
-)]
 struct Pidstat {
     day: Day,
     dated: bool,
@@ -103,9 +99,9 @@ struct Pidstat {
     from: Option<Time>,
     /// A header said so.
     headed: bool,
-    /// The time of the last one, and whether the report that began there has no row so far.
+    /// The time of the last one, and of that below which there is no row so far.
     header_at: Option<Time>,
-    is_empty: bool,
+    empty_from: Option<Time>,
     /// How long the interval before was, in seconds.
     length: Option<f64>,
     /// Reports of the present output whose interval was told.
@@ -175,7 +171,7 @@ impl Pidstat {
         out.broken();
         self.at = None;
         self.header_at = None;
-        self.is_empty = false;
+        self.empty_from = None;
         self.intervals = 0;
         self.outputs.next();
     }
@@ -215,13 +211,12 @@ impl Pidstat {
     /// no task did anything. Where more time passed than its interval, its rows may be gone.
     fn end_empty(&mut self, next: Time, all: &[&[u8]], out: &mut Out) {
         const DAY: i64 = 24 * 3600;
-        let Some(from) = self.from.filter(|_| self.is_empty) else {
+        let Some(from) = self.empty_from else {
             return;
         };
         let passed = next.duration_since(from).as_secs().rem_euclid(DAY) as f64;
-        let usual = self.length.or(out.interval());
         if passed > 0.0
-            && usual.is_none_or(|usual| passed <= GAP * usual)
+            && self.length.is_none_or(|usual| passed <= GAP * usual)
             && let Some((stamp, _)) = self.time(all, out)
         {
             self.begin_new(stamp, out);
@@ -437,8 +432,10 @@ impl Parser for Pidstat {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             self.names = names.iter().map(text).collect();
             self.tables.header(&self.names);
-            self.is_empty |= time != self.header_at;
-            self.header_at = time;
+            if time != self.header_at {
+                self.empty_from = time;
+                self.header_at = time;
+            }
             self.from = time;
             self.headed = true;
             return Line::Noise;
@@ -461,14 +458,14 @@ impl Parser for Pidstat {
         }
         if is_average(&all) {
             self.tables.averaged = true;
-            self.is_empty = false;
+            self.empty_from = None;
             return Line::Noise;
         }
         if is_chatter(line) {
             return Line::Noise;
         }
         self.is_over = false;
-        self.is_empty = false;
+        self.empty_from = None;
         if is_row && is_other_header(&all) {
             self.names.clear();
         }

@@ -140,10 +140,6 @@ fn is_command(name: &str) -> bool {
     )
 }
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is said of another thing in the text"
-)]
 struct Top {
     cpu: Cpu,
     system: Shape,
@@ -172,10 +168,17 @@ struct Top {
     has_blanks: bool,
     /// Shares of tasks are of all processors.
     of_all: bool,
-    /// There are no summaries: lines of processors begin iterations.
-    bare: bool,
+    lines: Lines,
     /// The time above such a line.
     stamp: Option<Stamp>,
+}
+
+/// Which lines of an iteration there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    All,
+    /// No summary: those of processors begin an iteration.
+    OfProcessors,
 }
 
 /// What lines are of.
@@ -216,7 +219,7 @@ impl Top {
             line_above: LineAbove::Text,
             has_blanks: false,
             of_all: false,
-            bare: false,
+            lines: Lines::All,
             stamp: None,
         }
     }
@@ -435,11 +438,13 @@ impl Top {
 
 impl Parser for Top {
     fn look(&mut self, head: &Head) {
-        self.bare = head.lines().any(is_processors) && !head.lines().any(is_summary);
+        if head.lines().any(is_processors) && !head.lines().any(is_summary) {
+            self.lines = Lines::OfProcessors;
+        }
     }
 
     fn is_printed_at_once(&self) -> bool {
-        self.bare
+        self.lines == Lines::OfProcessors
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -478,7 +483,10 @@ impl Top {
                 return seen;
             }
         }
-        if self.bare && self.within != Within::Summary && is_processors(line) {
+        if self.lines == Lines::OfProcessors
+            && self.within != Within::Summary
+            && is_processors(line)
+        {
             self.begin_bare(out);
         }
         if self.within == Within::Summary {
@@ -519,7 +527,7 @@ impl Top {
             return Line::Noise;
         }
         match stamp_of(line, out) {
-            Ok(Some(stamp)) if self.bare => {
+            Ok(Some(stamp)) if self.lines == Lines::OfProcessors => {
                 self.close(out);
                 self.within = Within::Nothing;
                 self.iterations = 0;

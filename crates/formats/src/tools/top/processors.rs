@@ -1,7 +1,7 @@
 //! Lines of processors: shares by name, of each or of all, of NUMA nodes, or drawn.
 
-use super::Top;
 use super::text::pairs;
+use super::{Lines, Top};
 use crate::Line;
 use crate::cpu::{Shares, UNKNOWN};
 use crate::number::decimal;
@@ -60,7 +60,9 @@ impl Top {
             }
             // Of all of them: `%Cpu(s)`, Swedish `%Cpu/er`, Polish and Korean `%Cpu`.
             let cpu = (!matches!(label, "(s)" | "/er" | "")).then(|| out.word(label.as_bytes()));
-            if self.bare && self.now.cpus.iter().any(|(known, _)| *known == cpu) {
+            if self.lines == Lines::OfProcessors
+                && self.now.cpus.iter().any(|(known, _)| *known == cpu)
+            {
                 self.begin_bare(out);
             }
             self.now.cpus.push((cpu, shares));

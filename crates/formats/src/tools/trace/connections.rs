@@ -142,10 +142,6 @@ enum Kind {
     Retrans,
 }
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is said of another thing in the text"
-)]
 struct Connections {
     table: Option<(Kind, Table)>,
     /// Fields stand between commas.
@@ -154,8 +150,8 @@ struct Connections {
     of_six: bool,
     stamp: Option<Stamp>,
     fresh: bool,
-    /// That time is of a report of `tcptop` which has no row so far.
-    is_empty: bool,
+    /// That of a report of `tcptop` which has no row so far.
+    empty: Option<Stamp>,
     connection: Shape,
     event: TableId,
 }
@@ -194,7 +190,7 @@ impl Connections {
             of_six: false,
             stamp: None,
             fresh: true,
-            is_empty: false,
+            empty: None,
             connection: Shape::of("tcp_connection", &["bytes"]),
             event: TableId::of("tcp_event"),
         }
@@ -246,7 +242,7 @@ impl Connections {
         let (remote, remote_port) = end(row.text("RADDR")?)?;
         if std::mem::take(&mut self.fresh) {
             out.sample_told(self.stamp.take());
-            self.is_empty = false;
+            self.empty = None;
         }
         self.put_bytes(
             [remote, remote_port, local_port],
@@ -334,10 +330,10 @@ impl Connections {
         if let Some((time, _)) = text.split_once(" loadavg:")
             && let Some(told) = stamp(time)
         {
-            let before = self.stamp.replace(told);
+            self.stamp = Some(told);
             // Nobody sent or received anything.
-            if std::mem::replace(&mut self.is_empty, true) && before.is_some() {
-                out.sample_told(before);
+            if let Some(empty) = self.empty.replace(told) {
+                out.sample_at(empty);
             }
             self.fresh = true;
             return true;
