@@ -10,6 +10,7 @@ pub(crate) mod terse;
 pub(crate) mod text;
 mod text_fields;
 mod text_job;
+mod text_part;
 mod totals;
 
 use crate::number::whole;

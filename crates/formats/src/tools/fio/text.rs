@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::text_fields::{ctime, pairs};
 use super::text_job::{Direction, Job};
+use super::text_part::SUMS;
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::number::{number, scaled};
@@ -21,7 +22,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "fio",
     systems: "all that fio runs on",
     help: "fio's results as text: I/Os, bytes and times of each job and direction",
-    recognised: "a line `NAME: (groupid=0, jobs=1): err= 0: pid=…`, or `NAME: (g=0): rw=…` of one that begins",
+    recognised: "a line `NAME: (groupid=0, jobs=1): err= 0: pid=…`, or `NAME: (g=0): rw=…` of one that begins; of \
+                 what was pasted `Run status group 0 (all jobs):`, or `read: IOPS=…, BW=…`",
     yields: &["workload"],
     example: "\
 rr: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=psync, iodepth=1
@@ -48,16 +50,24 @@ fn recognise(head: &Head) -> u8 {
     match () {
         () if head.contains(": (groupid=") && head.contains("jobs=") => 94,
         () if begins() => BEGINNING,
+        () if head.contains("Run status group ") && head.contains(" (all jobs):") => 80,
+        () if head.contains(": IOPS=") && head.contains(", BW=") && head.contains("msec)") => 80,
         () => 0,
     }
 }
 
+/// Said of fio 2's sizes.
+pub(super) const KB_UNTOLD: &str = "fio 2 prints KB for 1,024 bytes unless kb_base=1000 was said, which this \
+                                    text does not tell: they are taken for 1,024";
+
 /// A job's values: of one direction, or of it as a whole.
 const WHOLE: &str = "";
 
-struct FioText {
+pub(super) struct FioText {
     work: Work,
-    jobs: Vec<Job>,
+    pub(super) jobs: Vec<Job>,
+    /// Of the sums that come.
+    pub(super) group: i64,
     /// What the lines are of: a direction, or the whole job.
     op: &'static str,
     /// Whose percentiles come: name and unit.
@@ -68,7 +78,7 @@ struct FioText {
     /// End of what has no time.
     elapsed: f64,
     /// Bytes of a KB that fio 2 prints.
-    kilo: f64,
+    pub(super) kilo: f64,
 }
 
 impl FioText {
@@ -76,6 +86,7 @@ impl FioText {
         FioText {
             work: Work::new("fio"),
             jobs: Vec::new(),
+            group: 0,
             op: WHOLE,
             percentiles: None,
             disks: Vec::new(),
@@ -129,17 +140,13 @@ impl FioText {
     /// `read: IOPS=5137, BW=20.1MiB/s (21.0MB/s)(40.2MiB/2001msec)`, or of fio 2
     /// `read : io=1024.0MB, bw=94326KB/s, iops=23581, runt= 11117msec`.
     fn direction(&mut self, op: &'static str, text: &str, out: &mut Out) -> Option<()> {
-        let job = self.jobs.last_mut()?;
         let pairs = pairs(text);
         let of = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
         let (size, runtime, step) = match of("io") {
             Some(size) => {
                 let runtime = of("runt").or(of("runtime"))?;
                 if self.kilo == 1024.0 {
-                    out.note(
-                        "fio 2 prints KB for 1,024 bytes unless kb_base=1000 was said, which \
-                         this text does not tell: they are taken for 1,024",
-                    );
+                    out.note(KB_UNTOLD);
                 }
                 (size, runtime.strip_suffix("msec")?, self.kilo)
             }
@@ -154,6 +161,10 @@ impl FioText {
         let is_grouped = of("io").is_some() && size.contains(',');
         (is_size && !is_grouped).then_some(())?;
         let step = if size.contains('i') { 1024.0 } else { step };
+        let job = match self.jobs.last() {
+            Some(job) if !job.is_part => self.jobs.last_mut()?,
+            _ => self.part(op, 0),
+        };
         job.directions.push(Direction {
             op,
             bytes: scaled(size.as_bytes(), step)?,
@@ -408,6 +419,11 @@ impl FioText {
                 "sync" => job.issued[3],
                 _ => job.issued[..3].iter().sum(),
             };
+            let ops = if job.is_part {
+                job.by_rate(direction, out)
+            } else {
+                ops
+            };
             super::ran_for(direction.runtime, &mut current, end, out);
             if direction.lat.is_none() && direction.clat.is_some() {
                 out.note(super::COMPLETION);
@@ -449,6 +465,9 @@ impl Parser for FioText {
             }
         }
         if trimmed.contains(": (groupid=") {
+            if self.jobs.iter().any(|job| job.is_part) {
+                self.run_is_over(out);
+            }
             let seen = self.header(trimmed, out);
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }
@@ -466,8 +485,17 @@ impl Parser for FioText {
             self.in_disks = true;
             return Line::Noise;
         }
-        let sum = ["READ: ", "WRITE: ", "TRIM: ", "MIXED: "];
-        if super::is_chatter(line) || sum.iter().any(|s| trimmed.starts_with(s)) {
+        if let Some((_, op)) = SUMS.iter().find(|(sum, _)| trimmed.starts_with(sum)) {
+            // Of jobs, or of lines of their rates.
+            let has_parts = |job: &Job| !job.is_part || !job.others.is_empty();
+            if self.jobs.iter().any(has_parts) {
+                return Line::Noise;
+            }
+            let seen = self.sum(op, trimmed, out);
+            return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        if super::is_chatter(line) {
+            self.group(trimmed);
             return Line::Noise;
         }
         let seen = if self.in_disks {

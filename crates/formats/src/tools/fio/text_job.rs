@@ -2,6 +2,8 @@
 
 use jiff::civil::DateTime;
 
+use crate::out::Out;
+
 /// A direction of a job.
 #[derive(Debug, Default)]
 pub(super) struct Direction {
@@ -25,6 +27,23 @@ pub(super) struct Job {
     /// I/Os of reads, writes, trims and syncs.
     pub(super) issued: [f64; 4],
     pub(super) errors: f64,
+    /// It stands for what was pasted without its job.
+    pub(super) is_part: bool,
     /// Op, column, unit, value.
     pub(super) others: Vec<(&'static str, String, String, f64)>,
+}
+
+impl Job {
+    /// I/Os of a direction by their rate, where nothing else tells them.
+    pub(super) fn by_rate(&self, direction: &Direction, out: &mut Out) -> f64 {
+        let mut rates = self
+            .others
+            .iter()
+            .filter(|(op, column, ..)| *op == direction.op && column == "iops");
+        let Some((.., rate)) = rates.next() else {
+            return f64::NAN;
+        };
+        out.note("I/Os are counted by their rate: the lines that count them are not there");
+        rate * direction.runtime
+    }
 }
