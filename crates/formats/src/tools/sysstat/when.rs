@@ -111,8 +111,9 @@ pub(crate) fn clock(fields: &[&[u8]]) -> Option<(jiff::civil::Time, usize)> {
 }
 
 /// Why times are not read that tell no half of the day.
-pub(super) const HALF_UNTOLD: &str = "its clock has twelve hours and does not tell which half of the day     it is, as in the language en_IN, of which `02:00:50  IST` is morning or afternoon
-    hint: LC_TIME=C before the tool's command has times of 24 hours";
+pub(super) const HALF_UNTOLD: &str = "its clock has twelve hours and does not tell which half of the day it \
+                                      is, as in the language en_IN\n\
+                                      hint: LC_TIME=C before the tool's command has times of 24 hours";
 
 /// Whether the clock at the beginning of `fields` has twelve hours and does not tell the half of the day:
 /// those that print a zone do so behind that, which is no word in some languages.
