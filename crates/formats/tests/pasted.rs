@@ -389,7 +389,12 @@ fn a_text_whose_blanks_are_one() {
         kept.map(|w| w[1]).collect()
     };
     let is_made_up = |fault: &&String| {
-        let refused = ["became Some(\"it ", "became Some(\"blanks in it are gone"];
+        let refused = [
+            "became Some(\"it ",
+            "became Some(\"blanks in it are gone",
+            // They are told apart by where they stand.
+            "became Some(\"the columns that netperf's -O prints cannot be told apart",
+        ];
         let nan = format!("[{}]\")", f64::NAN.to_bits());
         !(fault.ends_with("became None")
             || fault.ends_with(&nan)

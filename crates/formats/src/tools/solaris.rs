@@ -44,6 +44,8 @@ pub(super) fn between(line: &[u8], tool: &str, valued: &[&str], out: &mut Out) -
         }
         // Without an interval prstat goes on, every five seconds.
         let goes_on = interval.is_none() && tool == "prstat";
+        // Of `vmstat -s` all are counters, and a second reading tells what they grew by.
+        let goes_on = goes_on || tool == "vmstat" && echo::has_flag(&arguments, b's');
         out.runs(echo::reports(&arguments, valued).filter(|_| !goes_on));
         host_of_prompt(text, out);
         return Some(Between::Command);

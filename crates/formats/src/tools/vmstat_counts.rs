@@ -6,6 +6,7 @@
 //! 10112 pages active
 //! ```
 
+use super::solaris::sample;
 use crate::counters::Counters;
 use crate::out::Out;
 use crate::time::Stamp;
@@ -125,7 +126,7 @@ impl Counts {
             return Some(Line::Noise);
         }
         if first.is_some() && (self.first.is_none() || self.first == first) {
-            out.sample_once(stamp.take());
+            sample(stamp, out);
             out.counts();
             if self.first.is_none() {
                 out.since_boot();

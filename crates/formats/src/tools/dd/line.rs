@@ -48,10 +48,11 @@ pub(super) fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
         .position(|w| w == [&b"transferred"[..], b"in"]);
     if let Some(at) = bsd {
         let time = *rest.get(at + 2)?;
-        let rate = match rest.get(at + 4..) {
-            Some([rate, unit, ..]) => Rate::of(&[rate.strip_prefix(b"(")?, unit]),
-            _ => None,
+        // Behind it the rate stands always: without it the line was cut.
+        let [rate, unit, ..] = rest.get(at + 4..)? else {
+            return None;
         };
+        let rate = Rate::of(&[rate.strip_prefix(b"(")?, unit]);
         return agreed(bytes, time, rate);
     }
     // The last two parts are the time and the rate.

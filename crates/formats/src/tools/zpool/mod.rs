@@ -255,6 +255,10 @@ impl Zpool {
         let Some((name, texts)) = split(line, columns) else {
             return Line::Unknown;
         };
+        // Of `host1: tank` the host's name was not told from the pool's.
+        if self.rows == Rows::Unnamed && memchr::memmem::find(name, b": ").is_some() {
+            return Line::Unknown;
+        }
         if vdev::is_class(name) && texts.iter().all(|t| *t == b"-") {
             return Line::Noise;
         }
