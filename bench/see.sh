@@ -3,13 +3,15 @@
 # in turn, on a loop device over tmpfs at saturation. Beside them, to compare: the usual pattern
 # of agents (stamps in a hash, see anchors.py), and a one-liner of bpftrace where there is one.
 #
-#   bench/see.sh [ROUNDS] [SECONDS]     default 15 rounds of 2 s each
+#   bench/see.sh [ROUNDS] [SECONDS]     default 15 rounds of 3 s each
 #
 # - Loss of I/Os: what a run with a recorder has less than the mean of the two without beside it,
 #   before and after: the machine's speed drifts by more than what is measured. Medians over the
 #   rounds, in which the details take turns in being first. `none` is the same of a run without
 #   a recorder, in its place: what is left of the drift; its quartiles say how much chance is in
-#   the medians. Where it is far from nothing the others say nothing either.
+#   the medians. Where it is far from nothing the others say nothing either. A recorder has the kernel
+#   measure its programs for a tenth of a second of each three, which costs I/Os too: so a load that
+#   lasts a multiple of three seconds has its share of that.
 # - Cost of the block programs an I/O: what the kernel measures (bpf_stats) in five rounds of their
 #   own, since measuring costs some 55 ns each time a program runs. The limit of 250 ns was set where
 #   two empty programs read as 110. Where these read as more everything costs more, so two are
@@ -22,7 +24,7 @@
 . "$(dirname "$0")/lib.sh"
 
 rounds=${1:-15}
-seconds=${2:-2}
+seconds=${2:-3}
 need fio losetup python3 clang bpftool "$sonde"
 work=$(mktemp -d "${TMPDIR:-/tmp}/sonde-see.XXXXXX")
 file=/dev/shm/sonde-see-$$.img

@@ -228,7 +228,7 @@ fn programs_say_how_often_they_ran_and_how_long() {
     assert!(words[3..6] == ["ns", "a", "time,"], "{line}");
     let rate: f64 = words[6].parse().expect("times a second");
     assert!(rate > 10.0, "{line}");
-    // A run has them too: programs are measured in the second second of each half minute.
+    // A run has them too: programs are measured for a tenth of a second of each three.
     let run = scratch("measured").join("run");
     let mut record = sonde();
     record.args(["record", "-q", "--every=250ms", "--for=3s", "-o"]);
