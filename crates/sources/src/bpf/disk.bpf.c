@@ -49,6 +49,9 @@ int disk_issue(u64 *ctx)
         untracked();
         return 0;
     }
+    want(device);
+    /* So is the request's own line. */
+    *(volatile u8 *)&slot->index = index;
     now = ktime();
     if (slot->issued || slot->marks & ABANDONED) {
         /*
@@ -65,7 +68,6 @@ int disk_issue(u64 *ctx)
         slot->first = now;
     slot->depth = change_depth_here(device, now, by, AT_ISSUE);
     slot->issued = now;
-    slot->index = index;
     if (slot->marks & REQUEUED) {
         /* What was done of it before is its own too, and it lies where it lay. */
         slot->bytes += rq->__data_len;
@@ -201,6 +203,7 @@ int disk_complete(u64 *ctx)
     device = device_at(slot->index);
     if (!device)
         return 0;
+    want(device);
     now = ktime();
     if (!(slot->marks & HELD)) {
         change_depth_here(device, now, -1, AT_COMPLETE);

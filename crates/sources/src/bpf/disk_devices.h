@@ -36,6 +36,7 @@ struct device {
     u32 lacking; /* a bit for each operation that found no block */
     /* Written at each I/O. */
     u64 state __attribute__((aligned(64))); /* ns << 16 | I/Os under way */
+    u32 wanted; /* see want */
     u64 end;
     u64 turn;
     u64 ends[ENDS]; /* negative: see nearest */
@@ -248,6 +249,15 @@ INLINE struct sums *sums_of(u32 index, u32 op)
 INLINE u32 depth_after(u32 depth, int by)
 {
     return by >= 0 ? depth + by : depth ? depth - 1 : 0;
+}
+
+/*
+ * Has the line of the depth fetched for writing, while the clock is read: another processor may have
+ * written it last. To read the clock waits for what is being read, but not for what is being written.
+ */
+INLINE void want(struct device *device)
+{
+    *(volatile u32 *)&device->wanted = 1;
 }
 
 #define NOT_NOW (~0ULL)
