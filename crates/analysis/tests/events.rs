@@ -491,6 +491,37 @@ fn what_is_not_known_of_an_event_is_neither_counted_nor_lost() {
     );
 }
 
+/// A trace that begins under load has ends of I/Os of which it has no begin.
+#[test]
+fn a_mean_is_of_the_events_whose_amount_is_known() {
+    let r = runs(&[], |s| {
+        s.at(1.0, 1.0).own();
+        for (op, service, sequential) in [
+            ("read", 0.002, "no"),
+            ("read", f64::NAN, ""),
+            ("write", 0.004, "yes"),
+            ("discard", f64::NAN, ""),
+        ] {
+            let words = ["sda", "disk", op, "sync", "no", sequential, "p", "p", "", ""];
+            let values = [0.0, service, 4096.0, 0.0, 0.0, 0.0, 1.0, 3.0];
+            s.event("disk_event", at(0.5), &words, &values);
+        }
+    });
+    let mean = |statistic: &str| {
+        let mean = r.one(&format!("disk.{statistic} where process = p")).1;
+        (mean * 1e9).round() / 1e9
+    };
+    assert_eq!(r.one("disk.ios where process = p").0, Some(12.0));
+    assert_eq!(mean("mean_service_time"), 0.003);
+    assert_eq!(mean("mean_latency"), 0.003);
+    assert_eq!(mean("mean_queue_time"), 0.0);
+    assert_eq!(mean("random_share"), 0.5);
+    let by_op = r.ask("disk.mean_latency by op where process = p");
+    let means: Vec<f64> = by_op.groups.iter().map(|g| g.mean).collect();
+    assert_eq!(means[..2], [0.004, 0.002]);
+    assert!(means[2..].iter().all(|mean| mean.is_nan()), "{means:?}");
+}
+
 fn catalog_words(table: &str) -> usize {
     let (subject, table) = catalog::table(table).unwrap();
     let of = |d: &&str| subject.dimension(d).is_some_and(|d| d.number.is_none());

@@ -102,7 +102,7 @@ pub(super) struct Scanner<'p> {
 }
 
 impl<'p> Scanner<'p> {
-    /// Adds up each of `made`, of the events that `plan` wants.
+    /// Adds up each of `made`, of the events that `plan` wants and of which those before are known.
     pub(super) fn new(
         plan: &'p ScanPlan,
         made: &[Option<Stored>],
@@ -205,8 +205,20 @@ impl<'p> Scanner<'p> {
             return;
         }
         self.group(batch);
+        let mut unknown = Vec::new();
         for which in 0..self.wanted.len() {
             self.weigh(batch, which);
+            // What is below the line belongs to what is above it: of a trace that begins under load
+            // the first I/Os have an end and no time.
+            for at in unknown.drain(..) {
+                if let Some(amount) = self.amounts.get_mut(at) {
+                    *amount = f64::NAN;
+                }
+            }
+            if which + 1 < self.wanted.len() {
+                let amounts = self.amounts.iter().enumerate();
+                unknown.extend(amounts.filter(|(_, a)| a.is_nan()).map(|(at, _)| at));
+            }
             self.add(which);
         }
         let sums = self.wanted.iter_mut().map(|(_, sums)| sums);
