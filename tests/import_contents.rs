@@ -81,6 +81,59 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Compares what is listed of a run with what `get` answers; how many numbers there were.
+fn compare(run: &Path) -> usize {
+    let mut compared = 0;
+    let listed = lines(&told(&["get", "--json"], run, &[]));
+    assert!(!listed.is_empty(), "{}: nothing is listed", run.display());
+    let statistic = |v: &Value| v["statistic"].as_str().expect("a name").to_owned();
+    let ask = |v: &Value| match statistic(v).as_str() {
+        // Its numbers have no sum.
+        of @ "since_boot.value" => format!("{of} by statistic"),
+        of => of.to_owned(),
+    };
+    let names: Vec<String> = listed.iter().map(ask).collect();
+    let answers = lines(&told(&["get", "--json"], run, &names));
+    for (one, answer) in listed.iter().zip(&answers) {
+        let is_own = !["other.", "since_boot."]
+            .iter()
+            .any(|s| statistic(one).starts_with(s));
+        if is_own {
+            assert_eq!(one["unit"], answer["unit"], "{one}");
+            assert_eq!(one["kind"], answer["kind"], "{one}");
+        }
+        // Where instances have no mean in common there is none.
+        if !one["mean"].is_null() {
+            let group = &answer["groups"][0];
+            let kept = ["total", "mean", "min", "max"]
+                .iter()
+                .all(|f| same(&one[f], &group[f]));
+            assert!(kept, "{}: {one} {group}", run.display());
+            compared += 1;
+        }
+    }
+    let by = |one: &Value| {
+        let dimensions = one["by"].as_array().expect("a list").clone();
+        let name = statistic(one);
+        let split = |d: &Value| {
+            let d = d.as_str().expect("a name");
+            match name.split_once(" where ") {
+                _ if name == "since_boot.value" && d != "statistic" => {
+                    format!("{name} by statistic, {d}")
+                }
+                Some((of, tests)) => format!("{of} by {d} where {tests}"),
+                None => format!("{name} by {d}"),
+            }
+        };
+        dimensions.iter().map(split).collect::<Vec<_>>()
+    };
+    let split: Vec<String> = listed.iter().flat_map(by).collect();
+    if !split.is_empty() {
+        told(&["get", "--json"], run, &split);
+    }
+    compared
+}
+
 #[test]
 fn what_is_listed_is_what_get_answers() {
     let dir = scratch("import-contents");
@@ -92,59 +145,34 @@ fn what_is_listed_is_what_get_answers() {
             continue;
         }
         runs += 1;
-        let listed = lines(&told(&["get", "--json"], &run, &[]));
-        assert!(!listed.is_empty(), "{}: nothing is listed", file.display());
-        let statistic = |v: &Value| v["statistic"].as_str().expect("a name").to_owned();
-        let ask = |v: &Value| match statistic(v).as_str() {
-            // Its numbers have no sum.
-            of @ "since_boot.value" => format!("{of} by statistic"),
-            of => of.to_owned(),
-        };
-        let names: Vec<String> = listed.iter().map(ask).collect();
-        let answers = lines(&told(&["get", "--json"], &run, &names));
-        for (one, answer) in listed.iter().zip(&answers) {
-            let is_own = !["other.", "since_boot."]
-                .iter()
-                .any(|s| statistic(one).starts_with(s));
-            if is_own {
-                assert_eq!(one["unit"], answer["unit"], "{one}");
-                assert_eq!(one["kind"], answer["kind"], "{one}");
-            }
-            // Where instances have no mean in common there is none.
-            if !one["mean"].is_null() {
-                let group = &answer["groups"][0];
-                let kept = ["total", "mean", "min", "max"]
-                    .iter()
-                    .all(|f| same(&one[f], &group[f]));
-                assert!(kept, "{}: {one} {group}", file.display());
-                compared += 1;
-            }
-        }
-        let by = |one: &Value| {
-            let dimensions = one["by"].as_array().expect("a list").clone();
-            let name = statistic(one);
-            let split = |d: &Value| {
-                let d = d.as_str().expect("a name");
-                match name.split_once(" where ") {
-                    _ if name == "since_boot.value" && d != "statistic" => {
-                        format!("{name} by statistic, {d}")
-                    }
-                    Some((of, tests)) => format!("{of} by {d} where {tests}"),
-                    None => format!("{name} by {d}"),
-                }
-            };
-            dimensions.iter().map(split).collect::<Vec<_>>()
-        };
-        let split: Vec<String> = listed.iter().flat_map(by).collect();
-        if !split.is_empty() {
-            told(&["get", "--json"], &run, &split);
-        }
+        compared += compare(&run);
         std::fs::remove_dir_all(&run).expect("a run");
     }
     assert!(
         runs > 80 && compared > 800,
         "{runs} runs, {compared} numbers"
     );
+}
+
+/// Partitions, and what is made of other devices, only count where they are named.
+#[test]
+fn what_is_only_of_other_layers_is_listed() {
+    let dir = scratch("import-layers");
+    let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
+    let report = "Device            r/s     w/s     rkB/s     wkB/s   r_await\n\
+                  dm-0            10.00    5.00    100.00     50.00      2.00\n\
+                  sda1            30.00    5.00    100.00     50.00      2.00\n\n";
+    let file = dir.join("iostat.out");
+    let head = "Linux 5.10.0 (box) \t11/28/2026 \t_x86_64_\t(2 CPU)\n\n";
+    std::fs::write(&file, head.to_owned() + &report.repeat(3)).expect("a file");
+    let run = dir.join("run");
+    imported(&file, &run).expect("a run");
+    assert_eq!(compare(&run), 6);
+    let listed = told(&["get"], &run, &[]);
+    for layer in ["stacked", "partition"] {
+        let statistic = format!("disk.ios where layer = {layer}");
+        assert!(listed.contains(&statistic), "{listed}");
+    }
 }
 
 #[test]

@@ -80,8 +80,12 @@ pub fn contents(run: &Run, wanted: impl Fn(&str) -> bool) -> (Vec<Held>, Vec<Rea
                         by.is_ok_and(|e| plan(&e, &run.manifest, &has).is_ok())
                     };
                     let names = subject.dimensions.iter().map(|d| d.name);
-                    let by = names.filter(can).collect();
-                    held.extend(one(statistic, by, &answer));
+                    let by: Vec<_> = names.filter(can).collect();
+                    let whole = answer.groups.first();
+                    match whole.and_then(|whole| one(&statistic, &by, &answer, whole)) {
+                        Some(whole) => held.push(whole),
+                        None => held.extend(elsewhere(&statistic, &by, &mut ask)),
+                    }
                 }
             }
         }
@@ -96,12 +100,11 @@ fn statistics(subject: &Subject) -> impl Iterator<Item = &'static str> {
     measures.chain(subject.derived.iter().map(|d| d.name))
 }
 
-/// Of an answer that has one group; `None` where that has no number.
-fn one(statistic: String, by: Vec<&'static str>, answer: &Answer) -> Option<Held> {
-    let group = answer.groups.first().filter(|g| g.mean.is_finite())?;
-    Some(Held {
-        statistic,
-        by,
+/// A group of an answer; `None` where it has no number.
+fn one(statistic: &str, by: &[&'static str], answer: &Answer, group: &Group) -> Option<Held> {
+    group.mean.is_finite().then(|| Held {
+        statistic: statistic.to_owned(),
+        by: by.to_vec(),
         kind: answer.kind,
         unit: HeldUnit::Known(answer.unit),
         total: group.total,
@@ -109,6 +112,25 @@ fn one(statistic: String, by: Vec<&'static str>, answer: &Answer) -> Option<Held
         min: group.min,
         max: group.max,
     })
+}
+
+/// What is only of layers that do not count unless they are named: of partitions, of what is made of
+/// other devices.
+fn elsewhere(
+    statistic: &str,
+    by: &[&'static str],
+    ask: &mut impl FnMut(&str) -> Option<Answer>,
+) -> Vec<Held> {
+    let unless_named = by.iter().find(|dimension| **dimension == "layer");
+    let answer = unless_named.and_then(|layer| ask(&format!("{statistic} by {layer}")));
+    let Some(answer) = answer else {
+        return Vec::new();
+    };
+    let of_layer = |group: &Group| {
+        let statistic = format!("{statistic} where layer = {}", quoted(word(&group.key[0])));
+        one(&statistic, by, &answer, group)
+    };
+    answer.groups.iter().filter_map(of_layer).collect()
 }
 
 fn word(key: &KeyValue) -> &str {

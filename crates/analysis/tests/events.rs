@@ -502,7 +502,9 @@ fn a_mean_is_of_the_events_whose_amount_is_known() {
             ("write", 0.004, "yes"),
             ("discard", f64::NAN, ""),
         ] {
-            let words = ["sda", "disk", op, "sync", "no", sequential, "p", "p", "", ""];
+            let words = [
+                "sda", "disk", op, "sync", "no", sequential, "p", "p", "", "",
+            ];
             let values = [0.0, service, 4096.0, 0.0, 0.0, 0.0, 1.0, 3.0];
             s.event("disk_event", at(0.5), &words, &values);
         }
