@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::fold::{Zeros, fill, fold};
 use crate::gather::{Rules, Totals, within};
 use crate::mixed;
+use crate::paired::pair;
 use crate::plan::{Key, Plan, ScanPlan, of_damaged, plan};
 use crate::ratio::ratio;
 use crate::scan::{self, Cells, GroupCells, KeyValue, Slot, scan};
@@ -167,6 +168,7 @@ pub(crate) fn planned(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Pla
             Err(_) => break,
         }
     }
+    pair(run, &mut chosen)?;
     Ok(chosen)
 }
 

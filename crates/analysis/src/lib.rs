@@ -19,6 +19,7 @@ pub mod limit;
 pub mod listing;
 pub mod mixed;
 pub mod notes;
+mod paired;
 pub mod plan;
 pub mod quantiles;
 mod ratio;

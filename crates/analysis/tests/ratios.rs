@@ -7,6 +7,7 @@
 
 mod support;
 
+use run::catalog;
 use support::{Runs, Script, at, pairs, runs};
 
 fn cpu(s: &mut Script, cpu: &str, mode: &str, time: f64) {
@@ -176,4 +177,52 @@ fn a_flush_and_a_discard_move_nothing() {
     assert_eq!(r.means("disk.mean_size by file"), by_file);
     assert_eq!(r.totals("disk.bytes by file"), by_file);
     assert_eq!(r.totals("disk.discarded by file"), pairs(&[("f", 1e6)]));
+}
+
+/// Rows of disks of two seconds: time and I/Os of reads, writes and both.
+fn disks(rows: &[(&str, f64, f64)]) -> Runs {
+    let place = |name: &str| {
+        let (_, table) = catalog::table("disk").expect("the table");
+        let found = table.measures.iter().position(|m| *m == name);
+        found.expect("the measure")
+    };
+    let (ios, time) = (place("ios"), place("time"));
+    let measures = catalog::table("disk").expect("the table").1.measures.len();
+    let mut r = runs(&[], |s| {
+        for second in [1.0, 2.0] {
+            s.at(second, 1.0);
+            for (op, took, done) in rows {
+                let mut values = vec![f64::NAN; measures];
+                (values[ios], values[time]) = (*done, *took);
+                s.row("disk", &["sda", "disk", op], &values);
+            }
+        }
+    });
+    for run in [&mut r.sealed, &mut r.killed] {
+        run.manifest
+            .imported
+            .push(run::manifest::Imported::default());
+    }
+    r
+}
+
+#[test]
+fn a_mean_is_of_the_rows_that_have_both_numbers() {
+    // The time of writes was cut off.
+    let cut = disks(&[("read", 0.02, 10.0), ("write", f64::NAN, 30.0)]);
+    assert_eq!(cut.one("disk.ios").0, Some(80.0));
+    assert_eq!(cut.one("disk.mean_latency"), (None, 0.002, 0.002, 0.002, 2));
+    assert_eq!(
+        cut.means("disk.mean_latency by op")[..1],
+        pairs(&[("read", 0.002)])
+    );
+    assert!(cut.ask("disk.mean_latency").caveat.is_some());
+    // One time is of both.
+    let both = disks(&[
+        ("read", f64::NAN, 10.0),
+        ("write", f64::NAN, 30.0),
+        ("(all)", 0.08, f64::NAN),
+    ]);
+    assert_eq!(both.one("disk.mean_latency").1, 0.002);
+    assert_eq!(both.ask("disk.mean_latency").caveat, None);
 }

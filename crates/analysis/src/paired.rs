@@ -1,0 +1,70 @@
+//! Means of what is known: what has no number above the line does not count below it.
+//!
+//! `iostat` that was cut at 80 columns may have the time of reads and not of writes: the reads' time by
+//! all I/Os would be less than any of them took. Where one number stands for several rows (`asvc_t` is
+//! of reads and writes), there are rows with a number above the line and none below it; of such a table
+//! all rows count. Only what other tools print has such rows; events are taken one by one.
+
+use run::Run;
+use run::catalog::Detail;
+use run::read::{ReadError, Values};
+use run::unit::Amount;
+
+use crate::plan::{Check, Plan};
+use crate::syntax::{Order, Test};
+
+const CAVEAT: &str = "only what has both numbers counts: of some rows the first is not known";
+
+/// Has the ratio of `plan` taken over the rows that have both of its numbers, where those without the
+/// one above the line are no part of others.
+pub(crate) fn pair(run: &Run, plan: &mut Plan) -> Result<(), ReadError> {
+    if run.manifest.imported.is_empty() {
+        return Ok(());
+    }
+    let [under] = plan.under.as_mut_slice() else {
+        return Ok(());
+    };
+    let over = &mut plan.over;
+    let of_one_table = over.table.name == under.table.name
+        && over.table.detail == Detail::Sample
+        && !under.seconds;
+    let (Some(above), Some(below), true) = (over.column, under.column, of_one_table) else {
+        return Ok(());
+    };
+    if lacks_above(run, over.table.name, [above, below])? {
+        let least = Amount {
+            value: f64::NEG_INFINITY,
+            unit: None,
+        };
+        // What is not known is not at least anything.
+        let known = Check::Number(Test::Compare(Order::AtLeast, least), Vec::new());
+        for scan in [&mut *over, under] {
+            scan.tests.push((above, known.clone()));
+        }
+        over.caveat = over.caveat.or(Some(CAVEAT));
+    }
+    Ok(())
+}
+
+/// Whether some rows have a number below the line only, and none above it only.
+fn lacks_above(run: &Run, table: &str, columns: [&str; 2]) -> Result<bool, ReadError> {
+    let Some(table) = run.table(table)? else {
+        return Ok(false);
+    };
+    let (mut above_only, mut below_only) = (false, false);
+    for part in &table.parts {
+        table.read(part, &columns, |batch| {
+            let [Values::Numbers(above), Values::Numbers(below)] = &batch.columns[..] else {
+                return;
+            };
+            for (above, below) in above.iter().zip(below.iter()) {
+                above_only |= below.is_nan() & !above.is_nan();
+                below_only |= above.is_nan() & !below.is_nan();
+            }
+        })?;
+        if above_only {
+            break;
+        }
+    }
+    Ok(below_only && !above_only)
+}
