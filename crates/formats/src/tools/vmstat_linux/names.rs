@@ -99,10 +99,12 @@ pub(super) fn is_zone(word: &[u8]) -> bool {
     !word.is_empty() && word.is_ascii() && word.iter().all(|b| !b.is_ascii_lowercase())
 }
 
-/// Every version's header has `id`, and none of its words is another's beginning: where the last is
-/// one, or `id` is not there, the lines were cut, perhaps within the last number.
+/// Every version's header has `id`, and `wa` since it has no `w` any more; and none of its words is
+/// another's beginning. Where the last is one, or those are not there, the lines were cut, perhaps within
+/// the last number.
 pub(super) fn leave_out_cut(names: &mut [String], out: &mut Out) {
-    let whole = names.iter().any(|n| n == "id");
+    let has = |name: &str| names.iter().any(|n| n == name);
+    let whole = has("id") && (has("w") || has("wa"));
     let Some(last) = names.last_mut() else { return };
     let cut = |known: &&str| known.len() > last.len() && known.starts_with(&**last);
     let is_known = KNOWN.contains(&last.as_str());
