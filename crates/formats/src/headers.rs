@@ -51,6 +51,16 @@ impl Headers {
     }
 }
 
+/// Leaves out the last column of a header that does not have its end: where lines were cut at a width,
+/// its numbers may have been cut, too.
+pub(crate) fn leave_out_last(names: &mut [String], out: &mut Out) {
+    let Some(last) = names.last_mut() else { return };
+    out.note(&format!(
+        "its lines were cut at the column `{last}`, which is left out: its numbers may be cut, too"
+    ));
+    last.clear();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@
 
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::headers::leave_out_last;
 use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::Out;
@@ -157,6 +158,9 @@ impl Parser for Mpstat {
         if all.get(1) == Some(&&b"minf"[..]) {
             let text = |f: &&[u8]| String::from_utf8_lossy(f).into_owned();
             self.names = all.iter().map(text).collect();
+            if !matches!(self.names.last().map_or("", |n| n), "idl" | "set" | "sze") {
+                leave_out_last(&mut self.names, out);
+            }
             self.close(out);
             let shares = ["usr", "sys", "wt", "st", "idl"];
             self.together = Columns::of(line).whole().with_shares(line, &shares);

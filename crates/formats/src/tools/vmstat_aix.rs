@@ -22,7 +22,7 @@ use super::vmstat_counts::Counts;
 use super::vmstat_hpux::{self, Parts, Taken};
 use super::vmstat_pages::Pages;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::headers::Headers;
+use crate::headers::{Headers, leave_out_last};
 use crate::lines::rows_in;
 use crate::list::Format;
 use crate::number::number;
@@ -336,7 +336,11 @@ impl Vmstat {
         Some(Line::Data)
     }
 
-    fn header(&mut self, system: System, names: Vec<String>, out: &mut Out) {
+    fn header(&mut self, system: System, mut names: Vec<String>, out: &mut Out) {
+        // AIX has `wa` behind `id`.
+        if system == System::Aix && !names.iter().any(|n| n == "wa") {
+            leave_out_last(&mut names, out);
+        }
         // Where a report has more tables than one, the headers may come with each.
         let anew = if self.pages.is_below() || self.parts.are_many() {
             self.headers.take();

@@ -14,7 +14,7 @@
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use super::vmstat_counts::Counts;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::headers::Headers;
+use crate::headers::{Headers, leave_out_last};
 use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::{Out, Shape};
@@ -24,6 +24,8 @@ use crate::together::Columns;
 use crate::{Line, Parser, fields, number, numbers};
 
 const KIB: f64 = 1024.0;
+/// What headers end with, and with `-p`.
+const LAST: [&str; 4] = ["id", "wt", "st", "fpf"];
 /// Lines that are kept until a header says what is in them. A header comes every 19.
 const KEPT: usize = 64;
 
@@ -158,9 +160,10 @@ impl Vmstat {
         out.put(&self.interrupt, &words, &[of("in")]);
         let calls = at(Some(faults + 1)).unwrap_or(f64::NAN);
         out.other("sy", "system calls/s", empty, calls);
+        let shares = place("us").unwrap_or(names.len());
         let share = |name: &str| {
-            let place = names.iter().rposition(|n| n == name);
-            at(place).map_or(f64::NAN, |v| v / 100.0)
+            let place = names[shares..].iter().position(|n| n == name);
+            at(place.map(|p| shares + p)).map_or(f64::NAN, |v| v / 100.0)
         };
         let shares = Shares {
             user: share("us"),
@@ -200,7 +203,10 @@ impl Vmstat {
 
     fn header(&mut self, line: &[u8], out: &mut Out) {
         let text = |f: &[u8]| String::from_utf8_lossy(f).into_owned();
-        let names: Vec<String> = fields(line).map(text).collect();
+        let mut names: Vec<String> = fields(line).map(text).collect();
+        if !names.last().is_some_and(|n| LAST.contains(&n.as_str())) {
+            leave_out_last(&mut names, out);
+        }
         self.since_boot |= self.headers.begin_anew(out);
         self.together = Columns::of(line).whole().narrowed();
         if names.iter().any(|n| n == "in") {

@@ -18,7 +18,7 @@ use super::interrupts::Interrupts;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::layer_of_cut;
 use crate::echo;
-use crate::headers::Headers;
+use crate::headers::{Headers, leave_out_last};
 use crate::lines::blanks_are_lost;
 use crate::list::Format;
 use crate::number::{number, scaled};
@@ -296,6 +296,10 @@ impl Vmstat {
             .iter()
             .map(|n| String::from_utf8_lossy(n).into_owned())
             .collect();
+        // The shares of processors are the last columns of all.
+        if all.last().is_some_and(|n| **n != *b"id") {
+            leave_out_last(&mut self.names, out);
+        }
         self.layout = layout(line);
         let of_people = memchr::memmem::find(line, b"r  b  w  avm ").is_some();
         self.memory_unit = match () {

@@ -1,5 +1,6 @@
 //! The columns of a report's header, in any of the languages that procps speaks.
 
+use crate::headers::leave_out_last;
 use crate::out::Out;
 
 /// Columns that have their place; old versions had `w`, processes swapped out.
@@ -105,16 +106,13 @@ pub(super) fn is_zone(word: &[u8]) -> bool {
 pub(super) fn leave_out_cut(names: &mut [String], out: &mut Out) {
     let has = |name: &str| names.iter().any(|n| n == name);
     let whole = has("id") && (has("w") || has("wa"));
-    let Some(last) = names.last_mut() else { return };
+    let Some(last) = names.last() else { return };
     let cut = |known: &&str| known.len() > last.len() && known.starts_with(&**last);
     let is_known = KNOWN.contains(&last.as_str());
     if whole && (is_known || !KNOWN.iter().any(cut)) {
         return;
     }
-    out.note(&format!(
-        "its lines were cut at the column `{last}`, which is left out: its numbers may be cut, too"
-    ));
-    last.clear();
+    leave_out_last(names, out);
 }
 
 #[cfg(test)]
