@@ -121,7 +121,8 @@ impl Mpstat {
             _ => "",
         };
         let size = of("sze");
-        let processors = if size.is_nan() { 1.0 } else { size };
+        // Groups of processors have `sze`, unless their lines were cut.
+        let processors = if group.is_empty() { 1.0 } else { size };
         let cpu = out.word(&[group.as_bytes(), id].concat());
         let share = |name| of(name) / 100.0;
         let shares = Shares {
@@ -135,7 +136,7 @@ impl Mpstat {
         self.cpu.put(out, cpu, processors, &shares);
         for (name, value) in self.names.iter().zip(values).skip(1) {
             let unit = match name.as_str() {
-                "usr" | "sys" | "wt" | "st" | "idl" => continue,
+                "usr" | "sys" | "wt" | "st" | "idl" | "" => continue,
                 "sze" => "processors",
                 "set" => "number of the set",
                 _ => "per second",

@@ -282,9 +282,8 @@ impl Vmstat {
         }
         // Disks of the command line are numbered in its order, behind all other columns.
         let disk = |(name, value): (&String, &f64)| {
-            name.bytes()
-                .all(|b| b.is_ascii_digit())
-                .then(|| (name.clone(), *value))
+            let is_number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+            is_number.then(|| (name.clone(), *value))
         };
         for (name, value) in names.iter().zip(values).filter_map(disk) {
             let name = out.word(name.as_bytes());

@@ -22,7 +22,7 @@ use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::{stamp_of, told};
 use crate::time::Stamp;
-use crate::{Line, Parser, fields};
+use crate::{Line, Parser, Refused, fields};
 
 const KIB: f64 = 1024.0;
 
@@ -218,6 +218,14 @@ impl Parser for Gstat {
                 self.bare = true;
                 self.length = seconds_decimal(length).unwrap_or(f64::NAN);
                 self.fresh = true;
+                Line::Noise
+            }
+            [b"L(q)", .., last] if !b"Name".starts_with(last) => {
+                out.refuse(Refused(
+                    "the header has no `Name` at its end: lines were cut at a width, and of which \
+                     device each is was cut off"
+                        .into(),
+                ));
                 Line::Noise
             }
             [b"L(q)", ..] => {
