@@ -176,12 +176,19 @@ impl Pidstat {
         self.outputs.next();
     }
 
-    fn begin(&mut self, stamp: Stamp, out: &mut Out) {
+    /// A row of that time comes; whether its columns are known.
+    fn begin(&mut self, stamp: Stamp, row: &[&[u8]], out: &mut Out) -> bool {
         if self.at != Some(stamp) {
             self.begin_new(stamp, out);
         }
         self.sheet.lacks_row |= self.torn.take() == Some(stamp);
+        let names = self.tables.of_row(row);
+        if let Some(names) = names.filter(|names| *names != self.names) {
+            self.names = names.to_vec();
+        }
+        let is_known = names.is_some();
         self.tables.row();
+        is_known
     }
 
     fn begin_new(&mut self, stamp: Stamp, out: &mut Out) {
@@ -432,12 +439,13 @@ impl Parser for Pidstat {
             let text = |n: &&[u8]| String::from_utf8_lossy(n).into_owned();
             self.names = names.iter().map(text).collect();
             self.tables.header(&self.names);
-            if time != self.header_at {
+            // The report's next table tells nothing new: rows that follow may be of a later one.
+            if time.is_none() || time != self.header_at {
                 self.empty_from = time;
                 self.header_at = time;
+                self.from = time;
+                self.headed = true;
             }
-            self.from = time;
-            self.headed = true;
             return Line::Noise;
         }
         if let Some(banner) = banner(line, out) {
@@ -483,12 +491,16 @@ impl Parser for Pidstat {
             self.torn = Some(stamp);
             return Line::Unknown;
         }
-        self.begin(stamp, out);
+        let is_known = self.begin(stamp, &all[taken..], out);
         if self.outputs.told {
             self.left_out.row(By::Output, out);
             return Line::Unknown;
         }
-        let seen = self.row(&all[taken..], out);
+        let seen = if is_known {
+            self.row(&all[taken..], out)
+        } else {
+            Line::Unknown
+        };
         self.sheet.lacks_row |= seen == Line::Unknown;
         seen
     }
