@@ -311,11 +311,19 @@ impl Import {
 
     /// Has the parser read a line.
     fn read(&mut self, line: &[u8], overlong: bool) {
-        if let Err(why) = self.sources.look(line, self.out.line) {
-            self.out.refuse(why);
-        }
-        let mut seen = Line::Unknown;
-        if !overlong && (!self.out.endless || self.parser.sees_cut(line)) {
+        let is_heading = match self.sources.look(line, self.out.line) {
+            Ok(is_heading) => is_heading,
+            Err(why) => {
+                self.out.refuse(why);
+                true
+            }
+        };
+        let mut seen = if is_heading {
+            Line::Noise
+        } else {
+            Line::Unknown
+        };
+        if !is_heading && !overlong && (!self.out.endless || self.parser.sees_cut(line)) {
             seen = self.parser.line(line, &mut self.out);
             if seen == Line::Unknown
                 && let Some(rest) = data_behind(line)
