@@ -158,6 +158,21 @@ impl Prefix {
         self.length(line).map_or(line, |length| &line[length..])
     }
 
+    /// Whether a time stands where no tool puts one, before nothing or before sysstat's banner: who kept
+    /// the lines put it there.
+    pub(crate) fn is_keepers(&self, lines: &[&[u8]]) -> bool {
+        let timed = match self {
+            Prefix::Stamped | Prefix::Words(_) => true,
+            Prefix::Both(both) => both.iter().any(|p| *p == Prefix::Stamped),
+            _ => false,
+        };
+        timed
+            && lines.iter().any(|line| {
+                let rest = self.strip(line).trim_ascii();
+                !line.is_empty() && (rest.is_empty() || rest.starts_with(b"Linux "))
+            })
+    }
+
     /// The time in the line's prefix. A logger of syslog's old form tells no year: then only the
     /// time of day. A date that can be read in two ways makes `out` refuse the file.
     pub(crate) fn stamp(&self, line: &[u8], out: &mut Out) -> Option<Stamp> {

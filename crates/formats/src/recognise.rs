@@ -133,7 +133,7 @@ impl Head {
             let without = with(prefix.clone());
             let found_without = recognise(&without);
             let is_better = match (&found, &found_without) {
-                (Ok(a), Ok(b)) => a.name == b.name,
+                (Ok(a), Ok(b)) => a.name == b.name || prefix.is_keepers(borrowed),
                 (Err(Unrecognised::Unknown), Ok(_)) => true,
                 _ => false,
             };
