@@ -100,10 +100,26 @@ pub(super) fn bare_stamp(line: &[u8]) -> Option<(Stamp, usize)> {
         _ if open > 0 => return None,
         _ => {}
     }
+    length += stream_length(&line[length..]);
     match line.get(length) {
         None => Some((stamp, length)),
         Some(b' ' | b'\t') => Some((stamp, length + 1)),
         Some(_) => None,
+    }
+}
+
+/// Length of ` 01O`, the number of a stream in two hexadecimal digits and whether it is of output or of
+/// errors, as GitLab's runner puts it behind the time.
+fn stream_length(rest: &[u8]) -> usize {
+    match rest {
+        [b' ', a, b, b'O' | b'E', end @ ..]
+            if a.is_ascii_hexdigit()
+                && b.is_ascii_hexdigit()
+                && matches!(end.first(), None | Some(b' ')) =>
+        {
+            4
+        }
+        _ => 0,
     }
 }
 
