@@ -77,7 +77,9 @@ struct Bcc {
     section: (String, String),
     /// The histogram being read: its label, and its rows.
     open: Option<(String, Vec<Bucket>)>,
-    /// Its rows end before their second number.
+    /// How much the last one that was read counted.
+    counted: f64,
+    /// The rows of the one being read end before their second number.
     ends_before: bool,
     blanks: usize,
     spacing: Spacing,
@@ -99,6 +101,7 @@ impl Bcc {
             blanks: 0,
             spacing: Spacing::default(),
             interrupted: false,
+            counted: 0.0,
         }
     }
 
@@ -158,6 +161,7 @@ impl Bcc {
         if self.section.0 == "disk" && unit_of(label) < 1.0 && self.script.is_empty() {
             self.histograms.goal = Some(Goal::DiskLatency);
         }
+        self.counted = rows.iter().map(|row| row.count).sum();
         let (header, key) = &self.section;
         let name = format!("{} {label}", self.script);
         let name = name.trim();
@@ -181,14 +185,18 @@ impl Bcc {
         self.histograms.put(&title, rows, out);
     }
 
-    /// `avg = 2044 usecs, total: 1314620 usecs, count: 643`, under a histogram.
+    /// `avg = 2044 usecs, total: 1314620 usecs, count: 643`, under the last histogram of a report. It is
+    /// of all of them: of the last one's key where that counted as much.
     fn average(&mut self, text: &str, out: &mut Out) -> Option<Line> {
         let rest = text.strip_prefix("avg = ")?;
         self.finish(out);
         if !out.has_sample() {
             return None;
         }
-        let instance = out.word(self.section.1.as_bytes());
+        let (_, count) = rest.rsplit_once("count: ")?;
+        let is_of_last = number::number(count.as_bytes()) == Some(self.counted);
+        let key: &str = if is_of_last { &self.section.1 } else { "" };
+        let instance = out.word(key.as_bytes());
         for part in format!("avg: {rest}").split(", ") {
             let (name, value) = part.split_once(": ")?;
             let (value, unit) = value.split_once(' ').unwrap_or((value, ""));
