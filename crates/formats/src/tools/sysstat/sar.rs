@@ -65,7 +65,9 @@ fn recognise(head: &Head) -> u8 {
             continue;
         };
         let names = &all[taken..];
-        if is_mpstat(names) || is_pidstat(names) {
+        // Who kept iostat's lines put the time there.
+        let is_iostat = matches!(names.first(), Some(&(b"Device" | b"Device:" | b"avg-cpu:")));
+        if is_mpstat(names) || is_pidstat(names) || is_iostat {
             return 0;
         }
         let column = |n: &&&[u8]| {
