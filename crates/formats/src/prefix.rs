@@ -163,7 +163,7 @@ impl Prefix {
     pub(crate) fn is_keepers(&self, lines: &[&[u8]]) -> bool {
         let timed = match self {
             Prefix::Stamped | Prefix::Words(_) => true,
-            Prefix::Both(both) => both.iter().any(|p| *p == Prefix::Stamped),
+            Prefix::Both(both) => both.contains(&Prefix::Stamped),
             _ => false,
         };
         timed
