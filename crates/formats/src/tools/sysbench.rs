@@ -20,7 +20,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "sysbench",
     systems: "Linux, BSD, macOS",
     help: "sysbench's events, transactions or I/Os: intermediate reports, totals, histogram",
-    recognised: "a line that begins with `sysbench` and a version, or `General statistics:`",
+    recognised: "a line that begins with `sysbench` and a version, `General statistics:`, or \
+                 reports as `[ 10s ] thds: 4 tps: …`",
     yields: &["workload", "workload_latency"],
     example: "\
 sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
@@ -51,7 +52,24 @@ fn recognise(head: &Head) -> u8 {
                 .is_some_and(|v| v.first().is_some_and(u8::is_ascii_digit))
     });
     let summary = head.any_starts("total number of events:");
-    if named || summary { 92 } else { 0 }
+    if named || summary || head.lines().any(is_report) {
+        92
+    } else {
+        0
+    }
+}
+
+/// `[ 93s ] thds: 56 tps: 43.01 …`: what `grep` or `tail` leaves of a run.
+fn is_report(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    report_of(text.trim()).is_some_and(|(_, rest)| rates(rest, "").is_some())
+}
+
+/// When a report came, in seconds since the run began, and what it says.
+fn report_of(text: &str) -> Option<(f64, &str)> {
+    let (time, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let time = time.trim().strip_suffix('s')?.trim();
+    Some((number(time.as_bytes())?, rest))
 }
 
 const MIB: f64 = 1_048_576.0;
@@ -100,8 +118,7 @@ impl Sysbench {
 
     /// `[ 10s ] …`. One that is not understood is the end of an interval, too.
     fn report(&mut self, text: &str, out: &mut Out) -> Option<Line> {
-        let (time, rest) = text.strip_prefix('[')?.split_once(']')?;
-        let time = number(time.trim().strip_suffix('s')?.trim().as_bytes())?;
+        let (time, rest) = report_of(text)?;
         if self.totals.seconds.is_some() {
             self.part_is_over(out);
         }
@@ -242,7 +259,9 @@ fn rates<'a>(text: &str, operation: &'a str) -> Option<Vec<(&'a str, Done)>> {
         Some(number(value.as_bytes())? * step)
     };
     let bytes = |bytes| Done { bytes, ..UNKNOWN };
-    let errors = after("err/s:").or(after("errors:")).unwrap_or(f64::NAN);
+    // What scripts and other programs print as it does may have no colon there.
+    let errors = ["err/s:", "err/s", "errors:"].into_iter().find_map(after);
+    let errors = errors.unwrap_or(f64::NAN);
     Some(if let [rate, "MiB/sec"] = words[..] {
         let rate = number(rate.as_bytes())?;
         vec![(operation, bytes(rate * MIB))]
