@@ -30,7 +30,8 @@ pub(crate) const IPERF3: Format = Format {
     tool: "iperf3",
     systems: "all that iperf3 runs on",
     help: "what each stream of iperf3 sent or received, as text",
-    recognised: "`Connecting to host` and `[ ID] Interval  Transfer  Bitrate`, rows like it",
+    recognised: "`Connecting to host` and `[ ID] Interval  Transfer  Bitrate`, rows like it; rows that end in \
+                 `sender` or `receiver`",
     yields: &["workload"],
     example: "\
 Connecting to host 127.0.0.1, port 5999
@@ -44,7 +45,8 @@ Connecting to host 127.0.0.1, port 5999
 [  5]   0.00-2.00   sec  4.22 GBytes  18.1 Gbits/sec                  receiver
 ",
     recognise: |head| {
-        if is_iperf(head) && is_newer(head) || head.lines().any(connects_to) {
+        let is_newer = is_iperf(head) && is_newer(head);
+        if is_newer || head.lines().any(|line| connects_to(line) || is_total(line)) {
             91
         } else {
             0
@@ -96,6 +98,13 @@ fn connects_to(line: &[u8]) -> bool {
     port.is_some_and(|(_, port)| port.trim().parse::<u16>().is_ok())
 }
 
+/// `[  5]   0.00-10.00  sec  1.10 GBytes   941 Mbits/sec   12             sender`: what `tail` or
+/// `grep` leaves of a run, without its header.
+fn is_total(line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    row(line.trim()).is_some_and(|row| matches!(row.rest.last(), Some(&("sender" | "receiver"))))
+}
+
 /// `[ ID] Interval …`, or with --sum-only of iperf 2 `[SUM-cnt] Interval …`.
 fn is_header(text: &str) -> bool {
     (text.contains("ID]") || text.contains("[SUM-cnt]")) && text.contains("Interval")
@@ -138,6 +147,8 @@ struct Iperf {
     listens: String,
     /// Streams of which the server's own report comes, a row each.
     reported: HashSet<String>,
+    /// The totals that came, `sender` or `receiver` of each stream.
+    totals: HashSet<String>,
     /// The server's output follows, of the same test (`--get-server-output`).
     is_report: bool,
     /// The times that stand before lines, as `--timestamps` puts them.
@@ -165,6 +176,7 @@ impl Iperf {
             connected: HashMap::new(),
             listens: String::new(),
             reported: HashSet::new(),
+            totals: HashSet::new(),
             is_report: false,
             dates: Dates::default(),
             held: None,
@@ -181,10 +193,23 @@ impl Iperf {
         self.streams.clear();
         self.connected.clear();
         self.reported.clear();
+        self.totals.clear();
         self.headers.test_begins();
         self.disorder = Disorder::default();
         (self.is_report, self.side) = (false, Side::Unknown);
         self.dates.test_begins();
+    }
+
+    /// A total that comes again is of another test, of which `tail` or `grep` left no more.
+    fn total_comes(&mut self, row: &Row) {
+        let Some(side @ ("sender" | "receiver")) = row.rest.last().copied() else {
+            return;
+        };
+        let total = format!("{}{} {side}", row.id, row.role);
+        if !self.is_report && self.totals.contains(&total) {
+            self.test_begins();
+        }
+        self.totals.insert(total);
     }
 
     /// Whether a row of it came before.
@@ -217,7 +242,10 @@ impl Iperf {
         let parts = self.streams.keys().any(|k| Whose::of(k) < of);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
         let stream = self.stream(row.id);
-        let receives = self.is_received(row);
+        // `grep receiver` leaves nothing of who sends.
+        let is_receiver = row.rest.last() == Some(&"receiver");
+        let is_alone = header.is_empty() && is_receiver && !self.is_told(row);
+        let receives = self.is_received(row) || is_alone;
         let began = stream.map_or(0.0, |stream| stream.began);
         let other_side = match row.rest.last() {
             Some(&"sender") => receives,
@@ -335,6 +363,7 @@ impl Parser for Iperf {
         let row = row(text);
         let is_error = self.below_held(text, row.as_ref(), out);
         if let Some(row) = row {
+            self.total_comes(&row);
             if self.is_to_be_held(&row) {
                 self.hold(text, out);
                 return Line::Data;
