@@ -40,6 +40,11 @@ fn metric_of(text: &str) -> Option<Column> {
     })
 }
 
+/// What the names of the metrics begin with that the kernel tells.
+const KERNEL: [&str; 7] = [
+    "kernel.", "mem.", "disk.", "network.", "filesys.", "swap.", "hinv.",
+];
+
 /// `disk.dev.read_bytes-sda (Kbyte/s)`, parted.
 fn unit_of(name: &str) -> Option<(&str, &str)> {
     name.strip_suffix(')')?.rsplit_once(" (")
@@ -52,9 +57,16 @@ pub(super) fn csv_header(line: &[u8]) -> Option<(usize, char, Vec<Column>)> {
     let rest = text.strip_prefix("Host,Interval,").unwrap_or(text);
     let rest = rest.strip_prefix("Time")?;
     let between = rest.chars().next().filter(|c| !c.is_alphanumeric())?;
-    let rest = rest.get(between.len_utf8()..)?.strip_prefix('"')?;
-    let end = format!("\"{between}\"");
-    let names = rest.strip_suffix('"')?.split(end.as_str());
+    let rest = rest.get(between.len_utf8()..)?;
+    let quoted = format!("\"{between}\"");
+    let bare = between.to_string();
+    // Early versions have no quotes, as others' tables.
+    let is_bare = KERNEL.iter().any(|root| rest.starts_with(root));
+    let (rest, end) = match rest.strip_prefix('"') {
+        Some(rest) => (rest.strip_suffix('"')?, &quoted),
+        None => (Some(rest).filter(|_| is_bare)?, &bare),
+    };
+    let names = rest.split(end.as_str());
     // Units stand behind all names, or none.
     let with_units = names.clone().all(|name| unit_of(name).is_some());
     let columns = names.map(|name| {
