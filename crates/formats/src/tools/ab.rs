@@ -100,6 +100,16 @@ impl Ab {
         }
     }
 
+    /// Whether a line is of the next test, of which `grep` left no beginning.
+    fn comes_again(&self, name: &str) -> bool {
+        match name {
+            "Concurrency Level" => self.test.others.iter().any(|(c, ..)| c == "concurrency"),
+            "Time taken for tests" => self.test.seconds.is_some(),
+            "Complete requests" => self.test.done.is_some(),
+            _ => false,
+        }
+    }
+
     fn keep(&mut self, column: &str, unit: &'static str, value: f64) {
         self.test.others.push((column.to_owned(), unit, value));
     }
@@ -269,9 +279,12 @@ impl Parser for Ab {
         if self.failures(text).is_some() || self.percentile(text).is_some() {
             return Line::Data;
         }
-        let seen = text
-            .split_once(':')
-            .and_then(|(name, value)| self.named(name.trim(), value.trim()));
+        let seen = text.split_once(':').and_then(|(name, value)| {
+            if self.comes_again(name) {
+                self.test_is_over(out);
+            }
+            self.named(name.trim(), value.trim())
+        });
         match seen {
             Some(seen) => seen,
             None if prompt::is_chatter(line) => Line::Noise,

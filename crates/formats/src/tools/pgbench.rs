@@ -66,6 +66,20 @@ struct Summary {
     statements: HashMap<String, u32>,
 }
 
+/// What stands in a summary up to the transactions that were processed: below them, it is of the next
+/// one, of which `tail` or `grep` may have left no more.
+const ABOVE: [&str; 9] = [
+    "transaction type",
+    "scaling factor",
+    "query mode",
+    "number of clients",
+    "number of threads",
+    "maximum number of tries",
+    "duration",
+    "number of transactions per client",
+    "number of transactions actually processed",
+];
+
 /// What stands between a statement's latency and its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
@@ -422,7 +436,8 @@ impl Parser for Pgbench {
             return Line::Unknown;
         };
         let text = text.trim();
-        if text.starts_with("transaction type:") && self.summary.transactions.is_some() {
+        let name = text.split_once(':').map_or("", |(name, _)| name);
+        if ABOVE.contains(&name) && self.summary.transactions.is_some() {
             self.run_is_over(out);
         }
         if let Some(counts) = Counts::of(text) {

@@ -375,6 +375,9 @@ impl Parser for Sysbench {
         }
         // One in a section tells a number.
         let is_total = line.starts_with(b"  ") || line.starts_with(b"\t");
+        if self.totals.is_of_next(name.trim()) {
+            self.run_is_over(out);
+        }
         match self.totals.total(name.trim(), value.trim()) {
             Some(()) => Line::Data,
             None if is_total && value.contains(|c: char| c.is_ascii_digit()) => Line::Unknown,

@@ -78,6 +78,15 @@ impl Totals {
         Some(())
     }
 
+    /// Whether a line is of the next run's totals, of which `grep` left no beginning.
+    pub(super) fn is_of_next(&self, name: &str) -> bool {
+        match name {
+            "total time" | "time elapsed" => self.seconds.is_some(),
+            "total number of events" => self.events.is_some(),
+            _ => false,
+        }
+    }
+
     /// `name: value`, in the totals.
     pub(super) fn total(&mut self, name: &str, value: &str) -> Option<()> {
         let first = value.split_whitespace().next()?;
