@@ -58,7 +58,9 @@ const STORED: [&str; 8] = [
 ];
 
 fn recognise(head: &Head) -> u8 {
-    let json = head.lines().any(|l| l.trim_ascii_start().starts_with(b"{"));
+    let json = head
+        .lines()
+        .any(|l| matches!(l.trim_ascii_start().first(), Some(b'{' | b'[')));
     if json && head.contains("\"fio version\"") {
         95
     } else if head.contains(IN_TEXT) || head.contains(IN_PAGE) {
@@ -418,7 +420,12 @@ impl Parser for FioJson {
             Piece::Outside => Line::Unknown,
             Piece::Inside => Line::Data,
             Piece::Whole(documents) => {
-                for document in &documents {
+                // Several are kept as a list, too, as `jq -s` makes it.
+                let parts = documents.iter().flat_map(|document| {
+                    let list = document.as_array().filter(|list| !list.is_empty());
+                    list.map_or(std::slice::from_ref(document), Vec::as_slice)
+                });
+                for document in parts {
                     self.document(document, out);
                 }
                 Line::Data
