@@ -126,6 +126,8 @@ impl Totals {
                 }
             }
             "operation" => first.clone_into(&mut totals.operation),
+            // A heading of who kept it.
+            _ if totals.section.is_empty() && name != "Operations performed" => return None,
             _ => {
                 let (digits, unit) = match first.strip_suffix("ms") {
                     Some(digits) => (digits, "ms"),
