@@ -4,8 +4,11 @@ use crate::fields;
 use crate::number::number;
 
 /// A number that `System configuration: lcpu=8 drives=1 ent=2.00 paths=1` tells; NaN if it does not.
+/// AIX 5.3, and `vmstat -c`, write `Configuration`.
 pub(super) fn configured(line: &[u8], name: &str) -> Option<f64> {
-    let rest = line.trim_ascii().strip_prefix(b"System configuration:")?;
+    let line = line.trim_ascii();
+    let told = ["System configuration:", "System Configuration:"];
+    let rest = told.iter().find_map(|t| line.strip_prefix(t.as_bytes()))?;
     let value = |f: &[u8]| number(f.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?);
     Some(fields(rest).find_map(value).unwrap_or(f64::NAN))
 }
