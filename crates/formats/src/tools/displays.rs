@@ -154,6 +154,46 @@ pub(crate) const SLABTOP: Format = Format {
     },
 };
 
+pub(crate) const TOP_BSD: Format = Format {
+    name: "top-bsd",
+    tool: "top",
+    systems: "FreeBSD, OpenBSD, NetBSD, Solaris, illumos, HP-UX",
+    help: "top of BSD, Solaris and HP-UX; refused: vmstat, iostat, prstat and ps are imported",
+    recognised: "a line `last pid: 92652;  load averages: …`, or a header `PID USERNAME … SIZE RES \
+                 STATE … TIME WCPU COMMAND`",
+    yields: &[],
+    example: "\
+last pid: 92652;  load averages:  0.38,  1.31,  1.15    up 2+00:55:10  16:01:52
+89 processes:  1 running, 88 sleeping
+CPU:  0.1% user,  0.0% nice,  0.1% system,  0.1% interrupt, 99.7% idle
+Mem: 433M Active, 1706M Inact, 12G Wired, 104K Buf, 111G Free
+
+  PID USERNAME    THR PRI NICE   SIZE    RES STATE    C   TIME    WCPU COMMAND
+ 1234 work         31  20    0   713M   210M select   3   4:23   0.29% workd
+",
+    recognise: |head| {
+        let summary = |l: &[u8]| {
+            l.starts_with(b"last pid:") && memchr::memmem::find(l, b"load averages:").is_some()
+        };
+        // That of HP-UX has `%CPU`, as the top of procps.
+        let table = |l: &[u8]| {
+            let has = |name: &str| fields(l).any(|f| f == name.as_bytes());
+            ["PID", "USERNAME", "SIZE", "RES", "STATE", "TIME", "COMMAND"]
+                .iter()
+                .all(|name| has(name))
+        };
+        let shown = head.lines().any(|l| summary(l) || table(l));
+        if shown { 81 } else { 0 }
+    },
+    parser: || {
+        Box::new(Refusing(
+            "it is what the top of BSD, Solaris or HP-UX shows, whose shares are weighted over time\n\
+             hint: what vmstat, iostat and (Solaris) prstat print every few seconds can be imported, \
+             and `ps aux` or `ps -ef` in a loop",
+        ))
+    },
+};
+
 pub(crate) const TOP_BUSYBOX: Format = Format {
     name: "top-busybox",
     tool: "top",

@@ -56,6 +56,7 @@ pub(crate) mod stress_ng;
 pub(crate) mod sysbench;
 pub(crate) mod sysstat;
 pub(crate) mod top;
+pub(crate) mod top_macos;
 pub(crate) mod trace;
 pub(crate) mod uperf;
 pub(crate) mod vm_stat;

@@ -58,9 +58,10 @@ fn header(line: &[u8]) -> Option<Vec<String>> {
     let has = |wanted: &[&str]| names.iter().any(|n| wanted.contains(&n.as_str()));
     let ends = names.last().is_some_and(|n| is_command(n));
     let sized = has(&["%CPU", "RSS", "RSZ", "VSZ", "SZ", "STAT", "S", "TTY", "TT"]);
-    // Those of top (`SHARE` is of procps 2), atop and of tracing tools, which look alike.
+    // Those of top (`SHARE` is of procps 2, `#TH` of macOS), atop and of tracing tools, which look
+    // alike.
     let others = has(&[
-        "TIME+", "VIRT", "RES", "SHARE", "SYSCPU", "PCOMM", "RET", "%VSZ",
+        "TIME+", "VIRT", "RES", "SHARE", "#TH", "SYSCPU", "PCOMM", "RET", "%VSZ",
     ]);
     let timed = has(&["TIME"]) && names.last().is_some_and(|n| n != "ARGS");
     // What traces has `COMM` between other columns, too.

@@ -35,9 +35,9 @@ use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use follows::{Iteration, SetOff};
 use memory::Memory;
+pub(in crate::tools) use text::clock_seconds;
 use text::{
-    after_colon, clock_seconds, column_of, is_tasks, is_threads, of, pairs, polish_tasks,
-    rest_from, size_of,
+    after_colon, column_of, is_tasks, is_threads, of, pairs, polish_tasks, rest_from, size_of,
 };
 
 const KIB: f64 = 1024.0;

@@ -241,7 +241,7 @@ pub(super) fn of(pairs: &[(String, f64)], name: &str) -> f64 {
 /// Seconds of a time, and how much more it may be, since its end is cut: `1:02.50` and `123:45`
 /// (minutes first), `2:03:04`; where that is too wide, hours `27h`, and from procps 4 on hours and
 /// minutes `27,13`, `5d+3h`, `2w+1d` (`scale_tics` in its source).
-pub(super) fn clock_seconds(text: &[u8]) -> Option<(f64, f64)> {
+pub(in crate::tools) fn clock_seconds(text: &[u8]) -> Option<(f64, f64)> {
     if text.contains(&b':') {
         let mut seconds = 0.0;
         for part in text.split(|b| *b == b':') {
