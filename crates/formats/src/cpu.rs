@@ -50,6 +50,31 @@ impl Shares {
     }
 }
 
+impl Shares {
+    /// The same of a line that ends with `idle`, in whole percent, where it may have been cut at a width:
+    /// without it, if the shares are 100 % only with a digit or two more behind it.
+    pub(crate) fn of_end(mut self, out: &mut Out) -> Shares {
+        let others = [self.user, self.nice, self.system, self.iowait, self.steal];
+        let others: f64 = others.iter().filter(|s| !s.is_nan()).sum();
+        let percent = |idle: f64| 100.0 * others + idle;
+        let is_whole = |sum: f64| (sum - 100.0).abs() <= 2.5;
+        let idle = (100.0 * self.idle).round();
+        let longer = (0..10).map(|digit| 10.0 * idle + f64::from(digit));
+        let hundred = (idle == 1.0).then_some(100.0);
+        let is_cut = idle > 0.0
+            && !is_whole(percent(idle))
+            && longer.chain(hundred).any(|idle| is_whole(percent(idle)));
+        if is_cut {
+            self.idle = f64::NAN;
+            out.note(
+                "lines were cut within their last number, `idle`: where the shares are 100 % only \
+                 with another digit, it is left out",
+            );
+        }
+        self
+    }
+}
+
 /// Puts them into `cpu` and `cpu_idle`.
 pub(crate) struct Cpu {
     time: Shape,

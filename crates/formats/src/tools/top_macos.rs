@@ -206,7 +206,10 @@ impl Sample {
         };
         let idle = self.processes.iter().all(|(_, share, _)| *share == 0.0);
         idle && (self.processes.len() >= MANY
-            || self.processes.iter().any(|(w, _, spent)| ran(&w[0], *spent)))
+            || self
+                .processes
+                .iter()
+                .any(|(w, _, spent)| ran(&w[0], *spent)))
     }
 }
 

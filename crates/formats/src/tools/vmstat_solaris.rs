@@ -173,6 +173,8 @@ impl Vmstat {
             steal: share("st"),
             ..UNKNOWN
         };
+        let ends = names.last().is_some_and(|n| n == "id");
+        let shares = if ends { shares.of_end(out) } else { shares };
         self.cpu.put_all(out, &shares);
     }
 

@@ -252,7 +252,8 @@ impl Vmstat {
 
     /// Shares of all processors, or of each.
     fn shares(&self, names: &[String], values: &[f64], out: &mut Out) {
-        let each = names.len() / self.processors.len().max(1);
+        let all = names.len();
+        let each = all / self.processors.len().max(1);
         if each == 0 {
             return;
         }
@@ -268,6 +269,8 @@ impl Vmstat {
                 idle: share("id"),
                 ..UNKNOWN
             };
+            let ends = names.last().is_some_and(|n| n == "id") && (i + 1) * each == all;
+            let shares = if ends { shares.of_end(out) } else { shares };
             match self.processors.get(i) {
                 Some(name) => {
                     let name = out.word(name);
