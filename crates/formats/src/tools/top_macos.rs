@@ -169,6 +169,8 @@ struct TopMacos {
     process_memory: Shape,
     /// Columns, and where each begins.
     columns: Vec<(usize, String)>,
+    /// Runs of blanks became one, so that nothing stands below its header.
+    has_single_blanks: bool,
     /// Samples since the tool was started.
     samples: u64,
     /// The line that begins a sample, of which the time stands below.
@@ -222,6 +224,7 @@ impl TopMacos {
             time: Shape::of("process", &["time"]),
             process_memory: Shape::of("process_memory", &["resident", "threads"]),
             columns: Vec::new(),
+            has_single_blanks: false,
             samples: 0,
             first: None,
             stamp: None,
@@ -245,7 +248,9 @@ impl TopMacos {
         if now.is_first(&self.above) {
             self.samples = 1;
         }
-        let is_first = self.samples <= 1;
+        // Without its processes nothing tells.
+        let untold = now.within && now.processes.is_empty();
+        let is_first = self.samples <= 1 || untold;
         if let Some(shares) = now.shares {
             if is_first {
                 let all = out.word(b"all");
@@ -381,6 +386,7 @@ impl TopMacos {
             self.begin(stamp, out);
         }
         self.now.within = true;
+        self.has_single_blanks = memchr::memmem::find(line, b"  ").is_none();
         let begins = |at: &usize| line[*at] != b' ' && (*at == 0 || line[*at - 1] == b' ');
         let columns = (0..line.len()).filter(begins);
         self.columns = columns
@@ -405,8 +411,37 @@ impl TopMacos {
             .collect()
     }
 
+    /// The cells of a row with single blanks: the command is what the others leave.
+    fn words<'a>(&self, line: &'a [u8]) -> Option<Vec<&'a [u8]>> {
+        let line = line.trim_ascii_end();
+        let command = self.columns.iter().position(|(_, n)| n == "COMMAND")?;
+        let behind = self.columns.len() - 1 - command;
+        let (mut cells, mut rest) = (Vec::new(), line);
+        for _ in 0..command {
+            let at = rest.iter().position(|b| *b == b' ')?;
+            cells.push(&rest[..at]);
+            rest = &rest[at + 1..];
+        }
+        let mut last = Vec::new();
+        for _ in 0..behind {
+            // `103 hrs` is one.
+            let of_hours = rest.strip_suffix(b" hrs").unwrap_or(rest);
+            let at = of_hours.iter().rposition(|b| *b == b' ')?;
+            last.push(&rest[at + 1..]);
+            rest = &rest[..at];
+        }
+        cells.push(rest);
+        cells.extend(last.into_iter().rev());
+        Some(cells)
+    }
+
     fn process(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let Some(cells) = self.cells(line) else {
+        let cells = if self.has_single_blanks {
+            self.words(line)
+        } else {
+            self.cells(line)
+        };
+        let Some(cells) = cells else {
             return Line::Unknown;
         };
         let of = |name: &str| {
