@@ -519,7 +519,9 @@ impl Timed {
             // Its `-d` has a line for each device that was active, and none for others.
             self.moments.leaves_out |= all.first() == Some(&&b"HP-UX"[..]);
             of_host(host, out);
-        } else if line.starts_with(b"System configuration:") {
+        } else if line.starts_with(b"System configuration:")
+            || line.starts_with(b"System Configuration:")
+        {
             let count = all.iter().find_map(|f| whole(f.strip_prefix(b"lcpu=")?));
             if let Some(count) = count.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {
                 out.has_processors(count);
