@@ -24,7 +24,7 @@ use std::time::Instant;
 use files::{ALL_NAMED, Own, alone, observe, observe_with, ops, tables_agree, with_own};
 use serde_json::Value;
 use sources::{Detail, Host, Look, SOURCES};
-use support::{AtEnd, LoopDevice, Need, can_run, get, output, scratch, succeed, total};
+use support::{AtEnd, LoopDevice, Need, can_run, output, scratch, succeed, total};
 use truth::{Totals, record_script_with, same};
 
 /// The case of a log that is opened for each line, and of one that is kept open.
@@ -316,14 +316,12 @@ fn results_that_are_taken_without_a_call_are_counted() {
             "{op}: {mean} s, and fio waited {waited} s"
         );
     }
+    // The kernel may leave a program out for a moment, as for ends of I/Os of disks: that is said.
+    let unseen = total(&run, "self.unseen where table = file_event");
+    assert!(unseen <= 2.0, "{unseen} were not seen");
     // The last of each of its eight places: nobody asks there again.
+    let missing = missing - unseen;
     assert!((0.0..=8.0).contains(&missing), "{missing} were not counted");
-    let unseen = get(&run, "self.unseen by table");
-    assert_eq!(
-        unseen["groups"].as_array().map(Vec::len),
-        Some(0),
-        "{unseen}"
-    );
 }
 
 /// Events, as the source hands them on.

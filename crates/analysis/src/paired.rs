@@ -46,7 +46,8 @@ pub(crate) fn pair(run: &Run, plan: &mut Plan) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Whether some rows have a number below the line only, and none above it only.
+/// Whether some rows have a number below the line only, and none above it only. Where that is 0 there is
+/// nothing to divide by.
 fn lacks_above(run: &Run, table: &str, columns: [&str; 2]) -> Result<bool, ReadError> {
     let Some(table) = run.table(table)? else {
         return Ok(false);
@@ -59,7 +60,7 @@ fn lacks_above(run: &Run, table: &str, columns: [&str; 2]) -> Result<bool, ReadE
             };
             for (above, below) in above.iter().zip(below.iter()) {
                 above_only |= below.is_nan() & !above.is_nan();
-                below_only |= above.is_nan() & !below.is_nan();
+                below_only |= above.is_nan() && *below > 0.0;
             }
         })?;
         if above_only {

@@ -217,6 +217,10 @@ fn a_mean_is_of_the_rows_that_have_both_numbers() {
         pairs(&[("read", 0.002)])
     );
     assert!(cut.ask("disk.mean_latency").caveat.is_some());
+    // What did nothing took no time.
+    let idle = disks(&[("read", 0.02, 10.0), ("write", f64::NAN, 0.0)]);
+    assert_eq!(idle.one("disk.mean_latency").1, 0.002);
+    assert_eq!(idle.ask("disk.mean_latency").caveat, None);
     // One time is of both.
     let both = disks(&[
         ("read", f64::NAN, 10.0),

@@ -274,10 +274,12 @@ impl Vmstat {
         };
         match (processor, self.entitled) {
             (Some(number), _) => self.processor(number, &told, out),
-            (None, Some(entitled)) => {
+            // A partition may use more than it is entitled to: without `pc`, which was cut off, nobody knows.
+            (None, Some(entitled)) if !of("pc").is_nan() => {
                 let all = out.word(b"all");
                 self.cpu.put(out, all, entitled.max(of("pc")), &told);
             }
+            (None, Some(_)) => {}
             (None, None) => self.cpu.put_all(out, &told),
         }
         // Disks of the command line are numbered in its order, behind all other columns.
