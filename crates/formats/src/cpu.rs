@@ -48,12 +48,10 @@ impl Shares {
             ("guest_nice", self.guest_nice),
         ]
     }
-}
 
-impl Shares {
-    /// The same of a line that ends with `idle`, in whole percent, where it may have been cut at a width:
-    /// without it, if the shares are 100 % only with a digit or two more behind it.
-    pub(crate) fn of_end(mut self, out: &mut Out) -> Shares {
+    /// The same of a line that ends with `idle`, if `ends`, in whole percent, where it may have been cut at
+    /// a width: without it, if the shares are 100 % only with a digit or two more behind it.
+    pub(crate) fn of_end(mut self, ends: bool, out: &mut Out) -> Shares {
         let others = [self.user, self.nice, self.system, self.iowait, self.steal];
         let others: f64 = others.iter().filter(|s| !s.is_nan()).sum();
         let percent = |idle: f64| 100.0 * others + idle;
@@ -61,7 +59,8 @@ impl Shares {
         let idle = (100.0 * self.idle).round();
         let longer = (0..10).map(|digit| 10.0 * idle + f64::from(digit));
         let hundred = (idle == 1.0).then_some(100.0);
-        let is_cut = idle > 0.0
+        let is_cut = ends
+            && idle > 0.0
             && !is_whole(percent(idle))
             && longer.chain(hundred).any(|idle| is_whole(percent(idle)));
         if is_cut {

@@ -134,7 +134,7 @@ impl Mpstat {
             ..UNKNOWN
         };
         let ends = self.names.last().is_some_and(|n| n == "idl");
-        let shares = if ends { shares.of_end(out) } else { shares };
+        let shares = shares.of_end(ends, out);
         self.cpu.put(out, cpu, processors, &shares);
         for (name, value) in self.names.iter().zip(values).skip(1) {
             let unit = match name.as_str() {

@@ -174,7 +174,7 @@ impl Vmstat {
             ..UNKNOWN
         };
         let ends = names.last().is_some_and(|n| n == "id");
-        let shares = if ends { shares.of_end(out) } else { shares };
+        let shares = shares.of_end(ends, out);
         self.cpu.put_all(out, &shares);
     }
 

@@ -270,7 +270,7 @@ impl Vmstat {
                 ..UNKNOWN
             };
             let ends = names.last().is_some_and(|n| n == "id") && (i + 1) * each == all;
-            let shares = if ends { shares.of_end(out) } else { shares };
+            let shares = shares.of_end(ends, out);
             match self.processors.get(i) {
                 Some(name) => {
                     let name = out.word(name);

@@ -21,10 +21,10 @@ use super::told::{LeftOut, Told};
 use super::when::{Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons};
 use super::{banner, command, of_host, page_of, processors_since};
 use crate::echo;
-use crate::number::{number, whole};
 use crate::out::{BACK, Out};
 use crate::time::{Refused, Stamp};
 use crate::together::Columns;
+use crate::tools::aix::configured;
 use crate::{Line, fields};
 
 /// The text of a tool.
@@ -519,15 +519,12 @@ impl Timed {
             // Its `-d` has a line for each device that was active, and none for others.
             self.moments.leaves_out |= all.first() == Some(&&b"HP-UX"[..]);
             of_host(host, out);
-        } else if line.starts_with(b"System configuration:")
-            || line.starts_with(b"System Configuration:")
-        {
-            let count = all.iter().find_map(|f| whole(f.strip_prefix(b"lcpu=")?));
-            if let Some(count) = count.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0) {
-                out.has_processors(count);
-                place.processors = Some(count);
+        } else if let Some(count) = configured(line, "lcpu") {
+            if count >= 1.0 {
+                out.has_processors(count as u32);
+                place.processors = Some(count as u32);
             }
-            place.entitled = all.iter().find_map(|f| number(f.strip_prefix(b"ent=")?));
+            place.entitled = configured(line, "ent").filter(|ent| *ent > 0.0);
             return true;
         } else {
             return false;
