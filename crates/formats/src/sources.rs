@@ -100,6 +100,10 @@ fn of_ansible(line: &[u8]) -> Option<&[u8]> {
 
 /// `[1] 10:15:22 [SUCCESS] host`.
 fn of_pssh(line: &[u8]) -> Option<&[u8]> {
+    // Each line of all files comes here.
+    if !line.starts_with(b"[") {
+        return None;
+    }
     let all: Vec<&[u8]> = fields(line).take(5).collect();
     match all[..] {
         [

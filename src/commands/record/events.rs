@@ -144,9 +144,8 @@ impl Budget {
 }
 
 /// Short spells in which the kernel measures the programs. Measuring costs some 50 ns each time one
-/// runs, as much as a fifth of what it measures: so it is on for a thirtieth of the time, and so often
-/// that it is that of each few seconds. (A second of each half minute lost a load of a few seconds
-/// 4 % of its I/Os, or nothing.)
+/// runs: so it is on for a thirtieth of the time, and that of each few seconds. (Of a load of two seconds
+/// a second of each half minute took some 4 % of the I/Os, or nothing: decision 0011.)
 pub(super) struct Spells {
     /// From the start to the first: when things have settled.
     settling: Nanos,
