@@ -222,13 +222,29 @@ impl Import {
         // Asked once of all, not of each line.
         let text = is_text(bytes);
         let mut from = 0;
-        for end in memchr::memchr_iter(b'\n', bytes) {
-            self.take(&bytes[from..end], text);
-            from = end + 1;
+        while let Some(length) = memchr::memchr(b'\n', &bytes[from..]) {
+            self.take(&bytes[from..from + length], text);
+            from += length + 1;
+            if text {
+                from += self.take_rows(&bytes[from..]);
+            }
             self.out.refused().map_or(Ok(()), Err)?;
         }
         self.hold(&bytes[from..]);
         Ok(())
+    }
+
+    /// Has the parser take at once what is its own for sure, where lines are as the tool printed them and
+    /// are counted all the same; how many bytes.
+    fn take_rows(&mut self, text: &[u8]) -> usize {
+        let as_printed = self.page.is_plain() && matches!(self.prefix, Prefix::None);
+        if !as_printed || self.others.is_some() || self.came.is_some() || !self.sources.is_quiet() {
+            return 0;
+        }
+        let taken = self.parser.rows(text, &mut self.out);
+        self.number += taken.lines;
+        self.report.data += taken.lines;
+        taken.bytes
     }
 
     /// Keeps what may be the beginning of a line.

@@ -60,6 +60,13 @@ pub trait Parser {
     /// Takes the next line, without its end.
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line;
 
+    /// Takes lines from the beginning of `text` that are rows for sure, each with its line feed, as
+    /// [`Parser::line`] would take them: for tools that print millions of lines. All others, and any that
+    /// may be something else as well, come one by one.
+    fn rows(&mut self, _text: &[u8], _out: &mut Out) -> Taken {
+        Taken::default()
+    }
+
     /// Sees how the file begins, before its first line.
     fn look(&mut self, _head: &Head) {}
 
@@ -99,6 +106,15 @@ pub trait Parser {
 
     /// The file is over; what was held back is to be handed out.
     fn end(&mut self, _out: &mut Out) {}
+}
+
+/// What was taken of a text at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taken {
+    /// Whole lines.
+    pub lines: u64,
+    /// Their bytes, with their line feeds.
+    pub bytes: usize,
 }
 
 /// The fields of a line, split at blanks.

@@ -46,6 +46,11 @@ impl Page {
         std::mem::replace(below, !is_blank) && is_blank
     }
 
+    /// Whether lines are as the tool printed them.
+    pub(crate) fn is_plain(self) -> bool {
+        !self.spaced && !self.escaped
+    }
+
     /// The line with the signs that it had, if any of them was written otherwise.
     pub(crate) fn unescaped(self, line: &[u8]) -> Option<Vec<u8>> {
         if !self.escaped || !line.contains(&b'&') {

@@ -12,47 +12,82 @@ pub(crate) const MOST: usize = 24;
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// Bytes of a line that are looked at at once.
+/// Bytes of a line in which fields are looked for at once.
 const WINDOW: usize = 64;
+
+/// Those, and what is read behind the beginning of the last of them.
+const HEAD: usize = WINDOW + 8;
 
 /// Reads numbers from the beginning of the line, as many as `values` has room for or as there
 /// are; how many, and where what follows them begins.
 pub(crate) fn numbers(line: &[u8], values: &mut [f64]) -> (usize, usize) {
-    if let Some(head) = line.first_chunk::<WINDOW>() {
-        return windowed(head, line, values);
+    let read = match line.first_chunk() {
+        Some(head) => quick(head, values),
+        None => {
+            // A short line, with blanks behind it.
+            let mut head = [b' '; HEAD];
+            head[..line.len()].copy_from_slice(line);
+            quick(&head, values)
+        }
+    };
+    match read {
+        Ok(next) => (values.len(), after_blanks(line, next.min(line.len()))),
+        Err((count, at)) => slow(line, at.min(line.len()), count, values),
     }
-    // A short line, with blanks behind it.
-    let mut head = [b' '; WINDOW];
-    head[..line.len()].copy_from_slice(line);
-    let (count, at) = windowed(&head, line, values);
-    (count, at.min(line.len()))
 }
 
-fn windowed(head: &[u8; WINDOW], line: &[u8], values: &mut [f64]) -> (usize, usize) {
+/// The same of numbers that all are in the first bytes of `text` and have at most one decimal; where the
+/// field behind them begins.
+pub(crate) fn plain(text: &[u8], values: &mut [f64]) -> Option<usize> {
+    let next = quick(text.first_chunk()?, values).ok()?;
+    (next < WINDOW).then_some(next)
+}
+
+/// Where what follows the numbers begins, or of how many none was odd and where the next begins.
+#[inline(always)]
+fn quick(head: &[u8; HEAD], values: &mut [f64]) -> Result<usize, (usize, usize)> {
     let filled = filled(head);
     // Where a field begins, and where a blank is after one.
     let mut starts = filled & !(filled << 1);
     let mut ends = !filled & (filled << 1);
-    for count in 0..values.len() {
-        let (start, end) = (
-            starts.trailing_zeros() as usize,
-            ends.trailing_zeros() as usize,
-        );
-        if end >= WINDOW {
-            // It reaches beyond what was looked at, or there is none.
-            return slow(line, start.min(WINDOW), count, values);
+    for (count, value) in values.iter_mut().enumerate() {
+        let (start, end) = (starts.trailing_zeros(), ends.trailing_zeros());
+        match one(head, start, end) {
+            Some(number) => *value = number,
+            None => return Err((count, start as usize)),
         }
-        let found = quick(head, start, end).or_else(|| number(line.get(start..end)?));
-        let Some(value) = found else {
-            // No number, or one before a tab.
-            return slow(line, start, count, values);
-        };
-        values[count] = value;
-        starts &= starts - 1;
-        ends &= ends - 1;
+        starts &= starts.wrapping_sub(1);
+        ends &= ends.wrapping_sub(1);
     }
-    let next = (starts.trailing_zeros() as usize).min(WINDOW);
-    (values.len(), after_blanks(line, next))
+    Ok(starts.trailing_zeros() as usize)
+}
+
+/// A field of up to eight digits, or up to six, a point and one more. Exact: both numbers of the
+/// division are.
+#[inline(always)]
+fn one(head: &[u8; HEAD], start: u32, end: u32) -> Option<f64> {
+    let length = end.wrapping_sub(start);
+    if length > 8 || end >= WINDOW as u32 {
+        return None;
+    }
+    let eight: &[u8; 8] = head[start as usize..].first_chunk()?;
+    // The last digit is the highest byte, before the first there are zeros.
+    let shift = 0u32.wrapping_sub(8 * length);
+    let mut digits = (u64::from_le_bytes(*eight) ^ (EACH * 0x30)).wrapping_shl(shift);
+    const POINT: u64 = (b'.' ^ b'0') as u64;
+    let decimal = (digits >> 48) & 0xff == POINT;
+    if decimal {
+        // The digits before it move up by one, over it.
+        digits = (digits & (0xff << 56)) | (digits << 8 & !(0xff << 56));
+    }
+    if (digits | digits.wrapping_add(EACH * 0x76)) & (EACH * 0x80) != 0 {
+        return None;
+    }
+    let pairs = digits.wrapping_mul(10 * 0x100 + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100 * 0x1_0000 + 1) >> 16 & 0x0000_ffff_0000_ffff;
+    let made = (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32;
+    let value = f64::from(made as i32);
+    Some(if decimal { value / 10.0 } else { value })
 }
 
 /// The same from `at` on, field by field.
@@ -77,8 +112,9 @@ fn after_blanks(line: &[u8], at: usize) -> usize {
     at + blanks.unwrap_or(rest.len())
 }
 
-/// A bit for each byte that is no blank.
-fn filled(head: &[u8; WINDOW]) -> u64 {
+/// A bit for each byte of the window that is no blank.
+#[inline(always)]
+fn filled(head: &[u8; HEAD]) -> u64 {
     // Sixteen are compared at once.
     let mut other = [0; WINDOW];
     for (other, byte) in other.iter_mut().zip(head) {
@@ -90,35 +126,6 @@ fn filled(head: &[u8; WINDOW]) -> u64 {
         bits |= gathered << (8 * i);
     }
     bits
-}
-
-/// Up to eight digits, or up to six, a point and one more. Exact: both numbers of the division
-/// are.
-#[inline]
-fn quick(line: &[u8; WINDOW], start: usize, end: usize) -> Option<f64> {
-    let length = end.checked_sub(start)?;
-    if length > 8 || length == 0 {
-        return None;
-    }
-    // The eight bytes that end with the last digit, which is the highest byte then.
-    let last = match end.checked_sub(8) {
-        Some(from) => u64::from_le_bytes(*line.get(from..)?.first_chunk()?),
-        None => u64::from_le_bytes(*line.first_chunk()?) << (8 * (8 - end)),
-    };
-    // Before the first digit there are zeros.
-    let mut digits = (last ^ (EACH * 0x30)) & (u64::MAX << (8 * (8 - length)));
-    let decimal = length > 2 && (digits >> 48) & 0xff == u64::from(b'.' ^ b'0');
-    if decimal {
-        digits = (digits << 8 & 0x00ff_ffff_ffff_ffff) | (digits & 0xff00_0000_0000_0000);
-    }
-    if (digits | (digits & (EACH * 0x7f)).wrapping_add(EACH * 0x76)) & (EACH * 0x80) != 0 {
-        return None;
-    }
-    let pairs = digits.wrapping_mul(10 * 0x100 + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let fours = pairs.wrapping_mul(100 * 0x1_0000 + 1) >> 16 & 0x0000_ffff_0000_ffff;
-    let eight = fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32;
-    let value = eight as f64;
-    Some(if decimal { value / 10.0 } else { value })
 }
 
 #[cfg(test)]

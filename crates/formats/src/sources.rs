@@ -37,6 +37,11 @@ impl Sources {
         }
     }
 
+    /// Whether nothing that a line of numbers is could be of such a heading.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.perhaps.is_none() && matches!(self.framed, Framed::Nothing)
+    }
+
     /// Looks at each line, which may be the one below: whether it is such a one for sure, of which a
     /// parser might take a part for its own.
     ///

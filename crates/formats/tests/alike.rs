@@ -59,3 +59,63 @@ fn nearly_all_samples_of_a_report_are_alike() {
         assert_eq!((blocks.len(), sink.rows(table).len()), (3, 0));
     }
 }
+
+/// What becomes of a text that comes in pieces of so many bytes: its lines, and all rows.
+fn taken(text: &[u8], piece: usize) -> String {
+    let head = Head::new(text);
+    let options = Options {
+        every: Some(1.0),
+        processors: Some(4),
+        ..Options::default()
+    };
+    let mut import = Import::new(recognise(&head).unwrap(), &head, options);
+    let fed = text.chunks(piece).try_for_each(|p| import.feed(p));
+    let report = match fed.and_then(|()| import.finish()) {
+        Ok(report) => report,
+        Err(refused) => return format!("{refused:?}"),
+    };
+    let sink = std::mem::take(import.rows());
+    let rows = ["disk", "disk_io", "disk_device", "other", "cpu"]
+        .map(|table| format!("{:?}", sink.rows(TableId::of(table))));
+    format!("{report:?} {rows:?}")
+}
+
+#[test]
+fn rows_taken_at_once_are_those_taken_one_by_one() {
+    let odd = [
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0      ",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0\r",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t33d0",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t1d0",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1   1 c0t3d0",
+        "12345678.5 1234567.0  16.25   8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "    0,5    1,0   16,0    8,0  0,0  0,1    0,0    2,0   0   1 c0t3d0",
+        "   -0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "    .5     1.    16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "\t 0.5\t   1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "1 2 3 4 5 6 7 8 9 10 c0t3d0",
+        "1 2 3 4 5 6 7 8 9 10                                                                 c0t3d0",
+        "                                                    1 2 3 4 5 6 7 8 9 10 c0t3d0",
+        "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0 100 c0t3d0 x",
+        "    0.0    0.0    0.0    0.0  0.0  0.0    0.0    0.0   0   0 c0t3d0",
+        "    0.5    1.0   ????    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "db01:",
+        "---------------",
+        "[db01]",
+        "",
+    ];
+    for line in odd {
+        for more in [0, 1, 5] {
+            let mut lines: Vec<String> = text(40, 6).lines().map(str::to_owned).collect();
+            // Among the rows of a report that is like those before, after some of its own.
+            let at = lines.iter().rposition(|l| l.contains("device")).unwrap() - 100 + more;
+            lines.insert(at, line.to_owned());
+            let text = lines.join("\n") + "\n";
+            let whole = taken(text.as_bytes(), text.len());
+            assert_eq!(whole, taken(text.as_bytes(), 7), "{line:?}");
+        }
+    }
+}

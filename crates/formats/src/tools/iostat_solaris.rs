@@ -32,7 +32,7 @@ use crate::out::{Out, Shape};
 use crate::prompt::is_chatter;
 use crate::recognise::Head;
 use crate::time::Stamp;
-use crate::{Line, Parser, echo, fields, number, scan};
+use crate::{Line, Parser, Taken, echo, fields, number, scan};
 
 pub(crate) const FORMAT: Format = Format {
     name: "iostat-solaris",
@@ -212,7 +212,7 @@ impl Iostat {
         let tail = layout.tail.len();
         // Where the next row is to be: the numbers of a device that is known stay there.
         let room = self.report.room(layout.numbers);
-        let behind = !layout.raw && !layout.name_first;
+        let behind = layout.is_behind();
         let (count, at) = if behind {
             scan::numbers(line, room)
         } else {
@@ -221,10 +221,10 @@ impl Iostat {
         if behind
             && count == layout.numbers
             && !out.is_endless()
-            && let Some(device) = self.report.follows(line, at)
+            && let Some((device, _)) = self.report.follows(line, at, |end| end == line.len())
         {
             self.open(out);
-            self.report.takes(device, count);
+            self.report.takes_last(device, count);
             return Some(Line::Data);
         }
         let mut values = [0.0; scan::MOST];
@@ -470,6 +470,16 @@ impl Parser for Iostat {
         }
         self.report.garbled |= seen == Line::Unknown;
         seen
+    }
+
+    fn rows(&mut self, text: &[u8], _: &mut Out) -> Taken {
+        let layout = self.layout.and_then(|place| self.layouts.get(place));
+        match layout {
+            Some(layout) if self.open && self.part == Part::Devices && layout.is_behind() => {
+                self.report.plain_rows(text, layout.numbers)
+            }
+            _ => Taken::default(),
+        }
     }
 
     fn lost(&mut self, line: &[u8], out: &mut Out) {

@@ -92,6 +92,11 @@ fn column(name: &str) -> Option<(usize, bool, f64)> {
 }
 
 impl Layout {
+    /// Whether rows are numbers, blanks between them, and a name behind.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.raw && !self.name_first
+    }
+
     /// Numbers after those of the device, with their names.
     pub(super) fn tail<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = (&'a str, f64)> {
         self.tail

@@ -1,6 +1,7 @@
 //! The rows of one report of devices, which are put together at its end.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use run::Word;
@@ -11,6 +12,7 @@ use super::layout::{
 };
 use crate::disk::layer_on_solaris;
 use crate::out::{Out, Shape};
+use crate::{Taken, scan};
 
 /// Devices without a row that may stand between two with one before a name is looked up.
 const NEAR: usize = 6;
@@ -91,20 +93,52 @@ impl Report {
         self.idle_seen = false;
     }
 
-    /// The place of the device of the name that `line` has from `at` on, if it is one of those that
-    /// mostly come next and has no row yet.
-    pub(super) fn follows(&self, line: &[u8], at: usize) -> Option<usize> {
-        let name = line.get(at..)?;
-        let end = last_eight(line, name.len())?;
+    /// The place of the device whose name is in `text` from `at` up to where it `ends`, and where that is,
+    /// if it is one of those that mostly come next and has no row yet.
+    #[inline]
+    pub(super) fn follows(
+        &self,
+        text: &[u8],
+        at: usize,
+        ends: impl Fn(usize) -> bool,
+    ) -> Option<(usize, usize)> {
         let next = self.rows.last().map_or(0, |last| last + 1);
         let near = self.devices.get(next..)?.iter().take(NEAR);
-        let is_it = |device: &Device| {
-            let ends_alike = device.end == end && device.name.len() == name.len();
-            ends_alike && (name.len() <= 8 || device.name == name)
-        };
-        let found = near.zip(next..).find(|(device, _)| is_it(device));
-        let new = found.filter(|(device, _)| device.seen != self.number);
-        new.map(|(_, place)| place)
+        for (device, place) in near.zip(next..) {
+            let length = device.name.len();
+            let end = at + length;
+            let is_it = ends(end)
+                && last_eight(text.get(..end)?, length) == Some(device.end)
+                && (length <= 8 || text.get(at..end) == Some(&device.name));
+            if is_it {
+                return (device.seen != self.number).then_some((place, end));
+            }
+        }
+        None
+    }
+
+    /// Takes the rows that the text begins with, as long as they are of `count` plain numbers and devices
+    /// that are known.
+    pub(super) fn plain_rows(&mut self, text: &[u8], count: usize) -> Taken {
+        let mut taken = Taken::default();
+        // Room is made once for all of them.
+        let mut from = self.numbers.len();
+        let more = self.devices.len().saturating_sub(self.rows.len());
+        self.numbers.resize(from + more * count, 0.0);
+        while let Some(room) = self.numbers.get_mut(from..from + count)
+            && let Some(at) = scan::plain(&text[taken.bytes..], room)
+        {
+            let is_end = |end: usize| text.get(end) == Some(&b'\n');
+            let Some((place, end)) = self.follows(text, taken.bytes + at, is_end) else {
+                break;
+            };
+            self.takes(place, from..from + count);
+            from += count;
+            taken.lines += 1;
+            taken.bytes = end + 1;
+        }
+        self.numbers.truncate(from);
+        taken
     }
 
     /// The place of the device of that name, if it is known.
@@ -152,11 +186,12 @@ impl Report {
 
     /// Takes a row of the device of that place.
     pub(super) fn row(&mut self, place: usize, numbers: &[f64]) {
+        let from = self.numbers.len();
         self.numbers.extend_from_slice(numbers);
-        self.takes(place, numbers.len());
+        self.takes(place, from..self.numbers.len());
     }
 
-    /// Room for the numbers of a row: [`Report::takes`] or [`Report::give_back`] has to follow.
+    /// Room for the numbers of a row: [`Report::takes_last`] or [`Report::give_back`] has to follow.
     pub(super) fn room(&mut self, count: usize) -> &mut [f64] {
         let from = self.numbers.len();
         self.numbers.resize(from + count, 0.0);
@@ -171,15 +206,21 @@ impl Report {
     }
 
     /// The last `count` numbers are a row of the device of that place.
-    pub(super) fn takes(&mut self, place: usize, count: usize) {
+    pub(super) fn takes_last(&mut self, place: usize, count: usize) {
+        let end = self.numbers.len();
+        self.takes(place, end - count..end);
+    }
+
+    /// Those numbers are a row of the device of that place.
+    #[inline]
+    fn takes(&mut self, place: usize, numbers: Range<usize>) {
         if let Some(device) = self.devices.get_mut(place) {
             self.here += usize::from(device.seen != self.number);
             device.seen = self.number;
             device.row = self.rows.len();
         }
         self.rows.push(place);
-        let numbers = &self.numbers[self.numbers.len() - count..];
-        self.idle_seen = self.idle_seen || numbers.iter().all(|n| *n == 0.0);
+        self.idle_seen = self.idle_seen || self.numbers[numbers].iter().all(|n| *n == 0.0);
     }
 
     /// Devices that are known and have no row in this report.
@@ -262,13 +303,11 @@ impl Report {
         let (width, count) = (layout.numbers, self.order.len());
         self.by_column.clear();
         self.by_column.resize((width + 1) * count, f64::NAN);
-        for (i, row) in self.order.iter().enumerate() {
-            let Some(numbers) = self.numbers.get(row * width..(row + 1) * width) else {
-                continue;
-            };
-            let places = self.by_column.iter_mut().skip(i).step_by(count);
-            for (to, number) in places.zip(numbers) {
-                *to = *number;
+        for (i, column) in self.by_column.chunks_exact_mut(count.max(1)).enumerate() {
+            if i < width {
+                for (to, row) in column.iter_mut().zip(&self.order) {
+                    *to = self.numbers[row * width + i];
+                }
             }
         }
     }
@@ -473,15 +512,16 @@ mod tests {
             report.row(place, &[1.0]);
         }
         report.close(None, false, &mut out);
+        let follows = |line: &[u8], at| report.follows(line, at, |end| end == line.len());
         for (place, name) in names.iter().enumerate() {
             let line = format!("    0.0    0.9 {name}");
-            assert_eq!(report.follows(line.as_bytes(), 15), Some(place), "{name}");
+            assert_eq!(follows(line.as_bytes(), 15), Some((place, line.len())));
         }
         for name in ["c2t5000C500A0d0", "0d0", "d1", ""] {
             let line = format!("    0.0    0.9 {name}");
-            assert_eq!(report.follows(line.as_bytes(), 15), None, "{name}");
+            assert_eq!(follows(line.as_bytes(), 15), None, "{name}");
         }
-        assert_eq!(report.follows(b"d0", 0), None, "a line of less than eight");
+        assert_eq!(follows(b"d0", 0), None, "a line of less than eight");
     }
 
     #[test]
