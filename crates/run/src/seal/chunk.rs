@@ -13,7 +13,7 @@ use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::bits;
-use super::dictionary::{MOST, Numbers, Texts, page_of_codes, page_of_runs};
+use super::dictionary::{Numbers, Texts, page_of_codes, page_of_runs};
 use crate::{Nanos, Word};
 
 /// What is stored compressed takes at most this share of what it would take. Codes of numbers
@@ -194,9 +194,11 @@ impl Chunk {
             *code = self.numbers.code(number.to_bits());
         }
         self.look_at(self.numbers.len() - before, known);
-        if self.plain && before == 0 {
+        if self.plain && (before == 0 || self.numbers.is_full()) {
             plain(those.iter().map(|n| n.to_bits()), known, body);
-            self.numbers.clear();
+            if before == 0 {
+                self.numbers.clear();
+            }
             return Encoding::PLAIN;
         }
         page_of_codes(codes, 1, self.numbers.len(), body);
@@ -207,28 +209,30 @@ impl Chunk {
         let Scratch { body, codes, .. } = scratch;
         let is_whole = self.descr.physical_type() == Type::INT64;
         let different = 1 + numbers.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        if is_whole && (different * 4 > numbers.len() * each || self.numbers.len() > MOST) {
-            let repeat = |n: &u64| std::iter::repeat_n(*n as i64, each);
-            let all: Vec<i64> = numbers.iter().flat_map(repeat).collect();
+        let apart = is_whole && different * 4 > numbers.len() * each;
+        if !apart && !self.plain && !self.numbers.is_full() {
+            let before = self.numbers.len();
+            codes.extend(numbers.iter().map(|bits| self.numbers.code(*bits)));
+            self.look_at(self.numbers.len() - before, numbers.len() * each);
+            if !self.numbers.is_full() {
+                page_of_runs(codes, each, self.numbers.len(), body);
+                return Encoding::RLE_DICTIONARY;
+            }
+        }
+        let all = numbers.iter().flat_map(|n| std::iter::repeat_n(*n, each));
+        if is_whole {
+            let all: Vec<i64> = all.map(|n| n as i64).collect();
             bits::differences(&all, body);
             return Encoding::DELTA_BINARY_PACKED;
         }
-        if self.plain {
-            let repeat = |n: &u64| std::iter::repeat_n(*n, each);
-            plain(numbers.iter().flat_map(repeat), numbers.len() * each, body);
-            return Encoding::PLAIN;
-        }
-        let before = self.numbers.len();
-        codes.extend(numbers.iter().map(|bits| self.numbers.code(*bits)));
-        self.look_at(self.numbers.len() - before, numbers.len() * each);
-        page_of_runs(codes, each, self.numbers.len(), body);
-        Encoding::RLE_DICTIONARY
+        plain(all, numbers.len() * each, body);
+        Encoding::PLAIN
     }
 
     /// Whether numbers are worth a dictionary from here on, of so many of which so many were
     /// new.
     fn look_at(&mut self, new: usize, count: usize) {
-        self.plain |= new * 8 > count * 7 && count > FEW || self.numbers.len() > MOST;
+        self.plain |= new * 8 > count * 7 && count > FEW || self.numbers.is_full();
     }
 
     /// Takes the room of what was written for the next row group.

@@ -3,14 +3,14 @@
 use super::bits;
 use crate::Word;
 
-/// More different numbers than this are stored as they are.
-pub(super) const MOST: usize = 1 << 16;
+/// More different numbers than this are stored as they are: a slot's two bytes tell as many apart.
+const MOST: usize = FREE as usize;
 
 /// Slots at the beginning.
 const FEW: usize = 1 << 10;
 
 /// A slot that no number has.
-const FREE: u32 = u32::MAX;
+const FREE: u16 = u16::MAX;
 
 /// Spreads bits upwards: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -18,11 +18,13 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Different numbers of eight bytes, in the order in which they came first.
 pub(super) struct Numbers {
     all: Vec<u64>,
-    /// Places in `all`, where their bits lead to; at least half of them are free, so that a
-    /// number is mostly found at the first look.
-    slots: Vec<u32>,
+    /// Places in `all`, where their bits lead to; at least three of four are free, so that a
+    /// number is mostly found at the first look. They are small, to stay in a processor's cache.
+    slots: Vec<u16>,
     /// Bits that are too many for a place in `slots`.
     shift: u32,
+    /// There was one more than [`MOST`].
+    full: bool,
 }
 
 impl Numbers {
@@ -31,6 +33,7 @@ impl Numbers {
             all: Vec::new(),
             slots: vec![FREE; FEW],
             shift: u64::BITS - FEW.trailing_zeros(),
+            full: false,
         }
     }
 
@@ -38,15 +41,20 @@ impl Numbers {
         self.all.len()
     }
 
-    /// The place of a number, which may be new.
+    /// Whether there were more than [`MOST`]; those have no place.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The place of a number, which may be new; of one too many it is of another.
     #[inline]
     pub(super) fn code(&mut self, bits: u64) -> u32 {
         let last = self.slots.len() - 1;
         // The highest bits are those that all of the number's are in.
         let mut at = (bits.wrapping_mul(SPREAD) >> self.shift) as usize & last;
-        while let Some(number) = self.all.get(self.slots[at] as usize) {
+        while let Some(number) = self.all.get(usize::from(self.slots[at])) {
             if *number == bits {
-                return self.slots[at];
+                return self.slots[at].into();
             }
             at = (at + 1) & last;
         }
@@ -55,10 +63,14 @@ impl Numbers {
 
     #[cold]
     fn add(&mut self, bits: u64, at: usize) -> u32 {
-        let code = self.all.len() as u32;
+        if self.all.len() == MOST {
+            self.full = true;
+            return 0;
+        }
+        let code = self.all.len() as u16;
         self.slots[at] = code;
         self.all.push(bits);
-        if self.all.len() * 2 > self.slots.len() {
+        if self.all.len() * 4 > self.slots.len() {
             let slots = self.slots.len() * 2;
             self.slots.clear();
             self.slots.resize(slots, FREE);
@@ -68,7 +80,7 @@ impl Numbers {
                 debug_assert_eq!(same, code);
             }
         }
-        code
+        code.into()
     }
 
     /// All of them, eight bytes each, lowest first.
@@ -79,6 +91,7 @@ impl Numbers {
     pub(super) fn clear(&mut self) {
         self.all.clear();
         self.slots.fill(FREE);
+        self.full = false;
     }
 }
 
@@ -167,17 +180,22 @@ mod tests {
     fn a_number_keeps_its_code() {
         let mut numbers = Numbers::new();
         let bits = |i: u64| (i as f64 / 10.0).to_bits();
-        for i in 0..100_000 {
+        for i in 0..MOST as u64 {
             assert_eq!(u64::from(numbers.code(bits(i))), i);
         }
-        for i in (0..100_000).rev() {
+        for i in (0..MOST as u64).rev() {
             assert_eq!(u64::from(numbers.code(bits(i))), i);
         }
-        assert_eq!(numbers.len(), 100_000);
+        assert_eq!(numbers.len(), MOST);
+        assert!(!numbers.is_full());
+        numbers.code(bits(MOST as u64));
+        assert!(numbers.is_full());
+        assert_eq!(numbers.len(), MOST);
         let mut plain = Vec::new();
         numbers.plain(&mut plain);
         assert_eq!(plain[70 * 8..71 * 8], bits(70).to_le_bytes());
         numbers.clear();
         assert_eq!(numbers.code(bits(5)), 0);
+        assert!(!numbers.is_full());
     }
 }
