@@ -1,6 +1,8 @@
 //! The queue depth of a device stays at its limit: more would be asked for at once than it
 //! is allowed to take.
 
+use run::Nanos;
+
 use super::bars::Bars;
 use super::look::Look;
 use super::stretch::above;
@@ -58,21 +60,25 @@ fn pinned(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     let known = known_limit(look, &device, limit);
     // Without a scheduler nobody waits in one: submitters wait for a tag, unseen.
     let unseen = device::setting(look, &device, "scheduler").is_none_or(|s| s == "none");
+    let at_limit =
+        look.whole_series(&format!("disk.at_depth where {part} and depth >= {bound}"))?;
+    let stretch = above(&at_limit, PINNED).filter(|s| s.amount >= LONG)?;
     let binding = match waited {
-        Some(waited) if waited >= WAITING => true,
+        Some(waited) if waited >= WAITING => {
+            known.is_some() || asked_for(look, &part, stretch.time()) > limit
+        }
         _ => known.is_some() && unseen,
     };
     if !binding {
         return None;
     }
-    let at_limit =
-        look.whole_series(&format!("disk.at_depth where {part} and depth >= {bound}"))?;
-    let stretch = above(&at_limit, PINNED).filter(|s| s.amount >= LONG)?;
     let name = known.unwrap_or_else(|| "and hardly ever more".into());
+    let depths = match bound {
+        _ if bound < limit => format!("{} to {}", count(bound), count(limit)),
+        _ => count(limit),
+    };
     let mut sentence = format!(
-        "{device} had {} to {} I/Os under way, {name}, for {} of the time it had any.",
-        count(bound),
-        count(limit),
+        "{device} had {depths} I/Os under way, {name}, for {} of the time it had any.",
         percent(share),
     );
     if let (Some(waited), Some(mean)) = (waited, mean_wait(look, &part)) {
@@ -102,6 +108,18 @@ fn waited(look: &Look<'_>, part: &str) -> Option<f64> {
     let queue = look.total(&format!("disk.queue where {part}"))?;
     let service = look.total(&format!("disk.service where {part}"))?;
     (queue + service > 0.0).then(|| queue / (queue + service))
+}
+
+/// How many I/Os waited or were under way, on average of the time in which any was: their times, by
+/// Little's law. More than were ever under way cannot be the load's own depth.
+fn asked_for(look: &Look<'_>, part: &str, time: (Nanos, Nanos)) -> f64 {
+    let total = |text: String| look.total(&look.narrowed(&text, time));
+    let times = ["queue", "service"].map(|what| total(format!("disk.{what} where {part}")));
+    let active = total(format!("disk.at_depth where {part} and depth >= 1"));
+    match (times, active) {
+        ([Some(queue), Some(service)], Some(active)) if active > 0.0 => (queue + service) / active,
+        _ => 0.0,
+    }
 }
 
 fn mean_wait(look: &Look<'_>, part: &str) -> Option<f64> {

@@ -226,6 +226,16 @@ pub(crate) const QUEUE_FULL: Cases = Cases {
             },
         },
         Silent {
+            what: "a benchmark's own depth, whose batches wait for a moment",
+            settings: &[("block/sda/scheduler", "mq-deadline")],
+            script: |s| {
+                for n in 1..=10 {
+                    s.at(f64::from(n), 1.0);
+                    depth(s, 0.75, 3.5, 25.0);
+                }
+            },
+        },
+        Silent {
             what: "at the limit for less than half of the time",
             settings: DEADLINE,
             script: |s| {
