@@ -198,8 +198,13 @@ fn foot(run: &Run) -> Vec<Part> {
         m.sources.iter().filter(|s| s.state == state).collect()
     };
     for state in ["denied", "failed"] {
-        for source in of_state(state) {
-            tell(state, &format!("{}: {}", source.name, source.detail));
+        let mut sources = of_state(state);
+        // Why is told once of all that it is true of.
+        while let Some(why) = sources.first().map(|s| &s.detail) {
+            let alike = |s: &&&run::manifest::SourceState| s.detail == *why;
+            let names: Vec<&str> = sources.iter().filter(alike).map(|s| &*s.name).collect();
+            tell(state, &format!("{}: {why}", names.join(", ")));
+            sources.retain(|s| s.detail != *why);
         }
     }
     let absent: Vec<&str> = of_state("unsupported")
