@@ -12,6 +12,9 @@ pub(crate) const MOST: usize = 24;
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
+/// A point, where digits are their numbers.
+const POINT: u64 = (b'.' ^ b'0') as u64;
+
 /// Bytes of a line in which fields are looked for at once.
 const WINDOW: usize = 64;
 
@@ -44,7 +47,7 @@ pub(crate) fn plain(text: &[u8], values: &mut [f64]) -> Option<usize> {
 }
 
 /// Where what follows the numbers begins, or of how many none was odd and where the next begins.
-#[inline(always)]
+#[inline]
 fn quick(head: &[u8; HEAD], values: &mut [f64]) -> Result<usize, (usize, usize)> {
     let filled = filled(head);
     // Where a field begins, and where a blank is after one.
@@ -64,7 +67,7 @@ fn quick(head: &[u8; HEAD], values: &mut [f64]) -> Result<usize, (usize, usize)>
 
 /// A field of up to eight digits, or up to six, a point and one more. Exact: both numbers of the
 /// division are.
-#[inline(always)]
+#[inline]
 fn one(head: &[u8; HEAD], start: u32, end: u32) -> Option<f64> {
     let length = end.wrapping_sub(start);
     if length > 8 || end >= WINDOW as u32 {
@@ -74,7 +77,6 @@ fn one(head: &[u8; HEAD], start: u32, end: u32) -> Option<f64> {
     // The last digit is the highest byte, before the first there are zeros.
     let shift = 0u32.wrapping_sub(8 * length);
     let mut digits = (u64::from_le_bytes(*eight) ^ (EACH * 0x30)).wrapping_shl(shift);
-    const POINT: u64 = (b'.' ^ b'0') as u64;
     let decimal = (digits >> 48) & 0xff == POINT;
     if decimal {
         // The digits before it move up by one, over it.
@@ -113,7 +115,7 @@ fn after_blanks(line: &[u8], at: usize) -> usize {
 }
 
 /// A bit for each byte of the window that is no blank.
-#[inline(always)]
+#[inline]
 fn filled(head: &[u8; HEAD]) -> u64 {
     // Sixteen are compared at once.
     let mut other = [0; WINDOW];
