@@ -85,13 +85,19 @@ pub(super) fn next(line: &[u8]) -> (&[u8], &[u8]) {
     line.split_at(end)
 }
 
+/// So many digits are less than 2^64, whichever they are.
+const FEW: usize = 19;
+
 /// A whole number of digits only.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
-    let add = |sum: u64, byte: &u8| {
-        let digit = byte.wrapping_sub(b'0');
-        (digit < 10).then_some(sum.checked_mul(10)?.checked_add(u64::from(digit))?)
-    };
-    text.iter().try_fold(0, add).filter(|_| !text.is_empty())
+    let digit = |byte: &u8| Some(u64::from(byte.wrapping_sub(b'0'))).filter(|d| *d < 10);
+    match text.len() {
+        0 => None,
+        1..=FEW => text.iter().try_fold(0, |sum, b| Some(sum * 10 + digit(b)?)),
+        _ => text
+            .iter()
+            .try_fold(0_u64, |sum, b| sum.checked_mul(10)?.checked_add(digit(b)?)),
+    }
 }
 
 /// `0.000131430` in nanoseconds.
@@ -357,6 +363,23 @@ mod tests {
         ] {
             let kind = super::kind(letters.as_bytes()).unwrap();
             assert_eq!(kind.sync, waits, "{letters}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_below_two_to_the_64() {
+        for number in [0, 9, 9_999_999_999_999_999_999, u64::MAX] {
+            assert_eq!(super::whole(number.to_string().as_bytes()), Some(number));
+        }
+        for text in [
+            "",
+            "18446744073709551616",
+            "99999999999999999999",
+            "1a",
+            "-1",
+            "1 ",
+        ] {
+            assert_eq!(super::whole(text.as_bytes()), None, "{text}");
         }
     }
 

@@ -303,11 +303,10 @@ impl Report {
         let (width, count) = (layout.numbers, self.order.len());
         self.by_column.clear();
         self.by_column.resize((width + 1) * count, f64::NAN);
-        for (i, column) in self.by_column.chunks_exact_mut(count.max(1)).enumerate() {
-            if i < width {
-                for (to, row) in column.iter_mut().zip(&self.order) {
-                    *to = self.numbers[row * width + i];
-                }
+        let columns = self.by_column.chunks_exact_mut(count.max(1));
+        for (i, column) in columns.take(width).enumerate() {
+            for (to, row) in column.iter_mut().zip(&self.order) {
+                *to = self.numbers[row * width + i];
             }
         }
     }
