@@ -32,13 +32,12 @@ fallocate -l 1G "$file"
 device=$(losetup --find --show "$file")
 stats=/proc/sys/kernel/bpf_stats_enabled
 was=$(cat "$stats")
-anchor= empty= recorder= tracer= mounted=
+anchor= empty= recorder= tracer=
 finish() {
     echo "$was" > "$stats"
     for process in $anchor $empty $recorder $tracer; do kill "$process" 2>/dev/null || true; done
     wait 2>/dev/null || true
     losetup --detach "$device" || true
-    [ -z "$mounted" ] || umount "$mounted" || true
     rm -rf "$file" "$work"
     for group in samples distributions events measured; do group_remove "$group"; done
 }
@@ -125,13 +124,7 @@ arm() {
 
 printf 'round\tdetail\tbefore\tiops\tafter\tcpu\tevents_kept\tevents_dropped\n' > "$out/see.tsv"
 details=(none samples distributions events hash)
-if command -v bpftrace > /dev/null; then
-    # It looks its tracepoints up there.
-    if [ ! -d /sys/kernel/tracing/events ]; then
-        mount -t tracefs tracefs /sys/kernel/tracing && mounted=/sys/kernel/tracing
-    fi
-    details+=(bpftrace)
-fi
+if command -v bpftrace > /dev/null; then details+=(bpftrace); fi
 load > /dev/null
 none=$(load)
 for round in $(seq "$rounds"); do

@@ -119,6 +119,31 @@ install_packages() {
         $(printf '%s\n' "${missing[@]}" | sort -u) >/dev/null
 }
 
+# Its package would start a service that records, now and whenever the machine starts: it is kept from that.
+install_atop() {
+    ! command -v atop >/dev/null 2>&1 || return 0
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "  no atop here: the test of its recordings is left out" >&2
+        return 0
+    fi
+    echo "Installing:"
+    printf '  %-14s %s\n' atop "tests of the import of its recordings; without its service"
+    local policy=/usr/sbin/policy-rc.d made= status=0
+    if [ ! -e $policy ]; then
+        made=yes
+        printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null
+        as_root chmod 755 $policy
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    as_root apt-get update -q >/dev/null || true
+    as_root apt-get install -y -q --no-install-recommends atop >/dev/null || status=$?
+    for service in atop atopacct; do
+        as_root update-rc.d $service disable >/dev/null 2>&1 || true
+    done
+    [ -z "$made" ] || as_root rm -f $policy
+    return $status
+}
+
 rust_is_new_enough() {
     command -v cargo >/dev/null 2>&1 || return 1
     local have
@@ -148,15 +173,17 @@ install_rust() {
     rustup default stable
 }
 
-# The kernel's own trace is what tests compare with; not every machine has it in its place.
+# The kernel's own trace is what tests and measurements compare with; not every machine has it in its
+# place.
 mount_trace() {
     local at=/sys/kernel/tracing
     [ "$(id -u)" = 0 ] && [ -d $at ] && [ ! -e $at/instances ] || return 0
-    echo "Mounting the kernel's trace at $at: tests compare with it"
+    echo "Mounting the kernel's trace at $at: what is measured is compared with it"
     mount -t tracefs tracefs $at || true
 }
 
 install_packages
 [ "$purpose" != bench ] || services
-[ "$purpose" != test ] || mount_trace
+[ "$purpose" != test ] || install_atop
+[ "$purpose" = build ] || mount_trace
 install_rust
