@@ -183,6 +183,34 @@ pub struct SourceState {
     pub stretched: u64,
 }
 
+/// Sources that are in the same state for the same reason.
+#[derive(Clone, Debug)]
+pub struct SameReason<'s> {
+    /// Their names.
+    pub names: Vec<&'s str>,
+    /// As [`SourceState::state`].
+    pub state: &'s str,
+    /// As [`SourceState::detail`].
+    pub why: &'s str,
+}
+
+/// Those sources by state and reason, each where it comes first.
+pub fn by_reason<'s>(sources: impl IntoIterator<Item = &'s SourceState>) -> Vec<SameReason<'s>> {
+    let mut all: Vec<SameReason<'s>> = Vec::new();
+    for source in sources {
+        let same = |a: &&mut SameReason<'_>| a.state == source.state && a.why == source.detail;
+        match all.iter_mut().find(same) {
+            Some(same) => same.names.push(&source.name),
+            None => all.push(SameReason {
+                names: vec![&source.name],
+                state: &source.state,
+                why: &source.detail,
+            }),
+        }
+    }
+    all
+}
+
 /// A program that ran in the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {

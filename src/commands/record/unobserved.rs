@@ -1,6 +1,6 @@
 //! What a recording will not have, told once before it begins.
 
-use run::manifest::SourceState;
+use run::manifest::{SameReason, SourceState, by_reason};
 use sources::{Detail, Entry, SOURCES};
 
 /// What was asked for by name.
@@ -40,19 +40,12 @@ pub(super) fn source_of_events(subject: &str) -> Option<&'static str> {
     of_events.map(|t| t.source)
 }
 
-/// Sources that are missing for the same reason.
-struct Missing<'s> {
-    names: Vec<&'s str>,
-    state: &'s str,
-    why: &'s str,
-}
-
 /// What is not observed, why, and what would help; `None` if nothing is missing that anybody
 /// expects. What this machine does not have is missed only by who asked for it, but for what
 /// programs in the kernel tell: every host has disks, networks and processors. Not every one is an
 /// NFS server.
 pub(super) fn told(states: &[SourceState], asked: &Asked) -> Option<String> {
-    let mut missing: Vec<Missing> = vec![];
+    let mut missing: Vec<&SourceState> = vec![];
     let mut in_vain: Vec<String> = vec![];
     let mut no_ebpf = false;
     for source in states.iter().filter(|s| s.state != "available") {
@@ -65,20 +58,12 @@ pub(super) fn told(states: &[SourceState], asked: &Asked) -> Option<String> {
         }
         in_vain.extend(options);
         no_ebpf |= is_ebpf;
-        let same = |m: &&mut Missing| m.state == source.state && m.why == source.detail;
-        match missing.iter_mut().find(same) {
-            Some(group) => group.names.push(&source.name),
-            None => missing.push(Missing {
-                names: vec![&source.name],
-                state: &source.state,
-                why: &source.detail,
-            }),
-        }
+        missing.push(source);
     }
     if missing.is_empty() {
         return None;
     }
-    let because = |m: &Missing| {
+    let because = |m: &SameReason<'_>| {
         let why = match m.state {
             "denied" => format!("denied; allowed with: {}", m.why),
             "unsupported" => m.why.to_owned(),
@@ -86,7 +71,7 @@ pub(super) fn told(states: &[SourceState], asked: &Asked) -> Option<String> {
         };
         format!("{} ({why})", m.names.join(", "))
     };
-    let all: Vec<String> = missing.iter().map(because).collect();
+    let all: Vec<String> = by_reason(missing).iter().map(because).collect();
     let mut text = format!("not observed: {}", all.join("; "));
     if !in_vain.is_empty() {
         text += &format!(". There will be nothing of {}", in_vain.join(", "));

@@ -2,6 +2,7 @@
 
 use run::Run;
 use run::Unit::{Bytes, Seconds};
+use run::manifest::by_reason;
 use run::unit::{amount, digits};
 use surfaces::part::{self, Part};
 use surfaces::table::shortened;
@@ -198,13 +199,8 @@ fn foot(run: &Run) -> Vec<Part> {
         m.sources.iter().filter(|s| s.state == state).collect()
     };
     for state in ["denied", "failed"] {
-        let mut sources = of_state(state);
-        // Why is told once of all that it is true of.
-        while let Some(why) = sources.first().map(|s| &s.detail) {
-            let alike = |s: &&&run::manifest::SourceState| s.detail == *why;
-            let names: Vec<&str> = sources.iter().filter(alike).map(|s| &*s.name).collect();
-            tell(state, &format!("{}: {why}", names.join(", ")));
-            sources.retain(|s| s.detail != *why);
+        for same in by_reason(of_state(state)) {
+            tell(state, &format!("{}: {}", same.names.join(", "), same.why));
         }
     }
     let absent: Vec<&str> = of_state("unsupported")
