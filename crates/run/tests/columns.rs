@@ -34,6 +34,7 @@ impl Chance {
             2 if chance.below(3) == 0 => f64::NAN,
             2 => chance.below(70_000) as f64 * 1024.0,
             3 => 0.0,
+            5 => chance.below(200_000) as f64,
             _ => f64::NAN,
         };
         let not_a_number = |v: f64| if v.is_nan() { f64::NAN } else { v };
@@ -206,6 +207,22 @@ fn more_than_a_row_group() {
         put.take();
     }
     assert_eq!(put.check(&scratch), 2);
+}
+
+/// Different numbers are told apart by two bytes: what has more is stored as it is from then on, in the
+/// middle of a row group, also times.
+#[test]
+fn more_different_numbers_than_have_a_code() {
+    let scratch = Scratch::new();
+    let mut put = Put::new(&scratch);
+    let words = put.words(2);
+    for _ in 0..7 {
+        put.alike(&words, 10_000, [5, 0, 5, 9, 1]);
+        put.take();
+    }
+    put.rows(9000, [5, 0, 0, 5, 1]);
+    put.take();
+    assert_eq!(put.check(&scratch), 1);
 }
 
 /// Pieces that go to a thread and pieces that do not make one table, also where its rows come

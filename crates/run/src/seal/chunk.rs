@@ -210,7 +210,7 @@ impl Chunk {
         let is_whole = self.descr.physical_type() == Type::INT64;
         let different = 1 + numbers.windows(2).filter(|pair| pair[0] != pair[1]).count();
         let apart = is_whole && different * 4 > numbers.len() * each;
-        if !apart && !self.plain && !self.numbers.is_full() {
+        if !apart && !self.plain {
             let before = self.numbers.len();
             codes.extend(numbers.iter().map(|bits| self.numbers.code(*bits)));
             self.look_at(self.numbers.len() - before, numbers.len() * each);
