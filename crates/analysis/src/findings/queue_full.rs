@@ -60,16 +60,14 @@ fn pinned(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     let known = known_limit(look, &device, limit);
     // Without a scheduler nobody waits in one: submitters wait for a tag, unseen.
     let unseen = device::setting(look, &device, "scheduler").is_none_or(|s| s == "none");
+    let waits = waited.is_some_and(|share| share >= WAITING);
+    if !waits && !(known.is_some() && unseen) {
+        return None;
+    }
     let at_limit =
         look.whole_series(&format!("disk.at_depth where {part} and depth >= {bound}"))?;
     let stretch = above(&at_limit, PINNED).filter(|s| s.amount >= LONG)?;
-    let binding = match waited {
-        Some(waited) if waited >= WAITING => {
-            known.is_some() || asked_for(look, &part, stretch.time()) > limit
-        }
-        _ => known.is_some() && unseen,
-    };
-    if !binding {
+    if known.is_none() && asked_for(look, &part, stretch.time()) <= limit {
         return None;
     }
     let name = known.unwrap_or_else(|| "and hardly ever more".into());
