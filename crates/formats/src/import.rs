@@ -11,6 +11,7 @@ use crate::page::Page;
 use crate::prefix::Prefix;
 use crate::prompt::{data_behind, is_chatter};
 use crate::recognise::Head;
+use crate::report::{NotUnderstood, Report};
 use crate::sources::Sources;
 use crate::time::{Options, Refused, Stamp};
 use crate::{Format, Line, Parser, stamp_line};
@@ -19,57 +20,6 @@ use crate::{Format, Line, Parser, stamp_line};
 const KEPT: usize = 100;
 
 const CUT_OFF: &str = "the last line has no end and was left out: the file was cut off";
-
-/// A line that was not understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotUnderstood {
-    /// Its number, from 1 on.
-    pub line: u64,
-    /// Its text, or why.
-    pub text: String,
-}
-
-/// What became of a file.
-#[derive(Clone, Debug, Default)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is asked by itself of its times"
-)]
-pub struct Report {
-    /// Lines whose numbers were taken.
-    pub data: u64,
-    /// Lines known to have none.
-    pub noise: u64,
-    /// Lines not understood, and the first of them.
-    pub unknown: u64,
-    /// The first of those lines.
-    pub not_understood: Vec<NotUnderstood>,
-    /// Samples, and how many reports since boot beside them.
-    pub samples: u64,
-    /// Reports since boot.
-    pub since_boot: u64,
-    /// What the reader of the numbers should know.
-    pub notes: Vec<String>,
-    /// Those of them that say that something of the text is missing, as the end of its last line,
-    /// or had to be mended.
-    pub faults: Vec<String>,
-    /// The machine's name, if the text tells.
-    pub host: Option<String>,
-    /// How many processors it had, if the text tells.
-    pub processors: Option<u32>,
-    /// When the first interval started and the last ended.
-    pub span: Option<(Nanos, Nanos)>,
-    /// Its times are not tied to any date.
-    pub relative: bool,
-    /// Its times are counted from the start that was told, or of its day.
-    pub from_start: bool,
-    /// Its times are those when it came ([`Import::came`]).
-    pub by_arrival: bool,
-    /// It has times of its own, perhaps without dates.
-    pub stamped: bool,
-    /// Seconds between samples, where they are told.
-    pub every: Option<f64>,
-}
 
 /// What a file is read as.
 #[derive(Clone, Copy)]
@@ -238,12 +188,15 @@ impl Import {
     /// are counted all the same; how many bytes.
     fn take_rows(&mut self, text: &[u8]) -> usize {
         let as_printed = self.page.is_plain() && matches!(self.prefix, Prefix::None);
-        if !as_printed || self.others.is_some() || self.came.is_some() || !self.sources.is_quiet() {
+        if !as_printed || self.others.is_some() || !self.sources.is_quiet() {
             return 0;
         }
         let taken = self.parser.rows(text, &mut self.out);
         self.number += taken.lines;
         self.report.data += taken.lines;
+        if let Some(came) = &mut self.came {
+            came.alone &= taken.lines == 0;
+        }
         taken.bytes
     }
 

@@ -26,6 +26,7 @@ mod prefix;
 mod prompt;
 mod recognise;
 mod repeated;
+mod report;
 mod scan;
 mod sources;
 mod stamp_line;
@@ -35,12 +36,13 @@ mod tools;
 mod workload;
 
 pub use embedded::{Embedded, find_workload, import_embedded};
-pub use import::{Import, NotUnderstood, Reading, Report};
+pub use import::{Import, Reading};
 pub use list::{FORMATS, Format};
 pub use others::{Beside, together};
 pub use out::{NO_PROCESSORS, Out, Shape};
 pub use own::{Own, own};
 pub use recognise::{Head, Unrecognised, may_have_prefix, named, recognise, recognise_among};
+pub use report::{NotUnderstood, Report};
 pub use time::{DateOrder, Options, Refused, Stamp, date, time_of_day};
 pub use tools::fio::{fio_version, fio_version_of};
 
@@ -61,8 +63,8 @@ pub trait Parser {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line;
 
     /// Takes lines from the beginning of `text` that are rows for sure, each with its line feed, as
-    /// [`Parser::line`] would take them: for tools that print millions of lines. All others, and any that
-    /// may be something else as well, come one by one.
+    /// [`Parser::line`] would take them: for tools that print millions of lines. They begin no sample. All
+    /// others, and any that may be something else as well, come one by one.
     fn rows(&mut self, _text: &[u8], _out: &mut Out) -> Taken {
         Taken::default()
     }

@@ -82,12 +82,14 @@ fn one(head: &[u8; HEAD], start: u32, end: u32) -> Option<f64> {
         // The digits before it move up by one, over it.
         digits = (digits & (0xff << 56)) | (digits << 8 & !(0xff << 56));
     }
+    // What is carried into the next byte comes of one that is no digit anyway.
     if (digits | digits.wrapping_add(EACH * 0x76)) & (EACH * 0x80) != 0 {
         return None;
     }
     let pairs = digits.wrapping_mul(10 * 0x100 + 1) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100 * 0x1_0000 + 1) >> 16 & 0x0000_ffff_0000_ffff;
     let made = (fours.wrapping_mul(10_000 * 0x1_0000_0000 + 1) >> 32) as u32;
+    // Below 10^8; a signed number of four bytes becomes a float by one instruction.
     let value = f64::from(made as i32);
     Some(if decimal { value / 10.0 } else { value })
 }

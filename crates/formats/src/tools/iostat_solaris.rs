@@ -210,25 +210,7 @@ impl Iostat {
         let place = self.layout?;
         let layout = self.layouts.get(place)?;
         let tail = layout.tail.len();
-        // Where the next row is to be: the numbers of a device that is known stay there.
-        let room = self.report.room(layout.numbers);
-        let behind = layout.is_behind();
-        let (count, at) = if behind {
-            scan::numbers(line, room)
-        } else {
-            (0, 0)
-        };
-        if behind
-            && count == layout.numbers
-            && !out.is_endless()
-            && let Some((device, _)) = self.report.follows(line, at, |end| end == line.len())
-        {
-            self.open(out);
-            self.report.takes_last(device, count);
-            return Some(Line::Data);
-        }
         let mut values = [0.0; scan::MOST];
-        self.report.give_back(&mut values[..layout.numbers]);
         let (name, count) = if layout.raw {
             raw_row(line, layout, &mut values)?
         } else if layout.name_first {
@@ -243,6 +225,7 @@ impl Iostat {
                 (at == rest.len()).then_some((name, count))?
             }
         } else {
+            let (count, at) = scan::numbers(line, &mut values[..layout.numbers]);
             (name_after(line.get(at..)?)?, count)
         };
         if name.is_empty() && tail > 0 && count == tail {

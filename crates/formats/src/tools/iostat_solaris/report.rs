@@ -93,25 +93,20 @@ impl Report {
         self.idle_seen = false;
     }
 
-    /// The place of the device whose name is in `text` from `at` up to where it `ends`, and where that is,
-    /// if it is one of those that mostly come next and has no row yet.
+    /// The place of the device whose name and a line feed are in `text` from `at` on, and where they end, if
+    /// it is one of those that mostly come next and has no row yet.
     #[inline]
-    pub(super) fn follows(
-        &self,
-        text: &[u8],
-        at: usize,
-        ends: impl Fn(usize) -> bool,
-    ) -> Option<(usize, usize)> {
+    fn follows(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
         let next = self.rows.last().map_or(0, |last| last + 1);
         let near = self.devices.get(next..)?.iter().take(NEAR);
         for (device, place) in near.zip(next..) {
             let length = device.name.len();
             let end = at + length;
-            let is_it = ends(end)
+            let is_it = text.get(end) == Some(&b'\n')
                 && last_eight(text.get(..end)?, length) == Some(device.end)
                 && (length <= 8 || text.get(at..end) == Some(&device.name));
             if is_it {
-                return (device.seen != self.number).then_some((place, end));
+                return (device.seen != self.number).then_some((place, end + 1));
             }
         }
         None
@@ -128,14 +123,13 @@ impl Report {
         while let Some(room) = self.numbers.get_mut(from..from + count)
             && let Some(at) = scan::plain(&text[taken.bytes..], room)
         {
-            let is_end = |end: usize| text.get(end) == Some(&b'\n');
-            let Some((place, end)) = self.follows(text, taken.bytes + at, is_end) else {
+            let Some((place, end)) = self.follows(text, taken.bytes + at) else {
                 break;
             };
             self.takes(place, from..from + count);
             from += count;
             taken.lines += 1;
-            taken.bytes = end + 1;
+            taken.bytes = end;
         }
         self.numbers.truncate(from);
         taken
@@ -189,26 +183,6 @@ impl Report {
         let from = self.numbers.len();
         self.numbers.extend_from_slice(numbers);
         self.takes(place, from..self.numbers.len());
-    }
-
-    /// Room for the numbers of a row: [`Report::takes_last`] or [`Report::give_back`] has to follow.
-    pub(super) fn room(&mut self, count: usize) -> &mut [f64] {
-        let from = self.numbers.len();
-        self.numbers.resize(from + count, 0.0);
-        &mut self.numbers[from..]
-    }
-
-    /// What was put into that room is no row, or its device is not known: the numbers.
-    pub(super) fn give_back(&mut self, numbers: &mut [f64]) {
-        let from = self.numbers.len() - numbers.len();
-        numbers.copy_from_slice(&self.numbers[from..]);
-        self.numbers.truncate(from);
-    }
-
-    /// The last `count` numbers are a row of the device of that place.
-    pub(super) fn takes_last(&mut self, place: usize, count: usize) {
-        let end = self.numbers.len();
-        self.takes(place, end - count..end);
     }
 
     /// Those numbers are a row of the device of that place.
@@ -511,33 +485,20 @@ mod tests {
             report.row(place, &[1.0]);
         }
         report.close(None, false, &mut out);
-        let follows = |line: &[u8], at| report.follows(line, at, |end| end == line.len());
         for (place, name) in names.iter().enumerate() {
-            let line = format!("    0.0    0.9 {name}");
-            assert_eq!(follows(line.as_bytes(), 15), Some((place, line.len())));
+            let line = format!("    0.0    0.9 {name}\n");
+            assert_eq!(
+                report.follows(line.as_bytes(), 15),
+                Some((place, line.len()))
+            );
         }
-        for name in ["c2t5000C500A0d0", "0d0", "d1", ""] {
-            let line = format!("    0.0    0.9 {name}");
-            assert_eq!(follows(line.as_bytes(), 15), None, "{name}");
+        for name in ["c2t5000C500A0d0", "0d0", "d1", "", "d0 "] {
+            let line = format!("    0.0    0.9 {name}\n");
+            assert_eq!(report.follows(line.as_bytes(), 15), None, "{name}");
         }
-        assert_eq!(follows(b"d0", 0), None, "a line of less than eight");
-    }
-
-    #[test]
-    fn rows_that_were_none_leave_nothing() {
-        let mut out = Out::new("iostat", crate::Options::default());
-        let mut report = Report::new();
-        let place = report.place(b"d0", &mut out);
-        report.row(place, &[1.0, 2.0]);
-        report.room(2).copy_from_slice(&[3.0, 4.0]);
-        let mut numbers = [0.0; 2];
-        report.give_back(&mut numbers);
-        assert_eq!(
-            (numbers, &report.numbers[..]),
-            ([3.0, 4.0], &[1.0, 2.0][..])
-        );
-        assert_eq!(report.missing(), 0);
-        report.place(b"d1", &mut out);
-        assert_eq!(report.missing(), 1);
+        let short = report.follows(b"d0\n", 0);
+        assert_eq!(short, None, "a line of less than eight");
+        let cut = report.follows(b"    0.0    0.9 d0", 15);
+        assert_eq!(cut, None, "no end");
     }
 }
