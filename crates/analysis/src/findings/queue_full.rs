@@ -61,7 +61,8 @@ fn pinned(look: &Look<'_>, bars: &Bars) -> Option<Finding> {
     // Without a scheduler nobody waits in one: submitters wait for a tag, unseen.
     let unseen = device::setting(look, &device, "scheduler").is_none_or(|s| s == "none");
     let waits = waited.is_some_and(|share| share >= WAITING);
-    if !waits && !(known.is_some() && unseen) {
+    let may_wait = waits || known.is_some() && unseen;
+    if !may_wait {
         return None;
     }
     let at_limit =
