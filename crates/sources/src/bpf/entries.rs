@@ -123,9 +123,42 @@ impl Counts {
     }
 }
 
+/// Entries that samples may name beyond their own share, as long as they last. Those of a command
+/// that runs for a moment are so all named, beside whatever else the machine does; a long run on
+/// a busy machine has no more of them than its share.
+const SAVED: usize = 4096;
+
+/// How many entries get a row of their own.
+pub(super) struct Room {
+    /// A sample's share, by each of the sums.
+    share: usize,
+    /// What may be named beyond it, which samples fill again with what they leave of theirs.
+    saved: usize,
+}
+
+impl Room {
+    pub(super) fn new(share: usize) -> Room {
+        let saved = SAVED;
+        Room { share, saved }
+    }
+
+    /// Brings the entries of a sample that get a row to the front: all while there is room, or else
+    /// the largest. Answers with how many there are.
+    pub(super) fn take(&mut self, entries: &mut [Entry]) -> usize {
+        let share = 3 * self.share;
+        let named = if entries.len() <= share + self.saved {
+            entries.len()
+        } else {
+            largest(entries, self.share + self.saved / 3)
+        };
+        self.saved = (self.saved + share).saturating_sub(named).min(SAVED);
+        named
+    }
+}
+
 /// Brings those to the front that get a row of their own: the `most` largest by calls, of the
 /// rest those by bytes, of the rest those by time. Answers with how many there are.
-pub(super) fn largest(entries: &mut [Entry], most: usize) -> usize {
+fn largest(entries: &mut [Entry], most: usize) -> usize {
     let mut chosen = 0;
     for by in 0..3 {
         let rest = &mut entries[chosen..];
@@ -169,6 +202,19 @@ mod tests {
         assert_eq!(found.sums, [10, 20, 30]);
         assert_eq!(Entry::of(&[0; 8]), None);
         assert_eq!(Entry::of(&[1; 3]), None);
+    }
+
+    #[test]
+    fn a_short_run_names_all_and_a_long_one_its_share() {
+        let sample = |count| -> Vec<Entry> { (0..count).map(|i| entry(i, [1, 1, 1])).collect() };
+        let mut room = Room::new(100);
+        assert_eq!(room.take(&mut sample(4000)), 4000);
+        let named: usize = (0..100).map(|_| room.take(&mut sample(4000))).sum();
+        assert!((100 * 100..=100 * 300 + SAVED).contains(&named), "{named}");
+        // What quiet samples leave.
+        assert!(room.take(&mut sample(600)) < 600);
+        (0..5).for_each(|_| assert_eq!(room.take(&mut sample(10)), 10));
+        assert_eq!(room.take(&mut sample(600)), 600);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::entries::{Counts, Entry as Counted, largest};
+use super::entries::{Counts, Entry as Counted, Room};
 use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
 use super::rest::{Rest, Rests, SUM_WORDS, values};
@@ -119,8 +119,7 @@ struct Files {
     names: Names,
     events: Events,
     with_events: bool,
-    /// How many entries to name.
-    most: usize,
+    room: Room,
     /// The run's clock less the program's, as heard last.
     offset: Nanos,
     /// Events that a sample took.
@@ -177,7 +176,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         names: Names::new(host),
         events: Events::new(),
         with_events,
-        most: host.top * NAMED,
+        room: Room::new(host.top * NAMED),
         offset: 0,
         taken: 0,
         tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
@@ -198,7 +197,7 @@ impl Source for Files {
         let mut rest = self
             .others
             .grown([OTHER_FS, BY_NAME].into_iter().chain(places))?;
-        let named = largest(&mut entries, self.most);
+        let named = interval.map_or(0, |_| self.room.take(&mut entries));
         rest.take(&entries[named..]);
         if interval.is_some() {
             self.tell(&entries[..named], rest, out);

@@ -19,7 +19,7 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::entries::{Counts, Entry as Counted, largest};
+use super::entries::{Counts, Entry as Counted, Room};
 use super::load::{Constant, Lanes, Loaded, describes, load};
 use super::losses::Losses;
 use super::rest::{Rest, Rests, SUM_WORDS, values};
@@ -110,8 +110,7 @@ struct Nfs {
     rows: Rows,
     ring: Ring,
     known: Option<Known>,
-    /// How many entries to name.
-    most: usize,
+    room: Room,
     /// Of the run's clock to that of events, as told last.
     offset: Nanos,
     /// Events that a sample took.
@@ -167,7 +166,7 @@ pub(super) fn open_side(host: &Host, side: &'static Side) -> Result<Box<dyn Sour
         rows: Rows::new(loaded.array("rows")?, lanes.count),
         ring: Ring::new(host, loaded.ring()?),
         known: None,
-        most: host.top * NAMED,
+        room: Room::new(host.top * NAMED),
         offset: 0,
         taken: 0,
         marks: 0,
@@ -187,7 +186,7 @@ impl Source for Nfs {
         let mut others = self.rest_grown()?;
         // What is in a histogram is in one of them, a moment later: the next sample sees it.
         let any = !entries.is_empty() || !others.is_empty();
-        let named = largest(&mut entries, self.most);
+        let named = interval.map_or(0, |_| self.room.take(&mut entries));
         others.take(&entries[named..]);
         if interval.is_some() {
             self.tell(&entries[..named], others, &known, out);
