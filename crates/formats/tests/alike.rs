@@ -91,6 +91,9 @@ fn rows_taken_at_once_are_those_taken_one_by_one() {
         "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1",
         "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0",
         "    0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1   1 c0t3d0",
+        "  123456.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "        0.5 12345678.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
+        "        0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0  1  c0t3d0",
         "12345678.5 1234567.0  16.25   8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
         "    0,5    1,0   16,0    8,0  0,0  0,1    0,0    2,0   0   1 c0t3d0",
         "   -0.5    1.0   16.0    8.0  0.0  0.1    0.0    2.0   0   1 c0t3d0",
@@ -112,7 +115,10 @@ fn rows_taken_at_once_are_those_taken_one_by_one() {
             let mut lines: Vec<String> = text(40, 6).lines().map(str::to_owned).collect();
             // Among the rows of a report that is like those before, after some of its own.
             let at = lines.iter().rposition(|l| l.contains("device")).unwrap() - 100 + more;
-            lines.insert(at, line.to_owned());
+            // Once, or so often that the others are taken for odd.
+            for again in 0..=more % 3 {
+                lines.insert(at + 2 * again, line.to_owned());
+            }
             let text = lines.join("\n") + "\n";
             let whole = taken(text.as_bytes(), text.len());
             assert_eq!(whole, taken(text.as_bytes(), 7), "{line:?}");
