@@ -223,6 +223,7 @@ impl Short {
     fn answer(&self, run: &Run, plan: &Plan) -> Result<Answer, Error> {
         let rules = Rules {
             kind: plan.over.kind,
+            unknown: false,
             ratio: self.under.is_some().then_some(plan.times),
             shortest: run.manifest.every_seconds / 2.0,
             grid: None,
@@ -270,7 +271,11 @@ pub(crate) fn series(run: &Run, plan: &Plan) -> Result<Answer, Error> {
         let below = [(under, below)];
         return Ok(ratio(plan_head(plan), plan, over, &below, &run.manifest));
     }
-    let over = scan(run, &plan.over)?;
+    let over = if is_sparse_sum(plan) {
+        scan::sums(run, &plan.over)?
+    } else {
+        scan(run, &plan.over)?
+    };
     if plan.kind.is_none() {
         let mut under = Vec::with_capacity(plan.under.len());
         for p in &plan.under {
@@ -294,7 +299,7 @@ pub(crate) fn is_sparse_sum(plan: &Plan) -> bool {
 /// Sums of a sparse table, without writing its zeros down: an hour of latencies by process has
 /// more of them than memory has room for.
 fn sparse_totals(run: &Run, plan: &Plan) -> Result<Answer, Error> {
-    let cells = scan(run, &plan.over)?;
+    let cells = scan::sums(run, &plan.over)?;
     let mut answer = plan_head(plan);
     let mut zeros = Zeros::new(&cells.slots, &run.manifest);
     answer.groups.reserve(cells.groups.len());
@@ -302,9 +307,16 @@ fn sparse_totals(run: &Run, plan: &Plan) -> Result<Answer, Error> {
         kind: Kind::Sum,
         ratio: None,
         shortest: run.manifest.every_seconds / 2.0,
+        unknown: false,
         grid: None,
     };
     for group in cells.groups {
+        if group.amounts.values.iter().any(|amount| amount.is_nan()) {
+            let mut whole = whole(&answer, plan, group, &cells.slots, &run.manifest);
+            whole.series = vec![];
+            answer.groups.push(whole);
+            continue;
+        }
         let phase = phase_key(&plan.over, &group.key).cloned();
         let totals = Totals::of(&group.amounts, &cells.slots, &rules);
         answer.groups.push(zeros.fold(group.key, &totals, phase));
@@ -343,19 +355,27 @@ pub(crate) fn phase_key<'g>(plan: &ScanPlan, key: &'g [KeyValue]) -> Option<&'g 
     key.get(place)
 }
 
+/// A group with all of its intervals.
+fn whole(
+    answer: &Answer,
+    plan: &Plan,
+    mut group: GroupCells,
+    slots: &[Slot],
+    manifest: &Manifest,
+) -> Group {
+    if answer.absent_is_zero {
+        let phase = phase_key(&plan.over, &group.key);
+        fill(&mut group.amounts, slots, |slot| {
+            belongs(slot, phase, manifest)
+        });
+    }
+    fold(group, slots, plan.over.kind, manifest.every_seconds / 2.0)
+}
+
 fn amounts(mut answer: Answer, plan: &Plan, cells: Cells, manifest: &Manifest) -> Answer {
-    let kind = plan.over.kind;
-    let shortest = manifest.every_seconds / 2.0;
-    for mut group in cells.groups {
-        if answer.absent_is_zero {
-            let phase = phase_key(&plan.over, &group.key);
-            fill(&mut group.amounts, &cells.slots, |slot| {
-                belongs(slot, phase, manifest)
-            });
-        }
-        answer
-            .groups
-            .push(fold(group, &cells.slots, kind, shortest));
+    for group in cells.groups {
+        let whole = whole(&answer, plan, group, &cells.slots, manifest);
+        answer.groups.push(whole);
     }
     answer.slots = cells.slots;
     sort_groups(&mut answer);

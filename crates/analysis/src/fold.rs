@@ -13,7 +13,8 @@ pub(crate) fn fill(points: &mut Points, slots: &[Slot], belongs: impl Fn(&Slot) 
         slots: places,
         values,
     } = points;
-    if places.len() == slots.len() {
+    let has_unknown = values.iter().any(|value| value.is_nan());
+    if places.len() == slots.len() && !has_unknown {
         return;
     }
     let (mut full_places, mut full_values) = (Vec::new(), Vec::new());
@@ -21,9 +22,14 @@ pub(crate) fn fill(points: &mut Points, slots: &[Slot], belongs: impl Fn(&Slot) 
     for (i, slot) in slots.iter().enumerate() {
         let place = i as u32;
         let value = known.next_if(|(p, _)| **p == place).map(|(_, v)| *v);
-        if value.is_some() || belongs(slot) {
+        let value = match value {
+            None => belongs(slot).then_some(0.0),
+            // What is not known is no amount.
+            Some(value) => (!value.is_nan()).then_some(value),
+        };
+        if let Some(value) = value {
             full_places.push(place);
-            full_values.push(value.unwrap_or(0.0));
+            full_values.push(value);
         }
     }
     (*places, *values) = (full_places, full_values);

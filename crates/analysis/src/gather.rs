@@ -19,6 +19,8 @@ pub struct Rules {
     pub ratio: Option<f64>,
     /// Least and greatest are taken over intervals at least this long.
     pub shortest: f64,
+    /// An amount that is not known is kept as such: without a row it would be nothing.
+    pub unknown: bool,
     /// Also what they are in each of these columns; what lies beside them does not count.
     pub grid: Option<Grid>,
 }
@@ -65,8 +67,8 @@ impl At {
 
 /// Keeps the amounts of a group, which come in order of time.
 pub trait Gather: Default + Send {
-    /// Takes the amount of a row, and the one to divide it by; NaN is "not known", never
-    /// both. Answers how much it grew, in cells.
+    /// Takes the amount of a row, and the one to divide it by; NaN is "not known", both only
+    /// where the rules keep that. Answers how much it grew, in cells.
     fn add(&mut self, at: &At, amount: f64, under: f64, rules: &Rules) -> usize;
     /// Takes what was gathered of later intervals, whose places count from `offset`.
     fn join(&mut self, later: Self, offset: u32, rules: &Rules);
@@ -104,7 +106,7 @@ impl Gather for Points {
     fn add(&mut self, at: &At, amount: f64, _: f64, rules: &Rules) -> usize {
         if self.slots.last() == Some(&at.slot) {
             let cell = self.values.last_mut().expect("as many values as slots");
-            *cell = combine(*cell, amount, rules.kind);
+            *cell = combine_known(*cell, amount, rules.kind);
             0
         } else {
             self.slots.push(at.slot);
@@ -127,7 +129,7 @@ impl Gather for Points {
     }
 
     fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.values.iter().all(|value| value.is_nan())
     }
 }
 
@@ -178,6 +180,8 @@ pub struct Totals {
     open: Option<Cell>,
     /// Whether there was an amount, though nothing to divide it by.
     any: bool,
+    /// An interval's amount is not known.
+    pub(crate) has_unknown: bool,
     /// How many intervals have a value.
     pub intervals: u64,
     /// Seconds that they cover.
@@ -204,6 +208,7 @@ impl Default for Totals {
             first: None,
             open: None,
             any: false,
+            has_unknown: false,
             intervals: 0,
             seconds: 0.0,
             amount: 0.0,
@@ -309,6 +314,10 @@ impl Totals {
 impl Gather for Totals {
     #[inline]
     fn add(&mut self, at: &At, amount: f64, under: f64, rules: &Rules) -> usize {
+        if amount.is_nan() && under.is_nan() {
+            self.has_unknown = true;
+            return 0;
+        }
         self.any |= !amount.is_nan();
         if let Some(open) = &mut self.open
             && open.at.slot == at.slot
@@ -333,6 +342,7 @@ impl Gather for Totals {
             self.add(&cell.at, cell.amount, cell.under, rules);
         }
         self.any |= later.any;
+        self.has_unknown |= later.has_unknown;
         self.intervals += later.intervals;
         self.seconds += later.seconds;
         self.amount += later.amount;

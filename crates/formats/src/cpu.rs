@@ -102,6 +102,15 @@ impl Cpu {
         }
     }
 
+    /// Rows of a processor of which its report does not tell what it did.
+    pub(crate) fn put_unknown(&self, out: &mut Out, cpu: Word) {
+        for mode in [&b"user"[..], b"system"] {
+            let mode = out.word(mode);
+            out.put(&self.time, &[cpu, mode], &[f64::NAN]);
+        }
+        out.put(&self.idle, &[cpu], &[f64::NAN; 3]);
+    }
+
     /// The same of one processor, as a mean since boot whatever the sample is.
     pub(crate) fn put_since_boot(&self, out: &mut Out, cpu: Word, shares: &Shares) {
         for (mode, share) in shares.modes() {

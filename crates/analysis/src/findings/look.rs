@@ -138,6 +138,7 @@ impl<'r> Look<'r> {
             kind: Kind::Sum,
             ratio: None,
             shortest: 0.0,
+            unknown: false,
             grid: None,
         };
         debug_assert_eq!(plan.kind, Some(Kind::Sum), "{text}");

@@ -61,6 +61,14 @@ impl<'b> Amounts<'b> {
         self.together(rows, rules)
     }
 
+    /// Whether nothing is known of `rows`, though some count.
+    pub(super) fn are_unknown(&self, rows: Range<usize>) -> bool {
+        let counts = |row: usize| self.passes.is_none_or(|passes| passes[row]);
+        let known = |row: usize| !self.values[row].is_nan();
+        let mut counted = rows.filter(|row| counts(*row)).peekable();
+        counted.peek().is_some() && !counted.any(known)
+    }
+
     fn together(&self, rows: Range<usize>, rules: &Rules) -> Option<[f64; 2]> {
         if rows.len() < FEW || rules.kind == Kind::Peak || self.seconds.is_some() {
             return self.one_by_one(rows, rules);
@@ -151,6 +159,7 @@ mod tests {
             kind,
             ratio,
             shortest: 0.0,
+            unknown: false,
             grid: None,
         }
     }

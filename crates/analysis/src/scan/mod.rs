@@ -86,10 +86,25 @@ pub enum Under<C = &'static str> {
 /// Reads what `plan` asks for, interval by interval. The slots of a sparse table are all
 /// intervals in which it was sampled, also those in which no instance had anything to say.
 pub fn scan(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+    scan_with(run, plan, false)
+}
+
+/// The same of sums; NaN is an amount that is not known.
+pub(crate) fn sums(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+    scan_with(run, plan, may_be_unknown(run, plan))
+}
+
+/// Whether an amount of a sparse table may be a row of its own that says it is not known: a report
+/// that was imported may lack some of its rows.
+pub(crate) fn may_be_unknown(run: &Run, plan: &ScanPlan) -> bool {
+    plan.table.sparse && plan.kind == Kind::Sum && !run.manifest.imported.is_empty()
+}
+
+fn scan_with(run: &Run, plan: &ScanPlan, unknown: bool) -> Result<Cells, ReadError> {
     if plan.table.detail == Detail::Event {
         return scan_by(run, plan, |sampled| sampled);
     }
-    let cells = points(run, plan)?;
+    let cells = points(run, plan, unknown)?;
     if !is_beside_others(run, plan) {
         return Ok(cells);
     }
@@ -108,7 +123,7 @@ fn beside(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
             times: Vec::new(),
             ..plan.clone()
         };
-        crate::slots::spare(&mut sampled, &points(run, &all)?.slots);
+        crate::slots::spare(&mut sampled, &points(run, &all, false)?.slots);
     }
     Ok(sampled)
 }
@@ -237,15 +252,16 @@ fn sampled(run: &Run, plan: &ScanPlan) -> Result<Vec<Slot>, ReadError> {
         is_of_another: false,
         bounds: plan.bounds.clone(),
     };
-    Ok(points(run, &times)?.slots)
+    Ok(points(run, &times, false)?.slots)
 }
 
 /// The table's own intervals.
-fn points(run: &Run, plan: &ScanPlan) -> Result<Cells, ReadError> {
+fn points(run: &Run, plan: &ScanPlan, unknown: bool) -> Result<Cells, ReadError> {
     let rules = Rules {
         kind: plan.kind,
         ratio: None,
         shortest: 0.0,
+        unknown,
         grid: None,
     };
     gather(run, plan, None, &rules)

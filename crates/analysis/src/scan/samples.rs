@@ -307,9 +307,11 @@ impl<'p, G: Gather> Scanner<'p, G> {
         let mut from = rows.start;
         for (group, count) in &self.runs {
             let end = from + *count as usize;
+            let cells = &mut self.cells.groups[*group as usize].amounts;
             if let Some([amount, under]) = amounts.of(from..end, self.rules) {
-                let cells = &mut self.cells.groups[*group as usize].amounts;
                 self.grown += cells.add(&at, amount, under, self.rules);
+            } else if self.rules.unknown && amounts.are_unknown(from..end) {
+                self.grown += cells.add(&at, f64::NAN, f64::NAN, self.rules);
             }
             from = end;
         }

@@ -241,6 +241,7 @@ fn on_grid(
         kind: plan.over.kind,
         ratio: None,
         shortest: run.manifest.every_seconds / 2.0,
+        unknown: scan::may_be_unknown(run, &plan.over),
         grid: Some(grid),
     };
     let mut pictured = read(run, &plan, rules, cut)?;
@@ -318,14 +319,8 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured,
         return Ok(pictured(answer, plan, cells, &rules, &run.manifest));
     }
     if !is_sparse_sum(plan) {
-        // Two tables, interval by interval.
-        let whole = answer::series(run, plan)?;
-        rules.ratio = plan.kind.is_none().then_some(plan.times);
-        let groups = whole.groups.into_iter();
-        let groups = groups.map(|g| totals_of(g, &whole.slots, &rules)).collect();
-        let slots = whole.slots;
-        let cells = Cells { slots, groups };
-        return Ok(pictured(answer, plan, cells, &rules, &run.manifest));
+        // Two tables.
+        return by_interval(run, plan, answer, rules);
     }
     answer.absent_is_zero = true;
     let cells = if plan.over.table.detail == Detail::Event {
@@ -350,8 +345,30 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured,
             slots: cells.slots,
         }
     } else {
-        scan::sparse_totals(run, &plan.over, &rules)?
+        let cells = scan::sparse_totals(run, &plan.over, &rules)?;
+        if cells.groups.iter().any(|g| g.amounts.has_unknown) {
+            // An interval without an amount is nothing, but not one whose amount is not known.
+            answer.absent_is_zero = false;
+            return by_interval(run, plan, answer, rules);
+        }
+        cells
     };
+    Ok(pictured(answer, plan, cells, &rules, &run.manifest))
+}
+
+/// Interval by interval.
+fn by_interval(
+    run: &Run,
+    plan: &Plan,
+    answer: Answer,
+    mut rules: Rules,
+) -> Result<Pictured, Error> {
+    let whole = answer::series(run, plan)?;
+    rules.ratio = plan.kind.is_none().then_some(plan.times);
+    let groups = whole.groups.into_iter();
+    let groups = groups.map(|g| totals_of(g, &whole.slots, &rules)).collect();
+    let slots = whole.slots;
+    let cells = Cells { slots, groups };
     Ok(pictured(answer, plan, cells, &rules, &run.manifest))
 }
 

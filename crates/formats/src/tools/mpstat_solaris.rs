@@ -10,6 +10,8 @@
 //! `mpstat(8)`). `sze` says how many processors a set has. The first report is a mean since
 //! boot; one after processors came or went is, too.
 
+use run::Word;
+
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, lost, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::headers::leave_out_last;
@@ -52,8 +54,9 @@ struct Mpstat {
     names: Vec<String>,
     /// Its columns, for rows whose numbers run together.
     together: Columns,
-    /// Processors of the present report.
+    /// Processors of the present report, and those of reports before it.
     seen: Vec<Vec<u8>>,
+    known: Vec<Word>,
     /// A row of the present report is not understood.
     garbled: bool,
     since_boot: bool,
@@ -67,6 +70,7 @@ impl Mpstat {
             names: Vec::new(),
             together: Columns::default(),
             seen: Vec::new(),
+            known: Vec::new(),
             garbled: false,
             since_boot: true,
             stamp: None,
@@ -82,7 +86,34 @@ impl Mpstat {
                 out.since_boot();
             }
         }
+        self.end_rows(out);
+    }
+
+    /// The rows of a report are over. What a processor did that has none is not known.
+    fn end_rows(&mut self, out: &mut Out) {
+        if !self.seen.is_empty() {
+            let names = self.seen.iter().map(|id| [self.group(), id].concat());
+            let here: Vec<Word> = names.map(|name| out.word(&name)).collect();
+            let told = !out.is_since_boot();
+            for cpu in self.known.iter().filter(|cpu| told && !here.contains(cpu)) {
+                self.cpu.put_unknown(out, *cpu);
+            }
+            let new = here.iter().filter(|cpu| !self.known.contains(cpu));
+            let new: Vec<Word> = new.copied().collect();
+            self.known.extend(new);
+        }
         self.seen.clear();
+    }
+
+    /// What the numbers of a report's rows are of.
+    fn group(&self) -> &'static [u8] {
+        match self.names.first().map(String::as_str) {
+            Some("SET") => b"set ",
+            Some("COR") => b"core ",
+            Some("SOC") => b"socket ",
+            Some("BIN") => b"bin ",
+            _ => b"",
+        }
     }
 
     /// Whether the shares of a line that has no end add up to all of the time: the last of them, which
@@ -100,7 +131,7 @@ impl Mpstat {
 
     fn row(&mut self, values: &[f64], id: &[u8], out: &mut Out) {
         if self.seen.is_empty() || self.seen.iter().any(|s| s == id) {
-            self.seen.clear();
+            self.end_rows(out);
             sample(&mut self.stamp, out);
             if std::mem::replace(&mut self.since_boot, false) {
                 out.since_boot();
@@ -113,17 +144,11 @@ impl Mpstat {
                 .and_then(|p| values.get(p).copied())
                 .unwrap_or(f64::NAN)
         };
-        let group = match self.names.first().map(String::as_str) {
-            Some("SET") => "set ",
-            Some("COR") => "core ",
-            Some("SOC") => "socket ",
-            Some("BIN") => "bin ",
-            _ => "",
-        };
+        let group = self.group();
         let size = of("sze");
         // Groups of processors have `sze`, unless their lines were cut.
         let processors = if group.is_empty() { 1.0 } else { size };
-        let cpu = out.word(&[group.as_bytes(), id].concat());
+        let cpu = out.word(&[group, id].concat());
         let share = |name| of(name) / 100.0;
         let shares = Shares {
             user: share("usr"),
@@ -194,11 +219,13 @@ impl Parser for Mpstat {
         ) {
             Some(Between::Command) => {
                 self.since_boot = true;
+                self.known.clear();
             }
             Some(Between::Change) => {
                 self.close(out);
                 out.note(CHANGED);
                 self.since_boot = true;
+                self.known.clear();
             }
             Some(Between::Stamp(stamp)) => {
                 self.close(out);
@@ -212,7 +239,7 @@ impl Parser for Mpstat {
                 };
             }
         }
-        self.seen.clear();
+        self.end_rows(out);
         Line::Noise
     }
 

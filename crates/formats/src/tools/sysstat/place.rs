@@ -59,19 +59,22 @@ fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
 impl Place {
     /// All rows of one moment, which is the last where the text `ends`.
     pub(crate) fn fill(&mut self, rows: &[Told], ends: bool, out: &mut Out) {
-        let cut = ends && self.lacks_processors(rows);
+        let lacks = self.lacks_processors(rows);
+        let cut = ends && lacks;
         if cut {
             out.lacks(
                 "the last report has not all processors that those above it have: it was cut off, \
                  and its shares are left out",
             );
         }
-        let present = self.are_all(rows, out);
+        // Where the text ends within a row, others may follow.
+        let may_follow = ends && out.is_endless();
+        let present = self.are_all(rows, may_follow);
         let enough =
             |count: usize| count > 0 && self.processors.is_none_or(|n| count >= n as usize);
         // Of the first processors alone, with more to follow, nothing is told: the row of all is.
         let (told, all) = told_of(rows, Kind::Processors);
-        let more_follow = out.is_endless() && all && !present && !enough(told);
+        let more_follow = may_follow && all && !present && !enough(told);
         // Each processor, where all are there; all as one where that is told.
         let by_each = |kind| match told_of(rows, kind) {
             (count, true) => enough(count) || kind == Kind::Processors && present,
@@ -113,7 +116,12 @@ impl Place {
         if lines {
             self.local(rows, out);
         }
-        self.sheet.hand_out(out);
+        if lacks {
+            // They are no zeros.
+            self.sheet.hand_out_with_gaps(out);
+        } else {
+            self.sheet.hand_out_known(out);
+        }
     }
 
     /// Whether rows are missing of processors that the moment before had.
@@ -128,7 +136,7 @@ impl Place {
 
     /// Whether the rows of processors are of all that are online: the banner counts those that are
     /// not, too. They are until their mean is not what is told of all.
-    fn are_all(&mut self, rows: &[Told], out: &Out) -> bool {
+    fn are_all(&mut self, rows: &[Told], more_may_follow: bool) -> bool {
         // Shares of all are weighted by ticks, of which a processor may have one more.
         const WITHIN: f64 = 1.0;
         let of = |all: bool| {
@@ -140,8 +148,7 @@ impl Place {
             return false;
         };
         if self.present.0 != names {
-            // Where the text ends within a row, others may follow.
-            if out.is_endless() {
+            if more_may_follow {
                 return false;
             }
             self.present = (names, true);
