@@ -2,16 +2,19 @@
 //!
 //! `iostat` that was cut at 80 columns may have the time of reads and not of writes: the reads' time by
 //! all I/Os would be less than any of them took. Where one number stands for several rows (`asvc_t` is
-//! of reads and writes), there are rows with a number above the line and none below it; of such a table
-//! all rows count. Only what other tools print has such rows; events are taken one by one.
+//! of reads and writes), there are rows of all operations with a number above the line and none below it;
+//! of such a table all rows count. Only what other tools print has such rows; events are taken one by one.
 
 use run::Run;
-use run::catalog::Detail;
+use run::catalog::{self, Detail};
 use run::read::{ReadError, Values};
 use run::unit::Amount;
 
 use crate::plan::{Check, Plan};
 use crate::syntax::{Order, Test};
+
+/// The dimension that tells operations apart.
+const OP: &str = "op";
 
 const CAVEAT: &str = "only what has both numbers counts: of some rows the first is not known";
 
@@ -46,20 +49,32 @@ pub(crate) fn pair(run: &Run, plan: &mut Plan) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Whether some rows have a number below the line only, and none above it only. Where that is 0 there is
-/// nothing to divide by.
+/// Whether some rows have a number below the line only, and none of all operations has one above it only.
+/// Where the one below is 0 there is nothing to divide by.
 fn lacks_above(run: &Run, table: &str, columns: [&str; 2]) -> Result<bool, ReadError> {
+    let has_ops = catalog::table(table).is_some_and(|(_, t)| t.dimensions.contains(&OP));
     let Some(table) = run.table(table)? else {
         return Ok(false);
     };
+    let [above, below] = columns;
+    let columns: &[&str] = if has_ops {
+        &[above, below, OP]
+    } else {
+        &[above, below]
+    };
     let (mut above_only, mut below_only) = (false, false);
     for part in &table.parts {
-        table.read(part, &columns, |batch| {
-            let [Values::Numbers(above), Values::Numbers(below)] = &batch.columns[..] else {
+        table.read(part, columns, |batch| {
+            let [Values::Numbers(above), Values::Numbers(below), ops @ ..] = &batch.columns[..]
+            else {
                 return;
             };
-            for (above, below) in above.iter().zip(below.iter()) {
-                above_only |= below.is_nan() & !above.is_nan();
+            let is_of_all = |row: usize| match ops {
+                [Values::Words { codes, texts }] => texts.get(codes[row]) == "(all)",
+                _ => true,
+            };
+            for (row, (above, below)) in above.iter().zip(below.iter()).enumerate() {
+                above_only |= below.is_nan() && !above.is_nan() && is_of_all(row);
                 below_only |= above.is_nan() && *below > 0.0;
             }
         })?;

@@ -229,4 +229,8 @@ fn a_mean_is_of_the_rows_that_have_both_numbers() {
     ]);
     assert_eq!(both.one("disk.mean_latency").1, 0.002);
     assert_eq!(both.ask("disk.mean_latency").caveat, None);
+    // Of some operations only the times are told, of another only how many there were.
+    let apart = disks(&[("read", 0.02, f64::NAN), ("write", f64::NAN, 30.0)]);
+    let mut means = apart.means("disk.mean_latency").into_iter();
+    assert!(means.all(|(_, mean)| mean.is_nan()));
 }

@@ -77,6 +77,10 @@ fn total(part: &Value, op: &str, out: &mut Out) -> Total {
              IOPS times the run time",
         );
     }
+    // fio 3 counts no syncs, but how long they took.
+    if op == "sync" && ops <= 0.0 {
+        ops = part.get("lat_ns").map_or(0.0, |l| number(l, "N"));
+    }
     let latency = |name: &str| {
         let nanos = part.get(format!("{name}_ns")).map(|l| (l, 1.0));
         nanos.or_else(|| part.get(name).map(|l| (l, 1000.0)))

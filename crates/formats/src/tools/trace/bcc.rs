@@ -161,6 +161,12 @@ impl Bcc {
         if self.section.0 == "disk" && unit_of(label) < 1.0 && self.script.is_empty() {
             self.histograms.goal = Some(Goal::DiskLatency);
         }
+        // The tool of the same banner that tells sizes.
+        let is_size = label.to_ascii_lowercase().ends_with("bytes");
+        if is_size && self.histograms.goal == Some(Goal::DiskLatency) {
+            "bitesize".clone_into(&mut self.script);
+            self.histograms.goal = Some(Goal::DiskSize);
+        }
         self.counted = rows.iter().map(|row| row.count).sum();
         let (header, key) = &self.section;
         let name = format!("{} {label}", self.script);

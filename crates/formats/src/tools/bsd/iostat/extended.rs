@@ -246,9 +246,12 @@ impl Devices {
             let values = [f64::NAN, f64::NAN, time];
             put(out, &self.disk, &words, &values, amounts);
         }
-        let busy = match of("%b", "") {
-            percent if percent.is_nan() => of("sb/i", "busy"),
-            percent => percent / 100.0,
+        // A share is one with `-I`, too.
+        let percent = of("%b", "");
+        let (busy, amounts) = if percent.is_nan() {
+            (of("sb/i", "busy"), amounts)
+        } else {
+            (percent / 100.0, false)
         };
         let values = [busy, of("qlen", "wait")];
         put(out, &self.device, &[device, layer], &values, amounts);
