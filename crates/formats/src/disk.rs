@@ -41,10 +41,24 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
 
 /// The same on Solaris, where `vdc1` is a disk of a logical domain, and not a part of `vdc`.
 pub(crate) fn layer_on_solaris(name: &[u8]) -> &'static str {
-    if numbered(name, "vdc") {
+    if numbered(name, "vdc") || is_beginning(name) {
         return "disk";
     }
     layer(name)
+}
+
+/// Whether a name is what a width left of a disk's of Solaris: `c0t600144F0F8A2F700` of one that ends with
+/// `d0`.
+pub(crate) fn is_beginning(name: &[u8]) -> bool {
+    let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let Some(rest) = name.strip_prefix(b"c") else {
+        return false;
+    };
+    let (number, target) = rest.split_at(digits(rest));
+    let world_wide = target.strip_prefix(b"t").unwrap_or_default();
+    !number.is_empty() && world_wide.len() > 8 && world_wide.iter().all(u8::is_ascii_hexdigit)
+        // `d0` may be the end of a number, too: whole ones are of 16 or 32 digits and that.
+        && !matches!(world_wide, [.., b'd', _] | [.., b'd', _, _])
 }
 
 /// The same of a name in somebody's own table, where disks may be called anything: what no system

@@ -26,12 +26,13 @@ use self::report::Report;
 use self::row::{joined_zeros, name_after, put_tail, raw_row};
 use super::solaris::{Between, CHANGED, between, blank_or_unknown, sample};
 use crate::cpu::AllCpus;
+use crate::disk::is_beginning;
 use crate::lines::rows_in;
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::prompt::is_chatter;
 use crate::recognise::Head;
-use crate::time::Stamp;
+use crate::time::{Refused, Stamp};
 use crate::{Line, Parser, Taken, echo, fields, number, scan};
 
 pub(crate) const FORMAT: Format = Format {
@@ -102,6 +103,8 @@ struct Iostat {
     layout: Option<usize>,
     basic: Option<usize>,
     part: Part,
+    /// How often the header of devices came, since the tool began.
+    headers: usize,
     /// The report is a sample of [`Out`] already.
     open: bool,
     stamp: Option<Stamp>,
@@ -132,6 +135,7 @@ impl Iostat {
             layout: None,
             basic: None,
             part: Part::Nothing,
+            headers: 0,
             open: false,
             stamp: None,
             report: Report::new(),
@@ -244,8 +248,18 @@ impl Iostat {
             return None;
         }
         let device = self.report.place(name, out);
-        if self.report.begins(device) {
-            // Someone left the headers out.
+        let is_cut = self.report.has(device) && is_beginning(name);
+        if is_cut {
+            out.refuse(Refused(format!(
+                "a report has two rows of {}: names of devices were cut, as at the width of a terminal\n\
+                 hint: have them whole, as iostat prints them into a file",
+                String::from_utf8_lossy(name)
+            )));
+            return Some(Line::Data);
+        }
+        // Someone left the headers out: the first device comes again, or with -z any that was before.
+        let is_next = self.headers == 1 && self.report.goes_back(device);
+        if is_next || self.report.begins(device) {
             self.close(out);
             self.part = Part::Devices;
         }
@@ -270,6 +284,7 @@ impl Iostat {
                     self.begin(Part::Devices, out);
                 }
                 self.part = Part::Devices;
+                self.headers += 1;
                 self.layout = Some(place);
                 self.amounts = self.layouts.get(place).is_some_and(|l| l.amounts);
             }
@@ -383,6 +398,7 @@ impl Iostat {
         match between(line, "iostat", &["-T", "-l"], out) {
             Some(Between::Command) => {
                 self.report.forget();
+                self.headers = 0;
                 self.since_boot = true;
                 if let Some(arguments) = echo::command(line, "iostat") {
                     self.leaves_out = Some(echo::has_flag(&arguments, b'z'));

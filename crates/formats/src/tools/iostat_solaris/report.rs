@@ -145,6 +145,19 @@ impl Report {
         self.rows.first() == Some(&place)
     }
 
+    /// Whether the present report has a row of this device.
+    pub(super) fn has(&self, place: usize) -> bool {
+        let device = self.devices.get(place);
+        device.is_some_and(|device| device.seen == self.number)
+    }
+
+    /// Whether this device is printed before the last one of the present report, or is that one: reports
+    /// have all in the same order.
+    pub(super) fn goes_back(&self, place: usize) -> bool {
+        let in_order = self.devices.len() < ORDERED;
+        self.has(place) || in_order && self.rows.last().is_some_and(|last| *last > place)
+    }
+
     /// The place of the device of that name, which may be new.
     pub(super) fn place(&mut self, name: &[u8], out: &mut Out) -> usize {
         if let Some(place) = self.find(name) {
