@@ -357,6 +357,9 @@ fn ticks(name: &str) -> &'static str {
 /// The sets of network links that are counted, by place, with the interface's name: an
 /// interface has several with the same numbers.
 fn links(sets: &[Set]) -> HashMap<usize, String> {
+    // Whose numbers are taken before those of others.
+    const LINK: u8 = 3;
+    const DRIVER: u8 = 2;
     let mut best: HashMap<String, (u8, usize)> = HashMap::new();
     for (i, set) in sets.iter().enumerate() {
         if !set.has(&NET) {
@@ -364,11 +367,11 @@ fn links(sets: &[Set]) -> HashMap<usize, String> {
         }
         let from_driver = matches!(set.name.as_str(), "mac" | "phys" | "statistics");
         let (rank, interface) = match (set.module.as_str(), from_driver) {
-            ("link", _) => (3, set.name.clone()),
+            ("link", _) => (LINK, set.name.clone()),
             (module, true) if module.ends_with(|c: char| c.is_ascii_digit()) => {
-                (2, module.to_owned())
+                (DRIVER, module.to_owned())
             }
-            (module, true) => (2, format!("{module}{}", set.instance)),
+            (module, true) => (DRIVER, format!("{module}{}", set.instance)),
             _ => (1, set.name.clone()),
         };
         let known = best.entry(interface).or_insert((rank, i));
@@ -376,8 +379,12 @@ fn links(sets: &[Set]) -> HashMap<usize, String> {
             *known = (rank, i);
         }
     }
+    // A link may have another name than its driver: `link:0:net0` has what `ixgbe:0:mac` has.
+    let has_links = best.values().any(|(rank, _)| *rank == LINK);
+    best.retain(|_, (rank, _)| !has_links || *rank != DRIVER);
     best.into_iter().map(|(name, (_, i))| (i, name)).collect()
 }
+
 /// A time of a disk in seconds: without a point it is one of nanoseconds, as programs print that
 /// read the kernel's structure themselves. (No whole second is so long.)
 pub(super) fn in_seconds(name: &str, text: &str, value: f64) -> f64 {
