@@ -11,6 +11,7 @@ pub(crate) mod text;
 mod text_fields;
 mod text_job;
 mod text_part;
+mod text_rows;
 mod totals;
 
 use crate::number::whole;

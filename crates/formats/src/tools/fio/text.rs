@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use super::text_fields::{ctime, pairs};
 use super::text_job::{Direction, Job};
 use super::text_part::SUMS;
+use super::text_rows::Rows;
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::number::{number, scaled};
 use crate::out::Out;
 use crate::recognise::{BEGINNING, Head};
 use crate::time::Stamp;
-use crate::workload::{Done, UNKNOWN, Work, instance, trimmed};
+use crate::workload::{Done, UNKNOWN, Work, instance};
 use crate::{Line, Parser};
 
 pub(crate) const FORMAT: Format = Format {
@@ -61,7 +62,7 @@ pub(super) const KB_UNTOLD: &str = "fio 2 prints KB for 1,024 bytes unless kb_ba
                                     text does not tell: they are taken for 1,024";
 
 /// A job's values: of one direction, or of it as a whole.
-const WHOLE: &str = "";
+pub(super) const WHOLE: &str = "";
 
 pub(super) struct FioText {
     work: Work,
@@ -69,9 +70,11 @@ pub(super) struct FioText {
     /// Of the sums that come.
     pub(super) group: i64,
     /// What the lines are of: a direction, or the whole job.
-    op: &'static str,
+    pub(super) op: &'static str,
+    /// What came of a direction.
+    pub(super) rows: Rows,
     /// Whose percentiles come: name and unit.
-    percentiles: Option<(String, String)>,
+    pub(super) percentiles: Option<(String, String)>,
     /// Device, column, value.
     disks: Vec<(String, String, f64)>,
     in_disks: bool,
@@ -88,6 +91,7 @@ impl FioText {
             jobs: Vec::new(),
             group: 0,
             op: WHOLE,
+            rows: Rows::default(),
             percentiles: None,
             disks: Vec::new(),
             in_disks: false,
@@ -133,13 +137,22 @@ impl FioText {
         }
         self.jobs.push(job);
         self.op = WHOLE;
+        self.rows = Rows::default();
         self.in_disks = false;
         Some(())
     }
 
+    /// The line of a direction: where it is not understood, the rows below it are of none.
+    fn direction(&mut self, op: &'static str, text: &str, out: &mut Out) -> Option<()> {
+        let seen = self.begins(op, text, out);
+        self.rows = Rows::default();
+        self.rows.are_orphans = seen.is_none();
+        seen
+    }
+
     /// `read: IOPS=5137, BW=20.1MiB/s (21.0MB/s)(40.2MiB/2001msec)`, or of fio 2
     /// `read : io=1024.0MB, bw=94326KB/s, iops=23581, runt= 11117msec`.
-    fn direction(&mut self, op: &'static str, text: &str, out: &mut Out) -> Option<()> {
+    fn begins(&mut self, op: &'static str, text: &str, out: &mut Out) -> Option<()> {
         let pairs = pairs(text);
         let of = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| *v);
         let (size, runtime, step) = match of("io") {
@@ -177,59 +190,6 @@ impl FioText {
             job.others.push((op, column, "1/s".into(), value));
         }
         self.op = op;
-        Some(())
-    }
-
-    /// `lat (usec): min=3, max=102, avg= 4.97, stdev= 3.76`, or a histogram of them.
-    fn latency(&mut self, name: &str, unit: &str, text: &str) -> Option<()> {
-        let job = self.jobs.last_mut()?;
-        let scale = match unit {
-            "nsec" => 1e-9,
-            "usec" => 1e-6,
-            "msec" => 1e-3,
-            "sec" => 1.0,
-            _ => return None,
-        };
-        let is_summary = text.contains("avg=");
-        for (key, value) in pairs(text) {
-            if !is_summary {
-                let value = number(value.strip_suffix('%')?.as_bytes())?;
-                let column = format!("latency_{unit}.{key}");
-                job.others.push((WHOLE, column, "%".into(), value));
-                continue;
-            }
-            let value = scaled(value.as_bytes(), 1000.0)?;
-            let direction = job.directions.last_mut();
-            match (name, key, direction) {
-                ("lat", "avg", Some(direction)) => direction.lat = Some(value * scale),
-                ("clat", "avg", Some(direction)) => direction.clat = Some(value * scale),
-                ("sync", "avg", _) => job.directions.push(Direction {
-                    op: "sync",
-                    lat: Some(value * scale),
-                    ..Direction::default()
-                }),
-                _ => {}
-            }
-            let op = if name == "sync" { "sync" } else { self.op };
-            job.others
-                .push((op, format!("{name}.{key}"), unit.to_owned(), value));
-        }
-        Some(())
-    }
-
-    /// `| 1.00th=[   40],  5.00th=[   45],`.
-    fn percentile_row(&mut self, text: &str) -> Option<()> {
-        let (name, unit) = self.percentiles.as_ref()?;
-        let job = self.jobs.last_mut()?;
-        let op = if name == "sync" { "sync" } else { self.op };
-        for part in text.split(']').filter(|p| p.contains('[')) {
-            let (share, value) = part.split_once("th=[")?;
-            let share = share.trim_start_matches([',', ' ']);
-            number(share.as_bytes())?;
-            let column = format!("{name}.percentile.{}", trimmed(share));
-            let value = scaled(value.trim().as_bytes(), 1000.0)?;
-            job.others.push((op, column, unit.clone(), value));
-        }
         Some(())
     }
 
@@ -289,6 +249,9 @@ impl FioText {
         let unit: String = unit.split_whitespace().collect();
         let unit = unit.as_str();
         if let Some(of) = name.strip_suffix(" percentiles") {
+            if matches!(of, "slat" | "clat" | "lat") && !self.jobs.is_empty() {
+                self.is_of_direction(name, out);
+            }
             let of = of.split_once(" (").map_or(of, |(of, _)| of);
             self.percentiles = Some((of.to_owned(), unit.to_owned()));
             return Some(());
@@ -298,11 +261,14 @@ impl FioText {
             "write" => self.direction("write", rest, out),
             "trim" => self.direction("trim", rest, out),
             "mixed" => self.direction("mixed", rest, out),
-            "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => self.latency(name, unit, rest),
-            _ if name.contains(" prio ") && !unit.is_empty() => self.latency(name, unit, rest),
+            "slat" | "clat" | "lat" | "sync" if !unit.is_empty() => {
+                self.latency(name, unit, rest, out)
+            }
+            _ if name.contains(" prio ") && !unit.is_empty() => self.latency(name, unit, rest, out),
             "fsync/fdatasync/sync_file_range" | "Description" => Some(()),
             "errors" => self.errors(rest),
             _ if name.starts_with("issued") => self.issued(rest),
+            "bw" | "iops" if !self.jobs.is_empty() && !self.is_of_direction(name, out) => Some(()),
             "bw" | "iops" | "cpu" | "IO depths" | "submit" | "complete" | "latency"
             | "steadystate" => {
                 if !matches!(name, "bw" | "iops") {
