@@ -18,7 +18,7 @@ use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
 use crate::{Line, Parser};
 pub(crate) use log::LOG;
-use progress::{First, Report, progress};
+use progress::{BROKEN_OFF, First, Report, is_broken_off, progress};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pgbench",
@@ -459,6 +459,10 @@ impl Parser for Pgbench {
         {
             let seen = self.of_block(of_block);
             return seen.map_or(Line::Unknown, |()| Line::Data);
+        }
+        if is_broken_off(text) {
+            out.lacks(BROKEN_OFF);
+            return Line::Noise;
         }
         self.is_whole |= text.starts_with("pgbench") || text.starts_with("starting vacuum");
         let starts = [

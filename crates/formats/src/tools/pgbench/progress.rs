@@ -63,3 +63,16 @@ pub(super) struct First {
     pub(super) report: Option<Report>,
     pub(super) line: u64,
 }
+
+/// Said of a run that was not done to its end.
+pub(super) const BROKEN_OFF: &str = "pgbench says that clients were aborted, or the run: what was counted is not all that was \
+                          to be done";
+
+/// `pgbench: error: client 3 script 0 aborted in command 4 query 0: FATAL: …`, `client 1 aborted in state
+/// 8: …` of old ones, `pgbench: error: Run was aborted; the above results are incomplete.`
+pub(super) fn is_broken_off(text: &str) -> bool {
+    let said = text.strip_prefix("pgbench: ").unwrap_or(text);
+    let said = said.trim_start_matches("error: ");
+    let is_client = said.starts_with("client ") || said.starts_with("Client ");
+    said.starts_with("Run was aborted") || is_client && said.contains(" aborted")
+}
