@@ -253,6 +253,10 @@ impl Parser for Filebench {
             return Line::Unknown;
         };
         let text = text.trim();
+        // Of a quoted mail: the mark would be the name of all.
+        if text.starts_with(['>', '|']) {
+            return Line::Unknown;
+        }
         if let Some((_, took)) = text.split_once("Run took ") {
             let first = took.split_whitespace().next().unwrap_or_default();
             self.give_up(out);
