@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::blanks::Spacing;
-use super::buckets::{Bucket, is_bar};
+use super::buckets::{Bucket, goes_back, is_bar};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
 use super::{echoed, first_number, output_every, stamp};
@@ -75,6 +75,8 @@ struct Bcc {
     cumulative: Option<Cumulative>,
     /// `disk = 'sda'`: both sides; of several, with tabs between.
     section: (String, String),
+    /// Labels of the histograms that came below that.
+    placed: Vec<String>,
     /// The histogram being read: its label, and its rows.
     open: Option<(String, Vec<Bucket>)>,
     /// How much the last one that was read counted.
@@ -96,6 +98,7 @@ impl Bcc {
             queued: false,
             cumulative: None,
             section: Default::default(),
+            placed: Vec::new(),
             open: None,
             ends_before: false,
             blanks: 0,
@@ -120,7 +123,7 @@ impl Bcc {
         self.queued = short('Q') || words.contains(&"--queued");
         let cumulative = short('c') || words.contains(&"--cumulative");
         self.cumulative = (words[0] == "argdist" && cumulative).then(Cumulative::default);
-        self.section = Default::default();
+        self.is_of(Default::default());
         if words[0] == "cpudist" && (short('O') || words.contains(&"--offcpu")) {
             self.histograms.goal = None;
         }
@@ -147,6 +150,23 @@ impl Bcc {
         self.interrupted &= !text.starts_with("Tracing");
         let starts = ["Tracing", "Sampling", "Collecting", "Detaching", "Hit Ctrl"];
         starts.iter().any(|s| text.starts_with(s)) || text == "[...]"
+    }
+
+    /// What the next histogram is of.
+    fn is_of(&mut self, section: (String, String)) {
+        self.section = section;
+        self.placed.clear();
+    }
+
+    /// A histogram of that label begins, unless one came below the same key already: then its own key
+    /// was lost.
+    fn begin(&mut self, label: String) -> Line {
+        if !self.section.0.is_empty() && self.placed.contains(&label) {
+            return Line::Unknown;
+        }
+        self.placed.push(label.clone());
+        self.open = Some((label, Vec::new()));
+        Line::Noise
     }
 
     /// The histogram that is being read is whole.
@@ -348,6 +368,10 @@ impl Parser for Bcc {
         self.blanks = 0;
         if let Some((_, rows)) = &mut self.open {
             if let Some(mut row) = row(text) {
+                if goes_back(rows, row.from) {
+                    self.finish(out);
+                    return Line::Unknown;
+                }
                 if self.ends_before {
                     row.to = (row.to - 1.0).max(row.from + 1.0);
                 }
@@ -376,13 +400,12 @@ impl Parser for Bcc {
             label(line)
         };
         if let Some(label) = label {
-            self.open = Some((label, Vec::new()));
-            return Line::Noise;
+            return self.begin(label);
         }
         // perf-tools have `date` print it, with a zone.
         if let Some(at) = stamp(text).or_else(|| stamp_line::told(text.as_bytes(), out)) {
             self.pace.mark(Some(at), out);
-            self.section = Default::default();
+            self.is_of(Default::default());
             return Line::Noise;
         }
         if let Some(seen) = self.average(text, out) {
@@ -397,12 +420,12 @@ impl Parser for Bcc {
         }
         // argdist prints what it probes, which is C and may have anything in it.
         if self.script == "argdist" && is_probe(text) {
-            self.section = ("probe".to_owned(), text.to_owned());
+            self.is_of(("probe".to_owned(), text.to_owned()));
             return Line::Noise;
         }
         match section(text) {
             Some(section) => {
-                self.section = section;
+                self.is_of(section);
                 Line::Noise
             }
             None => Line::Unknown,

@@ -7,7 +7,7 @@
 //! since it was started.
 
 use super::bpftrace_json;
-use super::buckets::{Bucket, is_bar, letter_number};
+use super::buckets::{Bucket, goes_back, is_bar, letter_number};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
 use super::{echoed, script_of, stamp};
@@ -400,7 +400,12 @@ impl Parser for Bpftrace {
                     Range::Between(from, to) => (Some(from), Some(to)),
                     Range::From(from) => (Some(from), None),
                 };
-                rows.push(Bpftrace::bucket(bound, count, out));
+                let row = Bpftrace::bucket(bound, count, out);
+                if goes_back(rows, row.from) {
+                    self.finish(out);
+                    return Line::Unknown;
+                }
+                rows.push(row);
                 return Line::Data;
             }
             self.finish(out);

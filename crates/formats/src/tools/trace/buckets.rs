@@ -37,6 +37,12 @@ impl Bucket {
     }
 }
 
+/// Whether a row that begins there is of another histogram than those above it: ranges are printed in
+/// order, and a lost line was between them.
+pub(super) fn goes_back(rows: &[Bucket], from: f64) -> bool {
+    rows.last().is_some_and(|row| from <= row.from)
+}
+
 /// `16`, `1K`, `64M`: the letter is a power of 1,024, as bpftrace prints them.
 pub(super) fn letter_number(text: &str) -> Option<f64> {
     number::scaled(text.trim().as_bytes(), 1024.0)
