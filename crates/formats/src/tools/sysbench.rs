@@ -3,16 +3,18 @@
 //! With intermediate reports these are the intervals; the totals at the end are kept beside
 //! them, as printed. Sizes are in MiB, also where old versions print Mb.
 
+mod row;
 mod totals;
 
 use crate::lines::ends_in_number;
 use crate::list::Format;
-use crate::number::{number, seconds};
+use crate::number::{decimal, number, seconds_decimal};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
 use crate::{Line, Parser, fields};
+use row::{CUT, plain, without_cut};
 use totals::Totals;
 
 pub(crate) const FORMAT: Format = Format {
@@ -62,7 +64,7 @@ fn recognise(head: &Head) -> u8 {
 /// `[ 93s ] thds: 56 tps: 43.01 …`: what `grep` or `tail` leaves of a run.
 fn is_report(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
-    report_of(text.trim()).is_some_and(|(_, rest)| rates(rest, "").is_some())
+    report_of(text.trim()).is_some_and(|(_, rest)| rates(&plain(rest), "").is_some())
 }
 
 /// When a report came, in seconds since the run began, and what it says.
@@ -71,6 +73,10 @@ fn report_of(text: &str) -> Option<(f64, &str)> {
     let time = time.trim().strip_suffix('s')?.trim();
     Some((number(time.as_bytes())?, rest))
 }
+
+/// Said of totals below reports.
+const BESIDE: &str = "intervals are those of sysbench's reports; what it did after the last one is in its totals \
+                      only (other.sysbench.events and those beside it)";
 
 const MIB: f64 = 1_048_576.0;
 
@@ -125,8 +131,8 @@ impl Sysbench {
         if rest.trim() == "Checkpoint report:" {
             return Some(Line::Noise);
         }
-        let words = rest.replace(',', " ");
-        let words: Vec<&str> = words.split_whitespace().collect();
+        let rest = plain(rest);
+        let words: Vec<&str> = rest.split_whitespace().collect();
         // The second line of a report, with --rate.
         if let ["queue", "length:", queue, "concurrency:", threads] = words[..] {
             let values = [
@@ -146,7 +152,11 @@ impl Sysbench {
         if self.reported > 0.0 && time <= self.reported {
             self.run_is_over(out);
         }
+        let (rest, is_cut) = without_cut(&rest);
         let understood = rates(rest, &self.totals.operation).map(|_| Line::Data);
+        if is_cut && understood.is_some() {
+            out.lacks(CUT);
+        }
         if self.is_whole {
             self.put(time, rest, out);
         } else if let Some(first) = self.first.take() {
@@ -217,10 +227,7 @@ impl Sysbench {
         if self.reports == 0 {
             totals.put(&self.work, out);
         } else {
-            out.note(
-                "intervals are those of sysbench's reports; what it did after the last one is in \
-                 its totals only (other.sysbench.events and those beside it)",
-            );
+            out.note(BESIDE);
             totals.beside(out);
         }
         totals.put_others(&self.work, out);
@@ -239,12 +246,11 @@ impl Sysbench {
     }
 }
 
-/// What a report says of the interval, by operation: `thds: 4 tps: 12.3 qps: … lat (ms,95%): 12.3
+/// What a report of [`plain`] words says of the interval, by operation: `thds: 4 tps: 12.3 qps: … lat (ms,95%): 12.3
 /// err/s: 0.0`, or of 0.5 `threads: 4, tps: 12.3, reads: 17.2, …, response time: 12.30ms (95%)`, or
 /// of the memory test `5248.45 MiB/sec`.
 fn rates<'a>(text: &str, operation: &'a str) -> Option<Vec<(&'a str, Done)>> {
-    let rest = text.replace(',', " ");
-    let words: Vec<&str> = rest.split_whitespace().collect();
+    let words: Vec<&str> = text.split_whitespace().collect();
     let after = |name: &str| {
         let place = words.iter().position(|w| *w == name)?;
         let value = words.get(place + 1)?;
@@ -256,14 +262,14 @@ fn rates<'a>(text: &str, operation: &'a str) -> Option<Vec<(&'a str, Done)>> {
             "MiB/s" | "Mb/s" | "MB/s" => MIB,
             _ => 1.0,
         };
-        Some(number(value.as_bytes())? * step)
+        Some(decimal(value.as_bytes())? * step)
     };
     let bytes = |bytes| Done { bytes, ..UNKNOWN };
     // What scripts and other programs print as it does may have no colon there.
     let errors = ["err/s:", "err/s", "errors:"].into_iter().find_map(after);
     let errors = errors.unwrap_or(f64::NAN);
     Some(if let [rate, "MiB/sec"] = words[..] {
-        let rate = number(rate.as_bytes())?;
+        let rate = decimal(rate.as_bytes())?;
         vec![(operation, bytes(rate * MIB))]
     } else if let Some(ops) = after("tps:") {
         vec![(
@@ -288,7 +294,6 @@ fn rates<'a>(text: &str, operation: &'a str) -> Option<Vec<(&'a str, Done)>> {
 
 /// What a report says beside its rates.
 fn beside(text: &str, out: &mut Out) {
-    let text = text.replace(',', " ");
     let words: Vec<&str> = text.split_whitespace().collect();
     let empty = out.word(b"");
     let of_queries = words.contains(&"tps:");
@@ -296,7 +301,7 @@ fn beside(text: &str, out: &mut Out) {
         let Some(value) = words.get(place + 1) else {
             continue;
         };
-        let plain = number(value.as_bytes());
+        let plain = decimal(value.as_bytes());
         match (*word, plain) {
             ("thds:" | "threads:", Some(value)) => out.other("threads", "", empty, value),
             ("qps:", Some(value)) => out.other("queries", "1/s", empty, value),
@@ -306,7 +311,7 @@ fn beside(text: &str, out: &mut Out) {
             ("(r/w/o:", _) => {
                 let parts = value.trim_end_matches(')').split('/');
                 for (part, name) in parts.zip(["read", "write", "other"]) {
-                    let value = number(part.as_bytes()).unwrap_or(f64::NAN);
+                    let value = decimal(part.as_bytes()).unwrap_or(f64::NAN);
                     out.other(&format!("queries.{name}"), "1/s", empty, value);
                 }
             }
@@ -321,7 +326,7 @@ fn beside(text: &str, out: &mut Out) {
                 out.other(&format!("latency.percentile.{share}"), "ms", empty, value);
             }
             ("time:", _) => {
-                let value = seconds(value.as_bytes()).map_or(f64::NAN, |s| s * 1000.0);
+                let value = seconds_decimal(value.as_bytes()).map_or(f64::NAN, |s| s * 1000.0);
                 out.other("latency.percentile", "ms", empty, value);
             }
             _ => {}
@@ -344,6 +349,10 @@ impl Parser for Sysbench {
                 return Line::Unknown;
             }
             return self.report(trimmed, out).unwrap_or(Line::Unknown);
+        }
+        // The rest of a report that was wrapped.
+        if trimmed.contains("err/s: ") || trimmed.contains("reconn/s: ") {
+            return Line::Unknown;
         }
         let begins = ["Number of threads", "Threads started!"];
         self.is_whole |= begins.iter().any(|b| trimmed.starts_with(b));
