@@ -218,6 +218,14 @@ impl Sysbench {
                 out.sample();
                 totals.put(&self.work, out);
                 totals.put_others(&self.work, out);
+            } else if totals.is_rates() && self.reported > self.part_began {
+                // Up to the last report at least.
+                out.sample_at(Stamp::Elapsed(self.began + self.reported));
+                out.spans(self.reported - self.part_began);
+                self.part_began = self.reported;
+                out.note(BESIDE);
+                totals.beside(out);
+                totals.put_others(&self.work, out);
             }
             return;
         };
