@@ -259,6 +259,10 @@ impl Iperf {
         if whole && !parts && !receives && !self.is_report && self.tool == IPERF3.tool {
             return reports::receiver_says(row, told.is_error, out);
         }
+        let is_summary = whole && !parts && receives && !self.is_report;
+        if is_summary && self.tool == IPERF3.tool && header.contains("Retr") {
+            return reports::sender_says(row, out);
+        }
         if parts || whole || other_side || self.is_report || is_server || row.to < row.from {
             return Line::Noise;
         }

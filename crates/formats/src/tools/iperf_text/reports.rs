@@ -87,6 +87,19 @@ pub(super) fn receiver_says(row: &Row, is_error: bool, out: &mut Out) -> Line {
     Line::Data
 }
 
+/// What the sender says of a test that this side receives: only there it is told what was sent again.
+pub(super) fn sender_says(row: &Row, out: &mut Out) -> Line {
+    let [count, "sender"] = row.rest[..] else {
+        return Line::Noise;
+    };
+    let Some(count) = number(count.as_bytes()) else {
+        return Line::Noise;
+    };
+    let stream = out.word(row.id.as_bytes());
+    out.other("end.sender.retransmits", "", stream, count);
+    Line::Data
+}
+
 /// The server's report of a stream of iperf 2.
 pub(super) fn server_says(row: &Row, header: &str, is_error: bool, out: &mut Out) -> Line {
     if !out.has_sample() {
