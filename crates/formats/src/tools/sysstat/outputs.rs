@@ -1,6 +1,6 @@
 //! Outputs that stand above one another in a file, each of which tells the times of its reports.
 
-use jiff::civil::{DateTime, Time};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use run::Nanos;
 
@@ -49,6 +49,24 @@ impl Outputs {
         let span = self.here.get_or_insert((from, to));
         *span = (span.0.min(from), span.1.max(to));
         false
+    }
+
+    /// Seconds between two times of day, the later of which is that of a report that comes: by the
+    /// zone, for an hour may be left out or come twice between them.
+    pub(super) fn passed(&self, from: Time, to: Time, day: &mut Day, out: &mut Out) -> f64 {
+        const DAY: i64 = 24 * 3600;
+        let begin = self.day_of(from, day, out);
+        let begun = out.local(begin, self.until);
+        let since = |date: Date| {
+            let ended = out.local(date.to_datetime(to), begun)?;
+            ended.checked_sub(begun?).filter(|passed| *passed >= 0)
+        };
+        let date = begin.date();
+        let found = since(date).or_else(|| date.tomorrow().ok().and_then(since));
+        match found {
+            Some(passed) => passed as f64 / 1e9,
+            None => to.duration_since(from).as_secs().rem_euclid(DAY) as f64,
+        }
     }
 
     fn moment(&mut self, stamp: Stamp, day: &mut Day, out: &mut Out) -> Option<Nanos> {

@@ -195,6 +195,12 @@ impl Pidstat {
         self.hand_out(out);
         self.tables.begin_report();
         self.at = Some(stamp);
+        let passed = match (self.from, stamp) {
+            (Some(from), Stamp::Clock(time)) => {
+                Some(self.outputs.passed(from, time, &mut self.day, out))
+            }
+            _ => None,
+        };
         if self.outputs.is_told(stamp, &mut self.day, out) {
             if let (Some(from), Stamp::Clock(time)) = (&mut self.from, stamp) {
                 *from = time;
@@ -202,12 +208,12 @@ impl Pidstat {
             return;
         }
         out.sample_at(stamp);
-        if let (Some(from), Stamp::Clock(time)) = (self.from, stamp) {
-            match time.duration_since(from).as_secs() {
+        if let (Some(passed), Stamp::Clock(time)) = (passed, stamp) {
+            if passed > 0.0 {
+                self.spans(passed, out);
+            } else {
                 // Nothing passed since the header: it is of all the time since boot.
-                0 => out.since_boot(),
-                passed if passed < 0 => self.spans((passed + 24 * 3600) as f64, out),
-                passed => self.spans(passed as f64, out),
+                out.since_boot();
             }
             // The next interval begins here, unless a header says otherwise.
             self.from = Some(time);
@@ -217,11 +223,10 @@ impl Pidstat {
     /// A header of that time comes: a report that has headers and no row was of an interval in which
     /// no task did anything. Where more time passed than its interval, its rows may be gone.
     fn end_empty(&mut self, next: Time, all: &[&[u8]], out: &mut Out) {
-        const DAY: i64 = 24 * 3600;
         let Some(from) = self.empty_from else {
             return;
         };
-        let passed = next.duration_since(from).as_secs().rem_euclid(DAY) as f64;
+        let passed = self.outputs.passed(from, next, &mut self.day, out);
         if passed > 0.0
             && self.length.is_none_or(|usual| passed <= GAP * usual)
             && let Some((stamp, _)) = self.time(all, out)
