@@ -116,6 +116,22 @@ impl Sadf {
         }
     }
 
+    /// Whether the last number of a row of `-d` lost its end, as where text was cut at a width: rates
+    /// and shares have two decimals, as those of the row before it have.
+    fn is_cut(column: &str, fields: &[&[u8]]) -> bool {
+        let decimals = |field: &[u8]| {
+            let point = field.iter().rposition(|b| matches!(b, b'.' | b','));
+            point.map_or(0, |at| field.len() - at - 1)
+        };
+        let has_decimals = column.ends_with("/s") || column.starts_with('%');
+        let Some((last, before)) = fields.split_last().filter(|_| has_decimals) else {
+            return false;
+        };
+        // What a row is of may be a name with a point.
+        let numbers = before.iter().filter(|f| number(f).is_some());
+        numbers.map(|f| decimals(f)).max() == Some(2) && decimals(last) < 2
+    }
+
     /// A row of `-d`.
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = line.split(|b| *b == b';').collect();
@@ -141,6 +157,15 @@ impl Sadf {
         }
         if names.len() != rest.len() {
             return Line::Unknown;
+        }
+        let mut rest = rest;
+        if names.last().is_some_and(|last| Sadf::is_cut(last, rest)) {
+            names.pop();
+            rest = &rest[..names.len()];
+            out.lacks(
+                "rows were cut, as at a width: their last number has fewer decimals than those \
+                 before it and is left out",
+            );
         }
         let (mut of, mut name, mut kept, mut values) = (vec![], vec![], vec![], vec![]);
         for (column, field) in names.into_iter().zip(rest) {
