@@ -18,6 +18,7 @@ use crate::number::{number, scaled, whole};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::repeated::Repeated;
+use crate::time::Refused;
 use crate::{Line, Parser, fields, prompt};
 
 pub(crate) const FORMAT: Format = Format {
@@ -148,6 +149,37 @@ const BESIDE: [&str; 7] = [
     "skmem:(", "timer:(", "users:((", "ino:", "uid:", "cubic", "bbr",
 ];
 
+/// Why a text is not read whose lines lost their ends.
+const CUT: &str = "its lines were cut, as at the width of a terminal: what is left of a port or of a \
+                   counter cannot be told from a whole one\n\
+                   hint: ss -ti | cat, or into a file, prints whole lines";
+
+/// Whether a header has both addresses whole; some versions put `Process` right behind.
+fn is_whole_header(words: &[&str]) -> bool {
+    let ends = words.iter().filter(|w| w.starts_with("Address:Port"));
+    let after = words.last().copied().unwrap_or_default();
+    let is_stump = after != "Process" && "Process".starts_with(after);
+    ends.count() == 2 && !is_stump
+}
+
+/// Whether the line of facts ends within the name of one, or before its number.
+fn ends_within(words: &[&str]) -> bool {
+    let Some(last) = words.last() else {
+        return false;
+    };
+    // An option of TCP, and not the beginning of `sacked`.
+    if *last == "sack" {
+        return false;
+    }
+    let names = LEVELS.iter().chain(&COUNTERS).map(|(name, _)| *name);
+    let mut names = names.chain(["rtt", "wscale", "app_limited"]);
+    match last.strip_suffix(':') {
+        Some(name) => names.any(|n| n == name),
+        // The name alone lacks its number.
+        None => *last != "app_limited" && names.any(|n| n.starts_with(last)),
+    }
+}
+
 struct Ss {
     reports: Repeated,
     /// The connection whose facts come.
@@ -184,6 +216,10 @@ impl Ss {
         let Some(ends) = self.present.clone() else {
             return Line::Unknown;
         };
+        if !out.is_endless() && ends_within(words) {
+            out.refuse(Refused(CUT.into()));
+            return Line::Unknown;
+        }
         let name = name(&ends);
         let instance = out.word(name.as_bytes());
         let mut counters = [f64::NAN; COUNTERS.len()];
@@ -320,6 +356,9 @@ impl Parser for Ss {
         if words.contains(&"Recv-Q") && words.contains(&"Send-Q") {
             self.reports.ends();
             self.present = None;
+            if !out.is_endless() && !is_whole_header(&words) {
+                out.refuse(Refused(CUT.into()));
+            }
             return Line::Noise;
         }
         if let Some((queues, ends, taken)) = connection(&words) {
