@@ -37,7 +37,8 @@ use follows::{Iteration, SetOff};
 use memory::Memory;
 pub(in crate::tools) use text::clock_seconds;
 use text::{
-    after_colon, column_of, is_tasks, is_threads, of, pairs, polish_tasks, rest_from, size_of,
+    after_colon, column_of, is_tasks, is_threads, is_whole_load, of, pairs, polish_tasks,
+    rest_from, size_of,
 };
 
 const KIB: f64 = 1024.0;
@@ -315,13 +316,18 @@ impl Top {
         };
         self.within = Within::Summary;
         let loads: Vec<&[u8]> = words.skip_while(|w| *w != b"average:").skip(1).collect();
-        let load = |at: usize| {
-            let text = loads.get(at).copied().unwrap_or_default();
-            decimal(text.strip_suffix(b",").unwrap_or(text)).unwrap_or(f64::NAN)
-        };
         if loads.len() != 3 {
             return Line::Unknown;
         }
+        if !is_whole_load(loads[2]) {
+            out.lacks("a load average was cut with its line: it is left out");
+        }
+        let load = |at: usize| {
+            let text = loads.get(at).copied().unwrap_or_default();
+            let text = text.strip_suffix(b",").unwrap_or(text);
+            let load = decimal(text).filter(|_| is_whole_load(text));
+            load.unwrap_or(f64::NAN)
+        };
         self.loads = Some([load(0), load(1), load(2), f64::NAN, f64::NAN]);
         Line::Data
     }

@@ -233,6 +233,13 @@ fn english(name: &str) -> &str {
     }
 }
 
+/// Whether a load average has its two decimals (`%.2f` in procps): one with fewer lost its end with
+/// that of its line.
+pub(super) fn is_whole_load(text: &[u8]) -> bool {
+    let point = text.iter().rposition(|b| matches!(b, b'.' | b','));
+    point.is_some_and(|at| text.len() == at + 3)
+}
+
 pub(super) fn of(pairs: &[(String, f64)], name: &str) -> f64 {
     let found = pairs.iter().find(|(n, _)| n == name);
     found.map_or(f64::NAN, |(_, v)| *v)
@@ -308,6 +315,16 @@ mod tests {
         assert_eq!(read(" 13191+total"), None);
         assert_eq!(read(" 13x1+total"), None);
         assert_eq!(read(""), None);
+    }
+
+    #[test]
+    fn a_load_average_has_two_decimals() {
+        for whole in ["0.23", "112.10", "12,99"] {
+            assert!(is_whole_load(whole.as_bytes()), "{whole}");
+        }
+        for cut in ["", "0", "11", "0.", "0.3", "12,9", "118"] {
+            assert!(!is_whole_load(cut.as_bytes()), "{cut}");
+        }
     }
 
     #[test]
