@@ -40,6 +40,8 @@ pub(crate) struct Header {
     pub(crate) of_nodes: bool,
     /// Of devices, as `iostat` knows them.
     pub(crate) columns: Vec<Column>,
+    /// It lost its end, and with that perhaps more columns.
+    pub(crate) is_cut: bool,
     /// Its rows are of what may be idle and then left out.
     may_lack: bool,
 }
@@ -81,6 +83,7 @@ impl Header {
             kind,
             of_nodes,
             columns,
+            is_cut: false,
             may_lack: kind == Kind::Devices || of("IFACE"),
         }
     }

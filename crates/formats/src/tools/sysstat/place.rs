@@ -113,7 +113,9 @@ impl Place {
                 }
             }
         }
-        if lines {
+        // Lines whose columns were cut off are none of the rest.
+        let of_lines = |r: &Told| r.header.kind == Kind::Lines && r.header.is_cut;
+        if lines && !rows.iter().any(of_lines) {
             self.local(rows, out);
         }
         if lacks {

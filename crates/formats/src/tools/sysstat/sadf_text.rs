@@ -117,7 +117,7 @@ impl Sadf {
     }
 
     /// Whether the last number of a row of `-d` lost its end, as where text was cut at a width: rates
-    /// and shares have two decimals, as those of the row before it have.
+    /// and shares have two decimals, as others of the row have.
     fn is_cut(column: &str, fields: &[&[u8]]) -> bool {
         let decimals = |field: &[u8]| {
             let point = field.iter().rposition(|b| matches!(b, b'.' | b','));

@@ -355,7 +355,9 @@ impl Timed {
             .iter()
             .filter_map(|i| all.get(*i).cloned())
             .collect();
-        self.moments.headers.push(Header::new(values, &of));
+        let mut header = Header::new(values, &of);
+        header.is_cut = cut.is_some();
+        self.moments.headers.push(header);
         self.tables.push(Table {
             header: self.moments.headers.len() - 1,
             instances,
