@@ -5,22 +5,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use formats::{FORMATS, Format, Head, Import, Options};
+use jiff::tz::TimeZone;
 use run::Sink;
 
 /// The rows of each table by time and words: how many of each.
 type Rows = BTreeMap<(String, i64, Vec<String>, u64), usize>;
 
-fn options() -> Options {
+/// In the zone that the text's case says.
+fn options(zone: TimeZone) -> Options {
     Options {
         every: Some(1.0),
         processors: Some(2),
+        zone,
         ..Options::default()
     }
 }
 
+fn zone_of(text: &Path) -> TimeZone {
+    let case = std::fs::read(text.with_extension("json")).unwrap_or_default();
+    let case: serde_json::Value = serde_json::from_slice(&case).unwrap_or_default();
+    let rule = case["options"]["tz"].as_str();
+    rule.map_or(TimeZone::UTC, |rule| TimeZone::posix(rule).unwrap())
+}
+
 /// `None` where it is refused, or where the text has no times of its own.
-fn rows(format: &'static Format, text: &[u8]) -> Option<Rows> {
-    let mut import = Import::new(format, &Head::new(text), options());
+fn rows(format: &'static Format, text: &[u8], zone: &TimeZone) -> Option<Rows> {
+    let mut import = Import::new(format, &Head::new(text), options(zone.clone()));
     import.feed(text).ok()?;
     let report = import.finish().ok()?;
     if !report.stamped || report.relative || report.from_start {
@@ -75,7 +85,8 @@ fn a_second_copy_adds_nothing() {
         if ["fio-json", "fio-text", "memtier-json", "uperf", "ganglia"].contains(&format.name) {
             continue;
         }
-        let mut texts = vec![("example".to_owned(), format.example.as_bytes().to_vec())];
+        let example = format.example.as_bytes().to_vec();
+        let mut texts = vec![("example".to_owned(), example, TimeZone::UTC)];
         for entry in std::fs::read_dir(fixtures.join(format.name))
             .into_iter()
             .flatten()
@@ -84,11 +95,11 @@ fn a_second_copy_adds_nothing() {
             let path = entry.path();
             if path.extension().is_some_and(|e| e == "txt") {
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                texts.push((name, std::fs::read(&path).unwrap()));
+                texts.push((name, std::fs::read(&path).unwrap(), zone_of(&path)));
             }
         }
-        for (name, text) in texts {
-            let Some(once) = rows(format, &text) else {
+        for (name, text, zone) in texts {
+            let Some(once) = rows(format, &text, &zone) else {
                 continue;
             };
             // Of one report nobody knows whether the second is another of the same second.
@@ -96,7 +107,7 @@ fn a_second_copy_adds_nothing() {
             if times.len() < 2 {
                 continue;
             }
-            let Some(twice) = rows(format, &[&text[..], &text[..]].concat()) else {
+            let Some(twice) = rows(format, &[&text[..], &text[..]].concat(), &zone) else {
                 continue;
             };
             looked_at += 1;
