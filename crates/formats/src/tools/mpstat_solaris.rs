@@ -55,7 +55,7 @@ struct Mpstat {
     /// Its columns, for rows whose numbers run together.
     together: Columns,
     /// Processors of the present report, and those of reports before it.
-    seen: Vec<Vec<u8>>,
+    seen: Vec<Word>,
     known: Vec<Word>,
     /// A row of the present report is not understood.
     garbled: bool,
@@ -91,18 +91,17 @@ impl Mpstat {
 
     /// The rows of a report are over. What a processor did that has none is not known.
     fn end_rows(&mut self, out: &mut Out) {
-        if !self.seen.is_empty() {
-            let names = self.seen.iter().map(|id| [self.group(), id].concat());
-            let here: Vec<Word> = names.map(|name| out.word(&name)).collect();
-            let told = !out.is_since_boot();
-            for cpu in self.known.iter().filter(|cpu| told && !here.contains(cpu)) {
+        if !self.seen.is_empty() && !out.is_since_boot() {
+            let missing = self.known.iter().filter(|cpu| !self.seen.contains(cpu));
+            for cpu in missing {
                 self.cpu.put_unknown(out, *cpu);
             }
-            let new = here.iter().filter(|cpu| !self.known.contains(cpu));
-            let new: Vec<Word> = new.copied().collect();
-            self.known.extend(new);
         }
-        self.seen.clear();
+        for cpu in self.seen.drain(..) {
+            if !self.known.contains(&cpu) {
+                self.known.push(cpu);
+            }
+        }
     }
 
     /// What the numbers of a report's rows are of.
@@ -130,25 +129,25 @@ impl Mpstat {
     }
 
     fn row(&mut self, values: &[f64], id: &[u8], out: &mut Out) {
-        if self.seen.is_empty() || self.seen.iter().any(|s| s == id) {
+        let group = self.group();
+        let cpu = out.word(&[group, id].concat());
+        if self.seen.is_empty() || self.seen.contains(&cpu) {
             self.end_rows(out);
             sample(&mut self.stamp, out);
             if std::mem::replace(&mut self.since_boot, false) {
                 out.since_boot();
             }
         }
-        self.seen.push(id.to_vec());
+        self.seen.push(cpu);
         let of = |name: &str| {
             let place = self.names.iter().position(|n| n == name);
             place
                 .and_then(|p| values.get(p).copied())
                 .unwrap_or(f64::NAN)
         };
-        let group = self.group();
         let size = of("sze");
         // Groups of processors have `sze`, unless their lines were cut.
         let processors = if group.is_empty() { 1.0 } else { size };
-        let cpu = out.word(&[group, id].concat());
         let share = |name| of(name) / 100.0;
         let shares = Shares {
             user: share("usr"),
