@@ -167,6 +167,28 @@ fn what_finds_no_place_is_summed() {
     });
 }
 
+/// What one did once is named in a short run, beside another that did more to each of many.
+#[test]
+fn a_short_run_names_every_file() {
+    with_own("file-short", |dir, own| {
+        let once = own.point.join("once");
+        let run = observe_with(dir, &["--every=300ms", "--top=1"], || {
+            File::create_new(&once).expect("a file");
+            for i in 0..200 {
+                let path = own.point.join(format!("{i}"));
+                for _ in 0..3 {
+                    std::fs::write(&path, b"x").expect("room");
+                }
+            }
+        });
+        let counted = ops(&run, &once);
+        for op in ["open", "close"] {
+            same(op, counted.get(op), 1.0);
+        }
+        tables_agree(&run, own);
+    });
+}
+
 /// The time of calls that take milliseconds, by the test's own clock.
 #[test]
 fn latency_is_what_the_caller_waits() {
