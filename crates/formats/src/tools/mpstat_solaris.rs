@@ -50,6 +50,9 @@ fn recognise(head: &Head) -> u8 {
     }
 }
 
+const MISSING: &str = "reports have no row of processors that those above them have: what they did \
+                       then is not known";
+
 struct Mpstat {
     names: Vec<String>,
     /// Its columns, for rows whose numbers run together.
@@ -95,6 +98,7 @@ impl Mpstat {
             let missing = self.known.iter().filter(|cpu| !self.seen.contains(cpu));
             for cpu in missing {
                 self.cpu.put_unknown(out, *cpu);
+                out.note(MISSING);
             }
         }
         for cpu in self.seen.drain(..) {
