@@ -186,9 +186,13 @@ fn before_all_others(command: std::process::Command) -> std::process::Command {
 
 /// Others who want the processors are no part of what recording adds: it comes before them, and
 /// of several medians of five, the least counts. The machine may be another's for some seconds.
+///
+/// For minutes, too: then all takes longer, also to start the command alone, which took 1.6 ms on
+/// the machine for which the limit was measured, and has its turns among those of the recordings.
 #[test]
 fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
     const LIMIT: Nanos = 100_000_000;
+    const ALONE: Nanos = 1_600_000;
     let dir = scratch("start");
     let recorded = |name: String| {
         let record = recording(&dir.join(name), "1s", &["date", "+%s.%N"]);
@@ -199,24 +203,25 @@ fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
         date.arg("+%s.%N");
         until_printed(before_all_others(date))
     };
+    // What recording adds, and the limit.
     let round = |round: i32| {
-        let with = median((0..5).map(|n| recorded(format!("{round}-{n}"))).collect());
-        with - median((0..5).map(|_| alone()).collect())
+        let turns = (0..5).map(|n| (recorded(format!("{round}-{n}")), alone()));
+        let (with, alone): (Vec<_>, Vec<_>) = turns.unzip();
+        let alone = median(alone);
+        (median(with) - alone, LIMIT * alone.max(ALONE) / ALONE)
     };
-    let mut added = round(0);
-    for another in 1..8 {
-        if added < LIMIT {
-            break;
+    let mut added = 0;
+    for number in 0..8 {
+        let limit;
+        (added, limit) = round(number);
+        eprintln!("recording added {added} ns to the command's start, of {limit}");
+        if added < limit {
+            return;
         }
         note_again(&format!("recording added {added} ns to the start"));
         std::thread::sleep(std::time::Duration::from_millis(500));
-        added = added.min(round(another));
     }
-    assert!(
-        added < LIMIT,
-        "recording added {added} ns to the command's start"
-    );
-    eprintln!("recording added {added} ns to the command's start");
+    panic!("recording added {added} ns to the command's start");
 }
 
 /// A command that is over before the first whole multiple is one interval, and complete.

@@ -9,6 +9,7 @@
 
 pub(crate) mod disk_runs;
 pub(crate) mod python;
+pub(crate) mod stolen;
 
 use std::cell::RefCell;
 use std::io::Write;

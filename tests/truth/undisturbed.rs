@@ -4,13 +4,14 @@
 //! What it was not told of the recorder counts itself (`self.unseen`). So a count may be less by as
 //! many as that run says, never more and never by more than those ([`Lacking`]). Only what has no
 //! such bound, as a depth, is looked at again, and only if that very run says that it lacks
-//! something.
+//! something, or the kernel that the processors were another's.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::support::stolen::{Stolen, wait_for_a_calm_second};
 use crate::support::{note_again, total};
 use crate::truth::same;
 
@@ -60,16 +61,23 @@ impl Lacking {
     }
 }
 
-/// How many times a test may look again.
+/// How many times a test may look again because of what a run lacks.
 const AGAIN: u32 = 2;
+
+/// How many times because the processors were another's: that passes, but nobody knows when.
+const STOLEN: u32 = 8;
 
 /// Runs `test`, which records and compares what is exact but for what is missing, and answers with
 /// its run; then `rest`, for which a run has to lack nothing. If the first fails, or the second and the
 /// run says that it lacks something, both again, twice at most: `.ci/run` prints when and why. (Of an
 /// I/O of which neither the beginning nor the end is told no run can say that it lacks it: one of
-/// 120,000, seen once in six runs of all tests.)
+/// 120,000, seen once in six runs of all tests.) Both again, too, if the processors were another's
+/// meanwhile ([`Stolen`]), once that is over.
 pub(crate) fn undisturbed<T>(test: impl Fn() -> (PathBuf, T), rest: impl Fn(&Path, &T)) {
-    for left in (0..=AGAIN).rev() {
+    let mut again = AGAIN;
+    let mut stolen = STOLEN;
+    loop {
+        let processors = Stolen::from_now();
         let (unseen, why) = match catch_unwind(AssertUnwindSafe(&test)) {
             Ok((run, known)) => match catch_unwind(AssertUnwindSafe(|| rest(&run, &known))) {
                 Ok(()) => return,
@@ -77,13 +85,20 @@ pub(crate) fn undisturbed<T>(test: impl Fn() -> (PathBuf, T), rest: impl Fn(&Pat
             },
             Err(why) => (None, why),
         };
-        if unseen == Some(0.0) || left == 0 {
-            resume_unwind(why);
-        }
         let text = why.downcast_ref::<String>().map_or("", String::as_str);
-        match unseen {
-            Some(unseen) => note_again(&format!("{unseen} I/Os were not seen: {text}")),
-            None => note_again(text),
+        let lacking = unseen.map_or(String::new(), |n| format!("{n} I/Os were not seen: "));
+        if let (Some(share), 1..) = (processors.much(), stolen) {
+            stolen -= 1;
+            let percent = share * 100.0;
+            note_again(&format!(
+                "{percent:.1} % of the processors were another's: {lacking}{text}"
+            ));
+            wait_for_a_calm_second();
+        } else if unseen == Some(0.0) || again == 0 {
+            resume_unwind(why);
+        } else {
+            again -= 1;
+            note_again(&format!("{lacking}{text}"));
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Attaching programs to their hooks, and what the kernel says of them afterwards.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 
-use aya::programs::{
-    BtfTracePoint, FEntry, Iter, Program as Loadable, ProgramError, ProgramFd, RawTracePoint,
-};
+use aya::programs::{BtfTracePoint, Iter, Program as Loadable, ProgramError, ProgramFd};
 use aya::{Btf, Ebpf};
 use run::manifest::Program;
 
@@ -84,26 +85,96 @@ impl Attached {
     }
 }
 
-/// Attaches a program of `ebpf`, unless the host is to do without its hook.
-pub(super) fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Attached {
+/// What became of a program that the kernel did not take, and why.
+pub(super) type Refusal = (&'static str, String);
+
+/// Loads the programs of `hooks`, unless the host is to do without: what became of each.
+///
+/// The kernel takes milliseconds to check one, so there are as many at a time as processors.
+pub(super) fn load_all(
+    host: &Host,
+    ebpf: &mut Ebpf,
+    hooks: &[Hook],
+    types: &Btf,
+) -> Vec<Result<(), Refusal>> {
+    let mut programs: HashMap<&str, &mut Loadable> = ebpf.programs_mut().collect();
+    let found: Vec<_> = hooks
+        .iter()
+        .map(|hook| (hook, programs.remove(hook.program)))
+        .collect();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = workers.min(found.len());
+    let waiting = Mutex::new(found.into_iter().enumerate());
+    let next = || {
+        waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next()
+    };
+    let work = || {
+        std::iter::from_fn(next)
+            .map(|(place, (hook, program))| (place, load(host, *hook, program, types)))
+            .collect::<Vec<_>>()
+    };
+    let mut loaded = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut loaded = work();
+        for other in others {
+            loaded.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        loaded
+    });
+    loaded.sort_by_key(|(place, _)| *place);
+    loaded.into_iter().map(|(_, loaded)| loaded).collect()
+}
+
+fn load(
+    host: &Host,
+    hook: Hook,
+    program: Option<&mut Loadable>,
+    types: &Btf,
+) -> Result<(), Refusal> {
+    if host.without_hooks.iter().any(|h| h == hook.event) {
+        return Err(("unsupported", "left out as asked".to_owned()));
+    }
+    match program.ok_or_else(not_there)? {
+        Loadable::Iter(program) => {
+            let list = hook.event.strip_prefix(LIST).unwrap_or(hook.event);
+            program.load(list, types).map_err(|e| refusal(e, "list"))
+        }
+        // Not all kernels allow it, nor to who may attach to tracepoints.
+        Loadable::FEntry(program) => {
+            let function = hook.event.strip_prefix(FUNCTION).unwrap_or(hook.event);
+            let loaded = program.load(function, types);
+            loaded.map_err(|e| match refusal(e, "function") {
+                ("denied", _) => (
+                    "denied",
+                    "this kernel allows no hooks at functions (as under lockdown)".to_owned(),
+                ),
+                other => other,
+            })
+        }
+        // Of modules: by name, for what describes their arguments is the module's.
+        Loadable::RawTracePoint(program) => program.load().map_err(|e| refusal(e, "tracepoint")),
+        program => {
+            let program: &mut BtfTracePoint =
+                program.try_into().map_err(|e: ProgramError| failed(&e))?;
+            let loaded = program.load(hook.event, types);
+            loaded.map_err(|e| refusal(e, "tracepoint"))
+        }
+    }
+}
+
+/// Attaches the program of a hook, if it was [loaded](load_all).
+pub(super) fn attach(ebpf: &mut Ebpf, hook: Hook, loaded: Result<(), Refusal>) -> Attached {
     let mut state = Program {
         name: hook.program.into(),
         hook: hook.event.into(),
         state: "attached".into(),
         ..Program::default()
     };
-    let absent = host.without_hooks.iter().any(|h| h == hook.event);
-    let result = if absent {
-        Err(("unsupported", "left out as asked".to_owned()))
-    } else if let Some(list) = hook.event.strip_prefix(LIST) {
-        run_once(ebpf, hook.program, list, types).map(|()| None)
-    } else if let Some(function) = hook.event.strip_prefix(FUNCTION) {
-        try_function(ebpf, hook.program, function, types)
-    } else {
-        try_attach(ebpf, hook, types)
-    };
     let mut info = None;
-    match result {
+    match loaded.and_then(|()| try_attach(ebpf, hook)) {
         Ok(file) => info = file,
         Err((name, detail)) => {
             state.state = name.into();
@@ -117,11 +188,8 @@ pub(super) fn attach(host: &Host, ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> A
     }
 }
 
-type Refusal = (&'static str, String);
-
-fn find<'a>(ebpf: &'a mut Ebpf, name: &str) -> Result<&'a mut Loadable, Refusal> {
-    let program = ebpf.program_mut(name);
-    program.ok_or_else(|| ("failed", "not in the object".to_owned()))
+fn not_there() -> Refusal {
+    ("failed", "not in the object".to_owned())
 }
 
 /// What the kernel tells of a program that is loaded.
@@ -130,62 +198,37 @@ fn info_of(fd: Result<&ProgramFd, ProgramError>) -> Result<Option<File>, Refusal
     Ok(File::open(format!("/proc/self/fdinfo/{fd}")).ok())
 }
 
-/// Not all kernels allow it, nor to who may attach to tracepoints.
-fn try_function(
-    ebpf: &mut Ebpf,
-    name: &str,
-    function: &str,
-    types: &Btf,
-) -> Result<Option<File>, Refusal> {
-    let program = find(ebpf, name)?;
-    let program: &mut FEntry = program.try_into().map_err(|e: ProgramError| failed(&e))?;
-    let loaded = program.load(function, types);
-    loaded.map_err(|e| match refusal(e, "function") {
-        ("denied", _) => (
-            "denied",
-            "this kernel allows no hooks at functions (as under lockdown)".to_owned(),
-        ),
-        other => other,
-    })?;
-    program.attach().map_err(|e| failed(&e))?;
-    info_of(program.fd())
-}
-
-fn try_attach(ebpf: &mut Ebpf, hook: Hook, types: &Btf) -> Result<Option<File>, Refusal> {
-    let program = find(ebpf, hook.program)?;
-    if let Loadable::RawTracePoint(program) = program {
-        return try_by_name(program, hook);
-    }
-    let program: &mut BtfTracePoint = program.try_into().map_err(|e: ProgramError| failed(&e))?;
-    program
-        .load(hook.event, types)
-        .map_err(|e| refusal(e, "tracepoint"))?;
-    program.attach().map_err(|e| failed(&e))?;
-    info_of(program.fd())
-}
-
-/// Tracepoints of modules are taken by name: what describes their arguments is the module's.
-fn try_by_name(program: &mut RawTracePoint, hook: Hook) -> Result<Option<File>, Refusal> {
-    program.load().map_err(|e| refusal(e, "tracepoint"))?;
-    program.attach(hook.event).map_err(|e| match &e {
-        ProgramError::SyscallError(call)
-            if call.io_error.kind() == std::io::ErrorKind::NotFound =>
-        {
-            (
-                "unsupported",
-                "this kernel has no such tracepoint".to_owned(),
-            )
+/// With what the kernel tells of the program, unless it ran and is over.
+fn try_attach(ebpf: &mut Ebpf, hook: Hook) -> Result<Option<File>, Refusal> {
+    match ebpf.program_mut(hook.program).ok_or_else(not_there)? {
+        Loadable::Iter(program) => run_once(program).map(|()| None),
+        Loadable::FEntry(program) => {
+            program.attach().map_err(|e| failed(&e))?;
+            info_of(program.fd())
         }
-        other => failed(other),
-    })?;
-    info_of(program.fd())
+        Loadable::RawTracePoint(program) => {
+            program.attach(hook.event).map_err(|e| match &e {
+                ProgramError::SyscallError(call)
+                    if call.io_error.kind() == std::io::ErrorKind::NotFound =>
+                {
+                    let why = "this kernel has no such tracepoint";
+                    ("unsupported", why.to_owned())
+                }
+                other => failed(other),
+            })?;
+            info_of(program.fd())
+        }
+        program => {
+            let program: &mut BtfTracePoint =
+                program.try_into().map_err(|e: ProgramError| failed(&e))?;
+            program.attach().map_err(|e| failed(&e))?;
+            info_of(program.fd())
+        }
+    }
 }
 
 /// Runs a program once for each entry of a list of the kernel.
-fn run_once(ebpf: &mut Ebpf, name: &str, list: &str, types: &Btf) -> Result<(), Refusal> {
-    let program = find(ebpf, name)?;
-    let program: &mut Iter = program.try_into().map_err(|e: ProgramError| failed(&e))?;
-    program.load(list, types).map_err(|e| refusal(e, "list"))?;
+fn run_once(program: &mut Iter) -> Result<(), Refusal> {
     let link = program.attach().map_err(|e| failed(&e))?;
     let link = program.take_link(link).map_err(|e| failed(&e))?;
     let mut file = link.into_file().map_err(|e| failed(&e))?;

@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::chroot;
 use run::manifest::Program;
 
-use super::attach::{Attached, Hook, REMEDY, attach, iterate, iterator};
+use super::attach::{Attached, Hook, REMEDY, attach, iterate, iterator, load_all};
 use super::losses::Losses;
 use super::types;
 use crate::{Availability, Host};
@@ -224,8 +224,9 @@ pub(super) fn load(
     let known = Hooks::of_this_kernel();
     let types = known.types()?;
     let mut programs = Vec::new();
-    for hook in wanted {
-        let attached = attach(host, &mut ebpf, *hook, types);
+    let loaded = load_all(host, &mut ebpf, wanted, types);
+    for (hook, loaded) in wanted.iter().zip(loaded) {
+        let attached = attach(&mut ebpf, *hook, loaded);
         if hook.needed && attached.state.state != "attached" {
             let why = format!("{}: {}", hook.event, attached.state.detail);
             return Err(match attached.state.state.as_str() {
@@ -313,9 +314,9 @@ impl Loaded {
     pub(super) fn attach(&mut self, host: &Host, hooks: &[Hook]) -> Result<(), Availability> {
         let known = Hooks::of_this_kernel();
         let types = known.types()?;
-        for hook in hooks {
-            let attached = attach(host, &mut self.ebpf, *hook, types);
-            self.programs.push(attached);
+        let loaded = load_all(host, &mut self.ebpf, hooks, types);
+        for (hook, loaded) in hooks.iter().zip(loaded) {
+            self.programs.push(attach(&mut self.ebpf, *hook, loaded));
         }
         Ok(())
     }
