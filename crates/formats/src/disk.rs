@@ -1,5 +1,9 @@
 //! What a name of a device says of it.
 
+use std::collections::{HashMap, HashSet};
+
+use crate::out::Out;
+
 /// The catalog's `layer` of a block device, as far as its name tells: `disk`, `partition`,
 /// `stacked` (made of other devices), `memory`, `path` (one of several to a disk), `remote` (a
 /// mounted directory of a server).
@@ -32,7 +36,7 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     if let Some(layer) = by_place(name).or_else(|| by_id(name)) {
         return layer;
     }
-    if partition_of_linux(name) || partition_of_bsd(name) || name.contains(&b',') {
+    if disk_of_partition(name).is_some() || partition_of_bsd(name) || name.contains(&b',') {
         return "partition";
     }
     // What else has a name was given it: a pool, a volume.
@@ -174,23 +178,79 @@ fn numbered(name: &[u8], prefix: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit))
 }
 
-/// `sda1`, `vdb12`, `nvme0n1p2`, `mmcblk0p1`.
-fn partition_of_linux(name: &[u8]) -> bool {
-    let lettered = ["sd", "hd", "vd", "xvd"].iter().any(|p| {
-        name.strip_prefix(p.as_bytes()).is_some_and(|rest| {
-            let letters = rest.iter().take_while(|b| b.is_ascii_lowercase()).count();
-            (1..=2).contains(&letters)
-                && letters < rest.len()
-                && rest[letters..].iter().all(u8::is_ascii_digit)
-        })
+/// The disk of which Linux names a partition so: `sda1`, `vdb12`, `nvme0n1p2`, `mmcblk0p1`.
+fn disk_of_partition(name: &[u8]) -> Option<&[u8]> {
+    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    // With how many letters at most: `hdisk3` is a disk of AIX.
+    let drivers = [("sd", 3), ("hd", 2), ("vd", 2), ("xvd", 2), ("dasd", 3)];
+    let lettered = drivers.iter().find_map(|(driver, most)| {
+        let rest = name.strip_prefix(driver.as_bytes())?;
+        let letters = rest.iter().take_while(|b| b.is_ascii_lowercase()).count();
+        let is_one = (1..=*most).contains(&letters) && is_number(&rest[letters..]);
+        is_one.then(|| &name[..driver.len() + letters])
     });
-    let with_p = ["nvme", "mmcblk", "nbd"].iter().any(|p| {
-        name.starts_with(p.as_bytes())
-            && name.iter().rposition(|b| *b == b'p').is_some_and(|at| {
-                at > p.len() && at + 1 < name.len() && name[at + 1..].iter().all(u8::is_ascii_digit)
-            })
-    });
-    lettered || with_p
+    let with_p = || {
+        let at = name.iter().rposition(|b| *b == b'p')?;
+        let has_one = |p: &&str| name.starts_with(p.as_bytes()) && at > p.len();
+        let is_one = ["nvme", "mmcblk", "nbd"].iter().any(has_one) && is_number(&name[at + 1..]);
+        is_one.then(|| &name[..at])
+    };
+    lettered.or_else(with_p)
+}
+
+/// The disks of a text that tells of whole ones and, if at all, of their partitions below them.
+///
+/// A guest of Xen may have a `xvda1` without a `xvda`, and somebody may have asked for `sda1` alone: a
+/// partition whose disk is not told is all there is of it, and counts as one.
+#[derive(Default)]
+pub(crate) struct Wholes {
+    disks: HashSet<Vec<u8>>,
+    /// Partitions, and whether their disk was told before they were first.
+    parts: HashMap<Vec<u8>, bool>,
+}
+
+impl Wholes {
+    /// The layer of a device whose name says `known`.
+    pub(crate) fn layer(
+        &mut self,
+        name: &[u8],
+        known: &'static str,
+        out: &mut Out,
+    ) -> &'static str {
+        match (known, disk_of_partition(name)) {
+            ("disk", _) if !self.disks.contains(name) => {
+                let is_its = |(part, with): (&Vec<u8>, &bool)| {
+                    !with && disk_of_partition(part) == Some(name)
+                };
+                if self.parts.iter().any(is_its) {
+                    out.note(
+                        "a partition stands before its disk and counts as one, too: by device \
+                         they are right, added up they are not",
+                    );
+                }
+                self.disks.insert(name.to_vec());
+                "disk"
+            }
+            ("partition", Some(disk)) => {
+                let with = match self.parts.get(name) {
+                    Some(with) => *with,
+                    None => {
+                        let with = self.disks.contains(disk);
+                        self.parts.insert(name.to_vec(), with);
+                        if !with {
+                            out.note(
+                                "partitions whose disk is not in the text count as disks, as \
+                                 `xvda1` of a guest of Xen",
+                            );
+                        }
+                        with
+                    }
+                };
+                if with { "partition" } else { "disk" }
+            }
+            _ => known,
+        }
+    }
 }
 
 /// `ada0p2`, `da0s1a`, `disk0s2`.
@@ -286,6 +346,7 @@ mod tests {
                 "partition",
                 &[
                     "sda1",
+                    "dasda1",
                     "vdb12",
                     "nvme0n1p2",
                     "mmcblk0p1",

@@ -17,6 +17,7 @@ use jiff::civil::Date;
 use self::disks::Banner;
 use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
+use crate::disk::Wholes;
 use crate::echo;
 use crate::headers::Headers;
 use crate::lines::{WRAPPED, rows_in};
@@ -110,6 +111,7 @@ struct Vmstat {
     disk: Shape,
     device: Shape,
     disks: Counters,
+    wholes: Wholes,
     /// The device that begins a report of -d.
     first: Vec<u8>,
     /// The zone that the header names.
@@ -150,6 +152,7 @@ impl Vmstat {
             disk: Shape::of("disk", &["ios", "merges", "bytes", "time"]),
             device: Shape::of("disk_device", &["busy", "inflight"]),
             disks: Counters::default(),
+            wholes: Wholes::default(),
             first: Vec::new(),
             utc: false,
             timed: false,

@@ -2,6 +2,7 @@
 
 use super::place::layer_in_iostat;
 use super::{KIB, SECTOR};
+use crate::disk::Wholes;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 
@@ -242,6 +243,7 @@ impl Device {
 pub(crate) struct Disks {
     disk: Shape,
     device: Shape,
+    wholes: Wholes,
 }
 
 impl Disks {
@@ -249,18 +251,20 @@ impl Disks {
         Disks {
             disk: Shape::of("disk", &["ios", "bytes", "merges", "time", "discarded"]),
             device: Shape::of("disk_device", &["busy", "depth_time"]),
+            wholes: Wholes::default(),
         }
     }
 
     /// The rows of one device.
     pub(crate) fn put<'a>(
-        &self,
+        &mut self,
         out: &mut Out,
         name: &[u8],
         values: impl Iterator<Item = (&'a Column, f64)>,
     ) {
         let instance = out.word(name);
-        let layer = out.word(layer_in_iostat(name).as_bytes());
+        let layer = self.wholes.layer(name, layer_in_iostat(name), out);
+        let layer = out.word(layer.as_bytes());
         let device = Device::of(values, |column, unit, value| {
             out.other(column, unit, instance, value);
         });
@@ -274,7 +278,7 @@ impl Disks {
     }
 
     /// The rows of one that did nothing.
-    pub(crate) fn put_idle(&self, out: &mut Out, name: &[u8], columns: &[Column]) {
+    pub(crate) fn put_idle(&mut self, out: &mut Out, name: &[u8], columns: &[Column]) {
         let idle = columns.iter().filter(|c| !matches!(c.what, Other(_)));
         self.put(out, name, idle.map(|c| (c, 0.0)));
     }

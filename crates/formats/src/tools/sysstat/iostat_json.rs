@@ -93,12 +93,12 @@ impl Reports for IostatJson {
         if self.reports == 1 {
             out.since_boot();
         }
-        self::report(report, &self.cpu, &self.disks, out);
+        self::report(report, &self.cpu, &mut self.disks, out);
         true
     }
 }
 
-fn report(report: &Value, cpu: &Cpu, disks: &Disks, out: &mut Out) {
+fn report(report: &Value, cpu: &Cpu, disks: &mut Disks, out: &mut Out) {
     if let Some(shares) = report["avg-cpu"].as_object() {
         let values = shares
             .iter()

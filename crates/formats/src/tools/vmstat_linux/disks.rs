@@ -79,7 +79,8 @@ impl Vmstat {
         if out.samples() == 1 {
             out.since_boot();
         }
-        let layer = out.word(layer(all[0]).as_bytes());
+        let layer = self.wholes.layer(all[0], layer(all[0]), out);
+        let layer = out.word(layer.as_bytes());
         let whole = grown.is_none();
         let inflight = values[8];
         let n = grown.unwrap_or(values);
