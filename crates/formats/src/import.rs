@@ -426,6 +426,9 @@ impl Import {
             self.out.lacks(&note);
         }
         self.parser.end(&mut self.out);
+        if self.out.lacking().any(|n| n == CUT_OFF) {
+            self.out.ended_within();
+        }
         self.out.end();
         let cut_off = match self.out.lacking().find(|n| *n == CUT_OFF) {
             Some(note) => format!("\nhint: {note}"),

@@ -4,6 +4,7 @@
 mod arrival;
 mod dates;
 mod gaps;
+mod listed;
 mod notes;
 mod order;
 mod rounded;
@@ -26,6 +27,7 @@ use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 use arrival::Arrivals;
 pub(crate) use arrival::Came;
 use dates::Dates;
+use listed::Listed;
 use order::Order;
 use rounded::Rounded;
 pub use shape::Shape;
@@ -122,6 +124,7 @@ pub struct Out {
     sample: Option<Sample>,
     /// Rows of the present sample.
     own_rows: usize,
+    listed: Listed,
     order: Order,
     /// Samples with a time that were lost with it, since the last one.
     missing: u32,
@@ -206,6 +209,7 @@ impl Out {
             amounts: catalog_tables().map(|_| VecDeque::new()).collect(),
             sample: None,
             own_rows: 0,
+            listed: Listed::new(),
             order: Order::default(),
             missing: 0,
             before: None,

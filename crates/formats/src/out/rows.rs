@@ -41,6 +41,7 @@ impl Out {
             self.keep_since_boot(table, words, values);
         } else {
             self.fills(table);
+            self.listed.row(table, words);
             self.now.row(table, words, values);
         }
     }
@@ -63,6 +64,7 @@ impl Out {
         } else {
             self.fills(table);
             self.amounts[usize::from(table.0)].push_back(self.now.rows(table).len());
+            self.listed.row(table, words);
             self.now.row(table, words, values);
         }
     }

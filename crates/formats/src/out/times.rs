@@ -17,6 +17,7 @@ impl Out {
         let Some(mut sample) = self.sample.take() else {
             return;
         };
+        self.listed.next();
         self.tell_logged(&mut sample);
         if self.order.is_told() {
             self.before = sample.stamp.or(self.order.last());

@@ -11,10 +11,12 @@ mod disks;
 mod lists;
 mod names;
 mod pmrep;
+mod unit;
 
 use jiff::civil::Date;
 
 use self::disks::Banner;
+use self::unit::Unit;
 use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::disk::Wholes;
@@ -118,10 +120,8 @@ struct Vmstat {
     utc: bool,
     /// The header names one, or the banner has a timestamp: rows end in a time.
     timed: bool,
-    /// Bytes of a unit of memory and swap.
-    unit: f64,
-    /// Its name, for columns without a place in the catalog.
-    unit_name: &'static str,
+    /// Of memory and swap.
+    unit: Unit,
     /// `-y`: the first report is one like others.
     no_first: bool,
     by: By,
@@ -156,8 +156,7 @@ impl Vmstat {
             first: Vec::new(),
             utc: false,
             timed: false,
-            unit: KIB,
-            unit_name: "KiB",
+            unit: Unit::usual(),
             no_first: false,
             by: By::Procps,
             last_alone: None,
@@ -181,15 +180,7 @@ impl Vmstat {
         if let Some(seconds) = echo::interval(arguments, &["-S", "--unit", "-p", "--partition"]) {
             out.every(seconds);
         }
-        // Of the unit's name the first letter counts (`vmstat.c`).
-        let unit = echo::value(arguments, &["-S", "--unit"]);
-        (self.unit, self.unit_name) = match unit.and_then(<[u8]>::first) {
-            Some(b'b' | b'B') => (1.0, "bytes"),
-            Some(b'k') => (1000.0, "kB"),
-            Some(b'm') => (1e6, "MB"),
-            Some(b'M') => (KIB * KIB, "MiB"),
-            _ => (KIB, "KiB"),
-        };
+        self.unit = Unit::of_command(arguments);
         self.last_alone = echo::last_alone(arguments);
         self.no_first = echo::has_flag(arguments, b'y')
             || arguments.contains(&&b"--no-first"[..])
@@ -270,18 +261,21 @@ impl Vmstat {
         for (column, kind) in [("free", "free"), ("buff", "buffers"), ("cache", "cache")] {
             if !of(column).is_nan() {
                 let kind = out.word(kind.as_bytes());
-                out.put(&self.memory, &[kind], &[of(column) * self.unit]);
+                out.put(&self.memory, &[kind], &[of(column) * self.unit.bytes]);
             }
+        }
+        if self.by == By::Procps {
+            self.unit.doubt(of("free") + of("buff") + of("cache"), out);
         }
         let empty = out.word(b"");
         for column in ["inact", "active"] {
-            out.other(column, self.unit_name, empty, of(column));
+            out.other(column, self.unit.name, empty, of(column));
         }
         let unknown = |n: &&String| !n.is_empty() && !names::KNOWN.contains(&n.as_str());
         for column in names.iter().filter(unknown) {
             out.other(column, "", empty, of(column));
         }
-        out.put(&self.swap, &[], &[of("swpd") * self.unit]);
+        out.put(&self.swap, &[], &[of("swpd") * self.unit.bytes]);
         let (bi, bo) = (of("bi") * KIB, of("bo") * KIB);
         let (si, so) = if self.by == By::Pmrep {
             for column in ["si", "so"] {
@@ -289,7 +283,7 @@ impl Vmstat {
             }
             (f64::NAN, f64::NAN)
         } else {
-            (of("si") * self.unit, of("so") * self.unit)
+            (of("si") * self.unit.bytes, of("so") * self.unit.bytes)
         };
         out.put(&self.vm, &[], &[bi, bo, si, so]);
         let words = [out.word(b"hard"), out.word(b"all")];

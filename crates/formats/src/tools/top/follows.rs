@@ -18,6 +18,8 @@ pub(super) struct Iteration {
     pub(super) cpus: Vec<(Option<Word>, Shares)>,
     /// Shares in percent that have no place: of nodes, of graphs. Column and instance.
     pub(super) others: Vec<(String, Word, f64)>,
+    /// How many tasks there were, by top's own count; 0 if it does not tell.
+    pub(super) count: f64,
     /// Shares of tasks, with their numbers.
     pub(super) tasks: Vec<([Word; 3], f64, Vec<u8>)>,
     /// The same by number, to compare.
@@ -56,6 +58,17 @@ enum Follows {
 }
 
 impl Iteration {
+    /// Says so where it lists fewer tasks than there were.
+    pub(super) fn note_part(&self, out: &mut Out) {
+        let listed = self.tasks.len() as f64;
+        if listed > 0.0 && listed < self.count && !out.is_endless() {
+            out.note(
+                "iterations list fewer tasks than there were, as with -i or where `head` cut them: \
+                 a task that is missing in some may have done more than is told of it",
+            );
+        }
+    }
+
     /// A task of that share has used so many seconds, and perhaps as many more as the second
     /// number says.
     pub(super) fn task(

@@ -252,6 +252,7 @@ impl Top {
 
     /// The iteration is whole: what its shares are of is known now.
     fn close(&mut self, out: &mut Out) {
+        self.now.note_part(out);
         self.put_system(out);
         let now = std::mem::take(&mut self.now);
         if self.iterations > 1 && now.starts_anew(&self.above, self.set_off, out) {
@@ -339,6 +340,7 @@ impl Top {
         let Some(pairs) = polish_tasks(line).or_else(|| pairs(after_colon(line))) else {
             return Line::Unknown;
         };
+        self.now.count = of(&pairs, "total");
         let none = out.word(b"");
         for (name, value) in &pairs {
             match (&**name, threads) {

@@ -75,6 +75,8 @@ struct Bcc {
     cumulative: Option<Cumulative>,
     /// `disk = 'sda'`: both sides; of several, with tabs between.
     section: (String, String),
+    /// `[AVG 93]` behind its key: the mean of the histogram below.
+    mean: Option<f64>,
     /// Labels of the histograms that came below that.
     placed: Vec<String>,
     /// The histogram being read: its label, and its rows.
@@ -98,6 +100,7 @@ impl Bcc {
             queued: false,
             cumulative: None,
             section: Default::default(),
+            mean: None,
             placed: Vec::new(),
             open: None,
             ends_before: false,
@@ -153,8 +156,10 @@ impl Bcc {
     }
 
     /// What the next histogram is of.
-    fn is_of(&mut self, section: (String, String)) {
-        self.section = section;
+    fn is_of(&mut self, (name, key): (String, String)) {
+        let (key, mean) = without_mean(&key);
+        self.section = (name, key.to_owned());
+        self.mean = mean;
         self.placed.clear();
     }
 
@@ -209,6 +214,10 @@ impl Bcc {
             );
         }
         self.histograms.put(&title, rows, out);
+        if let Some(mean) = self.mean.take() {
+            let instance = out.word(key.as_bytes());
+            out.other("avg", label, instance, mean);
+        }
     }
 
     /// `avg = 2044 usecs, total: 1314620 usecs, count: 643`, under the last histogram of a report. It is
@@ -330,6 +339,13 @@ fn section(text: &str) -> Option<(String, String)> {
     let names: Vec<&str> = parts.iter().map(|(name, _)| name.trim()).collect();
     let values: Vec<&str> = parts.iter().map(|(_, value)| unquoted(value)).collect();
     Some((names.join("\t"), values.join("\t")))
+}
+
+/// `192.168.1.1 [AVG 93]` of `tcprtt`: without the mean, and that.
+fn without_mean(key: &str) -> (&str, Option<f64>) {
+    let parts = key.strip_suffix(']').and_then(|k| k.rsplit_once(" [AVG "));
+    let mean = parts.and_then(|(key, mean)| Some((key, mean.parse().ok()?)));
+    mean.map_or((key, None), |(key, mean)| (unquoted(key), Some(mean)))
 }
 
 /// `b'read'`, `'read'` and `"read"` without their quotes.
