@@ -154,14 +154,14 @@ fn what_is_listed_is_what_get_answers() {
     );
 }
 
-/// Partitions, and what is made of other devices, only count where they are named.
+/// What is in memory, and what is made of other devices, only counts where it is named.
 #[test]
 fn what_is_only_of_other_layers_is_listed() {
     let dir = scratch("import-layers");
     let _clean = AtEnd(|| drop(std::fs::remove_dir_all(&dir)));
     let report = "Device            r/s     w/s     rkB/s     wkB/s   r_await\n\
                   dm-0            10.00    5.00    100.00     50.00      2.00\n\
-                  sda1            30.00    5.00    100.00     50.00      2.00\n\n";
+                  zram0           30.00    5.00    100.00     50.00      2.00\n\n";
     let file = dir.join("iostat.out");
     let head = "Linux 5.10.0 (box) \t11/28/2026 \t_x86_64_\t(2 CPU)\n\n";
     std::fs::write(&file, head.to_owned() + &report.repeat(3)).expect("a file");
@@ -169,7 +169,7 @@ fn what_is_only_of_other_layers_is_listed() {
     imported(&file, &run).expect("a run");
     assert_eq!(compare(&run), 6);
     let listed = told(&["get"], &run, &[]);
-    for layer in ["stacked", "partition"] {
+    for layer in ["stacked", "memory"] {
         let statistic = format!("disk.ios where layer = {layer}");
         assert!(listed.contains(&statistic), "{listed}");
     }

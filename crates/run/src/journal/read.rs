@@ -83,7 +83,9 @@ pub fn read<'c>(
         match read_block(&mut input, &mut head, &mut payload) {
             Block::Good => {}
             Block::End if input.ended_whole() => return Ok(End::Whole),
-            Block::Cut if !input.is_used_up() => return Ok(End::Damaged),
+            Block::Cut if !input.is_used_up() || !may_be_cut(&head, &payload, &schema) => {
+                return Ok(End::Damaged);
+            }
             Block::End | Block::Cut => return Ok(End::Cut),
             Block::Damaged => return Ok(End::Damaged),
         }
@@ -144,6 +146,9 @@ pub(crate) fn read_own<'c>(
     }
 }
 
+/// Bytes of a payload of rows before the rows.
+const ROWS_HEAD: usize = 6;
+
 enum Block {
     Good,
     End,
@@ -153,22 +158,29 @@ enum Block {
 }
 
 fn read_block(input: &mut impl Read, head: &mut [u8; 9], payload: &mut Vec<u8>) -> Block {
+    payload.clear();
+    // What was cut lacks its end. What cannot be unpacked is not what was written.
+    let failed = |e: &io::Error| match e.kind() {
+        io::ErrorKind::UnexpectedEof => Block::Cut,
+        _ => Block::Damaged,
+    };
     match input.read(&mut head[..1]) {
         Ok(0) => return Block::End,
-        Err(_) => return Block::Cut,
+        Err(e) => return failed(&e),
         Ok(_) => {}
     }
-    if input.read_exact(&mut head[1..]).is_err() {
-        return Block::Cut;
+    if let Err(e) = input.read_exact(&mut head[1..]) {
+        return failed(&e);
     }
     let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
     let crc = u32::from_le_bytes([head[5], head[6], head[7], head[8]]);
     if length > LARGEST_BLOCK {
         return Block::Damaged;
     }
-    payload.clear();
-    let read = input.take(u64::from(length)).read_to_end(payload);
-    if read.is_err() || payload.len() != length as usize {
+    if let Err(e) = input.take(u64::from(length)).read_to_end(payload) {
+        return failed(&e);
+    }
+    if payload.len() != length as usize {
         return Block::Cut;
     }
     // The first journals have the payload's alone.
@@ -273,9 +285,30 @@ fn read_rows_head<'s>(
     rest: &mut &[u8],
     schema: &'s [TableSchema],
 ) -> Option<(&'s TableSchema, usize)> {
+    let (schema, count, length) = rows_head(rest, schema)?;
+    (rest.len() == length).then_some((schema, count))
+}
+
+/// The table, the number of rows, and the bytes that they take behind that.
+fn rows_head<'s>(
+    rest: &mut &[u8],
+    schema: &'s [TableSchema],
+) -> Option<(&'s TableSchema, usize, usize)> {
     let place = rest.split_off(..2)?;
     let schema = schema.get(usize::from(u16::from_le_bytes(place.try_into().ok()?)))?;
     let count = take_u32(rest)? as usize;
     let width = 16 + 4 * schema.words.len() + 8 * schema.numbers.len();
-    (rest.len() == count.checked_mul(width)?).then_some((schema, count))
+    Some((schema, count, count.checked_mul(width)?))
+}
+
+/// Whether a block may be as long as it says, of which the file has the beginning only: a length that was
+/// damaged reaches beyond the file's end, too.
+fn may_be_cut(head: &[u8; 9], payload: &[u8], schema: &[TableSchema]) -> bool {
+    let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
+    let mut rest = payload;
+    if head[0] != ROWS || payload.len() < ROWS_HEAD {
+        return true;
+    }
+    let rows = rows_head(&mut rest, schema);
+    rows.is_some_and(|(_, _, behind)| behind + ROWS_HEAD == length)
 }

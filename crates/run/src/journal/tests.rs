@@ -295,6 +295,27 @@ fn a_damaged_kind_is_damage() {
     }
 }
 
+/// A block's length that was damaged reaches beyond the end of the file, as that of a block which was cut.
+#[test]
+fn a_length_that_was_damaged_is_no_cut() {
+    let mut sink = Sink::new();
+    sample(&mut sink, 1);
+    let mut rows = Vec::new();
+    encode_rows(&sink, &mut rows);
+    let ends = [0, 1].map(|more| {
+        let file = scratch("journal-length");
+        let mut journal = Journal::new(file.try_clone().unwrap());
+        let (mut words, mut rows) = (Vec::new(), rows.clone());
+        encode_words(&sink, 0, &mut words);
+        rows[1] += more;
+        rows.truncate(rows.len() - 1);
+        journal.append(&words, &rows).unwrap();
+        journal.commit().unwrap();
+        read_all(&file).1
+    });
+    assert_eq!(ends, [End::Cut, End::Damaged]);
+}
+
 /// A file whose words were lost, with a checksum that is right.
 #[test]
 fn rows_without_their_words_are_damage() {
