@@ -217,39 +217,40 @@ impl Wholes {
         known: &'static str,
         out: &mut Out,
     ) -> &'static str {
-        match (known, disk_of_partition(name)) {
-            ("disk", _) if !self.disks.contains(name) => {
-                let is_its = |(part, with): (&Vec<u8>, &bool)| {
-                    !with && disk_of_partition(part) == Some(name)
-                };
-                if self.parts.iter().any(is_its) {
-                    out.note(
-                        "a partition stands before its disk and counts as one, too: by device \
-                         they are right, added up they are not",
-                    );
-                }
-                self.disks.insert(name.to_vec());
-                "disk"
-            }
-            ("partition", Some(disk)) => {
-                let with = match self.parts.get(name) {
-                    Some(with) => *with,
-                    None => {
-                        let with = self.disks.contains(disk);
-                        self.parts.insert(name.to_vec(), with);
-                        if !with {
-                            out.note(
-                                "partitions whose disk is not in the text count as disks, as \
-                                 `xvda1` of a guest of Xen",
-                            );
-                        }
-                        with
-                    }
-                };
-                if with { "partition" } else { "disk" }
-            }
-            _ => known,
+        match known {
+            "disk" if !self.disks.contains(name) => self.is_disk(name, out),
+            "partition" if !self.is_of_a_disk(name, out) => return "disk",
+            _ => {}
         }
+        known
+    }
+
+    /// A disk is told for the first time.
+    fn is_disk(&mut self, name: &[u8], out: &mut Out) {
+        let mut alone = self.parts.iter().filter(|(_, with)| !**with);
+        if alone.any(|(part, _)| disk_of_partition(part) == Some(name)) {
+            out.note(
+                "a partition stands before its disk and counts as one, too: by device they are \
+                 right, added up they are not",
+            );
+        }
+        self.disks.insert(name.to_vec());
+    }
+
+    /// Whether the disk of a partition is told; of names that do not tell their disk it may be.
+    fn is_of_a_disk(&mut self, name: &[u8], out: &mut Out) -> bool {
+        if let Some(with) = self.parts.get(name) {
+            return *with;
+        }
+        let with = disk_of_partition(name).is_none_or(|disk| self.disks.contains(disk));
+        if !with {
+            out.note(
+                "partitions whose disk is not in the text count as disks, as `xvda1` of a guest \
+                 of Xen",
+            );
+        }
+        self.parts.insert(name.to_vec(), with);
+        with
     }
 }
 
