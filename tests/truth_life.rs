@@ -185,10 +185,12 @@ fn before_all_others(command: std::process::Command) -> std::process::Command {
 }
 
 /// Others who want the processors are no part of what recording adds: it comes before them, and
-/// of several medians of five, the least counts. The machine may be another's for some seconds.
+/// one of several medians of five has to be below the limit. The machine may be another's for some
+/// seconds.
 ///
 /// For minutes, too: then all takes longer, also to start the command alone, which took 1.6 ms on
 /// the machine for which the limit was measured, and has its turns among those of the recordings.
+/// Nobody waits longer than twice the limit.
 #[test]
 fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
     const LIMIT: Nanos = 100_000_000;
@@ -208,7 +210,8 @@ fn recording_adds_less_than_a_tenth_of_a_second_to_the_start() {
         let turns = (0..5).map(|n| (recorded(format!("{round}-{n}")), alone()));
         let (with, alone): (Vec<_>, Vec<_>) = turns.unzip();
         let alone = median(alone);
-        (median(with) - alone, LIMIT * alone.max(ALONE) / ALONE)
+        let slower = alone.clamp(ALONE, 2 * ALONE);
+        (median(with) - alone, LIMIT * slower / ALONE)
     };
     let mut added = 0;
     for number in 0..8 {

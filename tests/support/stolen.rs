@@ -3,7 +3,7 @@
 //! Then what was to take microseconds takes milliseconds, at either end of what a test compares: a
 //! recording is right, and yet not what the test supposes. The kernel counts that time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Of the time of all processors as much may be another's, in a test that compares microseconds:
 /// three times what a machine loses that is as quiet as its host lets it be.
@@ -11,22 +11,21 @@ const MUCH: f64 = 0.01;
 
 /// Looks at the processors from now on.
 pub(crate) struct Stolen {
-    before: Duration,
-    since: Instant,
+    before: Times,
 }
 
 impl Stolen {
     pub(crate) fn from_now() -> Stolen {
         Stolen {
-            before: counted(),
-            since: Instant::now(),
+            before: Times::now(),
         }
     }
 
     /// Which share of their time was another's, if that is much.
     pub(crate) fn much(&self) -> Option<f64> {
-        let all = self.since.elapsed().as_secs_f64() * processors();
-        let share = counted().saturating_sub(self.before).as_secs_f64() / all;
+        let now = Times::now();
+        let all = now.all - self.before.all;
+        let share = (now.stolen - self.before.stolen) / all.max(1.0);
         (share > MUCH).then_some(share)
     }
 }
@@ -42,16 +41,25 @@ pub(crate) fn wait_for_a_calm_second() {
     }
 }
 
-/// Time of all processors that was another's, since the machine was started.
-fn counted() -> Duration {
-    let text = std::fs::read_to_string("/proc/stat").expect("the kernel counts");
-    let all = text.lines().next().and_then(|l| l.strip_prefix("cpu "));
-    let stolen = all.and_then(|l| l.split_whitespace().nth(7));
-    // In hundredths of a second, on every kernel.
-    let stolen: u64 = stolen.map_or(0, |n| n.parse().expect("a number"));
-    Duration::from_millis(stolen * 10)
+/// Ticks of all processors since the machine was started.
+struct Times {
+    all: f64,
+    stolen: f64,
 }
 
-fn processors() -> f64 {
-    std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64)
+impl Times {
+    fn now() -> Times {
+        let text = std::fs::read_to_string("/proc/stat").expect("the kernel counts");
+        let line = text.lines().next().and_then(|l| l.strip_prefix("cpu "));
+        let ticks = line.expect("all processors").split_whitespace();
+        // User, nice, system, idle, iowait, irq, softirq, steal; guests are in the first two.
+        let ticks: Vec<f64> = ticks
+            .take(8)
+            .map(|n| n.parse().expect("a number"))
+            .collect();
+        Times {
+            all: ticks.iter().sum(),
+            stolen: ticks[7],
+        }
+    }
 }

@@ -71,8 +71,8 @@ const STOLEN: u32 = 8;
 /// its run; then `rest`, for which a run has to lack nothing. If the first fails, or the second and the
 /// run says that it lacks something, both again, twice at most: `.ci/run` prints when and why. (Of an
 /// I/O of which neither the beginning nor the end is told no run can say that it lacks it: one of
-/// 120,000, seen once in six runs of all tests.) Both again, too, if the processors were another's
-/// meanwhile ([`Stolen`]), once that is over.
+/// 120,000, seen once in six runs of all tests.) If `rest` fails, which compares times, both again, too,
+/// where the processors were another's meanwhile ([`Stolen`]), once that is over.
 pub(crate) fn undisturbed<T>(test: impl Fn() -> (PathBuf, T), rest: impl Fn(&Path, &T)) {
     let mut again = AGAIN;
     let mut stolen = STOLEN;
@@ -87,7 +87,8 @@ pub(crate) fn undisturbed<T>(test: impl Fn() -> (PathBuf, T), rest: impl Fn(&Pat
         };
         let text = why.downcast_ref::<String>().map_or("", String::as_str);
         let lacking = unseen.map_or(String::new(), |n| format!("{n} I/Os were not seen: "));
-        if let (Some(share), 1..) = (processors.much(), stolen) {
+        let share = unseen.and_then(|_| processors.much());
+        if let (Some(share), 1..) = (share, stolen) {
             stolen -= 1;
             let percent = share * 100.0;
             note_again(&format!(
