@@ -267,7 +267,30 @@ fn partition_of_bsd(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{layer, layer_of_cut, layer_of_own};
+    use super::{Wholes, layer, layer_of_cut, layer_of_own};
+    use crate::out::Out;
+    use crate::time::Options;
+
+    #[test]
+    fn partitions_without_their_disk_count_as_disks() {
+        let mut out = Out::new("iostat", Options::default());
+        let mut wholes = Wholes::default();
+        let mut of =
+            |name: &str, out: &mut Out| wholes.layer(name.as_bytes(), layer(name.as_bytes()), out);
+        for (name, wanted, notes) in [
+            ("sda", "disk", 0),
+            ("sda1", "partition", 0),
+            ("c0t0d0s2", "partition", 0),
+            ("dm-0", "stacked", 0),
+            ("xvda1", "disk", 1),
+            // What was told of it is written: it stays what it was, and that is said.
+            ("xvda", "disk", 2),
+            ("xvda1", "disk", 2),
+        ] {
+            assert_eq!(of(name, &mut out), wanted, "{name}");
+            assert_eq!(out.notes().count(), notes, "{name}");
+        }
+    }
 
     #[test]
     fn disks_of_own_tables_have_any_name() {
