@@ -248,20 +248,11 @@ impl Tail {
         // Time is told from what is kept.
         manifest.started = first.max(manifest.started);
         manifest.ended = Some(ended);
+        let beside = self.held().beside.clone();
         let mut writer = Writer::create(path, &manifest)?;
-        let mut sink = Sink::new();
-        // Several sinks may have had the same text.
-        let texts = snapshot.words.texts().iter();
-        let words: Vec<Word> = texts.map(|text| sink.word(text)).collect();
-        for number in 0..snapshot.pieces.len() {
-            snapshot.fill(number, &words, &mut sink)?;
-            writer.append(&mut sink, snapshot.pieces[number].span.1);
-            while writer.queued() > WAITING {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
-        for (name, content) in &self.held().beside {
-            write_durably(&writer.inside().join(name), content)?;
+        if let Err(why) = fill(&mut writer, snapshot, &beside) {
+            writer.abandon();
+            return Err(why);
         }
         Ok(writer.finish(manifest)?)
     }
@@ -281,6 +272,29 @@ impl Tail {
         });
         read.ok().and(found)
     }
+}
+
+/// Writes all pieces of what is kept, and the files beside.
+fn fill(
+    writer: &mut Writer,
+    snapshot: &Snapshot,
+    beside: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), KeepError> {
+    let mut sink = Sink::new();
+    // Several sinks may have had the same text.
+    let texts = snapshot.words.texts().iter();
+    let words: Vec<Word> = texts.map(|text| sink.word(text)).collect();
+    for number in 0..snapshot.pieces.len() {
+        snapshot.fill(number, &words, &mut sink)?;
+        writer.append(&mut sink, snapshot.pieces[number].span.1);
+        while writer.queued() > WAITING {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    for (name, content) in beside {
+        write_durably(&writer.inside().join(name), content)?;
+    }
+    Ok(())
 }
 
 impl Held {

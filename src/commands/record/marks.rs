@@ -5,6 +5,9 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::clock::since_boot;
 
 /// Environment variable with the run directory, in the recorded command.
 pub(crate) const VARIABLE: &str = "SONDE_RUN";
@@ -16,7 +19,7 @@ pub(crate) const DONE: &str = "ok\n";
 pub(crate) const LONGEST_NAME: usize = 200;
 
 /// How long a client may take to say its name, so that a stuck one cannot hold the samples up.
-const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The socket's path through an open directory: a socket's own path may have 107 bytes at
 /// most, a run directory's more.
@@ -62,15 +65,30 @@ impl Marks {
     pub(super) fn accept(&self) -> Option<Request> {
         let (mut stream, _) = self.listener.accept().ok()?;
         stream.set_nonblocking(false).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        let mut name = Vec::new();
-        (&mut stream)
-            .take(LONGEST_NAME as u64 + 1)
-            .read_to_end(&mut name)
-            .ok()?;
+        let name = read_name(&mut stream)?;
         let name = String::from_utf8_lossy(&name).trim().to_owned();
         (!name.is_empty() && name.len() <= LONGEST_NAME).then_some(Request { name, stream })
     }
+}
+
+/// What a client says until it has said all, if it does in time: however slowly, it may not hold up more.
+fn read_name(stream: &mut UnixStream) -> Option<Vec<u8>> {
+    let began = since_boot();
+    let mut name = vec![0; LONGEST_NAME + 1];
+    let mut length = 0;
+    while length < name.len() {
+        let passed = Duration::from_nanos(since_boot().saturating_sub(began).unsigned_abs());
+        let left = PATIENCE
+            .checked_sub(passed)
+            .filter(|left| !left.is_zero())?;
+        stream.set_read_timeout(Some(left)).ok()?;
+        match stream.read(&mut name[length..]).ok()? {
+            0 => break,
+            read => length += read,
+        }
+    }
+    name.truncate(length);
+    Some(name)
 }
 
 impl Request {
