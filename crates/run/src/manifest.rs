@@ -247,6 +247,9 @@ pub struct Imported {
     /// The machine it is of, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// How many processors the machine had, if it says so: the text may tell of some of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
     /// Where its times are from: `text`, `start` (told when importing), `first file`,
     /// `arrival` (when it came through a pipe) or `relative` (to zero, 1970-01-01).
     pub times: String,

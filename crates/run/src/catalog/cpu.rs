@@ -98,15 +98,19 @@ pub(super) const CPU: Subject = Subject {
             "cpu.time",
             &["cpu.time", "cpu.idle", "cpu.iowait", "cpu.steal"],
             "Share of the processors' time spent running something.",
-        ),
+        )
+        .of_whole(),
         Derived {
             name: "seconds_per_disk_gb",
             unit: Seconds,
             over: "cpu.time",
             under: Under::Sum(&["disk.bytes"]),
             times: 1e9,
+            or: None,
+            of_whole: true,
             without: None,
-            help: "Processor seconds per GB (1e9 bytes) of disk I/O.",
+            help: "Processor seconds per GB (1e9 bytes) of disk I/O: of its own by what bytes are \
+                   counted by, of all of it by mode or processor.",
         },
         Derived {
             name: "seconds_per_net_gb",
@@ -114,8 +118,11 @@ pub(super) const CPU: Subject = Subject {
             over: "cpu.time",
             under: Under::Sum(&["net.bytes"]),
             times: 1e9,
+            or: None,
+            of_whole: true,
             without: None,
-            help: "Processor seconds per GB (1e9 bytes) sent and received.",
+            help: "Processor seconds per GB (1e9 bytes) sent and received: of its own by what bytes are \
+                   counted by, of all of it by mode or processor.",
         },
         ratio(
             "mean_slice",

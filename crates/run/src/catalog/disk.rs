@@ -54,6 +54,12 @@ pub(super) const DISK: Subject = Subject {
             Count,
             "I/Os that did not start where one of the last 16 of the device ended.",
         ),
+        sum(
+            "placed",
+            Count,
+            "I/Os that have a place on the device: not a flush, nor a write without data, as an \
+             fsync makes.",
+        ),
         sum("busy", Seconds, "Time with at least one I/O under way."),
         sum(
             "depth_time",
@@ -154,7 +160,13 @@ pub(super) const DISK: Subject = Subject {
             "disk_io",
             "bpf-disk",
             &["device", "layer", "op"],
-            &["ios", "queue", "service", "errors", "requeues", "random"],
+            &["ios", "queue", "service", "errors", "requeues"],
+        ),
+        sparse(
+            "disk_pattern",
+            "bpf-disk",
+            &["device", "layer", "op"],
+            &["random", "placed", "bytes"],
         ),
         sparse(
             "disk_peak",
@@ -240,6 +252,7 @@ pub(super) const DISK: Subject = Subject {
                 ("queue", Stored::Dimension("queue_time")),
                 ("service", Stored::Dimension("service_time")),
                 ("random", Stored::If("sequential", "no")),
+                ("placed", Stored::IfNot("sequential", "none")),
             ],
             &[("latency", &["queue_time", "service_time"])],
         ),
@@ -270,17 +283,18 @@ pub(super) const DISK: Subject = Subject {
             "random_share",
             Ratio,
             "disk.random",
-            &["disk.ios"],
-            "Share of the I/Os that did not start where one of the last 16 ended.",
-        )
-        .without("op", &["flush"]),
+            &["disk.placed"],
+            "Share of the I/Os that have a place which did not start where one of the last 16 ended.",
+        ),
         ratio(
             "mean_size",
             Bytes,
             "disk.bytes",
-            &["disk.ios"],
-            "Mean size of an I/O that moves bytes: not of a discard or a flush.",
+            &["disk.placed"],
+            "Mean size of an I/O that moves bytes: not of a discard or a flush, nor of a write without \
+             data, as an fsync makes, where these are told apart (not by /proc/diskstats).",
         )
+        .or("disk.ios")
         .without("op", &["discard", "flush"]),
         share_of_time(
             "utilisation",

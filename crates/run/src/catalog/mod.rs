@@ -238,8 +238,9 @@ pub const WEIGHT: Measure = sum("weight", Unit::Count, "How many events the row 
 
 /// A ratio of sums, computed after grouping.
 ///
-/// The denominator is taken over the dimensions that all of it has: `cpu.utilisation by mode`
-/// divides each mode's time by all the time there was, so that the parts sum to the whole.
+/// By a dimension that only what is above the line has there is none, but of a share of the whole:
+/// `cpu.utilisation by mode` divides each mode's time by all the time there was, so that the parts sum to the
+/// whole.
 #[derive(Debug)]
 pub struct Derived {
     /// The word after the point in `disk.mean_latency`.
@@ -250,8 +251,12 @@ pub struct Derived {
     pub over: &'static str,
     /// What is below the line.
     pub under: Under,
+    /// What is below the line instead, where nothing has both by what is named.
+    pub or: Option<&'static str>,
     /// The ratio is multiplied by this.
     pub times: f64,
+    /// What is below the line may be of the whole, where it is not kept by a dimension that is named.
+    pub of_whole: bool,
     /// A dimension, and words of it that count neither above nor below the line.
     pub without: Option<(&'static str, &'static [&'static str])>,
     /// One sentence.

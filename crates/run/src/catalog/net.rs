@@ -57,7 +57,8 @@ pub(super) const NET: Subject = Subject {
         ),
         word(
             "process",
-            "Process that ran, or was interrupted, as name[pid@start].",
+            "Process that ran, as name[pid@start]; not known in a soft interrupt, which takes the time of \
+             whoever is there.",
         ),
         word("command", "Name of the program that ran."),
         word("cgroup", "Control group of the process that ran."),
@@ -153,7 +154,8 @@ pub(super) const NET: Subject = Subject {
             "net.bytes",
             &["net.capacity"],
             "Share of the link's speed in use, per direction where split by it.",
-        ),
+        )
+        .of_whole(),
     ],
     unless_named: &[
         UnlessNamed {

@@ -24,7 +24,7 @@ pub(super) const TCP: Subject = Subject {
         sum(
             "connects",
             Count,
-            "Connections attempted from here; by remote or connect_time: those established.",
+            "Connections attempted from here; by whom or to where: those established.",
         ),
         sum("accepts", Count, "Connections established from elsewhere."),
         sum(
@@ -204,6 +204,7 @@ pub(super) const TCP: Subject = Subject {
                 ("state_changes", Stored::IfNot("state", "retransmit")),
                 ("retransmits", Stored::If("state", "retransmit")),
                 ("connects", Stored::If("state", "SYN_SENT to ESTABLISHED")),
+                ("connect_failures", Stored::If("state", "SYN_SENT to CLOSE")),
             ],
             &[],
         ),
@@ -213,8 +214,9 @@ pub(super) const TCP: Subject = Subject {
         Ratio,
         "tcp.retransmits",
         &["tcp.segments"],
-        "Segments sent again per segment sent or received.",
-    )],
+        "Segments sent again per segment sent.",
+    )
+    .without("direction", &["receive"])],
     ..PLAIN
 };
 

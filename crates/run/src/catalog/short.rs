@@ -130,12 +130,30 @@ pub(super) const fn ratio(
         over,
         under: Under::Sum(under),
         times: 1.0,
+        or: None,
+        of_whole: false,
         without: None,
         help,
     }
 }
 
 impl Derived {
+    /// The same, a share of the whole where what is below the line is not kept by what is named.
+    pub(super) const fn of_whole(self) -> Derived {
+        Derived {
+            of_whole: true,
+            ..self
+        }
+    }
+
+    /// The same, by another statistic where nothing has both by what is named.
+    pub(super) const fn or(self, under: &'static str) -> Derived {
+        Derived {
+            or: Some(under),
+            ..self
+        }
+    }
+
     /// The same, of all but some words of a dimension.
     pub(super) const fn without(
         self,
@@ -160,6 +178,8 @@ pub(super) const fn share_of_time(
         over,
         under: Under::Elapsed,
         times: 1.0,
+        or: None,
+        of_whole: false,
         without: None,
         help,
     }
@@ -177,6 +197,8 @@ pub(super) const fn mean_number(
         over,
         under: Under::Elapsed,
         times: 1.0,
+        or: None,
+        of_whole: false,
         without: None,
         help,
     }

@@ -215,6 +215,9 @@ int disk_complete(u64 *ctx)
         /* It waited for a flush before it was issued. */
         slot->first = rq->start_time_ns;
     }
+    /* Where a device cannot zero by itself, zeros are written: nobody is told that it failed. */
+    if (error && (flags & 0xff) == WRITE_ZEROES)
+        error = 0;
     count_here(device, slot, op, now, error & 0xff);
     if (with_events) {
         u32 weight = chosen(now);

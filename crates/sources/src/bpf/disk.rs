@@ -36,7 +36,7 @@ use crate::{Availability, Detail, Entry, Host, Lost, Source};
 use devices::{Device, Devices, Known, PLACES, SUMS, Sums};
 use events::Events;
 use listed::Told;
-use merge::{Cell, Merge};
+use merge::{All, Cell, Merge};
 use room::Room;
 use waiting::Waiting;
 
@@ -121,6 +121,7 @@ struct Tables {
     depth: TableId,
     at_depth: TableId,
     io: TableId,
+    pattern: TableId,
     peak: TableId,
 }
 
@@ -222,6 +223,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
             depth: TableId::of("disk_depth"),
             at_depth: TableId::of("disk_at_depth"),
             io: TableId::of("disk_io"),
+            pattern: TableId::of("disk_pattern"),
             peak: TableId::of("disk_peak"),
         },
         ops: None,
@@ -388,17 +390,18 @@ impl Disk {
             };
             active = true;
             let words = [words[0], words[1], word];
-            let [ios, random] = self.histograms(block, words, op, write, out);
+            let all = self.histograms(block, words, op, write, out);
             if write {
                 let values = [
-                    ios,
+                    all.ios,
                     grown(op, QUEUE) as f64 / 1e9,
                     grown(op, SERVICE) as f64 / 1e9,
                     grown(op, ERRORS) as f64,
                     grown(op, REQUEUES) as f64,
-                    random,
                 ];
                 out.row(self.tables.io, &words, &values);
+                let values = [all.random, all.placed, all.bytes];
+                out.row(self.tables.pattern, &words, &values);
             }
         }
         let idle = !active && device.state() == known.state;
@@ -410,8 +413,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes the histograms of a device and operation; answers with how many I/Os there
-    /// were, and how many of them random.
+    /// Writes the histograms of a device and operation; answers with what all its I/Os are together.
     fn histograms(
         &mut self,
         block: u32,
@@ -419,14 +421,14 @@ impl Disk {
         op: usize,
         write: bool,
         out: &mut Sink,
-    ) -> [f64; 2] {
+    ) -> All {
         let merge = &mut self.merge;
         merge.clear();
         self.blocks.growth(block, |place, grown| {
             merge.take(place / CELLS, (place % CELLS) as u32, grown);
         });
         if !write {
-            return [0.0; 2];
+            return All::default();
         }
         // A discard moves nothing.
         let sector = if op == DISCARD { 0.0 } else { SECTOR };
@@ -453,7 +455,7 @@ impl Disk {
             SECTOR,
         );
         tell(t.depth, merge.sorted(&[row::DEPTH]), 1.0);
-        [merge.ios(), merge.random()]
+        merge.all(sector)
     }
 
     /// Time at each depth, and the greatest.

@@ -14,6 +14,13 @@ struct bio_slot {
 #define OLD_ONLY 2
 MAP(bios, HASH, u64, struct bio_slot, 16384);
 
+/* To zero without writing is a write, which moves nothing in zram: it frees, and the kernel counts no I/O. */
+INLINE bool is_uncounted(struct gendisk *disk, u32 flags)
+{
+    const u32 zram = 0x6d61727a;
+    return (flags & 0xff) == WRITE_ZEROES && *(u32 *)disk->disk_name == zram;
+}
+
 SEC("tp_btf/block_bio_queue")
 int disk_bio_queue(u64 *ctx)
 {
@@ -24,7 +31,7 @@ int disk_bio_queue(u64 *ctx)
     struct slot *slot = &bs.slot;
     u64 key = (u64)bio;
     u32 index = 0, op = op_of(bio->bi_opf);
-    if (!disk || disk->queue->mq_ops || op == OPS)
+    if (!disk || disk->queue->mq_ops || op == OPS || is_uncounted(disk, bio->bi_opf))
         return 0;
     device = device_of(disk, &index);
     if (!device) {

@@ -4,6 +4,9 @@
 #pragma once
 #include "who.h"
 
+/* `REQ_OP_WRITE_ZEROES`. */
+#define WRITE_ZEROES 9
+
 struct gendisk {
     int major;
     int first_minor;

@@ -5,7 +5,7 @@
 //! add to it: so it is read once more an interval later, and only then emptied. Nothing is
 //! lost.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use aya::maps::{Array, MapData};
@@ -156,9 +156,31 @@ impl Room {
     }
 }
 
+/// Entries by all but their file: what is known of who did it stays where files are too many. In order.
+pub(super) fn without_files(entries: &[Entry]) -> Vec<Entry> {
+    let mut all: BTreeMap<(usize, usize, u32, u64, u64), Sums> = BTreeMap::new();
+    for e in entries {
+        let key = (e.filesystem, e.op, e.pid, e.start, e.group);
+        let sums = all.entry(key).or_default();
+        for (sum, more) in sums.iter_mut().zip(e.sums) {
+            *sum = sum.wrapping_add(more);
+        }
+    }
+    let entry = |((filesystem, op, pid, start, group), sums)| Entry {
+        file: 0,
+        start,
+        group,
+        pid,
+        filesystem,
+        op,
+        sums,
+    };
+    all.into_iter().map(entry).collect()
+}
+
 /// Brings those to the front that get a row of their own: the `most` largest by calls, of the
 /// rest those by bytes, of the rest those by time. Answers with how many there are.
-fn largest(entries: &mut [Entry], most: usize) -> usize {
+pub(super) fn largest(entries: &mut [Entry], most: usize) -> usize {
     let mut chosen = 0;
     for by in 0..3 {
         let rest = &mut entries[chosen..];
@@ -215,6 +237,21 @@ mod tests {
         assert!(room.take(&mut sample(600)) < 600);
         (0..5).for_each(|_| assert_eq!(room.take(&mut sample(10)), 10));
         assert_eq!(room.take(&mut sample(600)), 600);
+    }
+
+    #[test]
+    fn files_beyond_the_room_leave_who_it_was() {
+        let of = |file, pid, sums| Entry {
+            pid,
+            ..entry(file, sums)
+        };
+        let all = [
+            of(1, 7, [1, 10, 2]),
+            of(2, 8, [5, 0, 1]),
+            of(3, 7, [2, 20, 3]),
+        ];
+        let wanted = [of(0, 7, [3, 30, 5]), of(0, 8, [5, 0, 1])];
+        assert_eq!(without_files(&all), wanted);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use run::{Nanos, Sink, Word, grid};
 use super::attach::Hook;
 use super::cells::Rows;
 use super::control::Control;
-use super::entries::{Counts, Entry as Counted, Room};
+use super::entries::{Counts, Entry as Counted, Room, largest, without_files};
 use super::load::{Constant, Lanes, Loaded, arguments, load};
 use super::losses::Losses;
 use super::rest::{Rest, Rests, SUM_WORDS, values};
@@ -120,6 +120,8 @@ struct Files {
     events: Events,
     with_events: bool,
     room: Room,
+    /// How many processes are named.
+    top: usize,
     /// The run's clock less the program's, as heard last.
     offset: Nanos,
     /// Events that a sample took.
@@ -177,6 +179,7 @@ fn open(host: &Host) -> Result<Box<dyn Source>, Availability> {
         events: Events::new(),
         with_events,
         room: Room::new(host.top * NAMED),
+        top: host.top,
         offset: 0,
         taken: 0,
         tables: ["file_path", "file_latency", "file_size"].map(TableId::of),
@@ -198,9 +201,11 @@ impl Source for Files {
             .others
             .grown([OTHER_FS, BY_NAME].into_iter().chain(places))?;
         let named = interval.map_or(0, |_| self.room.take(&mut entries));
-        rest.take(&entries[named..]);
+        let mut by_process = without_files(&entries[named..]);
+        let told = interval.map_or(0, |_| largest(&mut by_process, self.top * NAMED));
+        rest.take(&by_process[told..]);
         if interval.is_some() {
-            self.tell(&entries[..named], rest, out);
+            self.tell([&entries[..named], &by_process[..told]], rest, out);
         }
         self.histograms(&known, interval.is_some(), out);
         self.names.turn();
@@ -266,13 +271,18 @@ impl Files {
         words.name_filesystems(known, &self.names, out);
     }
 
-    /// Rows of `file_path`.
-    fn tell(&mut self, named: &[Counted], rest: Rest, out: &mut Sink) {
+    /// Rows of `file_path`: of files with their names, of processes whose files are too many, and of what
+    /// else there was.
+    fn tell(&mut self, [named, by_process]: [&[Counted]; 2], rest: Rest, out: &mut Sink) {
         let Some(words) = &self.words else {
             return;
         };
-        for entry in named {
-            let file = out.word(&self.names.path(entry.file));
+        for (place, entry) in named.iter().chain(by_process).enumerate() {
+            let file = if place < named.len() {
+                out.word(&self.names.path(entry.file))
+            } else {
+                words.other
+            };
             let process = self.names.process(entry.pid, entry.start);
             let [process, command] = process.map(|n| out.word(n));
             let group = out.word(self.names.group(entry.group));

@@ -262,17 +262,20 @@ ONCE int tell(u32 place, u32 way, u32 context, u32 size, u32 packets)
     u32 weight;
     struct net_event *event;
     struct task_struct *task;
-    u32 tgid;
-    u64 group;
+    u32 tgid = 0;
+    u64 group = 0;
     if (!with_events)
         return 0;
     now = ktime();
     weight = chosen(now);
     if (!weight)
         return 0;
-    task = current_task();
-    tgid = tell_process(task);
-    group = tell_group(group_of(task));
+    if (context != IN_SOFTIRQ) {
+        /* Who was interrupted has nothing to do with it. */
+        task = current_task();
+        tgid = tell_process(task);
+        group = tell_group(group_of(task));
+    }
     event = ring_reserve(&ring, sizeof(*event), 0);
     if (!event) {
         count_lost();

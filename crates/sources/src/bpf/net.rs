@@ -46,6 +46,8 @@ const TRANSMIT: usize = 1;
 const QUEUE: usize = 2;
 const RETURNED: usize = 3;
 const CONTEXTS: usize = 3;
+/// The place among them of soft interrupts.
+const SOFTIRQ: usize = 1;
 
 /// Cells of a row: sizes, then numbers of packets, then the bytes of those.
 const SIZES: usize = 1024;
@@ -68,6 +70,8 @@ struct Fixed {
     /// By way: direction and stage.
     ways: [[Word; 2]; 3],
     contexts: [Word; CONTEXTS],
+    /// Whether these are known.
+    with_contexts: bool,
 }
 
 struct Net {
@@ -205,7 +209,8 @@ impl Source for Net {
 
 impl Net {
     fn fixed(&mut self, out: &mut Sink) -> Fixed {
-        let names = if self.with_contexts {
+        let with_contexts = self.with_contexts;
+        let names = if with_contexts {
             ["process", "softirq", "ksoftirqd"]
         } else {
             ["(unknown)"; CONTEXTS]
@@ -216,6 +221,7 @@ impl Net {
             Fixed {
                 ways: [[receive, driver], [transmit, driver], [transmit, queue]],
                 contexts: names.map(|n| out.word(n)),
+                with_contexts,
             }
         })
     }

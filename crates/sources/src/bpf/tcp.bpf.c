@@ -215,9 +215,13 @@ INLINE u16 local_port_of(struct sock_common *common)
     return port;
 }
 
+/* Changes of state and segments sent again are few beside round-trip times, and of each somebody may ask:
+ * they make way only where they are many themselves. */
+#define SELDOM 64
+
 INLINE void tell(struct sock_common *common, u16 local_port, struct change *x, u32 rtt)
 {
-    u32 weight = chosen(x->now);
+    u32 weight = chosen_of(x->now, rtt ? 1 : SELDOM);
     struct tcp_event *event;
     if (!weight)
         return;

@@ -127,13 +127,18 @@ fn push(
 ) {
     let op = usize::from(record[6]) % OPS;
     let flag = |bit: u8, yes: Word, no: Word| if record[7] & bit > 0 { yes } else { no };
-    // A flush is nowhere, and so not far from anything: the kernel says sector -1.
-    let place = |at: usize| match op {
-        FLUSH => f64::NAN,
-        _ => u64_at(record, at) as i64 as f64 * SECTOR,
+    // A flush is nowhere, and so not far from anything: the kernel says sector -1, and 0 of a write without
+    // data.
+    let is_nowhere = op == FLUSH || u32_at(record, 56) == 0;
+    let place = |at: usize| {
+        if is_nowhere {
+            f64::NAN
+        } else {
+            u64_at(record, at) as i64 as f64 * SECTOR
+        }
     };
     let seconds = |at: usize| u64_at(record, at) as f64 / 1e9;
-    let sequential = if op == FLUSH || u32_at(record, 56) == 0 {
+    let sequential = if is_nowhere {
         fixed.none
     } else if u64_at(record, 48) == 0 {
         fixed.yes

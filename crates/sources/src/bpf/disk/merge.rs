@@ -19,6 +19,17 @@ pub(super) struct Cell {
     pub(super) sectors: f64,
 }
 
+/// What all I/Os of a block are together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct All {
+    pub(super) ios: f64,
+    /// Those that do not start where one of the last ended.
+    pub(super) random: f64,
+    /// Those that have a place.
+    pub(super) placed: f64,
+    pub(super) bytes: f64,
+}
+
 /// The cells of a block that grew.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
@@ -88,18 +99,18 @@ impl Merge {
         &self.merged
     }
 
-    /// All I/Os.
-    pub(super) fn ios(&self) -> f64 {
-        self.rows[row::DEPTH].iter().map(|c| c.count).sum()
-    }
-
-    /// I/Os that do not start where one of the last ended.
-    pub(super) fn random(&self) -> f64 {
-        let ahead = self.rows[row::NEAR_AHEAD].iter().filter(|c| c.value > 0);
-        ahead
-            .chain(&self.rows[row::NEAR_BEHIND])
-            .map(|c| c.count)
-            .sum()
+    /// What all I/Os are together, of which a sector moves so many bytes.
+    pub(super) fn all(&self, sector: f64) -> All {
+        let count = |row: usize| self.rows[row].iter().map(|c| c.count).sum::<f64>();
+        let (ahead, behind) = (count(row::NEAR_AHEAD), count(row::NEAR_BEHIND));
+        let goes_on = self.rows[row::NEAR_AHEAD].iter().filter(|c| c.value == 0);
+        let sectors = self.rows[row::SIZE].iter().map(|c| c.sectors);
+        All {
+            ios: count(row::DEPTH),
+            random: ahead + behind - goes_on.map(|c| c.count).sum::<f64>(),
+            placed: ahead + behind,
+            bytes: sectors.sum::<f64>() * sector,
+        }
     }
 }
 
@@ -148,7 +159,12 @@ mod tests {
         merge.take(row::NEAR_AHEAD, 0, of(10, 0));
         merge.take(row::NEAR_AHEAD, 8, of(3, 0));
         merge.take(row::NEAR_BEHIND, 8, of(4, 0));
-        assert_eq!(merge.random(), 7.0);
+        // One of them was a write without data.
+        merge.take(row::DEPTH, 1, of(18, 0));
+        merge.take(row::SIZE, 8, of(17, 136));
+        let all = merge.all(512.0);
+        assert_eq!((all.ios, all.random, all.placed), (18.0, 7.0, 17.0));
+        assert_eq!(all.bytes, 136.0 * 512.0);
         let nearest: Vec<_> = merge
             .sorted(&[row::NEAR_AHEAD, row::NEAR_BEHIND])
             .iter()

@@ -7,7 +7,7 @@ use run::rows::{Rows, TableId};
 use run::{Nanos, Sink, Word};
 
 use super::interfaces::Known;
-use super::{CONTEXTS, Fixed};
+use super::{CONTEXTS, Fixed, SOFTIRQ};
 use crate::Host;
 use crate::bpf::ring::Ring;
 use crate::bpf::who::{u32_at, u64_at};
@@ -27,6 +27,8 @@ struct Last {
     place: usize,
     pid: u32,
     group: u64,
+    /// It passed in a soft interrupt, or may have: who runs there was interrupted.
+    is_nobodys: bool,
     interface: Known,
     process: [Word; 2],
     group_word: Word,
@@ -59,11 +61,21 @@ impl Events {
             .drain(out, |record: &[u8; SIZE], names, who, out| {
                 let place = usize::from(u16::from_ne_bytes([record[4], record[5]]));
                 let (pid, group) = (u32_at(record, 32), u64_at(record, 24));
-                let is_this = |l: &Last| l.place == place && l.pid == pid && l.group == group;
+                let is_nobodys = usize::from(record[7]) == SOFTIRQ || !fixed.with_contexts;
+                let is_this = |l: &Last| {
+                    l.place == place
+                        && (l.pid, l.group) == (pid, group)
+                        && l.is_nobodys == is_nobodys
+                };
                 let this = match last {
                     Some(this) if !names && is_this(&this) => this,
                     _ => {
                         let unknown = who.unknown(out);
+                        let (process, group_word) = if is_nobodys {
+                            ([unknown; 2], unknown)
+                        } else {
+                            (who.process_words(pid, out), who.group_word(group, out))
+                        };
                         *last.insert(Last {
                             place,
                             pid,
@@ -72,8 +84,9 @@ impl Events {
                                 name: unknown,
                                 layer: unknown,
                             }),
-                            process: who.process_words(pid, out),
-                            group_word: who.group_word(group, out),
+                            is_nobodys,
+                            process,
+                            group_word,
                         })
                     }
                 };
@@ -110,12 +123,14 @@ mod tests {
         let fixed = Fixed {
             ways: ["a", "b", "c"].map(|w| [word(&mut out, w), word(&mut out, "stage")]),
             contexts: ["process", "softirq", "ksoftirqd"].map(|w| word(&mut out, w)),
+            with_contexts: true,
         };
         let one = word(&mut out, "one");
         let last = Last {
             place: 3,
             pid: 1,
             group: 2,
+            is_nobodys: false,
             interface: Known {
                 name: one,
                 layer: one,
