@@ -7,7 +7,7 @@
 
 use run::Run;
 
-use crate::answer::{Answer, evaluate};
+use crate::answer::{Answer, Group, evaluate};
 use crate::scan::KeyValue;
 
 /// A resource and how full it was.
@@ -75,7 +75,28 @@ fn value(run: &Run, expression: &str) -> f64 {
         .map_or(f64::NAN, |f| f.1)
 }
 
+/// Whether what was imported tells of single processors, and of fewer than there were.
+fn tells_of_some(run: &Run) -> bool {
+    let told = run
+        .manifest
+        .imported
+        .iter()
+        .filter_map(|i| i.processors)
+        .max();
+    let Some((told, by_cpu)) = told.zip(evaluate(run, "cpu.utilisation by cpu").ok()) else {
+        return false;
+    };
+    let is_number = |group: &Group| match group.key.first() {
+        Some(KeyValue::Word(word)) => word.parse::<u32>().is_ok(),
+        _ => false,
+    };
+    by_cpu.groups.len() < told as usize && by_cpu.groups.iter().all(is_number)
+}
+
 fn cpu(run: &Run) -> Option<Limit> {
+    if tells_of_some(run) {
+        return None;
+    }
     let (_, share) = fullest(&evaluate(run, "cpu.utilisation").ok()?)?;
     let text = format!("processors {} busy", percent(share));
     Some(Limit {

@@ -62,7 +62,7 @@ fn of_each_source() -> Runs {
         s.row(
             "disk_io",
             &["sda", "disk", "read"],
-            &[5.0, 0.0, 0.1, 0.0, 0.0, 1.0],
+            &[5.0, 0.0, 0.1, 0.0, 0.0],
         );
         s.row(
             "disk_latency",
@@ -451,4 +451,70 @@ fn which_ios_were_random_may_not_be_known() {
     assert_eq!(of("no"), [Some(1.0), Some(1.0)]);
     assert_eq!(of("yes"), [Some(0.0), Some(0.0)]);
     assert_eq!(of(""), [None, None]);
+}
+
+#[test]
+fn times_that_intervals_do_not_fill_are_told() {
+    let mut r = runs(&[], |s| {
+        for second in 1..=10 {
+            s.at(f64::from(second), 1.0).own();
+            s.row(
+                "disk",
+                &["sda", "disk", "read"],
+                &[1.0, 4096.0, 0.0, 0.01, 0.0],
+            );
+        }
+    });
+    r.sealed.manifest.ended = Some(at(10.0));
+    let told = |time: &str| {
+        let said = said(&r, &format!("disk.ios where time {time}"));
+        let found = said
+            .lines()
+            .find(|l| l.contains("whole intervals"))
+            .map(str::to_owned);
+        found.unwrap_or_default()
+    };
+    for whole in ["in 2s..5s", "< 4s", "> 4s", "> 0s", "in 2.01s..5.01s"] {
+        assert_eq!(told(whole), "", "{whole}");
+    }
+    let ten = told("in 2.6s..5.4s");
+    assert!(ten.contains("they are of 2.00 s to 5.00 s"), "{ten}");
+    assert!(
+        told("< 1.5s").contains("they are of 0 s to 1.00 s"),
+        "{}",
+        told("< 1.5s")
+    );
+}
+
+#[test]
+fn another_table_of_another_time_is_told() {
+    let made = |second: i32| {
+        let mut r = runs(&[], |s| {
+            for n in 1..=3 {
+                s.at(f64::from(n), 1.0);
+                s.row(
+                    "disk",
+                    &["sda", "disk", "read"],
+                    &[1.0, 4096.0, 0.0, 0.01, 0.0],
+                );
+            }
+            s.at(f64::from(second), 1.0);
+            s.row(
+                "disk_latency",
+                &["sda", "disk", "read"],
+                &[0.001, 5.0, 4096.0],
+            );
+        });
+        r.sealed
+            .manifest
+            .imported
+            .push(run::manifest::Imported::default());
+        said(&r, "disk.ios")
+    };
+    assert!(!made(3).contains("another time"), "{}", made(3));
+    let told = made(100);
+    assert!(
+        told.contains("what `disk_latency` tells of another time"),
+        "{told}"
+    );
 }

@@ -234,3 +234,99 @@ fn a_mean_is_of_the_rows_that_have_both_numbers() {
     let mut means = apart.means("disk.mean_latency").into_iter();
     assert!(means.all(|(_, mean)| mean.is_nan()));
 }
+
+#[test]
+fn a_mean_is_of_what_both_are_kept_by() {
+    let r = runs(&[], |s| {
+        s.at(1.0, 1.0).own();
+        cpu(s, "0", "user", 0.5);
+        s.row("cpu_cgroup", &["/a"], &[0.5, 10.0, f64::NAN, f64::NAN]);
+        s.row("cpu_slice", &["/a"], &[0.05, 10.0, 0.5]);
+        s.row("process", &["p[1@1]", "p", "user"], &[0.4]);
+    });
+    assert_eq!(r.means("cpu.mean_slice by cgroup"), pairs(&[("/a", 0.05)]));
+    // All slices there were are not those of a mode.
+    for what in ["mode", "cpu", "command"] {
+        let why = analysis::summarise(&r.sealed, &format!("cpu.mean_slice by {what}")).unwrap_err();
+        let why = why.to_string();
+        assert!(
+            why.contains(&format!("cpu.slices is not kept by `{what}`")),
+            "{why}"
+        );
+    }
+}
+
+/// A run of jobs that ended after so many seconds and did so much, all laid up to that end.
+fn jobs(all: &[(&str, f64, f64, f64)]) -> Runs {
+    let mut r = runs(&[], |s| {
+        for (job, end, seconds, ops) in all {
+            s.at(*end, *seconds);
+            let nan = f64::NAN;
+            s.row(
+                "workload",
+                &["fio", job, "read", ""],
+                &[*ops, nan, nan, nan],
+            );
+        }
+    });
+    for run in [&mut r.sealed, &mut r.killed] {
+        run.manifest.ended = Some(at(10.0));
+        let imported = run::manifest::Imported::default();
+        run.manifest.imported.push(imported);
+    }
+    r
+}
+
+#[test]
+fn jobs_that_ran_side_by_side_add_up() {
+    // One ran for half the time of the other.
+    for (a, b) in [((2.0, 2.0), (4.0, 4.0)), ((4.0, 2.0), (4.0, 4.0))] {
+        let r = jobs(&[("a", a.0, a.1, 200.0), ("b", b.0, b.1, 400.0)]);
+        assert_eq!(
+            r.one("workload.ops"),
+            (Some(600.0), 150.0, 100.0, 200.0, 2),
+            "{a:?}"
+        );
+        let by_job = r.ask("workload.ops by job");
+        let of = |i: usize| {
+            let group = &by_job.groups[i];
+            (
+                support::key(&by_job, i),
+                group.total,
+                group.mean,
+                group.seconds,
+            )
+        };
+        assert_eq!(of(0), ("b".to_owned(), Some(400.0), 100.0, 4.0));
+        assert_eq!(of(1), ("a".to_owned(), Some(200.0), 100.0, 2.0));
+    }
+    // Both ended at once, as far as clocks tell.
+    let r = jobs(&[("a", 10.0, 10.0, 500.0), ("b", 10.01, 10.01, 501.0)]);
+    let (total, mean, least, greatest, intervals) = r.one("workload.ops");
+    assert_eq!((total, intervals), (Some(1001.0), 1));
+    for rate in [mean, least, greatest] {
+        assert!((rate - 100.0).abs() < 1e-9, "{rate}");
+    }
+    // Two logs whose stamps differ: each tells half of every interval.
+    let ends = [5.0, 10.0, 15.0].map(|end| [("a", end, 5.0, 50.0), ("b", end + 0.01, 5.0, 60.0)]);
+    let r = jobs(ends.as_flattened());
+    let (total, mean, least, greatest, intervals) = r.one("workload.ops");
+    assert_eq!((total, intervals), (Some(330.0), 3));
+    for rate in [mean, least, greatest] {
+        assert!((rate - 22.0).abs() < 0.1, "{rate}");
+    }
+    // Two files that tell of two disks at other seconds.
+    let r = jobs(&[
+        ("a", 10.0, 10.0, 100.0),
+        ("b", 13.0, 10.0, 200.0),
+        ("a", 20.0, 10.0, 100.0),
+        ("b", 23.0, 10.0, 200.0),
+    ]);
+    let (total, mean, least, greatest, intervals) = r.one("workload.ops");
+    assert_eq!(total.map(f64::round), Some(600.0));
+    assert_eq!(
+        (intervals, least.round(), greatest.round()),
+        (5, 10.0, 30.0)
+    );
+    assert_eq!(mean, 600.0 / 23.0);
+}

@@ -66,3 +66,25 @@ fn what_an_imported_report_does_not_tell_is_no_zero() {
     // A recording leaves out what was nothing.
     assert_eq!(evaluate(&made.killed, text).unwrap().groups[1].intervals, 4);
 }
+
+#[test]
+fn one_processor_of_many_is_not_all_of_them() {
+    let full = |processors: u32| {
+        let mut made = runs(&[], |s| {
+            for second in 1..=4 {
+                s.at(f64::from(second), 1.0);
+                s.row("cpu", &["0", "user"], &[1.0]);
+                s.row("cpu_idle", &["0"], &[0.0, 0.0, 0.0]);
+            }
+        });
+        let imported = run::manifest::Imported {
+            processors: Some(processors),
+            ..Default::default()
+        };
+        made.sealed.manifest.imported.push(imported);
+        let limits = analysis::limit::limits(&made.sealed).into_iter();
+        limits.map(|l| l.text).collect::<Vec<_>>()
+    };
+    assert_eq!(full(1), ["processors 100 % busy"]);
+    assert_eq!(full(64), ["processor 0 alone 100 % busy"]);
+}

@@ -9,6 +9,7 @@
 mod bars;
 mod bound;
 mod device;
+mod failed;
 mod fsync;
 mod latency_bubble;
 mod look;
@@ -64,6 +65,7 @@ pub struct Rule {
 /// Every rule.
 pub const FINDINGS: &[Rule] = &[
     bound::RULE,
+    failed::RULE,
     latency_bubble::RULE,
     queue_full::RULE,
     random::RULE,

@@ -294,6 +294,8 @@ fn counted_beside(table: &str) -> Option<&'static str> {
         "net_event" => Some("net.segments"),
         "tcp_event" => Some("tcp.connects"),
         "file_event" => Some("file.ops"),
+        "nfs_event" => Some("nfs.ops"),
+        "nfsd_event" => Some("nfsd.ops"),
         "cpu_slice" => Some("cpu.slices"),
         _ => None,
     }

@@ -41,10 +41,12 @@ const WAITING: Part = Columns(&["waits", "waited"]);
 const WAITS: &str = "waits for a processor are not known";
 const SUBMITTERS: &str = "who made the I/Os of a disk is not known";
 const CONTEXT: &str = "in whose time a segment passed is not known";
+const PASSED: &[&str] = &["context", "process", "command", "cgroup"];
 const RINGS: &str = "what was asked for through io_uring is not counted";
 const BIOS: &str = "devices without a queue of requests (dm, md, zram) are not seen";
 const BIO_TABLES: &[&str] = &[
     "disk_io",
+    "disk_pattern",
     "disk_peak",
     "disk_latency",
     "disk_queue_time",
@@ -115,8 +117,8 @@ const NEEDS: &[Need] = &[
         Columns(&["retransmits", "state"]),
         "answers to connection requests that were sent again are no events",
     ),
-    need("softirq_entry", NET, Columns(&["context"]), CONTEXT),
-    need("softirq_exit", NET, Columns(&["context"]), CONTEXT),
+    need("softirq_entry", NET, Columns(PASSED), CONTEXT),
+    need("softirq_exit", NET, Columns(PASSED), CONTEXT),
     need(
         "net_dev_queue",
         NET,

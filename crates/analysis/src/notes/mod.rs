@@ -1,6 +1,8 @@
 //! What a reader should know of an answer beside its numbers: what they leave out, and what may
 //! be among what has no name.
 
+mod edges;
+mod elsewhere;
 mod hooks;
 mod others;
 mod unknown;
@@ -46,6 +48,9 @@ pub fn of(run: &Run, answer: &Answer) -> Result<Vec<String>, Error> {
     let mut all = asked.hooks();
     all.extend(asked.unknown()?);
     all.extend(asked.others()?);
+    all.extend(asked.edges());
+    all.extend(asked.established());
+    all.extend(asked.elsewhere()?);
     let added = mixed::added(run, &asked.expression, answer.table)?;
     if added > 1 {
         all.push(format!(
@@ -86,6 +91,16 @@ impl Asked<'_> {
     /// All that is read.
     fn scans(&self) -> impl Iterator<Item = &ScanPlan> {
         std::iter::once(&self.plan.over).chain(&self.plan.under)
+    }
+
+    /// That attempts to connect which failed are not among connections by what is known of these.
+    fn established(&self) -> Option<String> {
+        let asked = self.expression.measure.text.as_str();
+        let of_table = self.plan.over.table.name;
+        (asked == "connects" && of_table.starts_with("tcp_")).then(|| {
+            "connections that were established: attempts that failed are `tcp.connect_failures`"
+                .to_owned()
+        })
     }
 
     /// The same asked by the dimensions `by`, with those of the predicates that `keep` accepts and

@@ -272,7 +272,16 @@ impl Planner<'_> {
         if let Under::Sum(names) = d.under {
             parts.extend(names.iter().map(|name| find(name)));
         }
-        let only = self.shared(&parts);
+        let mut only = self.shared(&parts);
+        if let Some(or) = d.or {
+            // Events are read for it only where nothing else has either.
+            let is_dear = |table: Option<&Table>| table.is_none_or(|t| t.detail == Detail::Event);
+            let instead = [parts[0], find(or)];
+            let other = self.shared(&instead);
+            if is_dear(only) && (only.is_none() || !is_dear(other)) {
+                (only, parts) = (other, instead.to_vec());
+            }
+        }
         let mut over = self.scan(subject, measure, only, &|_| true)?;
         let mut under = match d.under {
             Under::Elapsed => vec![ScanPlan {
@@ -282,14 +291,15 @@ impl Planner<'_> {
             }],
             Under::Sum(_) => {
                 let parts = &parts[1..];
-                // Below the line stands one sum. It is taken over the dimensions that all of
-                // its parts have: with idle time, which has no mode, a mode's share would
-                // otherwise be one of its own time and the idle time only.
+                // Below the line stands one sum. Where it may be of the whole it is taken over the
+                // dimensions that all of its parts have: with idle time, which has no mode, a mode's
+                // share would otherwise be one of its own time and the idle time only.
                 let has = |dimension: &str| {
-                    parts.iter().all(|(subject, measure)| {
-                        let all = candidates(subject, measure.name);
-                        all.iter().any(|c| c.table.has_dimension(dimension))
-                    })
+                    !d.of_whole
+                        || parts.iter().all(|(subject, measure)| {
+                            let all = candidates(subject, measure.name);
+                            all.iter().any(|c| c.table.has_dimension(dimension))
+                        })
                 };
                 let mut under = Vec::with_capacity(parts.len());
                 for (subject, measure) in parts {
@@ -330,21 +340,24 @@ impl Planner<'_> {
         self.named().filter(column).collect()
     }
 
-    /// The cheapest recorded table that has all of `parts` by all that is named. A ratio of two
-    /// tables may be of two different things: bytes charged to who dirtied a page, by I/Os of
-    /// who wrote it back.
+    /// The cheapest recorded table that has all of `parts` by all that is named, and of which none needs a
+    /// caveat if there is one. A ratio of two tables may be of two different things: bytes charged to who
+    /// dirtied a page, by I/Os of who wrote it back.
     fn shared(&self, parts: &[(&'static Subject, &'static Measure)]) -> Option<&'static Table> {
         let needed = self.needed(&|_| true);
-        let serves = |(subject, measure): &(&'static Subject, &'static Measure), name: &str| {
-            let all = candidates(subject, measure.name);
-            all.iter().any(|c| c.table.name == name)
+        let all = parts.iter().map(|(subject, m)| candidates(subject, m.name));
+        let all: Vec<Vec<Candidate>> = all.collect();
+        let serves = |name: &str, plain: bool| {
+            let is_one = |c: &Candidate| c.table.name == name && !(plain && c.caveat.is_some());
+            all.iter().all(|of_part| of_part.iter().any(is_one))
         };
-        let (subject, measure) = parts.first()?;
-        candidates(subject, measure.name)
-            .iter()
-            .filter(|c| self.is_recorded(c.table) && c.fits(&needed))
-            .map(|c| c.table)
-            .find(|table| parts.iter().all(|part| serves(part, table.name)))
+        let mut tables = all.first()?.iter();
+        let tables = tables
+            .by_ref()
+            .filter(|c| self.is_recorded(c.table) && c.fits(&needed));
+        let tables: Vec<&'static Table> = tables.map(|c| c.table).collect();
+        let find = |plain: bool| tables.iter().find(|table| serves(table.name, plain));
+        find(true).or_else(|| find(false)).copied()
     }
 
     /// Chooses the table for `measure` of `subject` with the named dimensions that `keep`

@@ -310,8 +310,10 @@ impl Beside {
             Source::By(text) => text,
         };
         let answer = ask(&text)?;
-        // Another table's events are others.
-        let same = answer.table == beside.table;
+        // Another source's events are others. What one source counts is the same in all its tables.
+        let source = |table: &str| catalog::table(table).map(|(_, t)| t.source);
+        let counted = missing.is_some() && source(answer.table) == source(beside.table);
+        let same = answer.table == beside.table || counted;
         let keys = answer.groups.iter().enumerate().filter(|_| same);
         let groups = keys.map(|(i, g)| (text_of(&g.key), i)).collect();
         Ok(Beside::Answer {

@@ -81,6 +81,7 @@ fn join(tallies: Vec<Tally>, frame: Frame, started: Nanos) -> Vec<Cells> {
     let cells = |threads| Cells {
         slots: slots.clone(),
         groups: join_groups(threads, &places),
+        uneven: false,
     };
     found.into_iter().map(cells).collect()
 }

@@ -9,6 +9,7 @@ mod events;
 mod frame;
 pub mod listing;
 mod numbers;
+mod overlay;
 mod samples;
 mod tree;
 mod words;
@@ -51,6 +52,8 @@ pub struct Cells<G = Points> {
     pub slots: Vec<Slot>,
     /// The groups, in order of appearance.
     pub groups: Vec<GroupCells<G>>,
+    /// Rows that end together are of different intervals.
+    pub(crate) uneven: bool,
 }
 
 /// Amounts of a group. Intervals without a row are absent.
@@ -67,6 +70,7 @@ impl<G> Default for Cells<G> {
         Cells {
             slots: vec![],
             groups: vec![],
+            uneven: false,
         }
     }
 }
@@ -287,6 +291,36 @@ fn gather<G: Gather>(
     under: Option<Under>,
     rules: &Rules,
 ) -> Result<Cells<G>, ReadError> {
+    let mut cells = gather_as(run, plan, under, rules, Split::ByTime)?;
+    let may_lie_over = !run.manifest.imported.is_empty() && plan.kind == Kind::Sum;
+    if may_lie_over && (cells.uneven || overlay::lie_over(&cells.slots)) {
+        // Which pieces are of the times asked for is looked at when there are pieces.
+        let all = ScanPlan {
+            times: Vec::new(),
+            ..plan.clone()
+        };
+        let rows = gather_as(run, &all, under, rules, Split::ByInterval)?;
+        if let Some(laid) = overlay::laid(rows, plan, &run.manifest, rules) {
+            cells = laid;
+        }
+    }
+    Ok(cells)
+}
+
+/// What is a slot: all rows that end at a time, or those of them that began together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Split {
+    ByTime,
+    ByInterval,
+}
+
+fn gather_as<G: Gather>(
+    run: &Run,
+    plan: &ScanPlan,
+    under: Option<Under>,
+    rules: &Rules,
+    split: Split,
+) -> Result<Cells<G>, ReadError> {
     let Some(table) = run.table(plan.table.name)? else {
         return Ok(Cells::default());
     };
@@ -304,7 +338,7 @@ fn gather<G: Gather>(
         .map_or(1, usize::from)
         .min(parts.len());
     if threads <= 1 {
-        return scan_parts(&table, &parts, plan, under, rules, &run.manifest);
+        return scan_parts(&table, &parts, plan, under, rules, &run.manifest, split);
     }
     let share = parts.len().div_ceil(threads);
     let (table, manifest) = (&table, &run.manifest);
@@ -312,7 +346,7 @@ fn gather<G: Gather>(
         let workers: Vec<_> = parts
             .chunks(share)
             .map(|chunk| {
-                scope.spawn(move || scan_parts(table, chunk, plan, under, rules, manifest))
+                scope.spawn(move || scan_parts(table, chunk, plan, under, rules, manifest, split))
             })
             .collect();
         workers
@@ -348,6 +382,7 @@ fn join<G: Gather>(cells: &mut Cells<G>, more: Cells<G>, rules: &Rules) {
         (Some(a), Some(b)) => a.time == b.time,
         _ => false,
     };
+    cells.uneven |= more.uneven;
     let offset = cells.slots.len() as u32 - u32::from(shared);
     cells
         .slots

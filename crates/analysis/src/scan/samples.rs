@@ -9,7 +9,7 @@ use run::{Manifest, Nanos};
 use super::amounts::Amounts;
 use super::tree::{Tree, UNKNOWN};
 use super::words::WordColumn;
-use super::{Cells, GroupCells, KeyValue, Slot, Under, passes, phase_at, phase_name};
+use super::{Cells, GroupCells, KeyValue, Slot, Split, Under, passes, phase_at, phase_name};
 use crate::gather::{At, Gather, Rules};
 use crate::plan::{Check, Key, ScanPlan, holds_number};
 
@@ -58,9 +58,11 @@ pub(super) fn scan_parts<G: Gather>(
     under: Option<Under>,
     rules: &Rules,
     manifest: &Manifest,
+    split: Split,
 ) -> Result<Cells<G>, ReadError> {
     let columns = columns(plan, under);
     let mut state = Scanner::new(plan, rules, manifest, &columns);
+    state.split = split;
     for part in parts {
         if plan.bounds.is_over() {
             break;
@@ -87,6 +89,8 @@ struct Scanner<'p, G> {
     by_columns: Vec<ByColumn>,
     test_columns: Vec<(usize, &'p Check)>,
     cells: Cells<G>,
+    split: Split,
+    is_imported: bool,
     current: Nanos,
     current_passes: bool,
     current_phase: u32,
@@ -153,6 +157,8 @@ impl<'p, G: Gather> Scanner<'p, G> {
                 .map(|(name, check)| (place(name), check))
                 .collect(),
             cells: Cells::default(),
+            split: Split::ByTime,
+            is_imported: !manifest.imported.is_empty(),
             current: Nanos::MIN,
             current_passes: false,
             current_phase: 0,
@@ -193,9 +199,23 @@ impl<'p, G: Gather> Scanner<'p, G> {
         let mut grouped: Option<(Range<usize>, u32)> = None;
         while row < batch.times.len() {
             let time = batch.times[row];
-            let end = row + equal(&batch.times[row..], time);
-            if time != self.current || self.cells.slots.is_empty() {
-                self.enter(time, batch.intervals[row]);
+            let mut end = row + equal(&batch.times[row..], time);
+            let interval = batch.intervals[row];
+            // What is recorded has the same for all.
+            let mut intervals = batch.intervals[row..end].iter();
+            if self.is_imported
+                && let Some(others) = intervals.position(|i| differ(*i, interval))
+            {
+                self.cells.uneven = true;
+                if self.split == Split::ByInterval {
+                    end = row + others;
+                }
+            }
+            let last = self.cells.slots.last();
+            let is_new = self.split == Split::ByInterval
+                && last.is_some_and(|last| differ(last.interval, interval));
+            if time != self.current || last.is_none() || is_new {
+                self.enter(time, interval, is_new);
             }
             if self.current_passes {
                 // Most samples have the same instances in the same order as the one before.
@@ -282,8 +302,8 @@ impl<'p, G: Gather> Scanner<'p, G> {
     }
 
     /// A new interval begins.
-    fn enter(&mut self, time: Nanos, interval: f64) {
-        if time == self.current && self.current_passes {
+    fn enter(&mut self, time: Nanos, interval: f64, is_new: bool) {
+        if time == self.current && self.current_passes && !is_new {
             return;
         }
         self.current = time;
@@ -369,6 +389,11 @@ impl<'p, G: Gather> Scanner<'p, G> {
         self.cells.groups.retain(|g| !g.amounts.is_empty());
         self.cells
     }
+}
+
+/// Whether two lengths of intervals are not the same.
+fn differ(a: f64, b: f64) -> bool {
+    (a - b).abs() > 1e-6 * b.abs()
 }
 
 /// How many of `times`, from the first, are `time`.

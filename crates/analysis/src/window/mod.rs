@@ -343,6 +343,7 @@ fn read(run: &Run, plan: &Plan, mut rules: Rules, cut: bool) -> Result<Pictured,
         Cells {
             groups,
             slots: cells.slots,
+            uneven: false,
         }
     } else {
         let cells = scan::sparse_totals(run, &plan.over, &rules)?;
@@ -368,7 +369,11 @@ fn by_interval(
     let groups = whole.groups.into_iter();
     let groups = groups.map(|g| totals_of(g, &whole.slots, &rules)).collect();
     let slots = whole.slots;
-    let cells = Cells { slots, groups };
+    let cells = Cells {
+        slots,
+        groups,
+        uneven: false,
+    };
     Ok(pictured(answer, plan, cells, &rules, &run.manifest))
 }
 

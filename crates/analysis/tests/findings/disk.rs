@@ -159,7 +159,7 @@ fn depth(s: &mut Script, full: f64, queue: f64, service: f64) {
     }
     s.row("disk_at_depth", &["sda", "disk"], &[whole(2.0), 1.0 - full]);
     s.row("disk_at_depth", &["sda", "disk"], &[0.0, 1.0]);
-    s.row("disk_io", &READ, &[1000.0, queue, service, 0.0, 0.0, 0.0]);
+    s.row("disk_io", &READ, &[1000.0, queue, service, 0.0, 0.0]);
     s.row("disk", &READ, &[1000.0, 4e6, 0.0, queue + service, 0.0]);
 }
 
@@ -252,7 +252,7 @@ pub(crate) const QUEUE_FULL: Cases = Cases {
                 s.manifest.every_seconds = 0.01;
                 s.at(0.01, 0.01);
                 s.row("disk_at_depth", &["sda", "disk"], &[32.0, 0.01]);
-                s.row("disk_io", &READ, &[1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+                s.row("disk_io", &READ, &[1.0, 1.0, 1.0, 0.0, 0.0]);
             },
         },
     ],
@@ -271,11 +271,47 @@ fn seeks(s: &mut Script, busy: f64, ios: f64, size: f64, random: f64, distance: 
                 s.row("disk_distance", &READ, &[lower, number, number * size]);
             }
         }
-        s.row("disk_io", &READ, &[ios, 0.0, busy, 0.0, 0.0, 2.0 * half]);
+        s.row("disk_io", &READ, &[ios, 0.0, busy, 0.0, 0.0]);
+        s.row("disk_pattern", &READ, &[2.0 * half, ios, bytes]);
         s.row("disk", &READ, &[ios, bytes, 0.0, busy, 0.0]);
         s.row("disk_device", &["sda", "disk"], &[busy, busy, 1.0]);
     }
 }
+
+/// Ten seconds of a disk of which so many I/Os of an operation fail in the fifth and the seventh.
+fn failing(s: &mut Script, [device, layer]: [&str; 2], op: &str, failed: f64) {
+    for n in 1..=10 {
+        s.at(f64::from(n), 1.0);
+        let errors = if n == 5 || n == 7 { failed } else { 0.0 };
+        let words = [device, layer, op];
+        s.row("disk_io", &words, &[100.0, 0.0, 0.1, errors, 0.0]);
+        s.row("disk", &words, &[100.0, 409_600.0, 0.0, 0.1, 0.0]);
+    }
+}
+
+pub(crate) const FAILED: Cases = Cases {
+    name: "failed",
+    fires: &[Fires {
+        what: "writes that there was no room for",
+        settings: NONE,
+        script: |s| failing(s, ["loop3", "stacked"], "write", 25.0),
+        says: &["loop3: 50 of 1.00k (5.00 %) writes failed."],
+        time: (4.0, 7.0),
+        expression: "disk.errors by op where device = loop3 and time in 4s..7s",
+    }],
+    silent: &[
+        Silent {
+            what: "nothing failed",
+            settings: NONE,
+            script: |s| failing(s, ["sda", "disk"], "write", 0.0),
+        },
+        Silent {
+            what: "a device that does not discard",
+            settings: NONE,
+            script: |s| failing(s, ["sda", "disk"], "discard", 25.0),
+        },
+    ],
+};
 
 pub(crate) const RANDOM: Cases = Cases {
     name: "random",

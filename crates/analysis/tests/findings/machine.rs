@@ -137,6 +137,18 @@ pub(crate) const RUN_QUEUE: Cases = Cases {
             settings: &[],
             script: |s| waits(s, 1.9, 0.45, 0.001),
         },
+        Silent {
+            what: "a group whose limit held it back while it waited",
+            settings: &[],
+            script: |s| {
+                waits(s, 0.5, 0.3, 0.01);
+                for n in 1..=10 {
+                    s.at(f64::from(n), 1.0);
+                    s.row("cpu_cgroup", &["/a+/b"], &[0.3, 70.0, 70.0, 3.0]);
+                    s.row("cgroup_throttle", &["/a+"], &[2.4, 10.0, 8.0, 1.5]);
+                }
+            },
+        },
     ],
 };
 

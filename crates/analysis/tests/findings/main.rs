@@ -17,6 +17,7 @@ use script::{Cases, Script, at, findings};
 const CASES: &[&Cases] = &[
     &bound::BOUND,
     &disk::LATENCY_BUBBLE,
+    &disk::FAILED,
     &disk::QUEUE_FULL,
     &disk::RANDOM,
     &files::FSYNC,
