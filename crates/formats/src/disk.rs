@@ -1,9 +1,5 @@
 //! What a name of a device says of it.
 
-use std::collections::{HashMap, HashSet};
-
-use crate::out::Out;
-
 /// The catalog's `layer` of a block device, as far as its name tells: `disk`, `partition`,
 /// `stacked` (made of other devices), `memory`, `path` (one of several to a disk), `remote` (a
 /// mounted directory of a server).
@@ -179,7 +175,7 @@ fn numbered(name: &[u8], prefix: &str) -> bool {
 }
 
 /// The disk of which Linux names a partition so: `sda1`, `vdb12`, `nvme0n1p2`, `mmcblk0p1`.
-fn disk_of_partition(name: &[u8]) -> Option<&[u8]> {
+pub(crate) fn disk_of_partition(name: &[u8]) -> Option<&[u8]> {
     let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     // With how many letters at most: `hdisk3` is a disk of AIX.
     let drivers = [("sd", 3), ("hd", 2), ("vd", 2), ("xvd", 2), ("dasd", 3)];
@@ -198,62 +194,6 @@ fn disk_of_partition(name: &[u8]) -> Option<&[u8]> {
     lettered.or_else(with_p)
 }
 
-/// The disks of a text that tells of whole ones and, if at all, of their partitions below them.
-///
-/// A guest of Xen may have a `xvda1` without a `xvda`, and somebody may have asked for `sda1` alone: a
-/// partition whose disk is not told is all there is of it, and counts as one.
-#[derive(Default)]
-pub(crate) struct Wholes {
-    disks: HashSet<Vec<u8>>,
-    /// Partitions, and whether their disk was told before they were first.
-    parts: HashMap<Vec<u8>, bool>,
-}
-
-impl Wholes {
-    /// The layer of a device whose name says `known`.
-    pub(crate) fn layer(
-        &mut self,
-        name: &[u8],
-        known: &'static str,
-        out: &mut Out,
-    ) -> &'static str {
-        match known {
-            "disk" if !self.disks.contains(name) => self.is_disk(name, out),
-            "partition" if !self.is_of_a_disk(name, out) => return "disk",
-            _ => {}
-        }
-        known
-    }
-
-    /// A disk is told for the first time.
-    fn is_disk(&mut self, name: &[u8], out: &mut Out) {
-        let mut alone = self.parts.iter().filter(|(_, with)| !**with);
-        if alone.any(|(part, _)| disk_of_partition(part) == Some(name)) {
-            out.note(
-                "a partition stands before its disk and counts as one, too: by device they are \
-                 right, added up they are not",
-            );
-        }
-        self.disks.insert(name.to_vec());
-    }
-
-    /// Whether the disk of a partition is told; of names that do not tell their disk it may be.
-    fn is_of_a_disk(&mut self, name: &[u8], out: &mut Out) -> bool {
-        if let Some(with) = self.parts.get(name) {
-            return *with;
-        }
-        let with = disk_of_partition(name).is_none_or(|disk| self.disks.contains(disk));
-        if !with {
-            out.note(
-                "partitions whose disk is not in the text count as disks, as `xvda1` of a guest \
-                 of Xen",
-            );
-        }
-        self.parts.insert(name.to_vec(), with);
-        with
-    }
-}
-
 /// `ada0p2`, `da0s1a`, `disk0s2`.
 fn partition_of_bsd(name: &[u8]) -> bool {
     let disks = ["ada", "ad", "da", "nvd", "nda", "vtbd", "mmcsd", "disk"];
@@ -267,30 +207,7 @@ fn partition_of_bsd(name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Wholes, layer, layer_of_cut, layer_of_own};
-    use crate::out::Out;
-    use crate::time::Options;
-
-    #[test]
-    fn partitions_without_their_disk_count_as_disks() {
-        let mut out = Out::new("iostat", Options::default());
-        let mut wholes = Wholes::default();
-        let mut of =
-            |name: &str, out: &mut Out| wholes.layer(name.as_bytes(), layer(name.as_bytes()), out);
-        for (name, wanted, notes) in [
-            ("sda", "disk", 0),
-            ("sda1", "partition", 0),
-            ("c0t0d0s2", "partition", 0),
-            ("dm-0", "stacked", 0),
-            ("xvda1", "disk", 1),
-            // What was told of it is written: it stays what it was, and that is said.
-            ("xvda", "disk", 2),
-            ("xvda1", "disk", 2),
-        ] {
-            assert_eq!(of(name, &mut out), wanted, "{name}");
-            assert_eq!(out.notes().count(), notes, "{name}");
-        }
-    }
+    use super::{layer, layer_of_cut, layer_of_own};
 
     #[test]
     fn disks_of_own_tables_have_any_name() {

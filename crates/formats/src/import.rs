@@ -2,6 +2,7 @@
 
 use run::{Nanos, Sink};
 
+use crate::above::Above;
 use crate::around::is_around;
 use crate::lines::{LONGEST, clean, is_text, without_mark, without_returns};
 use crate::others::{Beside, Held, Others, Owner};
@@ -52,6 +53,8 @@ pub struct Import {
     /// The line above is one that the tool printed.
     below: bool,
     prefix: Prefix,
+    /// The last line before any that was understood.
+    above: Above,
     /// Lines of other tools are among those of the format.
     others: Option<Others>,
     /// The times of the prefix are those of samples.
@@ -109,6 +112,7 @@ impl Import {
             page: head.page(),
             below: false,
             prefix,
+            above: Above::default(),
             others,
             rest: Vec::new(),
             rest_came: None,
@@ -292,6 +296,9 @@ impl Import {
         } else {
             Line::Unknown
         };
+        if self.report.data == 0 {
+            self.out.begins_within(self.above.is_like(line));
+        }
         if !is_heading && !overlong && (!self.out.endless || self.parser.sees_cut(line)) {
             seen = self.parser.line(line, &mut self.out);
             if seen == Line::Unknown
@@ -338,6 +345,9 @@ impl Import {
             Line::Unknown => {
                 if !self.out.endless {
                     self.parser.lost(line, &mut self.out);
+                }
+                if self.report.data == 0 {
+                    self.above.lost(line);
                 }
                 self.not_understood(line);
             }
@@ -397,6 +407,18 @@ impl Import {
     /// When the first interval started and the last ended, so far.
     pub fn span(&self) -> Option<(Nanos, Nanos)> {
         self.out.span()
+    }
+
+    /// What was read, of an input that was refused in the middle.
+    pub fn so_far(&self) -> Report {
+        Report {
+            samples: self.out.ended(),
+            since_boot: self.out.since_boot_samples(),
+            span: self.out.span(),
+            by_arrival: self.out.is_by_arrival(),
+            notes: self.out.notes().cloned().collect(),
+            ..self.report.clone()
+        }
     }
 
     /// The input is over. Rows that were held back are among [`Import::rows`] then.

@@ -5,6 +5,7 @@
 //! [`Import`] cuts a stream into lines, has the parser read them and accounts for each; the
 //! parser's rows go through [`Out`], which finds their times and true intervals.
 
+mod above;
 mod around;
 mod counters;
 mod cpu;

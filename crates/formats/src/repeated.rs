@@ -77,6 +77,16 @@ impl Repeated {
         self.seen.contains(name)
     }
 
+    /// Whether none came yet.
+    pub(crate) fn is_none(&self) -> bool {
+        self.reports == 0
+    }
+
+    /// Whether this is the report behind the first.
+    pub(crate) fn is_second(&self) -> bool {
+        self.reports == 2
+    }
+
     /// Whether this is the first report.
     pub(crate) fn is_first(&self) -> bool {
         self.reports == 1

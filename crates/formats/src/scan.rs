@@ -3,9 +3,10 @@
 //! The blanks of the first 64 bytes are found at once as bits of a word; between them stands a
 //! number of digits, perhaps with one decimal, whose bytes are made a number by three
 //! multiplications. All else (signs, commas, more decimals, tabs) goes the way of
-//! [`crate::number::number`], with the same result.
+//! [`crate::number::number`], with the same result: but for `2,232` in a line that shows elsewhere that its
+//! commas are decimal.
 
-use crate::number::number;
+use crate::number::{decimal, number};
 
 /// More numbers than any line has that is read this way.
 pub(crate) const MOST: usize = 24;
@@ -101,13 +102,32 @@ fn slow(line: &[u8], at: usize, count: usize, values: &mut [f64]) -> (usize, usi
         let rest = &line[at.min(line.len())..];
         let end = rest.iter().position(u8::is_ascii_whitespace);
         let end = end.unwrap_or(rest.len());
-        let Some(value) = number(&rest[..end]) else {
+        let text = &rest[..end];
+        let has_decimal = text.contains(&b',') && has_decimal_commas(line);
+        let value = if has_decimal {
+            decimal(text)
+        } else {
+            number(text)
+        };
+        let Some(value) = value else {
             return (i, at);
         };
         *place = value;
         at = after_blanks(line, at + end);
     }
     (values.len(), at)
+}
+
+/// Whether a field has a comma that separates no thousands: `0,3`, `12,75`, `0,031`.
+fn has_decimal_commas(line: &[u8]) -> bool {
+    crate::fields(line).any(|field| {
+        let mut parts = field.split(|b| *b == b',');
+        let (Some(whole), Some(behind), None) = (parts.next(), parts.next(), parts.next()) else {
+            return false;
+        };
+        let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+        digits(whole) && digits(behind) && (behind.len() < 3 || whole == b"0")
+    })
 }
 
 fn after_blanks(line: &[u8], at: usize) -> usize {
@@ -189,6 +209,22 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_comma_is_decimal_where_another_is() {
+        let of = |line: &str| {
+            let mut values = [0.0; 4];
+            let (count, _) = numbers(line.as_bytes(), &mut values);
+            values[..count].to_vec()
+        };
+        assert_eq!(
+            of("100,3 1012,7 1,031 2,232"),
+            [100.3, 1012.7, 1.031, 2.232]
+        );
+        assert_eq!(of("0,031 2,232"), [0.031, 2.232]);
+        assert_eq!(of("1,234 12 3 4"), [1234.0, 12.0, 3.0, 4.0]);
+        assert_eq!(of("1,234.5 0.3"), [1234.5, 0.3]);
     }
 
     #[test]

@@ -109,6 +109,10 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
 /// The time that these words tell, and no more than that.
 fn of_parts(parts: &[&[u8]], options: &Options) -> Result<Option<Stamp>, Refused> {
     match *parts {
+        // What `uptime` prints, whose loads a script wants to see beside.
+        [time, b"up", .., b"average:", _, _, _] => Ok(time_of_day(time, None)
+            .filter(|_| time.split(|b| *b == b':').count() == 3)
+            .map(Stamp::Clock)),
         [one] => match epoch(one) {
             Some(stamp) => Ok(Some(stamp)),
             None => one_word(one, options),
@@ -167,12 +171,16 @@ pub(crate) fn epoch(text: &[u8]) -> Option<Stamp> {
     ))
 }
 
-/// `2026-11-22T02:44:43+00:00`, `2026/11/22.02:44:43`, `02:44:43`, `20261122_024443`.
+/// `2026-11-22T02:44:43+00:00`, `2026/11/22.02:44:43`, `02:44:43`, `20261122_024443`, `20261122024443`.
 fn one_word(text: &[u8], options: &Options) -> Result<Option<Stamp>, Refused> {
     let between = |at: usize| matches!(text.get(at), Some(b'.' | b'-'));
     let tenth = (text.len() == 19 && between(10)).then_some(10);
+    let eighth = (text.len() == 15 && between(8)).then_some(8);
     let marked = text.iter().position(|b| matches!(b, b'T' | b'_'));
-    if let Some(at) = marked.or(tenth) {
+    if text.len() == 14 && text.iter().all(u8::is_ascii_digit) {
+        return with_date(&text[..8], &text[8..], None, None, options);
+    }
+    if let Some(at) = marked.or(tenth).or(eighth) {
         let (day, time) = (&text[..at], &text[at + 1..]);
         return with_date(day, time, None, None, options);
     }
@@ -204,12 +212,22 @@ fn with_date(
     let Some(time) = clock(time, half) else {
         return Ok(None);
     };
-    let day = match compact_date(day) {
+    let day = match compact_date(day).or_else(|| dashed_date(day)) {
         Some(day) => Some(day),
         None => date(day, options)?,
     };
     let Some(day) = day else { return Ok(None) };
     Ok(Some(stamp(day.to_datetime(time), east)))
+}
+
+/// `22-Nov-2026`.
+fn dashed_date(text: &[u8]) -> Option<Date> {
+    let mut parts = text.split(|b| *b == b'-');
+    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let year = i16::try_from(number::whole(year).filter(|y| *y >= 1000)?).ok()?;
+    let day = i8::try_from(number::whole(day)?).ok()?;
+    let date = Date::new(year, month_named(month)?, day).ok()?;
+    parts.next().is_none().then_some(date)
 }
 
 /// `20261122`.

@@ -73,8 +73,7 @@ pub enum Stamp {
     Epoch(Nanos),
     /// Date and time of day, in the zone of the options.
     Civil(DateTime),
-    /// Date and time of day, so many seconds before UTC's: `-8 h` is 28800... as printed,
-    /// east of Greenwich is positive.
+    /// Date and time of day in a zone so many seconds east of Greenwich: `-0800` is -28800.
     Zoned(DateTime, i32),
     /// A time of day; its date is the banner's, or the day after where it went back.
     Clock(Time),

@@ -63,8 +63,16 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     let first = manifest_of(wanted, &format, &empty, &mut import);
     let mut writer = Writer::create(&wanted.output, &first).map_err(Failure::input)?;
     let result = grow(wanted, &mut import, &mut from, &mut writer, &format);
+    let mut told = Told::default();
     let report = match result.and_then(|()| import.finish()) {
         Ok(report) => report,
+        // What came cannot be had again.
+        Err(why) if import.so_far().samples > 0 && !wanted.strict => {
+            told.problems.push(format!(
+                "stdin: {why}\n(what came before that is kept; what follows is not read)"
+            ));
+            import.so_far()
+        }
         Err(why) => {
             writer.abandon();
             return Err(refused(why));
@@ -73,7 +81,6 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     append(&mut import, &mut writer);
     let mut manifest = manifest_of(wanted, &format, &report, &mut import);
     manifest.ended = report.span.map(|(_, to)| to);
-    let mut told = Told::default();
     // Who interrupts it knows that it ends early.
     if cut.is_cut() && !interrupted.load(Ordering::Relaxed) {
         told.problems.push(report::cut_off("stdin"));
@@ -195,7 +202,7 @@ fn not_of_a_pipe(head: &[u8]) -> Option<&'static str> {
         )
     } else if kind(head).is_some() {
         Some(
-            "only its own tool reads it (sadf, pmrep), and not from a pipe\n\
+            "only its own tool reads it (sadf, atop, pmrep), and not from a pipe\n\
              hint: give the file: sonde import NAME",
         )
     } else {

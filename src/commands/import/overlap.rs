@@ -28,7 +28,7 @@ pub(super) struct Better {
 
 /// When a row's interval begins and ends.
 fn span_of(time: Nanos, length: f64) -> (Nanos, Nanos) {
-    (time - (length * 1e9).round() as Nanos, time)
+    (time.saturating_sub((length * 1e9).round() as Nanos), time)
 }
 
 /// The time that two have together with what is between.

@@ -160,6 +160,7 @@ pub(super) fn imported(
         file: name.to_owned(),
         format: format.to_owned(),
         host: report.host.clone(),
+        processors: report.processors,
         times: times.to_owned(),
         samples: report.samples,
         lines: report.data,

@@ -6,8 +6,9 @@
 //! alone, or not at all.
 
 use run::Nanos;
+use run::rows::TableId;
 
-use super::{Out, Sample};
+use super::{Out, OwnRows, Sample};
 use crate::time::Refused;
 
 /// When a line or a report came.
@@ -215,7 +216,7 @@ impl Out {
         {
             let (sample, rows) = self.held.remove(0);
             self.held_rows.fill(0);
-            self.place(&sample, 0.0, &rows);
+            self.place(&sample, 0.0, Some(&rows));
             self.hand_out();
         }
     }
@@ -236,26 +237,26 @@ impl Out {
         self.hand_out();
     }
 
-    fn place_came(&mut self, mut sample: Sample, interval: f64, rows: &[usize]) {
+    fn place_came(&mut self, mut sample: Sample, interval: f64, rows: &[(TableId, usize)]) {
         sample.stamp = sample.came.map(|c| c.at);
         self.arrivals.used = true;
-        self.place(&sample, interval, rows);
+        self.place(&sample, interval, Some(rows));
     }
 
     /// The next reports that wait are left out: how long their intervals are is not known.
-    fn leave_out(&mut self, late: &[(Sample, Vec<usize>)]) {
+    fn leave_out(&mut self, late: &[(Sample, OwnRows)]) {
         self.arrivals.left_out += late.len() as u64;
         let mut counts = vec![0; self.placed.len()];
         for (_, rows) in late {
-            for (count, rows) in counts.iter_mut().zip(rows) {
-                *count += rows;
+            for (table, rows) in rows {
+                counts[usize::from(table.0)] += rows;
             }
         }
         self.drop_rows(&counts);
     }
 
     fn refuse_arrivals(&mut self) {
-        let alone = |(sample, _): &(Sample, Vec<usize>)| sample.came.is_some_and(|c| c.alone);
+        let alone = |(sample, _): &(Sample, OwnRows)| sample.came.is_some_and(|c| c.alone);
         let (why, or) = if self.held.iter().all(alone) {
             ("its reports came at uneven times", "")
         } else {

@@ -13,6 +13,7 @@ mod samples;
 mod shape;
 mod spread;
 mod times;
+mod wholes;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
@@ -31,6 +32,7 @@ use listed::Listed;
 use order::Order;
 use rounded::Rounded;
 pub use shape::Shape;
+use wholes::Wholes;
 
 /// A gap of more than this many intervals is no interval, where the text says how long they
 /// are.
@@ -100,6 +102,10 @@ enum HandingOut {
 pub const NO_PROCESSORS: &str = "the text does not tell how many processors there were: \
     `cpu.time` is that of a mean one; --processors N says it";
 
+/// How many rows of each table are a sample's, of those that have some: many samples may wait, and there are
+/// more tables than any text fills.
+type OwnRows = Vec<(TableId, usize)>;
+
 /// Takes what a parser reads.
 pub struct Out {
     options: Options,
@@ -111,8 +117,8 @@ pub struct Out {
     now: Sink,
     /// Tables that have rows in `now`.
     filled: Vec<TableId>,
-    /// Those rows before: the sample, and how many rows of each table are its.
-    held: Vec<(Sample, Vec<usize>)>,
+    /// Those rows before: the sample, and its rows.
+    held: Vec<(Sample, OwnRows)>,
     /// Rows of each table that are of those.
     held_rows: Vec<usize>,
     /// The shortest interval between two stamps.
@@ -125,6 +131,7 @@ pub struct Out {
     /// Rows of the present sample.
     own_rows: usize,
     listed: Listed,
+    wholes: Wholes,
     order: Order,
     /// Samples with a time that were lost with it, since the last one.
     missing: u32,
@@ -210,6 +217,7 @@ impl Out {
             sample: None,
             own_rows: 0,
             listed: Listed::new(),
+            wholes: Wholes::default(),
             order: Order::default(),
             missing: 0,
             before: None,

@@ -1,6 +1,8 @@
 //! Outputs that stand above one another in one file: a second copy of the first, or the next run of
 //! the tool.
 
+use std::collections::BTreeMap;
+
 use run::Nanos;
 
 use super::{GAP, Out, Sample, Since};
@@ -10,6 +12,29 @@ use crate::time::{Refused, Stamp};
 /// or the tool was stopped meanwhile.
 const PAUSE: f64 = 2.0 * GAP;
 const LONG_PAUSE: f64 = 10.0;
+
+/// Times that outputs above tell of: from when to when, none of which meets another.
+///
+/// A text whose reports stand newest first begins another output with each.
+#[derive(Debug, Default)]
+struct Spans(BTreeMap<Nanos, Nanos>);
+
+impl Spans {
+    fn add(&mut self, mut from: Nanos, mut to: Nanos) {
+        while let Some((&a, &b)) = self.0.range(..=to).next_back()
+            && b >= from
+        {
+            self.0.remove(&a);
+            (from, to) = (from.min(a), to.max(b));
+        }
+        self.0.insert(from, to);
+    }
+
+    fn contain(&self, now: Nanos) -> bool {
+        let last = self.0.range(..=now).next_back();
+        last.is_some_and(|(_, to)| now <= *to)
+    }
+}
 
 /// What is known of the order of reports.
 #[derive(Debug, Default)]
@@ -22,7 +47,9 @@ pub(super) struct Order {
     from: Option<Nanos>,
     /// When the last report ended.
     last: Option<Nanos>,
-    above: Vec<(Nanos, Nanos)>,
+    above: Spans,
+    /// Rows of a report whose header was lost stand above the first that is understood.
+    pub(super) begins_within: bool,
     /// The first report was a mean since boot.
     begins_since_boot: bool,
     /// An output above told of the present report's time.
@@ -58,11 +85,11 @@ impl Order {
     fn goes_on(&mut self, before: Option<Nanos>, now: Nanos) {
         if let Some(before) = before.filter(|before| now < *before) {
             let from = self.from.unwrap_or(before);
-            self.above.push((from, before));
+            self.above.add(from, before);
             self.from = Some(now);
         }
         self.from.get_or_insert(now);
-        self.told = self.above.iter().any(|(a, b)| (*a..=*b).contains(&now));
+        self.told = self.above.contain(now);
     }
 
     /// Whether the present report is told twice, which is over then.
@@ -217,5 +244,21 @@ impl Out {
                 if left_out == 1 { "" } else { "s" },
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spans;
+
+    #[test]
+    fn spans_that_meet_are_one() {
+        let mut spans = Spans::default();
+        for (from, to) in [(10, 20), (40, 50), (60, 60), (15, 45)] {
+            spans.add(from, to);
+        }
+        assert_eq!(Vec::from_iter(&spans.0), [(&10, &50), (&60, &60)]);
+        let inside: Vec<i64> = (0..70).step_by(5).filter(|t| spans.contain(*t)).collect();
+        assert_eq!(inside, [10, 15, 20, 25, 30, 35, 40, 45, 50, 60]);
     }
 }

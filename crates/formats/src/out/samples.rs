@@ -46,8 +46,21 @@ impl Out {
         }
     }
 
-    /// The present sample is a mean since the machine was started.
+    /// Whether rows of a report whose header was lost stand above the first line that is understood.
+    pub(crate) fn begins_within(&mut self, is_so: bool) {
+        self.order.begins_within = is_so;
+    }
+
+    /// The present sample is a mean since the machine was started; the first is none where rows of
+    /// another stand above it.
     pub fn since_boot(&mut self) {
+        if self.order.begins_within && self.samples() == 1 {
+            self.note(
+                "the text begins within a report: the first whole one is of an interval, and no mean \
+                 since boot",
+            );
+            return;
+        }
         if let Some(sample) = &mut self.sample {
             sample.since_boot = true;
         }

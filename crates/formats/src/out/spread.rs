@@ -2,7 +2,12 @@
 
 use run::grid;
 
-/// The buckets of the grid in `[from, to)`, with the share of that range in each.
+/// What is less than this part of a range is one cell: a range of all that a number can be had thousands
+/// of them.
+const LEAST_SHARE: u64 = 1024;
+
+/// The buckets of the grid in `[from, to)`, with the share of that range in each. What is next to the lower
+/// end, seen from the upper one, is one cell.
 pub(super) fn spread(from: f64, to: f64, unit: run::Unit) -> Vec<(f64, f64)> {
     if to <= from {
         return vec![(grid::floor(from, unit), 1.0)];
@@ -41,5 +46,14 @@ pub(super) fn spread(from: f64, to: f64, unit: run::Unit) -> Vec<(f64, f64)> {
     if first == last {
         return vec![(grid::lower(first) as f64 / per_unit, 1.0)];
     }
-    (first..=last).map(cell).collect()
+    // The lowest cells together, where there are many.
+    let near = grid::index(low.saturating_add((high - low) / LEAST_SHARE)).max(first);
+    let beginning = (near > first).then(|| {
+        let (value, _) = cell(first);
+        (value, (grid::lower(near) - low) as f64 / width)
+    });
+    beginning
+        .into_iter()
+        .chain((near..=last).map(cell))
+        .collect()
 }

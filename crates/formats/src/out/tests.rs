@@ -13,6 +13,8 @@ fn a_wide_bucket_is_spread_and_stays_whole() {
         (-8.0, -4.0, Unit::Count),
         (-3.0, 5.0, Unit::Count),
         (1.0, 1.0, Unit::Count),
+        (0.0, 9e18, Unit::Count),
+        (0.0, 0.002, Unit::Seconds),
     ] {
         let cells = spread(from, to, unit);
         let whole: f64 = cells.iter().map(|c| c.1).sum();
@@ -24,6 +26,9 @@ fn a_wide_bucket_is_spread_and_stays_whole() {
         }
     }
     assert_eq!(spread(64e-6, 128e-6, Unit::Seconds).len(), 64);
+    // All numbers that there are: the lowest of them are one cell.
+    let cells = spread(0.0, 2f64.powi(63), Unit::Count);
+    assert!(cells.len() <= 10 * 64 + 2, "{}", cells.len());
 }
 
 fn rows(out: &mut Out, name: &str) -> Vec<(Nanos, f64, Vec<f64>)> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use run::rows::TableId;
 use run::{Nanos, Sink};
 
-use super::{BACK, GAP, MOST_HELD, Out, Sample, Since, Start, catalog_tables};
+use super::{BACK, GAP, MOST_HELD, Out, OwnRows, Sample, Since, Start, catalog_tables};
 use crate::time::Refused;
 
 /// Reports that were written less apart, in nanoseconds, waited in a pipe.
@@ -42,7 +42,7 @@ impl Out {
             Some(interval) => {
                 // Those before had to wait for it.
                 self.settle(Some(interval));
-                self.place(&sample, interval, &[]);
+                self.place(&sample, interval, None);
                 self.hand_out();
             }
             None => {
@@ -62,9 +62,9 @@ impl Out {
             let all = self.now.rows(table).len();
             let own = all - *before;
             *before = all;
-            own
+            (table, own)
         };
-        let rows = waiting.map(own).collect();
+        let rows = waiting.map(own).filter(|(_, own)| *own > 0).collect();
         self.held.push((sample, rows));
         if self.held.len() >= MOST_HELD {
             self.settle(None);
@@ -178,23 +178,23 @@ impl Out {
                 Some(rounded) => self.length_of_rounded(rounded, interval),
                 None => known.unwrap_or_default(),
             };
-            self.place(&sample, length, &rows);
+            self.place(&sample, length, Some(&rows));
         }
         self.hand_out();
     }
 
     /// Places samples of which none tells its interval: each is of the time since the one above it,
     /// the first as long as the next.
-    fn place_between(&mut self, held: Vec<(Sample, Vec<usize>)>) {
+    fn place_between(&mut self, held: Vec<(Sample, OwnRows)>) {
         let stamps: Vec<Nanos> = held.iter().filter_map(|(s, _)| s.stamp).collect();
         for (at, (sample, rows)) in held.into_iter().enumerate() {
             let at = at.max(1);
             let length = if sample.since_boot {
                 0.0
             } else {
-                (stamps[at] - stamps[at - 1]) as f64 / 1e9
+                stamps[at].saturating_sub(stamps[at - 1]) as f64 / 1e9
             };
-            self.place(&sample, length, &rows);
+            self.place(&sample, length, Some(&rows));
         }
         self.hand_out();
     }
@@ -258,10 +258,15 @@ impl Out {
         }
     }
 
-    /// Gives the rows of a sample their times and makes amounts of its rates: of the next `rows` of
-    /// each table, or of all. They are to be handed out then: those of many samples at once, for
+    /// Gives the rows of a sample their times and makes amounts of its rates: of so many as `rows` says
+    /// that come next, or of all. They are to be handed out then: those of many samples at once, for
     /// each time all that wait behind them are moved.
-    pub(super) fn place(&mut self, sample: &Sample, interval: f64, rows: &[usize]) {
+    pub(super) fn place(
+        &mut self,
+        sample: &Sample,
+        interval: f64,
+        rows: Option<&[(TableId, usize)]>,
+    ) {
         let length = (interval * 1e9).round() as Nanos;
         let end = self.end_of(sample, interval);
         self.since = match sample.stamp {
@@ -287,7 +292,11 @@ impl Out {
         }
         for at in 0..self.filled.len() {
             let table = self.filled[at];
-            let rows = rows.get(usize::from(table.0)).copied();
+            let own = |rows: &[(TableId, usize)]| {
+                let found = rows.iter().find(|(of, _)| *of == table);
+                found.map_or(0, |(_, count)| *count)
+            };
+            let rows = rows.map(own);
             self.place_rows(table, rows, end, interval);
         }
     }
@@ -365,7 +374,7 @@ impl Out {
 }
 
 /// Whether they are samples of which nothing tells where they start, one after the other.
-fn is_of_moments(held: &[(Sample, Vec<usize>)]) -> bool {
+fn is_of_moments(held: &[(Sample, OwnRows)]) -> bool {
     held.len() > 1
         && held[1..].iter().all(|(s, _)| s.start == Start::Unknown)
         && held.is_sorted_by(|(a, _), (b, _)| a.stamp.is_some() && a.stamp < b.stamp)

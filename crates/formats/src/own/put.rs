@@ -74,7 +74,11 @@ fn put_group(
         match source {
             Source::Fixed(text) => out.word(text.as_bytes()),
             Source::Column(at) => out.word(row.text(*at)),
-            Source::DiskLayer(at) => out.word(disk::layer_of_own(row.text(*at)).as_bytes()),
+            Source::DiskLayer(at) => {
+                let name = row.text(*at);
+                let layer = out.disk_layer_of(name, disk::layer_of_own(name));
+                out.word(layer.as_bytes())
+            }
             Source::NetLayer(at) => out.word(net::layer(row.text(*at)).as_bytes()),
         }
     };

@@ -40,8 +40,9 @@ struct Filebench {
     /// Seconds that the run took.
     took: Option<f64>,
     begun: bool,
-    /// Rows that wait for the summary to tell how long it ran, with their numbers.
-    waiting: Vec<(u64, String)>,
+    /// Rows that wait for the summary, which tells how long it ran and what is no operation, with the
+    /// numbers of their lines.
+    waiting: Vec<(u64, Row)>,
 }
 
 /// The note on a length that is told by nothing else.
@@ -58,56 +59,47 @@ impl Filebench {
         }
     }
 
-    /// A row that tells neither how many operations there were nor, without `Run took`, how long they
-    /// took: of old versions the summary does.
-    fn has_to_wait(&self, text: &str) -> bool {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let has = |unit: &str| {
-            let mut units = words.iter().filter_map(|w| w.strip_suffix(unit));
-            units.any(|n| decimal(n.as_bytes()).is_some())
-        };
-        self.took.is_none() && words.len() > 2 && has("ops/s") && has("mb/s") && !has("ops")
-    }
-
     /// Rows that no summary follows.
     fn give_up(&mut self, out: &mut Out) {
-        for (line, text) in self.waiting.drain(..) {
-            out.not_understood(line, &text);
+        let rows = std::mem::take(&mut self.waiting);
+        self.put(rows, None, out);
+    }
+
+    /// The rows of a run, and what its summary says of them.
+    fn put(&mut self, rows: Vec<(u64, Row)>, summary: Option<&Summary>, out: &mut Out) {
+        let told = summary.and_then(|s| s.value("ops"));
+        let others = others(&rows, told);
+        // Where most took no time that can be told, the mean of the rest would be that of all.
+        let total = |short: bool| -> f64 {
+            let rows = rows.iter().filter(|(_, r)| !short || r.each == Some(0.0));
+            rows.filter_map(|(_, r)| r.counted).sum()
+        };
+        let untold = 2.0 * total(true) > total(false);
+        for ((line, row), is_other) in rows.into_iter().zip(others) {
+            if is_other {
+                out.note(
+                    "what moves nothing (finish, limit, wait) is no operation: filebench's IO Summary \
+                     leaves it out",
+                );
+            } else if self.row(&row, untold, out).is_none() {
+                out.not_understood(line, &row.text);
+            }
         }
     }
 
-    /// `readfile1  5543ops  554ops/s  69.2mb/s  0.1ms/op [0.00ms - 5.51ms]`; before 1.4.9
-    /// without the first number.
-    fn row(&mut self, text: &str, out: &mut Out) -> Option<()> {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let [name, rest @ ..] = &words[..] else {
-            return None;
-        };
-        let counted = match rest.first()?.strip_suffix("ops") {
-            Some(ops) => Some(decimal(ops.as_bytes())?),
-            None => None,
-        };
-        let with = |unit: &str| {
-            rest.iter()
-                .find_map(|w| decimal(w.strip_suffix(unit)?.as_bytes()))
-        };
-        let per_second = with("ops/s")?;
-        let mib = with("mb/s")?;
-        let each = rest
-            .iter()
-            .find_map(|w| seconds_decimal(w.strip_suffix("/op")?.as_bytes()));
-        let each = not_rounded_away(each, out);
-        let took = match (self.took, counted) {
+    fn row(&mut self, row: &Row, untold: bool, out: &mut Out) -> Option<()> {
+        let each = not_rounded_away(row.each, out).filter(|_| !untold);
+        let took = match (self.took, row.counted) {
             (Some(took), _) => took,
-            (None, Some(ops)) if per_second > 0.0 => {
+            (None, Some(ops)) if row.per_second > 0.0 => {
                 out.note(BY_RATE);
-                ops / per_second
+                ops / row.per_second
             }
             (None, _) => return None,
         };
-        let ops = counted.unwrap_or_else(|| {
+        let ops = row.counted.unwrap_or_else(|| {
             out.note("this filebench counts no operations: they are as precise as their rate");
-            per_second * took
+            row.per_second * took
         });
         if !self.begun {
             out.sample();
@@ -116,13 +108,14 @@ impl Filebench {
         }
         let done = Done {
             ops,
-            bytes: mib * 1_048_576.0 * took,
+            bytes: row.mib * 1_048_576.0 * took,
             time: each.unwrap_or(f64::NAN) * ops,
             ..UNKNOWN
         };
-        self.work.amounts(out, [b"", name.as_bytes(), b""], done);
-        let instance = out.word(name.as_bytes());
-        if let Some((_, range)) = text.split_once('[') {
+        let name = row.name().as_bytes();
+        self.work.amounts(out, [b"", name, b""], done);
+        let instance = out.word(name);
+        if let Some((_, range)) = row.text.split_once('[') {
             let ends = range
                 .trim_end_matches(']')
                 .split(" - ")
@@ -131,10 +124,7 @@ impl Filebench {
                 out.other(column, "s", instance, value.unwrap_or(f64::NAN));
             }
         }
-        if let Some(cpu) = rest
-            .iter()
-            .find_map(|w| decimal(w.strip_suffix("us/op-cpu")?.as_bytes()))
-        {
+        if let Some(cpu) = row.cpu {
             out.other("cpu", "us/op", instance, cpu);
         }
         Some(())
@@ -146,15 +136,12 @@ impl Filebench {
         let summary = Summary::of(text)?;
         let told = summary.value("ops").zip(summary.value("ops/s"));
         let told = told.filter(|(_, rate)| *rate > 0.0).map(|(n, r)| n / r);
-        if told.is_some() && !self.waiting.is_empty() {
+        let rows = std::mem::take(&mut self.waiting);
+        if self.took.is_none() && told.is_some() && rows.iter().any(|(_, r)| r.counted.is_none()) {
             out.note(BY_RATE);
             self.took = told;
-            for (line, text) in std::mem::take(&mut self.waiting) {
-                if self.row(&text, out).is_none() {
-                    out.not_understood(line, &text);
-                }
-            }
         }
+        self.put(rows, Some(&summary), out);
         if !self.begun {
             let took = self.took.or(told)?;
             out.sample();
@@ -176,6 +163,102 @@ impl Filebench {
         }
         Some(())
     }
+}
+
+/// `readfile1  5543ops  554ops/s  69.2mb/s  0.1ms/op [0.00ms - 5.51ms]`; before 1.4.9 without the first
+/// number.
+#[derive(Debug)]
+struct Row {
+    text: String,
+    counted: Option<f64>,
+    per_second: f64,
+    mib: f64,
+    /// Seconds an operation.
+    each: Option<f64>,
+    /// Microseconds of a processor an operation.
+    cpu: Option<f64>,
+}
+
+impl Row {
+    fn of(text: &str) -> Option<Row> {
+        let mut words = text.split_whitespace();
+        let _name = words.next()?;
+        let rest: Vec<&str> = words.collect();
+        let counted = match rest.first()?.strip_suffix("ops") {
+            Some(ops) => Some(decimal(ops.as_bytes())?),
+            None => None,
+        };
+        let with = |unit: &str| {
+            rest.iter()
+                .find_map(|w| decimal(w.strip_suffix(unit)?.as_bytes()))
+        };
+        let each = rest
+            .iter()
+            .find_map(|w| seconds_decimal(w.strip_suffix("/op")?.as_bytes()));
+        Some(Row {
+            text: text.to_owned(),
+            counted,
+            per_second: with("ops/s")?,
+            mib: with("mb/s")?,
+            each,
+            cpu: with("us/op-cpu"),
+        })
+    }
+
+    fn name(&self) -> &str {
+        self.text.split_whitespace().next().unwrap_or_default()
+    }
+
+    /// Whether it is named as filebench's personalities name what waits, limits or ends a run, and no I/O.
+    fn is_named_so(&self) -> bool {
+        let name = self.name().to_ascii_lowercase();
+        let parts = [
+            "finish", "limit", "wait", "block", "sem", "hog", "delay", "think", "post", "event",
+        ];
+        parts.iter().any(|part| name.contains(part))
+    }
+}
+
+/// More rows that move nothing are not tried in all ways.
+const MOST_TRIED: usize = 12;
+
+/// Which of the rows are no operations: without those that move nothing, and best without such as are
+/// named so, their sum is the `told` one.
+fn others(rows: &[(u64, Row)], told: Option<f64>) -> Vec<bool> {
+    let none = vec![false; rows.len()];
+    let counts: Option<Vec<f64>> = rows.iter().map(|(_, r)| r.counted).collect();
+    let (Some(counts), Some(told)) = (counts, told) else {
+        return none;
+    };
+    let more = counts.iter().sum::<f64>() - told;
+    let still = |i: &usize| rows[*i].1.mib == 0.0 && counts[*i] > 0.0;
+    let still: Vec<usize> = (0..rows.len()).filter(still).collect();
+    if more < 0.5 || still.len() > MOST_TRIED {
+        return none;
+    }
+    let chosen = |set: u32| {
+        still
+            .iter()
+            .enumerate()
+            .filter(move |(n, _)| set >> n & 1 > 0)
+    };
+    let fits = |set: &u32| {
+        let sum: f64 = chosen(*set).map(|(_, i)| counts[*i]).sum();
+        (sum - more).abs() < 0.5
+    };
+    let named = |set: &u32| {
+        chosen(*set)
+            .filter(|(_, i)| rows[**i].1.is_named_so())
+            .count()
+    };
+    let fitting = (1..1_u32 << still.len()).filter(fits);
+    let Some(best) = fitting.max_by_key(|set| (named(set), std::cmp::Reverse(set.count_ones())))
+    else {
+        return none;
+    };
+    let mut others = none;
+    chosen(best).for_each(|(_, i)| others[*i] = true);
+    others
 }
 
 /// The time of an operation, unless it is printed as `0.0ms`: then it is less than half of a tenth.
@@ -270,11 +353,8 @@ impl Parser for Filebench {
             (self.took, self.begun) = (None, false);
             return seen.map_or(Line::Unknown, |()| Line::Data);
         }
-        if self.has_to_wait(text) {
-            self.waiting.push((out.line_number(), text.to_owned()));
-            return Line::Data;
-        }
-        if self.row(text, out).is_some() {
+        if let Some(row) = Row::of(text) {
+            self.waiting.push((out.line_number(), row));
             return Line::Data;
         }
         // Its log: `12.345: Running...`, of old ones `1234: 5.678: Running...`.

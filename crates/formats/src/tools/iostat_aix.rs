@@ -422,7 +422,7 @@ impl Parser for Iostat {
             self.anew(out);
             return Line::Noise;
         }
-        match between(line, "iostat", &["-T"], out) {
+        match between(line, "iostat", &[], out) {
             Some(Between::Command) => self.anew(out),
             Some(Between::Stamp(stamp)) => {
                 self.disks.flush(out);

@@ -116,6 +116,7 @@ fn is_newer(head: &Head) -> bool {
         "Accepted connection from ",
         "Bitrate",
         "iperf 3",
+        "iperf Done.",
     ]
     .iter()
     .any(|sign| head.contains(sign))

@@ -4,6 +4,8 @@
 //! Latencies are milliseconds, KB 1,024 bytes, times of `Runtime` milliseconds since 1970. Of
 //! several runs their mean is taken, as in the text.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::documents::{Documents, Piece, number};
@@ -95,21 +97,19 @@ impl Memtier {
 
     /// Each second by itself.
     fn seconds(&self, commands: &[Command], start: f64, length: Option<f64>, out: &mut Out) {
-        let mut all: Vec<u32> = commands
-            .iter()
-            .flat_map(|c| series(c.told).map(|(second, _)| second))
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        for second in all {
+        let mut all: BTreeMap<u32, Vec<(&Command, &Value)>> = BTreeMap::new();
+        for command in commands {
+            for (second, told) in series(command.told) {
+                all.entry(second).or_default().push((command, told));
+            }
+        }
+        for (second, all) in all {
             let from = f64::from(second);
             // The last one is as long as the run still was.
             let spans = length.map_or(1.0, |l| l - from).clamp(0.001, 1.0);
             out.sample_at(moment(start, from + spans));
             out.spans(spans);
-            for command in commands {
-                let told = series(command.told).find(|(at, _)| *at == second);
-                let Some((_, told)) = told else { continue };
+            for (command, told) in all {
                 let of = [&b""[..], command.op.as_bytes(), b""];
                 let ops = number(told, "Count");
                 let time = match told.get("Accumulated Latency") {

@@ -44,6 +44,9 @@ bytes  bytes   bytes    secs.    10^6bits/sec
     parser: || Box::new(Netperf::new()),
 };
 
+/// A header that was wrapped at 80 columns ends before that.
+const LONGEST_HEADER: usize = 16 << 10;
+
 /// Names over several lines tell no column from another where blanks were lost.
 const OMNI: &str = "the columns that netperf's -O prints cannot be told apart\n\
                     hint: let it print the same as keywords, with -k instead of -O, or as CSV, \
@@ -401,13 +404,17 @@ impl Netperf {
 
     /// CSV's header goes on until a row of as many values comes.
     fn header(&mut self, header: &str, text: &str, out: &mut Out) -> Line {
-        let names: Vec<String> = header.split(',').map(|n| n.trim().to_owned()).collect();
-        let values: Vec<&str> = text.split(',').collect();
-        let first = values.first().and_then(|v| number(v.trim().as_bytes()));
+        let first = text.split(',').next();
+        let first = first.and_then(|v| number(v.trim().as_bytes()));
         if first.is_some() && !header.is_empty() {
+            let names: Vec<String> = header.split(',').map(|n| n.trim().to_owned()).collect();
             let seen = self.row(&names, text, out);
             self.next = Next::Row(names);
             return seen;
+        }
+        if header.len() > LONGEST_HEADER {
+            self.next = Next::Any;
+            return Line::Unknown;
         }
         self.next = Next::Header(if header.is_empty() {
             text.to_owned()
@@ -524,7 +531,8 @@ impl Parser for Netperf {
             Piece::Outside => {}
         }
         match std::str::from_utf8(line) {
-            Ok(text) => self.text(text, out),
+            // It was asked to stop while it waited.
+            Ok(text) => self.text(text.strip_prefix("^C").unwrap_or(text), out),
             Err(_) => Line::Unknown,
         }
     }

@@ -77,6 +77,10 @@ fn is_whole(line: &[u8], of: Of, values: &[f64]) -> bool {
     decimals == limits.iter().filter(|limit| value < **limit).count()
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is told by another line"
+)]
 struct Nicstat {
     layout: Option<Layout>,
     /// Time in the header, for the rows below.
@@ -92,6 +96,8 @@ struct Nicstat {
     leaves_out: bool,
     /// A header of interfaces came, and no row since.
     bare: bool,
+    /// There is a table of interfaces and their speeds.
+    lists: bool,
     net: Shape,
     tcp: Shape,
     segments: Shape,
@@ -114,6 +120,7 @@ impl Nicstat {
             known: HashSet::new(),
             leaves_out: false,
             bare: false,
+            lists: false,
             net: Shape::of("net", &net),
             tcp: Shape::of("tcp", &tcp),
             segments: Shape::of("tcp_segments", &["segments"]),
@@ -379,10 +386,7 @@ impl Parser for Nicstat {
             .take(3)
             .eq([&b"Int"[..], b"Loopback", b"Mbit/s"])
         {
-            out.refuse(Refused(
-                "it lists interfaces and their speeds (-l), which are settings, not measurements"
-                    .into(),
-            ));
+            self.lists = true;
             return Line::Noise;
         }
         if let Some((stamp, of, name, values)) = parseable(line) {
@@ -425,6 +429,12 @@ impl Parser for Nicstat {
         if !out.is_endless() {
             self.idle_report(out);
             self.close(out);
+        }
+        if self.lists && out.samples() == 0 {
+            out.refuse(Refused(
+                "it lists interfaces and their speeds (-l), which are settings, not measurements"
+                    .into(),
+            ));
         }
     }
 }

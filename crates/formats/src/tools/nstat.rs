@@ -46,6 +46,9 @@ const SURE: usize = 8;
 /// Reports whose order is learnt: it is the kernel's, the same in all.
 const LEARNT: usize = 100;
 
+/// A report of more names is no kernel's, and of each of them all above it would be kept.
+const MOST_LISTED: usize = 1024;
+
 /// Settings, and what counts no events.
 const SETTINGS: [&str; 7] = [
     "IpForwarding",
@@ -171,7 +174,7 @@ impl Nstat {
     /// Learns from the report that is being read which names stand above which.
     fn learn(&mut self) {
         let listed = std::mem::take(&mut self.listed);
-        if listed.is_empty() || self.learnt >= LEARNT {
+        if listed.is_empty() || listed.len() > MOST_LISTED || self.learnt >= LEARNT {
             return;
         }
         self.learnt += 1;

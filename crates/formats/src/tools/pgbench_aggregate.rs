@@ -75,8 +75,20 @@ fn done(row: &[u64]) -> Option<u64> {
     }
 }
 
+/// The thread whose log a file is, as its name tells: `pgbench_log.14532.1` is that of the second one of
+/// process 14532.
+fn thread(name: &str) -> Option<&str> {
+    let mut parts = name.rsplit('.');
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let thread = parts.next().filter(is_number)?;
+    parts.next().filter(is_number)?;
+    parts.next().map(|_| thread)
+}
+
 struct Aggregate {
     work: Work,
+    /// As the client: all threads together do the work.
+    thread: String,
     /// The row whose end is not known, and the seconds from row to row.
     held: Option<Vec<u64>>,
     length: Option<u64>,
@@ -86,6 +98,7 @@ impl Aggregate {
     fn new() -> Aggregate {
         Aggregate {
             work: Work::new("pgbench"),
+            thread: String::new(),
             held: None,
             length: None,
         }
@@ -100,20 +113,26 @@ impl Aggregate {
             time: row[2] as f64 / 1e6,
             ..UNKNOWN
         };
-        self.work.amounts(out, [b"", b"transaction", b""], done);
-        let empty = out.word(b"");
+        let client = self.thread.as_bytes();
+        self.work.amounts(out, [b"", b"transaction", client], done);
+        let instance = out.word(client);
         let beside = [("latency.min", "us", row[4]), ("latency.max", "us", row[5])];
         let more = MORE.iter().zip(&row[6..]);
         for (column, unit, value) in beside
             .into_iter()
             .chain(more.map(|((column, unit), value)| (*column, *unit, *value)))
         {
-            out.other(column, unit, empty, value as f64);
+            out.other(column, unit, instance, value as f64);
         }
     }
 }
 
 impl Parser for Aggregate {
+    fn look(&mut self, head: &Head) {
+        let thread = thread(head.name());
+        self.thread = thread.map_or(String::new(), |n| format!("thread {n}"));
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if line.is_empty() {
             return Line::Noise;
@@ -148,6 +167,25 @@ impl Parser for Aggregate {
                 "one row does not tell how long its interval is\nhint: say it, as --every 5s"
                     .into(),
             )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thread;
+
+    #[test]
+    fn the_name_of_a_log_tells_its_thread() {
+        assert_eq!(thread("pgbench_log.14532.1"), Some("1"));
+        for no in [
+            "pgbench_log.14532",
+            "14532.1",
+            "pgbench_log.a.1",
+            "log.14532.txt",
+            "",
+        ] {
+            assert_eq!(thread(no), None, "{no}");
         }
     }
 }

@@ -58,11 +58,15 @@ fn header(line: &[u8]) -> Option<Vec<String>> {
     let has = |wanted: &[&str]| names.iter().any(|n| wanted.contains(&n.as_str()));
     let ends = names.last().is_some_and(|n| is_command(n));
     let sized = has(&["%CPU", "RSS", "RSZ", "VSZ", "SZ", "STAT", "S", "TTY", "TT"]);
-    // Those of top (`SHARE` is of procps 2, `#TH` of macOS), atop and of tracing tools, which look
+    // Those of top (`SHARE` is of procps 2, `#TH` and `MEM` of macOS), atop and of tracing tools, which look
     // alike.
     let others = has(&[
-        "TIME+", "VIRT", "RES", "SHARE", "#TH", "SYSCPU", "PCOMM", "RET", "%VSZ",
+        "TIME+", "VIRT", "RES", "SHARE", "#TH", "SYSCPU", "PCOMM", "RET", "%VSZ", "MEM",
     ]);
+    // bashreadline's header, whose times are those of the day; ps has its own at the right.
+    if names == ["TIME", "PID", "COMMAND"] && line.starts_with(b"TIME") {
+        return None;
+    }
     let timed = has(&["TIME"]) && names.last().is_some_and(|n| n != "ARGS");
     // What traces has `COMM` between other columns, too.
     let found = ends && (sized || timed) || sized && has(&["COMMAND", "CMD"]);

@@ -184,6 +184,8 @@ struct Ss {
     reports: Repeated,
     /// The connection whose facts come.
     present: Option<Ends>,
+    /// Facts of a connection whose line was lost stand above all.
+    begins_within: bool,
     /// Counters that this version prints.
     known: [bool; COUNTERS.len()],
     shape: Shape,
@@ -194,6 +196,7 @@ impl Ss {
         Ss {
             reports: Repeated::new(),
             present: None,
+            begins_within: false,
             known: [false; COUNTERS.len()],
             shape: Shape::of("tcp_connection", &["bytes", "segments", "retransmits"]),
         }
@@ -277,6 +280,8 @@ impl Ss {
         let grown = self.reports.grown(name.as_bytes(), &now, out);
         let mut values = match (grown, self.reports.is_first()) {
             (Some(grown), _) => grown,
+            // Of the first report the beginning is lost, and it may have been there.
+            (None, false) if self.begins_within && self.reports.is_second() => return,
             // It began since the report before: all it did was since then.
             (None, false) => now.to_vec(),
             (None, true) => return,
@@ -385,6 +390,11 @@ impl Parser for Ss {
         } else {
             Line::Unknown
         }
+    }
+
+    fn lost(&mut self, line: &[u8], _out: &mut Out) {
+        let has = |fact: &[u8]| memchr::memmem::find(line, fact).is_some();
+        self.begins_within |= self.reports.is_none() && (has(b" cwnd:") || has(b" rto:"));
     }
 
     fn end(&mut self, out: &mut Out) {

@@ -84,13 +84,7 @@ pub(crate) const HPUX: Format = Format {
     1     0     0    80000  200000    5    1     0    0     0    0     0    300    700   150   4  1 95
     2     1     0    80010  199990    4    1     2    0     0    0     0    310    720   155   5  2 93
 ",
-    recognise: |head: &Head| {
-        let of_hpux = |l: &[u8]| {
-            let names = names(l);
-            matches!(System::of(&names), Some(System::Hpux)) || vmstat_hpux::is_memory(&names)
-        };
-        if head.lines().any(of_hpux) { 90 } else { 0 }
-    },
+    recognise: |head: &Head| if is_of_hpux(head) { 90 } else { 0 },
     parser: || Box::new(Vmstat::new()),
 };
 
@@ -368,7 +362,12 @@ impl Vmstat {
             self.since_boot = true;
             return Line::Noise;
         }
-        match between(line, "vmstat", &["-S", "-@", "-p", "-P", "-L"], out) {
+        // HP-UX's -S has no value.
+        let valued: &[&str] = match self.system {
+            System::Aix => &["-S", "-@", "-p", "-P", "-L"],
+            System::Hpux => &[],
+        };
+        match between(line, "vmstat", valued, out) {
             Some(Between::Command) => {
                 self.headers.take();
                 self.since_boot = true;
@@ -384,7 +383,20 @@ impl Vmstat {
     }
 }
 
+fn is_of_hpux(head: &Head) -> bool {
+    head.lines().any(|line| {
+        let names = names(line);
+        matches!(System::of(&names), Some(System::Hpux)) || vmstat_hpux::is_memory(&names)
+    })
+}
+
 impl Parser for Vmstat {
+    fn look(&mut self, head: &Head) {
+        if is_of_hpux(head) {
+            self.system = System::Hpux;
+        }
+    }
+
     fn is_printed_at_once(&self) -> bool {
         true
     }

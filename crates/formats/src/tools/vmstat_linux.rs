@@ -19,7 +19,6 @@ use self::disks::Banner;
 use self::unit::Unit;
 use crate::counters::Counters;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::Wholes;
 use crate::echo;
 use crate::headers::Headers;
 use crate::lines::{WRAPPED, rows_in};
@@ -113,7 +112,6 @@ struct Vmstat {
     disk: Shape,
     device: Shape,
     disks: Counters,
-    wholes: Wholes,
     /// The device that begins a report of -d.
     first: Vec<u8>,
     /// The zone that the header names.
@@ -152,7 +150,6 @@ impl Vmstat {
             disk: Shape::of("disk", &["ios", "merges", "bytes", "time"]),
             device: Shape::of("disk_device", &["busy", "inflight"]),
             disks: Counters::default(),
-            wholes: Wholes::default(),
             first: Vec::new(),
             utc: false,
             timed: false,
@@ -265,7 +262,10 @@ impl Vmstat {
             }
         }
         if self.by == By::Procps {
-            self.unit.doubt(of("free") + of("buff") + of("cache"), out);
+            // With -a what is active and what is not stand for caches.
+            let all = ["free", "buff", "cache", "inact", "active"].map(of);
+            let known = all.into_iter().filter(|n| !n.is_nan());
+            self.unit.doubt(known.sum(), out);
         }
         let empty = out.word(b"");
         for column in ["inact", "active"] {

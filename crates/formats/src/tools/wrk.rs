@@ -125,7 +125,8 @@ impl Wrk {
             ops,
             bytes,
             time: run.mean.unwrap_or(f64::NAN) * ops,
-            errors: run.errors,
+            // Told above the rate, if there were any.
+            errors: run.rate.map_or(f64::NAN, |_| run.errors),
         };
         self.work.amounts(out, of, done);
         let (mut from, mut counted) = (None, 0.0);

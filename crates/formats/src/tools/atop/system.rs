@@ -2,7 +2,6 @@
 
 use super::others::{MEMORY, PAGING, SERVER, SWAP, generic, put_others};
 use super::{Numbers, Record};
-use crate::disk::layer;
 use crate::out::{Out, Shape};
 use crate::{Line, fields, net, number};
 
@@ -253,7 +252,7 @@ impl System {
     /// Milliseconds of work, reads, sectors, writes, sectors; discards, sectors, under way, mean
     /// depth while busy.
     fn disk(&self, name: &[u8], n: &Numbers, out: &mut Out) {
-        let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
+        let (device, layer) = (out.word(name), out.disk_layer(name));
         for (op, ios, sectors) in [("read", n.at(1), n.at(2)), ("write", n.at(3), n.at(4))] {
             let words = [device, layer, out.word(op.as_bytes())];
             out.put_amounts(&self.disk, &words, &[ios, sectors * 512.0]);

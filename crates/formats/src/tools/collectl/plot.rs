@@ -12,7 +12,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
 use crate::list::Format;
 use crate::number::{number, whole};
 use crate::out::{Out, Shape};
@@ -308,11 +307,11 @@ impl Plot {
     ) -> &'static [&'static str] {
         let of = |name: &str| named.get(name).copied().unwrap_or(f64::NAN);
         let (device, layer) = match name {
-            "" if both => ("total", "total"),
-            "" => ("total", "disk"),
-            name => (name, layer(name.as_bytes())),
+            "" if both => ("total", out.word(b"total")),
+            "" => ("total", out.word(b"disk")),
+            name => (name, out.disk_layer(name.as_bytes())),
         };
-        let (device, layer) = (out.word(device.as_bytes()), out.word(layer.as_bytes()));
+        let device = out.word(device.as_bytes());
         let either = |a: &str, b: &str| if name.is_empty() { of(a) } else { of(b) };
         for (op, ios, kib, merges, wait) in [
             (

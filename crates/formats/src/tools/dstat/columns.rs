@@ -1,7 +1,6 @@
 //! What the columns of a dstat file mean.
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
 use crate::net;
 use crate::number::decimal;
 use crate::out::{Out, Shape};
@@ -311,12 +310,12 @@ impl Columns {
 
     fn put_disks(&self, disks: &[[f64; 4]], out: &mut Out) {
         for (name, n) in self.disks.iter().zip(disks) {
+            let device = out.word(name.as_bytes());
             let layer = match &**name {
-                "total" if self.disks.len() > 1 => "total",
-                "total" => "disk",
-                name => layer(name.as_bytes()),
+                "total" if self.disks.len() > 1 => out.word(b"total"),
+                "total" => out.word(b"disk"),
+                name => out.disk_layer(name.as_bytes()),
             };
-            let (device, layer) = (out.word(name.as_bytes()), out.word(layer.as_bytes()));
             for (op, ios, moved) in [("read", n[0], n[2]), ("write", n[1], n[3])] {
                 let words = [device, layer, out.word(op.as_bytes())];
                 out.put(&self.disk, &words, &[ios, moved / self.of_byte]);

@@ -167,7 +167,7 @@ impl FioJson {
         disks(document, out);
     }
 
-    /// When each entry ended. Groups that ran one after the other lie so.
+    /// When each entry ended. Groups that ran one after the other lie so; the jobs of one began together.
     fn ends(
         &mut self,
         entries: &[Entry],
@@ -209,7 +209,10 @@ impl FioJson {
                 return epoch(started + entry.runtime);
             }
             let later = groups.range(entry.group + 1..).map(|(_, longest)| longest);
-            let before_end = if in_turn { later.sum() } else { 0.0 };
+            let later = if in_turn { later.sum() } else { 0.0 };
+            let together = in_turn || groups.len() == 1 && !goes_on;
+            let longest = groups.get(&entry.group).filter(|_| together);
+            let before_end = later + longest.map_or(0.0, |longest| longest - entry.runtime);
             match printed {
                 Some(printed) => epoch(printed - before_end),
                 None => Stamp::Elapsed(base + whole - before_end),

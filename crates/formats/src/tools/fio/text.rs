@@ -311,10 +311,10 @@ impl FioText {
             jobs.retain(|j| !is_sum(j));
         }
         let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
+        let runtime = |job: &Job| job.directions.iter().map(|d| d.runtime).fold(0.0, f64::max);
         for job in &jobs {
-            let runtime = job.directions.iter().map(|d| d.runtime).fold(0.0, f64::max);
             let longest = groups.entry(job.group).or_default();
-            *longest = longest.max(runtime);
+            *longest = longest.max(runtime(job));
         }
         if groups.len() > 1 {
             out.note(super::IN_TURN);
@@ -326,6 +326,8 @@ impl FioText {
                 .range(job.group.saturating_add(1)..)
                 .map(|(_, s)| s)
                 .sum();
+            // The jobs of a group began together.
+            let after = after + groups[&job.group] - runtime(job);
             let times = names
                 .entry((job.client.clone(), job.name.clone()))
                 .or_default();

@@ -404,6 +404,19 @@ impl Interfaces {
     }
 }
 
+/// The seconds of BSD's `-w`, alone, behind other letters or before its number: `-w 7`, `-bdw 7`, `-w7`.
+fn waits(arguments: &[String]) -> Option<f64> {
+    arguments.iter().enumerate().find_map(|(at, argument)| {
+        let flags = argument.strip_prefix('-').filter(|f| !f.starts_with('-'))?;
+        let (_, behind) = flags.split_once('w')?;
+        let value = match behind {
+            "" => arguments.get(at + 1)?,
+            behind => behind,
+        };
+        number(value.as_bytes())
+    })
+}
+
 impl Parser for Interfaces {
     /// A line of all interfaces.
     fn lost(&mut self, line: &[u8], out: &mut Out) {
@@ -428,9 +441,7 @@ impl Parser for Interfaces {
             return Line::Noise;
         }
         if let Some(arguments) = prompt::arguments(line, &["netstat"]) {
-            let waits = arguments.iter().position(|a| a == "-w");
-            let waits = waits.and_then(|at| number(arguments.get(at + 1)?.as_bytes()));
-            if let Some(seconds) = waits.or(prompt::interval(&arguments)) {
+            if let Some(seconds) = waits(&arguments).or(prompt::interval(&arguments)) {
                 out.every(seconds);
             }
             self.asked = asked(&arguments);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::Line;
 use crate::cpu::{Cpu, Shares, UNKNOWN};
-use crate::disk::layer;
 use crate::net;
 use crate::number::number;
 use crate::out::{Out, Shape};
@@ -222,7 +221,7 @@ impl Rows {
         self.put_processors(out);
         for (name, d) in std::mem::take(&mut self.disks) {
             let name = name.as_bytes();
-            let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
+            let (device, layer) = (out.word(name), out.disk_layer(name));
             for (op, ios, bytes) in [
                 ("read", d.reads, d.read),
                 ("write", d.transfers - d.reads, d.write),

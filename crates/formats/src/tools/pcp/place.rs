@@ -2,8 +2,8 @@
 
 use run::Word;
 
+use crate::net;
 use crate::out::{Out, Shape};
-use crate::{disk, net};
 
 /// Table, measure and words; `@` stands for the instance, `@layer` for what its name says.
 type Place = (
@@ -128,7 +128,7 @@ impl Rows {
         let word = |text: &&str, out: &mut Out| match *text {
             "@" => out.word(instance.as_bytes()),
             "@layer" if table == "net" => out.word(net::layer(instance.as_bytes()).as_bytes()),
-            "@layer" => out.word(disk::layer(instance.as_bytes()).as_bytes()),
+            "@layer" => out.disk_layer(instance.as_bytes()),
             text => out.word(text.as_bytes()),
         };
         let words: Vec<Word> = words.iter().map(|w| word(w, out)).collect();

@@ -1,7 +1,6 @@
 //! Counters in lines of many: `diskstats`, `net/dev`, `stat`; and `loadavg`.
 
 use crate::counters::Counters;
-use crate::disk::{Wholes, layer};
 use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::{Line, net, numbers};
@@ -11,7 +10,6 @@ const HZ: f64 = 100.0;
 
 pub(super) struct Counted {
     counters: Counters,
-    wholes: Wholes,
     disk: Shape,
     device: Shape,
     net: Shape,
@@ -85,7 +83,6 @@ impl Counted {
     pub(super) fn new() -> Counted {
         Counted {
             counters: Counters::default(),
-            wholes: Wholes::default(),
             disk: Shape::of("disk", &["ios", "merges", "bytes", "time", "discarded"]),
             device: Shape::of("disk_device", &["busy", "depth_time", "inflight"]),
             net: Shape::of(
@@ -148,8 +145,7 @@ impl Counted {
         }
         let key = [b"disk ", all[2]].concat();
         let (n, first) = self.grown(&key, n);
-        let layer = self.wholes.layer(all[2], layer(all[2]), out);
-        let (device, layer) = (out.word(all[2]), out.word(layer.as_bytes()));
+        let (device, layer) = (out.word(all[2]), out.disk_layer(all[2]));
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
         let io = |p: usize| {
             [

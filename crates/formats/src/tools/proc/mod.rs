@@ -100,12 +100,27 @@ fn recognise(head: &Head) -> u8 {
             _ if pressure::Stalls::of(line).is_some() || pressure::is_nameless(line) => 70,
             [b"==>", file, b"<=="] if file.starts_with(b"/proc/pressure/") => 70,
             // Of `grep eth0 /proc/net/dev`.
-            _ if all.len() >= 16 && counted::interface(line).is_some() => 70,
+            _ if all.len() >= 16 && is_of_interfaces(head, line) => 70,
             _ => 0,
         };
         found = found.max(sure);
     }
     found
+}
+
+/// Whether a line is one of `net/dev`, and no line of another tool behind a host's name: of such a name
+/// there are others, headers among them.
+fn is_of_interfaces(head: &Head, line: &[u8]) -> bool {
+    let Some((name, values)) = counted::interface(line) else {
+        return false;
+    };
+    let is_whole = values.iter().all(|v| v.fract() == 0.0);
+    let same = |line: &&[u8]| {
+        let rest = line.trim_ascii_start().strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with(b":"))
+    };
+    let mut others = head.lines().map(without_file).filter(same);
+    is_whole && others.all(|other| counted::interface(other).is_some())
 }
 
 /// The line without `/proc/diskstats:` before it, as `grep` has it. That of a file of `pressure` stays:

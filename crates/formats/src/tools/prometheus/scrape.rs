@@ -9,8 +9,8 @@ use super::back::WentBack;
 use super::histogram::{Buckets, put_histogram};
 use super::node::{self, ENTRIES, Entry, Origin, Source};
 use super::text::Sample;
+use crate::net;
 use crate::out::{Out, Shape};
-use crate::{disk, net};
 
 /// What a family of metrics is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -439,21 +439,21 @@ fn words(entry: &Entry, sample: &Sample, out: &mut Out) -> Option<Vec<Word>> {
     {
         return None;
     }
-    let word = |from: &Source| -> Option<&str> {
-        Some(match from {
+    let word = |from: &Source| -> Option<Word> {
+        let text = match from {
             Source::Fixed(text) => text,
             Source::Label(label) => sample.label(label)?,
             Source::Cpu => {
                 let name = sample.label("cpu")?;
                 name.strip_prefix("cpu").unwrap_or(name)
             }
-            Source::DiskLayer => disk::layer(sample.label("device")?.as_bytes()),
+            Source::DiskLayer => return Some(out.disk_layer(sample.label("device")?.as_bytes())),
             Source::NetLayer => {
                 let name = sample.label("device").or(sample.label("nic"))?;
                 net::layer(name.as_bytes())
             }
-        })
+        };
+        Some(out.word(text.as_bytes()))
     };
-    let texts: Option<Vec<&str>> = entry.words.iter().map(word).collect();
-    Some(texts?.iter().map(|t| out.word(t.as_bytes())).collect())
+    entry.words.iter().map(word).collect()
 }

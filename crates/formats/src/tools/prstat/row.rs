@@ -138,10 +138,11 @@ pub(super) fn elapsed(text: &[u8]) -> Option<f64> {
     sound.then(|| hours as f64 * 3600.0 + (minutes * 60 + seconds) as f64)
 }
 
-/// `12`, `34K` for 34,000, `.5M` for 500,000; `None` for what lost its end, as `.12`.
+/// `12`, `34K` for 34,000; of 100,000 and more so many of them behind a point, as prstat's `Format_num`
+/// prints them: `.5M` is 500,000, and `.12M` 1,200,000. `None` for what lost its end, as `.12`.
 pub(super) fn thousands(text: &[u8]) -> Option<f64> {
     match text {
-        [b'.', digit @ b'0'..=b'9', b'M'] => Some(f64::from(digit - b'0') * 1e5),
+        [b'.', digits @ .., b'M'] => Some(number::whole(digits)? as f64 * 1e5),
         [b'.', ..] => None,
         _ => number::scaled(text, 1000.0),
     }

@@ -2,7 +2,6 @@
 
 use super::place::layer_in_iostat;
 use super::{KIB, SECTOR};
-use crate::disk::Wholes;
 use crate::number::{number, scaled};
 use crate::out::{Out, Shape};
 
@@ -243,7 +242,6 @@ impl Device {
 pub(crate) struct Disks {
     disk: Shape,
     device: Shape,
-    wholes: Wholes,
 }
 
 impl Disks {
@@ -251,7 +249,6 @@ impl Disks {
         Disks {
             disk: Shape::of("disk", &["ios", "bytes", "merges", "time", "discarded"]),
             device: Shape::of("disk_device", &["busy", "depth_time"]),
-            wholes: Wholes::default(),
         }
     }
 
@@ -263,7 +260,7 @@ impl Disks {
         values: impl Iterator<Item = (&'a Column, f64)>,
     ) {
         let instance = out.word(name);
-        let layer = self.wholes.layer(name, layer_in_iostat(name), out);
+        let layer = out.disk_layer_of(name, layer_in_iostat(name));
         let layer = out.word(layer.as_bytes());
         let device = Device::of(values, |column, unit, value| {
             out.other(column, unit, instance, value);

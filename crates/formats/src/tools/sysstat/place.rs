@@ -266,7 +266,12 @@ impl Place {
         let device = Device::of(amounts.chain(more), |column, _, value| {
             others.push((column.to_owned(), value));
         });
+        let did_nothing = of("r+w/s") == Some(0.0);
         for (column, value) in others {
+            if did_nothing && value == 0.0 && matches!(&*column, "avque" | "avwait" | "avserv") {
+                // A mean of no I/O is none.
+                continue;
+            }
             if !(column == "avque" && self.system == System::Solaris) {
                 let unit = Column::of(&column).unit();
                 let unit = if matches!(&*column, "avwait" | "avserv") {
@@ -281,8 +286,9 @@ impl Place {
         let names = row.header.names.iter().map(String::as_str);
         let counts_disks =
             names.clone().eq(["tps", "sect/s"]) || names.eq(["tps", "rd_sec/s", "wr_sec/s"]);
-        let layer = layer_of(&row.name, counts_disks, out).as_bytes();
+        let known = layer_of(&row.name, counts_disks, out);
         let name = row.name.as_slice();
+        let layer = out.disk_layer_of(name, known).as_bytes();
         for (op, values) in device.rows() {
             let words = [name, layer, op.as_bytes()];
             let measures = ["ios", "bytes", "merges", "time", "discarded"];

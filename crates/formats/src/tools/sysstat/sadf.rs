@@ -128,6 +128,8 @@ fn recognise_xml(head: &Head) -> u8 {
 /// When a record ends: its date, its time, whether they are of UTC, and its interval.
 pub(super) fn when(date: &str, time: &str, utc: bool, interval: Option<f64>) -> Option<When> {
     let date: jiff::civil::Date = date.parse().ok()?;
+    // Sysstat 10 had `05-10-01` where the locale has no way of its own to print times.
+    let time = time.replace('-', ":");
     let at = date.to_datetime(time_of_day(time.as_bytes(), None)?);
     Some(of(at, utc, interval))
 }

@@ -22,7 +22,7 @@ use super::when::{Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_scrip
 use super::{banner, command, of_host, page_of, processors_since};
 use crate::echo;
 use crate::out::{BACK, Out};
-use crate::time::{Refused, Stamp};
+use crate::time::{DateOrder, Refused, Stamp};
 use crate::together::Columns;
 use crate::tools::aix::configured;
 use crate::{Line, fields};
@@ -517,7 +517,12 @@ impl Timed {
                 System::Other
             };
             place.page = all.iter().rev().nth(1).and_then(|machine| page_of(machine));
-            self.day = Day::new(date);
+            // `sar.c` prints month, day and year itself.
+            self.day = if solaris {
+                Day::in_order(date, DateOrder::Mdy)
+            } else {
+                Day::new(date)
+            };
             // Its `-d` has a line for each device that was active, and none for others.
             self.moments.leaves_out |= all.first() == Some(&&b"HP-UX"[..]);
             of_host(host, out);

@@ -27,6 +27,14 @@ impl Day {
         }
     }
 
+    /// Of a system whose tool has one order, whatever the language.
+    pub(crate) fn in_order(text: &[u8], order: DateOrder) -> Day {
+        Day {
+            order: Some(order),
+            ..Day::new(text)
+        }
+    }
+
     /// How many words a day is written in.
     fn words(&self) -> usize {
         crate::fields(&self.text).count().max(1)

@@ -5,6 +5,8 @@
 //! whole units, so `0 -> 1` of microseconds ends at 2 µs. All tools clear what they printed, but
 //! for `argdist -c`.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::blanks::Spacing;
@@ -66,6 +68,10 @@ fn unit_of(label: &str) -> f64 {
     }
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is told by another line"
+)]
 struct Bcc {
     histograms: Histograms,
     pace: Pace,
@@ -78,7 +84,7 @@ struct Bcc {
     /// `[AVG 93]` behind its key: the mean of the histogram below.
     mean: Option<f64>,
     /// Labels of the histograms that came below that.
-    placed: Vec<String>,
+    placed: HashSet<String>,
     /// The histogram being read: its label, and its rows.
     open: Option<(String, Vec<Bucket>)>,
     /// How much the last one that was read counted.
@@ -89,6 +95,8 @@ struct Bcc {
     spacing: Spacing,
     /// It was interrupted: what follows is one report, up to the next run.
     interrupted: bool,
+    /// The text begins within a report that had its time above it, as the next ones have.
+    headless: bool,
 }
 
 impl Bcc {
@@ -101,12 +109,13 @@ impl Bcc {
             cumulative: None,
             section: Default::default(),
             mean: None,
-            placed: Vec::new(),
+            placed: HashSet::new(),
             open: None,
             ends_before: false,
             blanks: 0,
             spacing: Spacing::default(),
             interrupted: false,
+            headless: false,
             counted: 0.0,
         }
     }
@@ -151,8 +160,7 @@ impl Bcc {
             self.histograms.goal = None;
         }
         self.interrupted &= !text.starts_with("Tracing");
-        let starts = ["Tracing", "Sampling", "Collecting", "Detaching", "Hit Ctrl"];
-        starts.iter().any(|s| text.starts_with(s)) || text == "[...]"
+        is_chatter(text) || text == "[...]"
     }
 
     /// What the next histogram is of.
@@ -166,10 +174,10 @@ impl Bcc {
     /// A histogram of that label begins, unless one came below the same key already: then its own key
     /// was lost.
     fn begin(&mut self, label: String) -> Line {
-        if !self.section.0.is_empty() && self.placed.contains(&label) {
+        let is_first = self.placed.insert(label.clone());
+        if self.headless || !is_first && !self.section.0.is_empty() {
             return Line::Unknown;
         }
-        self.placed.push(label.clone());
         self.open = Some((label, Vec::new()));
         Line::Noise
     }
@@ -361,9 +369,30 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
+/// What the tools say of themselves before their first report, and behind their last.
+fn is_chatter(text: &str) -> bool {
+    let starts = ["Tracing", "Sampling", "Collecting", "Detaching", "Hit Ctrl"];
+    starts.iter().any(|start| text.starts_with(start))
+}
+
+/// Whether a text whose reports have a time above them begins with a histogram: its report's beginning is
+/// lost, and the time with it.
+fn begins_within(head: &Head) -> bool {
+    let is_time = |line: &[u8]| stamp(String::from_utf8_lossy(line).trim()).is_some();
+    let begins = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
+        is_time(line) || is_chatter(text.trim()) || echoed(text.trim()).is_some()
+    };
+    let mut lines = head
+        .lines()
+        .skip_while(|line| !begins(line) && label(line).is_none());
+    lines.next().is_some_and(|line| label(line).is_some()) && lines.any(is_time)
+}
+
 impl Parser for Bcc {
     fn look(&mut self, head: &Head) {
         self.spacing = Spacing::of(head);
+        self.headless = begins_within(head);
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -420,6 +449,7 @@ impl Parser for Bcc {
         }
         // perf-tools have `date` print it, with a zone.
         if let Some(at) = stamp(text).or_else(|| stamp_line::told(text.as_bytes(), out)) {
+            self.headless = false;
             self.pace.mark(Some(at), out);
             self.is_of(Default::default());
             return Line::Noise;

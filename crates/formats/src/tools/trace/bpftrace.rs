@@ -249,7 +249,14 @@ impl Bpftrace {
             Some((name, whole(value.trim())?))
         };
         match text.split(',').map(part).collect::<Option<Vec<_>>>() {
-            Some(values) => {
+            Some(mut values) => {
+                if let [("count", count), ("average", mean), ("total", total)] = values[..]
+                    && count > 0.0
+                    && !((mean - 1.0) * count..=(mean + 1.0) * count).contains(&total)
+                {
+                    out.lacks(CUT_TOTAL);
+                    values.pop();
+                }
                 self.number(name, key, &values, out);
                 Line::Data
             }
@@ -326,6 +333,10 @@ pub(super) type Bound = (Option<f64>, Option<f64>);
 
 /// More lines than any key has.
 const LONGEST_KEY: usize = 1000;
+
+/// Said of a total that is not the count times the mean, which is rounded to a whole number.
+const CUT_TOTAL: &str = "a total that does not go with its count and its mean was cut, as at a width: it is \
+                         left out";
 
 /// The map's name, and what stands of the key on the line that begins it: `@[`, `@n[dd, `.
 fn key_begins(text: &str) -> Option<(&str, &str)> {

@@ -27,8 +27,9 @@ impl Cumulative {
         if fell(&before, rows) {
             return rows.to_vec();
         }
+        let before = Counts::of(&before);
         let grown = rows.iter().map(|row| Bucket {
-            count: row.count - count_in(&before, row),
+            count: row.count - before.at(row),
             ..*row
         });
         grown.collect()
@@ -62,14 +63,30 @@ impl Cumulative {
     }
 }
 
-/// The count of the same range.
-fn count_in(rows: &[Bucket], range: &Bucket) -> f64 {
-    let same = |b: &&Bucket| b.from == range.from && b.to == range.to;
-    rows.iter().find(same).map_or(0.0, |b| b.count)
+/// Counts by range.
+struct Counts(HashMap<[u64; 2], f64>);
+
+impl Counts {
+    fn of(rows: &[Bucket]) -> Counts {
+        // Of the same range twice the first one counts.
+        let rows = rows.iter().rev();
+        Counts(rows.map(|b| (Counts::range(b), b.count)).collect())
+    }
+
+    fn range(bucket: &Bucket) -> [u64; 2] {
+        // There are two zeros.
+        [bucket.from, bucket.to].map(|end| (end + 0.0).to_bits())
+    }
+
+    /// The count of the same range.
+    fn at(&self, range: &Bucket) -> f64 {
+        self.0.get(&Counts::range(range)).copied().unwrap_or(0.0)
+    }
 }
 
 fn fell(before: &[Bucket], now: &[Bucket]) -> bool {
-    before.iter().any(|b| count_in(now, b) < b.count)
+    let now = Counts::of(now);
+    before.iter().any(|b| now.at(b) < b.count)
 }
 
 #[cfg(test)]

@@ -26,9 +26,12 @@ const SLOWER_CSV: [(&str, f64); 2] = [
         1e9,
     ),
 ];
-/// Of `fileslower`, whose rows name threads, and no offset.
+/// Of `fileslower`, whose rows name threads, and no offset. Its first versions called them `PID`.
 const FILE_SLOWER: &[&str] = &[
     "TIME(s)", "COMM", "TID", "D", "BYTES", "LAT(ms)", "FILENAME",
+];
+const FILE_SLOWER_OLD: &[&str] = &[
+    "TIME(s)", "COMM", "PID", "D", "BYTES", "LAT(ms)", "FILENAME",
 ];
 const OPEN: &[&str] = &["PID", "COMM", "FD", "ERR", "PATH"];
 /// Of the DTraceToolkit, which prints `ERR` with -e only.
@@ -52,7 +55,12 @@ TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME
         if SLOWER_CSV.iter().any(|(header, _)| head.any_starts(header)) {
             92
         } else {
-            recognise(head, SLOWER).max(recognise(head, FILE_SLOWER))
+            let slower = [SLOWER, FILE_SLOWER, FILE_SLOWER_OLD];
+            slower
+                .map(|columns| recognise(head, columns))
+                .into_iter()
+                .max()
+                .unwrap_or(0)
         }
     },
     parser: || Box::new(Files::new()),
@@ -162,10 +170,14 @@ impl Files {
     fn slower(&self, row: &Row, out: &mut Out) -> Option<()> {
         let (bytes, latency) = (moved(row.text("BYTES")?)?, row.number("LAT(ms)")? / 1e3);
         row.optional("OFF_KB")?;
-        let process = match row.text("TID") {
+        // `fileslower` tells the thread, whatever its header calls it.
+        let thread = row
+            .text("TID")
+            .or(row.text("PID").filter(|_| row.text("OFF_KB").is_none()));
+        let process = match thread {
             Some(thread) => {
                 thread.parse::<u32>().ok()?;
-                out.note("fileslower tells the thread (TID) and not its process: it was left out");
+                out.note("fileslower tells the thread and not its process: it was left out");
                 (String::new(), row.text("COMM")?.to_owned())
             }
             None => Files::of(row)?,
@@ -275,9 +287,16 @@ impl Parser for Files {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line);
         let trimmed = text.trim();
-        if let Some(table) = [SLOWER, FILE_SLOWER, OPEN, OPEN_DTRACE, CONNECT]
-            .iter()
-            .find_map(|h| Table::of(trimmed, h))
+        if let Some(table) = [
+            SLOWER,
+            FILE_SLOWER,
+            FILE_SLOWER_OLD,
+            OPEN,
+            OPEN_DTRACE,
+            CONNECT,
+        ]
+        .iter()
+        .find_map(|h| Table::of(trimmed, h))
         {
             self.table = Some(table);
             return Line::Noise;

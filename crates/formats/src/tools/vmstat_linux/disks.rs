@@ -1,7 +1,6 @@
 //! Reports of `-d` and `-p`: what disks and partitions counted since boot.
 
 use super::Vmstat;
-use crate::disk::layer;
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::{Line, fields, numbers};
@@ -79,8 +78,7 @@ impl Vmstat {
         if out.samples() == 1 {
             out.since_boot();
         }
-        let layer = self.wholes.layer(all[0], layer(all[0]), out);
-        let layer = out.word(layer.as_bytes());
+        let layer = out.disk_layer(all[0]);
         let whole = grown.is_none();
         let inflight = values[8];
         let n = grown.unwrap_or(values);
@@ -116,7 +114,7 @@ impl Vmstat {
             out.since_boot();
         }
         let n = grown.unwrap_or(values);
-        let (device, layer) = (out.word(name), out.word(layer(name).as_bytes()));
+        let (device, layer) = (out.word(name), out.disk_layer(name));
         for (op, ios, sectors) in [("read", n[0], n[1]), ("write", n[2], n[3])] {
             let words = [device, layer, out.word(op.as_bytes())];
             let values = [ios, f64::NAN, sectors * 512.0, f64::NAN];

@@ -61,7 +61,8 @@ impl Columns {
         let has = |name: &str| names.contains(&name.as_bytes());
         let rates = has("r/s") && has("w/s") && has("kr/s") && has("kw/s");
         let amounts = has("r/i") && has("w/i") && has("kr/i") && has("kw/i");
-        if !(rates || amounts) || has("actv") || has("%w") {
+        // `mgr/s` is of an `iostat` for Linux from before sysstat's had the name.
+        if !(rates || amounts) || has("actv") || has("%w") || has("mgr/s") {
             return None;
         }
         let machine = names.iter().position(|n| matches!(*n, b"tin" | b"us"));
