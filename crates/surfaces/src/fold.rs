@@ -41,7 +41,7 @@ impl Bars {
             Scale::Linear => least,
             Scale::Log | Scale::Signed { .. } => least.max(widest),
         };
-        let tiles = heat::tiles(heat, extent, ruler, seconds, (1.0, least));
+        let tiles = heat::tiles(heat, extent, ruler, seconds, (1.0, least)).all;
         let bar = |tile: Tile| Bar {
             from: tile.y.0,
             to: tile.y.1,

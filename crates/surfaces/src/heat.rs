@@ -93,10 +93,14 @@ impl Extent {
             upper,
             scale,
         } = self.span;
-        // A little room, so that the highest cells do not touch the frame.
+        // A little room, so that the highest cells do not touch the frame, nor those at the lower end of a
+        // log axis, which may be as thin as its line.
         let (lower, upper) = match scale {
             Scale::Linear => (lower, upper + (upper - lower) * 0.01),
-            Scale::Log => (lower, upper * (upper / lower).powf(0.01)),
+            Scale::Log => {
+                let room = (upper / lower).powf(0.01);
+                (lower / room, upper * room)
+            }
             Scale::Signed { least, .. } => {
                 let room = |end: f64| end * (end.abs() / least).max(1.0).powf(0.01);
                 (room(lower), room(upper))
@@ -113,6 +117,19 @@ pub(crate) struct Tile {
     pub(crate) y: (f64, f64),
     pub(crate) amount: f64,
 }
+
+/// The tiles of a heat map.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tiles {
+    /// Row by row.
+    pub(crate) all: Vec<Tile>,
+    /// For how long a time a cell stands, in seconds: the amount of one that is of another time is what it
+    /// would be in this.
+    pub(crate) seconds: f64,
+}
+
+/// An interval whose length differs by less is as long as the others.
+const ALIKE: f64 = 0.1;
 
 /// How an axis is cut into cells.
 enum Cells {
@@ -195,14 +212,14 @@ pub(crate) fn stretch(ruler: &Ruler, bucket: (f64, f64)) -> (f64, f64) {
 }
 
 /// The cells of a heat map, each at least `least` wide and high (shares of the plot),
-/// except empty ones. Row by row.
+/// except empty ones.
 pub(crate) fn tiles(
     heat: &Heat,
     extent: &Extent,
     ruler: &Ruler,
     seconds: (f64, f64),
     least: (f64, f64),
-) -> Vec<Tile> {
+) -> Tiles {
     let span = seconds.1 - seconds.0;
     let share = |t: f64| (t - seconds.0) / span;
     let columns: Vec<_> = heat
@@ -214,6 +231,19 @@ pub(crate) fn tiles(
     let across = Cells::of(&columns, least.0);
     let up = Cells::of(&rows, least.1);
     let width = across.count();
+    let lengths: Vec<f64> = match &across {
+        Cells::Given(first, seen) => {
+            let columns = heat.columns[*first..].iter().take(seen.len());
+            columns.map(|c| c.1 - c.0).collect()
+        }
+        Cells::Even(_) => vec![],
+    };
+    let usual = median(&lengths).unwrap_or(span / width as f64);
+    // A short interval is not to look as if little had happened in it.
+    let to_usual = |x: usize| match lengths.get(x) {
+        Some(length) if *length > 0.0 && (length - usual).abs() > ALIKE * usual => usual / length,
+        _ => 1.0,
+    };
     let mut amounts = vec![0.0; width * up.count()];
     // Zero's band stands for one value, however many cells high it is.
     let is_zero: Vec<bool> = heat
@@ -251,15 +281,25 @@ pub(crate) fn tiles(
     let cells = amounts.iter().enumerate();
     let cells = cells.map(|(i, amount)| (i % width, up.bounds(i / width), *amount));
     let zeros = zeros.iter().enumerate().map(|(x, a)| (x, band, *a));
-    cells
+    let all = cells
         .chain(zeros)
         .filter(|(_, _, amount)| *amount > 0.0)
         .map(|(x, y, amount)| Tile {
             x: across.bounds(x),
             y,
-            amount,
+            amount: amount * to_usual(x),
         })
-        .collect()
+        .collect();
+    Tiles {
+        all,
+        seconds: usual,
+    }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
 }
 
 /// The times in which something lies above the axis.
@@ -383,15 +423,33 @@ mod tests {
             5,
         );
         for least in [(0.001, 0.001), (0.5, 0.3), (1.0, 1.0), (0.013, 0.17)] {
-            let tiles = tiles(&heat, &extent, &ruler, (0.0, 2.0), least);
+            let tiles = tiles(&heat, &extent, &ruler, (0.0, 2.0), least).all;
             let sum: f64 = tiles.iter().map(|t| t.amount).sum();
             assert!((sum - 99.0).abs() < 1e-9, "{least:?}: {sum}");
             assert!(tiles.iter().all(|t| t.y.1 <= 1.0 && t.x.1 <= 1.0));
         }
-        let exact = tiles(&heat, &extent, &ruler, (0.0, 2.0), (0.001, 0.001));
+        let exact = tiles(&heat, &extent, &ruler, (0.0, 2.0), (0.001, 0.001)).all;
         assert_eq!(exact.len(), 3);
         assert_eq!(exact[0].amount, 50.0);
         assert_eq!(exact[0].x, (0.0, 0.5));
+    }
+
+    /// The same rate has the same colour, however long the interval.
+    #[test]
+    fn a_short_interval_is_drawn_by_its_rate() {
+        let heat = Heat {
+            rows: vec![(1.0, 2.0), (2.0, 3.0)],
+            columns: vec![(0.0, 1.0), (1.0, 1.25), (1.25, 2.25), (2.25, 3.27)],
+            cells: vec![(0, 0, 40.0), (1, 0, 10.0), (2, 1, 40.0), (3, 1, 41.0)],
+            log: Some(false),
+            ..Heat::default()
+        };
+        let extent = extent(&heat, (0.0, 3.27)).unwrap();
+        let ruler = extent.ruler(&Axis::default(), 5);
+        let tiles = tiles(&heat, &extent, &ruler, (0.0, 3.27), (0.001, 0.1));
+        let amounts: Vec<f64> = tiles.all.iter().map(|t| t.amount).collect();
+        assert_eq!(amounts, [40.0, 40.0, 40.0, 41.0]);
+        assert_eq!(tiles.seconds, 1.0);
     }
 
     /// However many cells zero's band covers, its colour is that of all of it; and nothing is
@@ -408,7 +466,7 @@ mod tests {
         let extent = extent(&heat, (0.0, 1.0)).unwrap();
         let ruler = extent.ruler(&Axis::default(), 5);
         for least in [0.001, 0.02, 0.1] {
-            let tiles = tiles(&heat, &extent, &ruler, (0.0, 1.0), (1.0, least));
+            let tiles = tiles(&heat, &extent, &ruler, (0.0, 1.0), (1.0, least)).all;
             let sum: f64 = tiles.iter().map(|t| t.amount).sum();
             assert!((sum - 84.0).abs() < 1e-9, "{least}: {tiles:?}");
             let zero = ruler.share(0.0);

@@ -137,6 +137,12 @@ pub(crate) fn amount_of(value: f64, chart: &Chart) -> String {
     }
 }
 
+/// What an amount of the heat map is of, where a cell stands for so many seconds.
+pub(crate) fn per_cell(seconds: f64) -> String {
+    let length = run::unit::amount(seconds, run::Unit::Seconds, false);
+    format!("per cell of {length}")
+}
+
 /// What the times in which something was lost are called, if there are any.
 pub(crate) fn lost(chart: &Chart) -> Option<String> {
     let lost = chart.bands.iter().filter(|b| b.kind == BandKind::Lost);

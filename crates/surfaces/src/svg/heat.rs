@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::chart::{Chart, Heat};
 use crate::heat::{self, Extent, Shades, Tile};
 use crate::palette;
-use crate::plan::{Plan, amount_of};
+use crate::plan::{Plan, amount_of, per_cell};
 use crate::text::{em, fit};
 
 use super::frame::Frame;
@@ -17,17 +17,22 @@ const SHADES: usize = 24;
 /// Rectangles an SVG may have: about 12 bytes each.
 const MOST_RECTANGLES: usize = 30_000;
 
-/// Draws the cells and returns what their colours mean.
-pub(super) fn draw(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) -> Option<Shades> {
+/// Draws the cells and returns what their colours mean, and for how many seconds a cell stands.
+pub(super) fn draw(
+    svg: &mut Svg,
+    frame: &Frame,
+    chart: &Chart,
+    plan: &Plan,
+) -> Option<(Shades, f64)> {
     let (heat, extent) = (chart.heat.as_ref()?, plan.extent.as_ref()?);
     let mut pixels = 2.0;
-    let (shades, runs) = loop {
+    let (shades, runs, seconds) = loop {
         let least = (pixels / frame.plot_width(), pixels / frame.plot_height());
         let tiles = heat::tiles(heat, extent, &plan.left, plan.seconds, least);
-        let shades = Shades::of(&tiles, heat.amount.unit.is_whole());
-        let runs = runs(&tiles, &shades);
+        let shades = Shades::of(&tiles.all, heat.amount.unit.is_whole());
+        let runs = runs(&tiles.all, &shades);
         if runs.len() <= MOST_RECTANGLES || pixels > 64.0 {
-            break (shades, runs);
+            break (shades, runs, tiles.seconds);
         }
         pixels += 1.0;
     };
@@ -41,7 +46,7 @@ pub(super) fn draw(svg: &mut Svg, frame: &Frame, chart: &Chart, plan: &Plan) -> 
             svg.fill(&d, palette::heat(share), true);
         }
     }
-    Some(shades)
+    Some((shades, seconds))
 }
 
 /// Neighbours of one shade in one rectangle.
@@ -118,7 +123,12 @@ fn marks_above(frame: &Frame, plan: &Plan, heat: &Heat, extent: &Extent) -> Stri
 }
 
 /// The colour scale, with amounts.
-pub(super) fn draw_shades(svg: &mut Svg, frame: &Frame, chart: &Chart, shades: &Shades) {
+pub(super) fn draw_shades(
+    svg: &mut Svg,
+    frame: &Frame,
+    chart: &Chart,
+    (shades, seconds): &(Shades, f64),
+) {
     let e = frame.em;
     let width = (frame.plot_width() * 0.4).min(22.0 * e);
     let step = width / SHADES as f64;
@@ -152,7 +162,7 @@ pub(super) fn draw_shades(svg: &mut Svg, frame: &Frame, chart: &Chart, shades: &
     let what = amount_of(f64::NAN, chart);
     let what = what.trim_start_matches('-').trim_start();
     let kind = if shades.log { ", log colours" } else { "" };
-    let text = format!("{what} per cell{kind}");
+    let text = format!("{what} {}{kind}", per_cell(*seconds));
     let short = fit(text.trim(), (frame.right - frame.left - width) / e - 1.0);
     let at = (frame.left + width + e, frame.shades + 0.95 * e);
     svg.text(at, Anchor::Start, style(e, INK), &short, text.trim());

@@ -4,9 +4,9 @@
 use std::cmp::Ordering;
 
 use crate::chart::Chart;
-use crate::heat::{self, Shades, Tile};
+use crate::heat::{self, Shades, Tiles};
 use crate::palette::{self, Rgb};
-use crate::plan::{Plan, amount_of};
+use crate::plan::{Plan, amount_of, per_cell};
 use crate::text::shorten;
 
 use super::canvas::Canvas;
@@ -95,9 +95,9 @@ pub(super) fn heat(canvas: &mut Canvas, frame: &Frame, chart: &Chart, plan: &Pla
     let (width, height) = (frame.plot_width, frame.plot_height * samples(colour));
     let least = (1.0 / width as f64, 1.0 / height as f64);
     let tiles = heat::tiles(heat, extent, &plan.left, plan.seconds, least);
-    let shades = Shades::of(&tiles, heat.amount.unit.is_whole());
+    let shades = Shades::of(&tiles.all, heat.amount.unit.is_whole());
     let mut amounts = vec![0.0; width * height];
-    for tile in &tiles {
+    for tile in &tiles.all {
         for y in covered(tile.y, height) {
             for x in covered(tile.x, width) {
                 amounts[y * width + x] += tile.amount;
@@ -132,16 +132,16 @@ fn shade(shades: &Shades, amount: f64) -> (Rgb, char) {
     )
 }
 
-/// `1 ▁▂▃ 178 I/Os per cell`, in the cells' own colours or densities.
+/// `1 ▁▂▃ 178 I/Os per cell of 1.00 s`, in the cells' own colours or densities.
 fn scale(
     canvas: &mut Canvas,
     frame: &Frame,
     chart: &Chart,
     shades: &Shades,
-    tiles: &[Tile],
+    tiles: &Tiles,
     colour: Colour,
 ) {
-    let Some(heat) = chart.heat.as_ref().filter(|_| !tiles.is_empty()) else {
+    let Some(heat) = chart.heat.as_ref().filter(|_| !tiles.all.is_empty()) else {
         return;
     };
     let y = frame.below();
@@ -160,6 +160,7 @@ fn scale(
         x += 1;
     }
     let kind = if shades.log { ", log" } else { "" };
-    let text = format!(" {} per cell{kind}", amount_of(shades.most, chart));
+    let most = amount_of(shades.most, chart);
+    let text = format!(" {most} {}{kind}", per_cell(tiles.seconds));
     canvas.text((x, y), &shorten(&text, frame.width.saturating_sub(x)), None);
 }
