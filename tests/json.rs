@@ -471,6 +471,7 @@ fn every_field_of_a_manifest_is_in_the_format() {
     });
     manifest.imported.push(Imported {
         host: Some("host".into()),
+        processors: Some(4),
         notes: vec!["note".into()],
         first_not_understood: vec![TextLine::default()],
         ..Imported::default()
