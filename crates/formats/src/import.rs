@@ -331,6 +331,7 @@ impl Import {
                 self.out.date_between(stamp);
             }
         }
+        self.out.last = seen;
         match seen {
             Line::Data => {
                 self.report.data += 1;
@@ -448,7 +449,7 @@ impl Import {
             self.out.lacks(&note);
         }
         self.parser.end(&mut self.out);
-        if self.out.lacking().any(|n| n == CUT_OFF) {
+        if self.parser.lists_all() || self.out.lacking().any(|n| n == CUT_OFF) {
             self.out.ended_within();
         }
         self.out.end();

@@ -107,6 +107,12 @@ pub trait Parser {
         false
     }
 
+    /// Whether each report has all there is of what it tells, idle or not: what the file's last one lacks
+    /// is not known then.
+    fn lists_all(&self) -> bool {
+        false
+    }
+
     /// The file is over; what was held back is to be handed out.
     fn end(&mut self, _out: &mut Out) {}
 }

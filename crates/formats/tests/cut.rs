@@ -1,7 +1,7 @@
 //! A file that was cut off within a line: no number appears that the whole file does not have.
 //! What is left of `714K   520K` is 520 of something else, and looks true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use formats::{FORMATS, Format, Head, Import, Options, Reading, own, recognise};
@@ -399,6 +399,84 @@ fn a_cut_line_makes_no_number_of_its_own() {
     });
     faults.sort();
     assert!(cuts > 20_000, "only {cuts} cuts were looked at");
+    assert!(
+        faults.is_empty(),
+        "{} faults\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+/// Formats of which each report has all there is of what it tells.
+const LIST_ALL: [&str; 7] = [
+    "atop",
+    "ip-link",
+    "kstat",
+    "nfsiostat",
+    "proc",
+    "sar",
+    "vmstat-linux",
+];
+
+/// Of tables that leave out what is nothing: the first row of the whole text that is missing where a
+/// text that was cut behind a line has others of the same report.
+fn lost(format: Reading, text: &[u8], cuts: &mut usize) -> Option<String> {
+    let leaves_out = |key: &str| {
+        let mut tables = run::catalog::tables().map(|(_, table)| table);
+        tables.any(|t| t.sparse && key.split(' ').next() == Some(t.name))
+    };
+    let report = |key: &str| key.split(" [").next().unwrap_or_default().to_owned();
+    let whole = Read::of(format, text);
+    let lines = text.split_inclusive(|b| *b == b'\n');
+    let ends = lines.scan(0, |at, line| {
+        *at += line.len();
+        Some(*at)
+    });
+    for end in ends {
+        *cuts += 1;
+        let cut = Read::of(format, &text[..end]);
+        let begun: HashSet<String> = cut.rows.keys().map(|key| report(key)).collect();
+        // What no report above has told of is not known to be missing.
+        let instance = |key: &str| key.split_once(" [").map(|(_, words)| words.to_owned());
+        let table = |key: &str| key.split(' ').next().unwrap_or_default().to_owned();
+        let is_told = |key: &str| {
+            let same =
+                |other: &&String| table(other) == table(key) && instance(other) == instance(key);
+            cut.rows.keys().any(|k| k.starts_with("since_boot "))
+                || cut.rows.keys().any(|k| same(&k))
+        };
+        // A row of all stands for those of each until they are there.
+        let of_all = |key: &&String| key.contains("Some(\"all\")");
+        let all: HashSet<String> = cut.rows.keys().filter(of_all).map(|k| report(k)).collect();
+        let is_lost = |key: &&String| {
+            let report = report(key);
+            leaves_out(key)
+                && begun.contains(&report)
+                && !all.contains(&report)
+                && !cut.rows.contains_key(*key)
+                && is_told(key)
+        };
+        if let Some(key) = whole.rows.keys().find(is_lost) {
+            let last = text[..end].trim_ascii_end().rsplit(|b| *b == b'\n').next();
+            let last = String::from_utf8_lossy(last.unwrap_or_default());
+            return Some(format!("{last}|\n    {key}"));
+        }
+    }
+    None
+}
+
+#[test]
+fn what_a_text_lacks_that_was_cut_behind_a_line_is_no_zero() {
+    let examples = FORMATS.iter();
+    let examples = examples.map(|f| ("example".to_owned(), f, f.example_bytes()));
+    let all = examples.chain(texts());
+    let (mut cuts, mut faults) = (0, Vec::new());
+    for (name, format, text) in all.filter(|(_, format, _)| LIST_ALL.contains(&format.name)) {
+        if let Some(fault) = lost(format.into(), &text, &mut cuts) {
+            faults.push(format!("{} {name}: {fault}", format.name));
+        }
+    }
+    assert!(cuts > 1_000, "only {cuts} cuts were looked at");
     assert!(
         faults.is_empty(),
         "{} faults\n{}",

@@ -320,6 +320,7 @@ fn a_text_with_a_frame() {
         let expected = [
             "iostat-linux fixtures/iostat-linux/ends-within-report.txt",
             "iostat-linux fixtures/iostat-linux/name-cut.txt",
+            "sar fixtures/sar/devices-cut-behind-a-line.txt",
             "sar fixtures/sar/name-cut.txt",
         ];
         assert_none(&unexpected(faults(framed, true), &expected));

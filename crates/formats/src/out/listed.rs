@@ -10,6 +10,7 @@ use run::catalog::{self, Detail};
 use run::rows::{TableId, Word};
 
 use super::Out;
+use crate::Line;
 
 /// Rows of such a table: their words, one after the other.
 #[derive(Default)]
@@ -67,6 +68,11 @@ impl Listed {
 }
 
 impl Out {
+    /// Whether nothing stood below the rows that came last: where the text is over, others may have followed.
+    pub(crate) fn ends_in_rows(&self) -> bool {
+        self.last == Line::Data
+    }
+
     /// The file ended within a line: what the present report did not tell any more is unknown.
     pub(crate) fn ended_within(&mut self) {
         if self.sample.is_none() || self.is_since_boot() {

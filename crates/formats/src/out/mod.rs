@@ -23,6 +23,7 @@ use run::catalog::{Column, Kind, columns};
 use run::rows::TableId;
 use run::{Nanos, Sink, catalog};
 
+use crate::Line;
 use crate::time::{Clock, Options, Refused, Stamp, in_zone};
 
 use arrival::Arrivals;
@@ -182,6 +183,8 @@ pub struct Out {
     pub(crate) record: u64,
     /// The present line is the file's last and has no end: it may have been cut.
     pub(crate) endless: bool,
+    /// What the line was that came last.
+    pub(crate) last: Line,
     /// First moment and last.
     span: Option<(Nanos, Nanos)>,
     since_boot_samples: u64,
@@ -246,6 +249,7 @@ impl Out {
             arrivals: Arrivals::default(),
             record: 0,
             endless: false,
+            last: Line::Noise,
             span: None,
             since_boot_samples: 0,
             since_boot_at: None,

@@ -321,6 +321,7 @@ impl Out {
         if self.leaves_out(1) {
             return;
         }
+        self.listed.row(table, words);
         let Some((subject, table)) = catalog::tables().nth(usize::from(table.0)) else {
             return;
         };

@@ -217,6 +217,10 @@ impl Parser for Links {
         }
     }
 
+    fn lists_all(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.put_row(out);
     }

@@ -403,6 +403,10 @@ impl Parser for Nfsiostat {
         }
     }
 
+    fn lists_all(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.begins(Table::None, out);
         if self.mount.is_empty() && self.lacks_mount {

@@ -486,6 +486,10 @@ impl Parser for Vmstat {
         }
     }
 
+    fn lists_all(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         if self.counts.readings == 1 {
             out.refuse(lists::one_alone());

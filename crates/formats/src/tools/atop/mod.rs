@@ -241,6 +241,10 @@ impl Parser for Atop {
         self.system.line(&record, out)
     }
 
+    fn lists_all(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.finish_sample(out);
     }

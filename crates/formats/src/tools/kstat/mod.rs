@@ -384,6 +384,10 @@ impl Parser for Kstat {
         }
     }
 
+    fn lists_all(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         self.report(out);
     }

@@ -528,6 +528,10 @@ impl Parser for Proc {
         true
     }
 
+    fn lists_all(&self) -> bool {
+        true
+    }
+
     fn end(&mut self, out: &mut Out) {
         if self.times == Times::After && !self.held.is_empty() && !self.held_is_other() {
             out.refuse(Refused(

@@ -130,6 +130,37 @@ pub(crate) struct Moments {
     pub(crate) leaves_out: bool,
     /// What had a row so far, by header, where such are left out.
     known: BTreeMap<usize, Vec<Word>>,
+    listed: Listed,
+}
+
+/// What the rows of a table are of that came last, and those of the moment before.
+#[derive(Default)]
+struct Listed {
+    header: usize,
+    at: Option<DateTime>,
+    now: Vec<Word>,
+    before: Vec<Word>,
+}
+
+impl Listed {
+    fn row(&mut self, header: usize, at: DateTime, instance: Word) {
+        if self.header != header {
+            (self.header, self.at) = (header, None);
+            self.now.clear();
+        }
+        if self.at != Some(at) {
+            self.at = Some(at);
+            self.before = std::mem::take(&mut self.now);
+        }
+        self.now.push(instance);
+    }
+
+    /// Whether the moment before had more.
+    fn lacks(&self) -> bool {
+        self.before
+            .iter()
+            .any(|instance| !self.now.contains(instance))
+    }
 }
 
 impl Moments {
@@ -159,6 +190,9 @@ impl Moments {
     /// Adds a row. Rows of one time may come from many tables.
     pub(crate) fn row(&mut self, when: &When, header: usize, instance: Word, values: &[f64]) {
         self.begin(when);
+        if self.headers.get(header).is_some_and(|h| h.may_lack) {
+            self.listed.row(header, when.at, instance);
+        }
         let Some(moment) = self.by_time.get_mut(&when.at) else {
             return;
         };
@@ -188,6 +222,9 @@ impl Moments {
             None => BTreeMap::new(),
         };
         let all = std::mem::replace(&mut self.by_time, later);
+        // The text ends in rows of a table that lists all there is: those that it lacks were cut off.
+        let is_over = end.is_none() && !whole && !self.leaves_out && out.ends_in_rows();
+        let lacking = self.listed.at.filter(|_| is_over && self.listed.lacks());
         let last = all.keys().last().copied();
         let now = (self.place.processors, self.place.entitled);
         for (at, mut moment) in all {
@@ -217,7 +254,8 @@ impl Moments {
                 out.sample_at(moment.stamp);
             }
             self.has((moment.processors, moment.entitled), out);
-            self.fill(&moment, ends, out);
+            let lacks = lacking == Some(at);
+            self.fill(&moment, ends, lacks, out);
         }
         self.has(now, out);
     }
@@ -260,8 +298,9 @@ impl Moments {
         }
     }
 
-    /// Puts the rows of a moment where they belong; the text may end within those of the last.
-    fn fill(&mut self, moment: &Moment, ends: bool, out: &mut Out) {
+    /// Puts the rows of a moment where they belong; the text may end within those of the last, or in
+    /// those that this moment lacks.
+    fn fill(&mut self, moment: &Moment, ends: bool, lacks: bool, out: &mut Out) {
         let rows: Vec<Told> = moment
             .rows
             .iter()
@@ -276,6 +315,6 @@ impl Moments {
                 })
             })
             .collect();
-        self.place.fill(&rows, ends, out);
+        self.place.fill(&rows, ends, lacks, out);
     }
 }

@@ -57,10 +57,11 @@ fn told_of(rows: &[Told], kind: Kind) -> (usize, bool) {
 }
 
 impl Place {
-    /// All rows of one moment, which is the last where the text `ends`.
-    pub(crate) fn fill(&mut self, rows: &[Told], ends: bool, out: &mut Out) {
-        let lacks = self.lacks_processors(rows);
-        let cut = ends && lacks;
+    /// All rows of one moment, which is the last where the text `ends`, and of which some are missing
+    /// where it `lacks` them.
+    pub(crate) fn fill(&mut self, rows: &[Told], ends: bool, lacks: bool, out: &mut Out) {
+        let lacks_processors = self.lacks_processors(rows);
+        let cut = ends && lacks_processors;
         if cut {
             out.lacks(
                 "the last report has not all processors that those above it have: it was cut off, \
@@ -118,7 +119,7 @@ impl Place {
         if lines && !rows.iter().any(of_lines) {
             self.local(rows, out);
         }
-        if lacks {
+        if lacks || lacks_processors {
             // They are no zeros.
             self.sheet.hand_out_with_gaps(out);
         } else {
