@@ -300,43 +300,6 @@ fn what_is_there_of_a_cut_file_is_imported() {
     }
 }
 
-/// Of two files that overlap, the one with fewer rows is taken where the other has none.
-#[test]
-fn what_only_one_of_two_files_tells_is_kept() {
-    let dir = scratch("import-overlap");
-    let text = |from: usize, to: usize, user: &str, idle: &str| {
-        let mut text = "Linux 6.1.0 (box) \t2024-03-08 \t_x86_64_\t(2 CPU)\n\n".to_owned();
-        text += &format!(
-            "10:00:{from:02}     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  \
-             %guest  %gnice   %idle\n"
-        );
-        for at in from + 1..=to {
-            text += &format!(
-                "10:00:{at:02}     all   {user}    0.00    0.00    0.00    0.00    0.00    0.00    \
-                 0.00    0.00   {idle}\n"
-            );
-        }
-        text
-    };
-    let files = dir.join("files");
-    fs::create_dir_all(&files).unwrap();
-    fs::write(files.join("a.txt"), text(1, 5, " 1.00", "99.00")).unwrap();
-    fs::write(files.join("b.txt"), text(3, 6, "50.00", "50.00")).unwrap();
-    fs::write(files.join("c.txt"), text(2, 4, "90.00", "10.00")).unwrap();
-    let out = import(&dir, &["files", "--tz", "UTC", "-o", "run"]);
-    assert!(out.status.success(), "{}", said(&out));
-    // Four seconds at 1 %, one at 50 %, of two processors.
-    let user = total(&dir, "run", "cpu.time where mode = user");
-    assert!((user - 2.0 * (0.04 + 0.5)).abs() < 1e-9, "{user}");
-    let notes = manifest(&dir, "run")["imported"].to_string();
-    assert!(
-        notes.contains("2 of its 3 rows of `cpu_idle` are left out")
-            && notes.contains("files/a.txt tells the same time; the others are kept")
-            && notes.contains("its rows of `cpu`, `cpu_idle` are left out"),
-        "{notes}"
-    );
-}
-
 /// Logs of a run's jobs stand side by side, and so do those of bytes beside those of I/Os; the
 /// run's JSON, which is exact, counts before them. It also tells of which fio they are.
 #[test]

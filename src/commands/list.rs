@@ -233,7 +233,7 @@ fn row_of(run: &Run, second: String) -> Vec<String> {
     let mut row = vec![
         output::one_line(&run.path().display().to_string()),
         second,
-        minute(&run::manifest::rfc3339(run.manifest.started)),
+        started(run),
         clock_text(length(run)),
         run.ending(),
     ];
@@ -247,6 +247,15 @@ fn row_of(run: &Run, second: String) -> Vec<String> {
         row.push(shown.unwrap_or_else(|| "-".into()));
     }
     row
+}
+
+/// When a run began, if its times are dates.
+fn started(run: &Run) -> String {
+    if run.manifest.is_dated() {
+        minute(&run::manifest::rfc3339(run.manifest.started))
+    } else {
+        "-".into()
+    }
 }
 
 /// A time to the minute.

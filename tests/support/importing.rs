@@ -28,6 +28,21 @@ pub(crate) fn said(out: &Output) -> String {
 
 /// The whole of an expression over the run.
 pub(crate) fn total(dir: &Path, run: &str, expression: &str) -> f64 {
+    numbers(dir, run, expression, "total").sum()
+}
+
+/// The mean of all its groups together.
+pub(crate) fn mean(dir: &Path, run: &str, expression: &str) -> f64 {
+    numbers(dir, run, expression, "mean").sum()
+}
+
+/// The greatest of an interval.
+pub(crate) fn greatest(dir: &Path, run: &str, expression: &str) -> f64 {
+    numbers(dir, run, expression, "max").fold(f64::NAN, f64::max)
+}
+
+/// A number of each group, where it is known.
+fn numbers(dir: &Path, run: &str, expression: &str, name: &str) -> impl Iterator<Item = f64> {
     let out = sonde()
         .args(["get", run, expression, "--json"])
         .current_dir(dir)
@@ -36,7 +51,8 @@ pub(crate) fn total(dir: &Path, run: &str, expression: &str) -> f64 {
     assert!(out.status.success(), "{expression}: {}", said(&out));
     let answer: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let groups = answer["groups"].as_array().expect("groups");
-    groups.iter().filter_map(|g| g["total"].as_f64()).sum()
+    let found: Vec<f64> = groups.iter().filter_map(|g| g[name].as_f64()).collect();
+    found.into_iter()
 }
 
 pub(crate) fn manifest(dir: &Path, run: &str) -> serde_json::Value {

@@ -59,13 +59,19 @@ fn percent(share: f64) -> String {
 
 /// The group with the largest mean, and its first key.
 fn fullest(answer: &Answer) -> Option<(String, f64)> {
+    fullest_first(answer).into_iter().next()
+}
+
+/// Groups by their means, each with its first key.
+fn fullest_first(answer: &Answer) -> Vec<(String, f64)> {
     let groups = answer.groups.iter().filter(|g| g.mean.is_finite());
-    let group = groups.max_by(|a, b| a.mean.total_cmp(&b.mean))?;
-    let name = match group.key.first() {
-        Some(KeyValue::Word(word)) => word.clone(),
-        _ => String::new(),
-    };
-    Some((name, group.mean))
+    let named = groups.map(|group| match group.key.first() {
+        Some(KeyValue::Word(word)) => (word.clone(), group.mean),
+        _ => (String::new(), group.mean),
+    });
+    let mut all: Vec<_> = named.collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    all
 }
 
 fn value(run: &Run, expression: &str) -> f64 {
@@ -121,9 +127,18 @@ fn one_cpu(run: &Run) -> Option<Limit> {
 }
 
 fn disk(run: &Run) -> Option<Limit> {
-    let (name, share) = fullest(&evaluate(run, "disk.utilisation by device").ok()?)?;
     // A name is chosen by a predicate, which also finds it among other layers: quote it.
-    let of = |statistic: &str| value(run, &format!("disk.{statistic} where device = \"{name}\""));
+    let of_disk = |name: &str, statistic: &str| {
+        value(run, &format!("disk.{statistic} where device = \"{name}\""))
+    };
+    // Solaris prints of some disks that they are busy while they do nothing. One that hangs has I/Os
+    // under way.
+    let worked = |(name, _): &(String, f64)| {
+        of_disk(name, "ios") != 0.0 || of_disk(name, "mean_depth") > 0.0
+    };
+    let all = fullest_first(&evaluate(run, "disk.utilisation by device").ok()?);
+    let (name, share) = all.into_iter().find(worked)?;
+    let of = |statistic: &str| of_disk(&name, statistic);
     let busy = percent(share);
     // What was imported may not tell these.
     let depth = match of("mean_depth") {

@@ -43,15 +43,22 @@ pub(crate) fn stamp_of(line: &[u8], out: &mut Out) -> Result<Option<Stamp>, Refu
     if let Some(Stamp::Civil(at)) = found {
         let mut words = fields(line).map(|w| w.strip_suffix(b",").unwrap_or(w));
         let zone = words.find(|w| is_zone_name(w) && !is_half(w) && !is_decoration(w));
-        if let Some(zone) = zone.filter(|zone| !is_called(zone, at, out.options())) {
-            let name = String::from_utf8_lossy(zone);
-            out.note(&format!(
-                "its times are of {name}, which is more than one zone's name: they are read as \
-                 those of the zone of --tz, or of this machine's"
-            ));
+        if let Some(zone) = zone {
+            note_zone(zone, at, out);
         }
     }
     Ok(found)
+}
+
+/// Notes that a time is of a zone whose name says little, where the user's is not called so.
+pub(crate) fn note_zone(zone: &[u8], at: DateTime, out: &mut Out) {
+    if !is_called(zone, at, out.options()) {
+        let name = String::from_utf8_lossy(zone);
+        out.note(&format!(
+            "its times are of {name}, which is more than one zone's name: they are read as \
+             those of the zone of --tz, or of this machine's"
+        ));
+    }
 }
 
 /// Whether the user's zone is called `name` at that time, or is no more than an offset, which

@@ -79,6 +79,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Whether its times are dates: those of texts that tell none are counted from zero.
+    pub fn is_dated(&self) -> bool {
+        let is_relative = |file: &Imported| file.times == "relative";
+        self.imported.is_empty() || !self.imported.iter().all(is_relative)
+    }
+
     /// Of a recording on `host` that starts now, with nothing known of it yet.
     pub fn new(host: &str, started: Nanos, every_seconds: f64) -> Manifest {
         Manifest {

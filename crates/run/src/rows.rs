@@ -133,16 +133,13 @@ impl Rows {
         }
     }
 
-    /// Removes the rows of which `keep` says no, by their time and the length of their interval,
-    /// which is zero of events; how many those were.
-    pub fn retain(&mut self, keep: impl Fn(Nanos, f64) -> bool) -> usize {
+    /// Removes the rows of which `keep` says no, by their place; how many those were.
+    pub fn retain(&mut self, keep: impl Fn(usize) -> bool) -> usize {
         fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
             let mut kept = kept.iter();
             column.retain(|_| kept.next() != Some(&false));
         }
-        let lengths = self.intervals.iter().copied().chain(std::iter::repeat(0.0));
-        let times = self.times.iter().zip(lengths);
-        let kept: Vec<bool> = times.map(|(time, length)| keep(*time, length)).collect();
+        let kept: Vec<bool> = (0..self.len()).map(keep).collect();
         let before = self.len();
         only(&mut self.times, &kept);
         only(&mut self.intervals, &kept);

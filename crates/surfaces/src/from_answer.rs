@@ -85,7 +85,7 @@ pub fn chart(
     let mut chart = Chart {
         title: look.title.clone().unwrap_or_else(|| title(left, right)),
         seconds: (from, to),
-        start: Some(run.manifest.started),
+        start: run.manifest.is_dated().then_some(run.manifest.started),
         left: axis(left, look.log == Some(true)),
         right: right.map(|r| axis(r, false)),
         stacked: look.stack,

@@ -2,7 +2,7 @@
 //! them, then again to take it.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -50,6 +50,11 @@ impl Looked<'_> {
         &self.input.name
     }
 
+    /// Whether no text tells when it was: it is put where others are, or at zero.
+    pub(super) fn is_placed(&self) -> bool {
+        matches!(self.times, "relative" | "first file")
+    }
+
     /// The same where the file has outputs of several tools.
     pub(super) fn full_name(&self) -> String {
         match self.beside.elsewhere[..] {
@@ -85,7 +90,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
         fio: wanted.options.fio.or_else(|| version_beside(&all)),
         ..wanted.options.clone()
     };
-    let mut looked = Vec::new();
+    let mut looked: Vec<Looked<'_>> = Vec::new();
     for input in &all {
         match look_at_all(wanted, input, &options, &mut signals) {
             Ok(found) => {
@@ -95,6 +100,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
             Err(why) => told.not_taken(input, why)?,
         }
     }
+    let mut looked = once(looked);
     one_machine(wanted, &looked)?;
     share_processors(&mut looked);
     line_up(&mut looked, &mut signals)?;
@@ -317,6 +323,43 @@ fn read(
     Ok(report)
 }
 
+/// Without those whose text is that of another file: together they would be twice as much.
+fn once(all: Vec<Looked<'_>>) -> Vec<Looked<'_>> {
+    let mut kept: Vec<Looked<'_>> = Vec::with_capacity(all.len());
+    for file in all {
+        let is_alike = |other: &&mut Looked<'_>| {
+            let lines = |f: &Looked<'_>| (f.report.data, f.report.noise, f.report.span);
+            !std::ptr::eq(other.input, file.input)
+                && other.format.name() == file.format.name()
+                && lines(other) == lines(&file)
+                && have_same_text(other.input, file.input).unwrap_or(false)
+        };
+        match kept.iter_mut().find(is_alike) {
+            Some(other) => {
+                let note = format!("{} has the same text: it counts once", file.name());
+                other.report.notes.push(note);
+            }
+            None => kept.push(file),
+        }
+    }
+    kept
+}
+
+/// Whether two files are the same, byte by byte.
+fn have_same_text(a: &Input, b: &Input) -> std::io::Result<bool> {
+    let mut of_a = BufReader::with_capacity(PIECE, a.open()?);
+    let mut of_b = BufReader::with_capacity(PIECE, b.open()?);
+    loop {
+        let (here, there) = (of_a.fill_buf()?, of_b.fill_buf()?);
+        let count = here.len().min(there.len());
+        if count == 0 || here[..count] != there[..count] {
+            return Ok(here.is_empty() && there.is_empty());
+        }
+        of_a.consume(count);
+        of_b.consume(count);
+    }
+}
+
 /// What one file of the machine tells of its processors is true of the others. The numbers follow
 /// when they are read for good.
 fn share_processors(looked: &mut [Looked<'_>]) {
@@ -416,9 +459,11 @@ fn take(
     import.rows().words = std::mem::take(&mut sink.words);
     let without = &mut file.without;
     let mut write = |rows: &mut Sink| {
+        let words = std::mem::take(&mut rows.words);
         for (table, better) in without.iter_mut() {
-            better.leave_out(rows.rows_mut(*table));
+            better.leave_out(rows.rows_mut(*table), &words);
         }
+        rows.words = words;
         making.take(rows).map_err(|e| not_written(wanted, &e))
     };
     read(&mut import, &begun.first, begun.text, &mut write, signals).map_err(reason)?;

@@ -102,6 +102,19 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
     if let Some(why) = finished.not_sealed {
         return Err(Failure::work(format!("the run is not sealed: {why}")));
     }
+    // What could not be written is missing in the run, and is not in the pipe any more.
+    let lost: Vec<String> = finished
+        .manifest
+        .loss
+        .iter()
+        .map(|loss| format!("stdin: {} rows are lost: {}", loss.rows, loss.why))
+        .collect();
+    let lost = Told {
+        problems: lost,
+        ..Told::default()
+    };
+    lost.tell_problems();
+    told.problems.extend(lost.problems);
     say(wanted, &finished.manifest, &told);
     Ok(told.exit_code())
 }

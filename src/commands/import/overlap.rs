@@ -9,7 +9,15 @@ use run::{Nanos, Rows, Table, Word, Words, catalog};
 use super::files::Looked;
 
 /// Tables that any number of files can fill: they say themselves what each row is of.
-const SHARED: [&str; 3] = ["other", "since_boot", "distribution"];
+const SHARED: [&str; 2] = ["since_boot", "distribution"];
+
+/// A file that has no row for so many intervals tells nothing meanwhile; where what is nothing has no row,
+/// for so many.
+const PAUSE: f64 = 3.0;
+const LONG_PAUSE: f64 = 100.0;
+
+/// More pauses than that are not looked at one by one.
+const MOST_PAUSES: usize = 256;
 
 /// Files that tell more of a table than another at the same time.
 #[derive(Default)]
@@ -18,6 +26,10 @@ pub(super) struct Better {
     name: String,
     /// It tells more of what was done.
     has_more: bool,
+    /// When one of the two was, no text tells.
+    is_placed: bool,
+    /// What the others tell of, where a file has much that they do not; of any else all.
+    names: Option<HashSet<Vec<String>>>,
     /// From when to when they tell.
     spans: Vec<(Nanos, Nanos)>,
     /// Rows of the other that are of those times.
@@ -29,6 +41,12 @@ pub(super) struct Better {
 /// When a row's interval begins and ends.
 fn span_of(time: Nanos, length: f64) -> (Nanos, Nanos) {
     (time.saturating_sub((length * 1e9).round() as Nanos), time)
+}
+
+/// The same of one of a table's rows; that of an event is its moment.
+fn row_span(rows: &Rows, row: usize) -> (Nanos, Nanos) {
+    let length = rows.intervals.get(row).copied().unwrap_or(0.0);
+    span_of(rows.times[row], length)
 }
 
 /// The time that two have together with what is between.
@@ -52,7 +70,7 @@ fn less(span: (Nanos, Nanos), others: &[(Nanos, Nanos)]) -> Vec<(Nanos, Nanos)> 
 
 impl Better {
     /// Removes the rows of times of which the others tell.
-    pub(super) fn leave_out(&mut self, rows: &mut Rows) {
+    pub(super) fn leave_out(&mut self, rows: &mut Rows, words: &Words) {
         let spans = &self.spans;
         // What is of a moment is told where that lies in between.
         let told = |(from, to): (Nanos, Nanos)| {
@@ -60,13 +78,22 @@ impl Better {
                 from < *last && *first < to || from == to && (*first..=*last).contains(&to)
             })
         };
-        for (i, time) in rows.times.iter().enumerate() {
-            let span = span_of(*time, rows.intervals.get(i).copied().unwrap_or(0.0));
-            if told(span) {
-                self.span = Some(joined(self.span, span));
-            }
+        let name = |row: usize| -> Vec<String> {
+            let text = |column: &Vec<Word>| words.text(column[row]).unwrap_or_default().to_owned();
+            rows.words.iter().map(text).collect()
+        };
+        let is_named = |row: usize| {
+            self.names
+                .as_ref()
+                .is_none_or(|all| all.contains(&name(row)))
+        };
+        let lost: Vec<bool> = (0..rows.len())
+            .map(|row| told(row_span(rows, row)) && is_named(row))
+            .collect();
+        for row in (0..rows.len()).filter(|row| lost[*row]) {
+            self.span = Some(joined(self.span, row_span(rows, row)));
         }
-        self.left_out += rows.retain(|time, length| !told(span_of(time, length))) as u64;
+        self.left_out += rows.retain(|row| !lost[row]) as u64;
     }
 
     fn is_whole(&self, rows: u64) -> bool {
@@ -77,7 +104,9 @@ impl Better {
     fn partly(&self, table: &str, rows: u64) -> Option<String> {
         let (from, to) = self.span?;
         let Better { name, left_out, .. } = self;
-        let [from, to] = [from, to].map(run::manifest::rfc3339);
+        // To the second, as texts tell them.
+        let text = |at: Nanos| run::manifest::rfc3339(at).replace(".000000000", "");
+        let [from, to] = [from, to].map(text);
         Some(format!(
             "{left_out} of its {rows} rows of `{table}` are left out, those from {from} to \
              {to}: {name} tells the same time; the others are kept"
@@ -95,8 +124,8 @@ pub(super) fn notes(tables: &[(&str, u64, &Better)]) -> Vec<String> {
             notes.extend(better.partly(table, *rows));
             continue;
         }
-        let alike =
-            |other: &Better| (&other.name, other.has_more) == (&better.name, better.has_more);
+        let what = |b: &Better| (b.name.clone(), b.has_more, b.is_placed);
+        let alike = |other: &Better| what(other) == what(better);
         let table = format!("`{table}`");
         match wholly.iter_mut().find(|(other, _)| alike(other)) {
             Some((_, named)) => named.push(table),
@@ -110,7 +139,14 @@ pub(super) fn notes(tables: &[(&str, u64, &Better)]) -> Vec<String> {
             "in as many rows or more"
         };
         let (named, name) = (named.join(", "), &better.name);
-        format!("its rows of {named} are left out: {name} tells the same time {how}")
+        if better.is_placed {
+            format!(
+                "its rows of {named} are left out: {name} has such, too, and which came first no text \
+                 tells; import each by itself to have both"
+            )
+        } else {
+            format!("its rows of {named} are left out: {name} tells the same time {how}")
+        }
     }));
     notes
 }
@@ -119,8 +155,8 @@ pub(super) fn notes(tables: &[(&str, u64, &Better)]) -> Vec<String> {
 #[derive(Default)]
 pub(super) struct Filled {
     pub(super) rows: u64,
-    /// When the first begins and the last ends.
-    span: Option<(Nanos, Nanos)>,
+    /// When they begin and end, but for pauses.
+    spans: Vec<(Nanos, Nanos)>,
     /// The words of each row; none are kept of events.
     instances: HashSet<Vec<Word>>,
     /// The same as texts, when all are known.
@@ -132,21 +168,53 @@ pub(super) struct Filled {
 impl Filled {
     pub(super) fn add(&mut self, found: &Rows) {
         self.rows += found.len() as u64;
-        for (i, time) in found.times.iter().enumerate() {
-            let length = found.intervals.get(i).copied().unwrap_or(0.0);
-            self.span = Some(joined(self.span, span_of(*time, length)));
+        let is_of_events = found.table.detail == Detail::Event;
+        let pause = match found.table.sparse {
+            _ if is_of_events => f64::INFINITY,
+            true => LONG_PAUSE,
+            false => PAUSE,
+        };
+        for row in 0..found.len() {
+            self.tells_of(row_span(found, row), pause);
         }
         self.told.resize(found.values.len(), false);
         for (told, column) in self.told.iter_mut().zip(&found.values) {
             *told |= column.iter().any(|value| !value.is_nan());
         }
-        if found.table.detail == Detail::Event {
+        if is_of_events {
             return;
         }
         for row in 0..found.len() {
             let words: Vec<Word> = found.words.iter().map(|column| column[row]).collect();
             self.instances.insert(words);
         }
+    }
+
+    /// A row is of that time; what is more than so many of its intervals later is behind a pause.
+    fn tells_of(&mut self, span: (Nanos, Nanos), pause: f64) {
+        let most = (span.1.saturating_sub(span.0) as f64 * pause).min(i64::MAX as f64) as Nanos;
+        let last = self.spans.last_mut();
+        let is_near = |last: &&mut (Nanos, Nanos)| {
+            span.0 <= last.1.saturating_add(most) && last.0 <= span.1.saturating_add(most)
+        };
+        match last.filter(is_near) {
+            Some(last) => *last = joined(Some(*last), span),
+            None => self.spans.push(span),
+        }
+        if self.spans.len() > MOST_PAUSES {
+            let whole = self
+                .spans
+                .drain(..)
+                .fold(None, |all, span| Some(joined(all, span)));
+            self.spans.extend(whole);
+        }
+    }
+
+    /// How many rows a second of the time that it tells of: those of about as many are alike.
+    fn density(&self) -> i64 {
+        let length = |(from, to): &(Nanos, Nanos)| to.saturating_sub(*from) as f64 / 1e9;
+        let seconds: f64 = self.spans.iter().map(length).sum();
+        (2.0 * (self.rows as f64 / seconds.max(1e-3)).ln()).round() as i64
     }
 
     /// How many values it tells.
@@ -169,7 +237,8 @@ impl Filled {
     }
 }
 
-/// Where files tell of the same thing at the same time, the one that has most of it counts; what
+/// Where files tell of the same thing at the same time, the one that has most rows a second of it counts,
+/// of those first whose times are in the text; what
 /// the others have before it and after it stays. Of a benchmark's work that is the one with most
 /// measures: results are exact and have all, logs beside them have means of one.
 pub(super) fn choose(looked: &mut [Looked<'_>]) {
@@ -186,7 +255,8 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
             Some(&"tool") => f.rows.get(&id).map_or(0, Filled::measures),
             _ => 0,
         };
-        let most = |f: &Looked<'_>| (measures(f), rows(f));
+        let density = |f: &Looked<'_>| f.rows.get(&id).map_or(0, Filled::density);
+        let most = |f: &Looked<'_>| (measures(f), !f.is_placed(), density(f), rows(f));
         having.sort_by_key(|i| std::cmp::Reverse(most(&looked[*i])));
         // Files that count, and when.
         let mut telling: Vec<(usize, Vec<(Nanos, Nanos)>)> = Vec::new();
@@ -197,17 +267,43 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
                 if better.spans.is_empty() && !spans.is_empty() {
                     better.name = looked[*other].full_name();
                     better.has_more = measures(&looked[*other]) > measures(&looked[file]);
+                    better.is_placed = looked[*other].is_placed() || looked[file].is_placed();
                 }
                 better.spans.extend(spans);
+                if let Some(of) = looked[*other]
+                    .rows
+                    .get(&id)
+                    .filter(|_| is_of_columns(table))
+                {
+                    better
+                        .names
+                        .get_or_insert_default()
+                        .extend(of.names.iter().cloned());
+                }
             }
-            let own = looked[file].rows.get(&id).and_then(|filled| filled.span);
-            let own = own.map_or(Vec::new(), |own| less(own, &better.spans));
+            let own = looked[file]
+                .rows
+                .get(&id)
+                .map_or(&[][..], |filled| &filled.spans);
+            let own = match better.names {
+                // What else it has counts.
+                Some(_) => own.to_vec(),
+                None => own
+                    .iter()
+                    .flat_map(|own| less(*own, &better.spans))
+                    .collect(),
+            };
             telling.push((file, own));
             if !better.spans.is_empty() {
                 looked[file].without.insert(id, better);
             }
         }
     }
+}
+
+/// Whether a table has columns of tools, each by its name: a file may have some that others lack.
+fn is_of_columns(table: &Table) -> bool {
+    table.name == "other"
 }
 
 /// Whether two files tell of the same: files of one format do if they share an instance (a job,
@@ -219,7 +315,7 @@ fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
     if !overlap(a, b) || !of_a.shares_measure(of_b) {
         return false;
     }
-    if a.format.name() == b.format.name() {
+    if a.format.name() == b.format.name() || is_of_columns(table) {
         return !of_a.names.is_disjoint(&of_b.names);
     }
     if table.dimensions.get(1) == Some(&"layer") {

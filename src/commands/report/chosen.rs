@@ -18,6 +18,7 @@ const WORTH: &[(&str, Kind)] = &[
     ("disk.utilisation by device", Kind::Lines),
     ("disk.mean_latency by device, op", Kind::Lines),
     ("disk.ios by latency", Kind::Heat),
+    ("disk.ios by service_time", Kind::Heat),
     ("net.bytes by interface, direction", Kind::Lines),
     ("tcp.retransmits", Kind::Lines),
     ("nfs.ops by op", Kind::Lines),
@@ -33,6 +34,9 @@ const WORTH: &[(&str, Kind)] = &[
     ("cgroup.time by cgroup", Kind::Lines),
     ("memory.bytes by kind", Kind::Stack),
 ];
+
+/// Of those, what is shown only where the other is not: of an import that does not tell it.
+pub(super) const INSTEAD: [(&str, &str); 1] = [("disk.ios by service_time", "disk.ios by latency")];
 
 /// What there is where nothing of that is: numbers that belong to no other statistic.
 pub(super) const REST: &str = "other.value by tool, column, unit";

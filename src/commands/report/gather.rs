@@ -1,6 +1,7 @@
 //! From expressions to panels: all numbers, the table, the picture.
 
 use analysis::findings::Finding;
+use analysis::scan::KeyValue;
 use analysis::window::narrowed;
 use analysis::{Answer, Error, evaluate, quantiles};
 use run::Run;
@@ -31,6 +32,11 @@ pub(super) fn report(
     let mut panels = Vec::new();
     let mut told = Vec::new();
     for panel in &chosen.sheet.panels {
+        let is_told = |text: &str| told.iter().any(|p: &worksheet::Panel| p.expr == text);
+        let spare = |(text, other): &(&str, &str)| *text == panel.expr && is_told(other);
+        if !chosen.asked && chosen::INSTEAD.iter().any(spare) {
+            continue;
+        }
         match self::panel(run, &chosen.sheet, panel) {
             Ok(one) if chosen.asked || happened(&one.answer, &summary.findings) => {
                 panels.push(one);
@@ -57,7 +63,6 @@ pub(super) fn report(
         told.push(rest);
     }
     let manifest = &run.manifest;
-    let relative = |i: &run::manifest::Imported| i.times == "relative";
     let mut parts = parts(run, summary, true);
     if matches!(parts.first(), Some(Part::Line(_))) {
         // The name, shortened for a terminal.
@@ -68,7 +73,7 @@ pub(super) fn report(
         summary: parts,
         panels,
         started: manifest.started,
-        dated: manifest.imported.is_empty() || !manifest.imported.iter().all(relative),
+        dated: manifest.is_dated(),
         made: clock::wall(),
     };
     let sheet = Worksheet {
@@ -86,10 +91,11 @@ fn happened(answer: &Answer, findings: &[Finding]) -> bool {
     } else {
         1
     };
+    let is_known = |key: &KeyValue| !matches!(key, KeyValue::Number(n) if n.is_nan());
     let moving = answer
         .groups
         .iter()
-        .filter(|g| g.mean != 0.0 && !g.mean.is_nan());
+        .filter(|g| g.mean != 0.0 && !g.mean.is_nan() && g.key.iter().all(is_known));
     moving.count() >= least || findings.iter().any(|f| f.expression == answer.text)
 }
 

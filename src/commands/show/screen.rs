@@ -78,12 +78,10 @@ fn head(run: &Run) -> Vec<Part> {
         "ok" => "complete".to_owned(),
         other => other.to_owned(),
     };
-    // Times that a text does not tell are relative to zero, and no date.
-    let relative = !m.imported.is_empty() && m.imported.iter().all(|i| i.times == "relative");
-    let from = if relative {
-        String::new()
-    } else {
+    let from = if m.is_dated() {
         format!(" from {started} UTC")
+    } else {
+        String::new()
     };
     let about = format!(
         "on {} for {}{from}, every {};",

@@ -33,9 +33,14 @@ pub(super) fn cpu(s: &Summary) -> Vec<Part> {
             0 | 1 => String::new(),
             n => format!(" of {n} processors"),
         };
-        let mut line = format!("{}{of}:", percent(s.mean("cpu")));
-        for (mode, share) in s.list("cpu_modes").into_iter().filter(|m| m.1 >= 0.0005) {
-            let _ = write!(line, "  {mode} {}", percent(share));
+        let mut line = format!("{}{of}", percent(s.mean("cpu")));
+        // Of a machine that did next to nothing, what there was of it.
+        let least = (s.mean("cpu") * 0.05).min(0.0005);
+        let modes = s.list("cpu_modes").into_iter();
+        let modes = modes.filter(|(_, share)| *share > 0.0 && *share >= least);
+        for (place, (mode, share)) in modes.enumerate() {
+            let colon = if place == 0 { ":" } else { "" };
+            let _ = write!(line, "{colon}  {mode} {}", percent(share));
         }
         parts.push(Part::entry("cpu", line));
     }

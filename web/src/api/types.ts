@@ -41,6 +41,8 @@ export interface Run {
   title: string | null;
   host: string | null;
   started: string;
+  /** Whether its times are dates, or counted from zero. */
+  dated: boolean;
   seconds: number;
   every: Maybe;
   live: boolean;

@@ -91,7 +91,8 @@ export class Header {
     const step = Math.min(1, timeStep(to - from, 50));
     const zero = this.page.zero(run);
     this.time.textContent = `${elapsed(from, step)} – ${elapsed(to, step)}`;
-    this.time.title = `${clock(run.started, from + zero, step)} – ${clock(run.started, to + zero, step)}, ${length(to - from)}`;
+    const dates = run.dated ? `${clock(run.started, from + zero, step)} – ${clock(run.started, to + zero, step)}, ` : "";
+    this.time.title = `${dates}${length(to - from)}`;
     this.steps.undo.disabled = !store.canUndo;
     this.steps.redo.disabled = !store.canRedo;
     this.steps.whole.disabled = view.isWhole;
@@ -164,7 +165,7 @@ export function factsOf(run: Run, gone: boolean): (string | null)[] {
   const ended = run.end === null || run.end === "ok" ? null : run.end;
   if (run.live && gone) return ["server gone", date(run.started)];
   if (run.live) return ["live", date(run.started), ended];
-  return [run.name === run.host ? null : run.host, length(run.seconds), date(run.started), ended];
+  return [run.name === run.host ? null : run.host, length(run.seconds), run.dated ? date(run.started) : "times relative", ended];
 }
 
 function alignChoice(page: Page, runs: Run[]): HTMLElement {

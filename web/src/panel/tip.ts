@@ -35,7 +35,7 @@ export function cellWords(shown: Shown, time: number, share: number, zero: numbe
   const run = shown.loaded.runs[0]!;
   const step = to - from < 1 ? 0.001 : 0.1;
   const words = {
-    time: `${elapsed(from, step)} – ${elapsed(to, step)} (${clock(run.started, to + zero, step)})`,
+    time: `${elapsed(from, step)} – ${elapsed(to, step)}${run.dated ? ` (${clock(run.started, to + zero, step)})` : ""}`,
     range: `${amount(image.edges[cell.row], number)} … ${amount(image.edges[cell.row + 1], number)}`,
   };
   const at = cell.row * image.columns + cell.column;

@@ -137,7 +137,10 @@ fn bound(look: &Look<'_>, limit: &Limit, rest: &str) -> Finding {
 /// Full processors that nobody waits for are just used well.
 fn cpu_against(look: &Look<'_>) -> String {
     let processors = look.processors();
-    match look.mean("system.runnable") {
+    match look
+        .mean("system.runnable")
+        .filter(|_| look.knows_processors())
+    {
         Some(ready) if ready > processors => format!(
             " For it: {} tasks ready for {} processors.",
             digits(ready),

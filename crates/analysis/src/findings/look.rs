@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use run::catalog::{Detail, Kind};
+use run::manifest::Imported;
 use run::read::ReadError;
 use run::{Manifest, Nanos, Run};
 
 use super::bars::Bars;
 use super::series::Series;
-use crate::answer::summarise;
+use crate::answer::{Group, summarise};
 use crate::gather::Rules;
 use crate::limit::{Limit, limits};
 use crate::notes::is_name;
@@ -242,6 +243,18 @@ impl<'r> Look<'r> {
     pub(super) fn answerable<'e>(&self, expressions: &[&'e str]) -> &'e str {
         let found = expressions.iter().find(|e| self.knows(e));
         found.or(expressions.last()).copied().unwrap_or_default()
+    }
+
+    /// Whether [`processors`](Look::processors) is more than a guess: what was imported may tell of all as
+    /// one.
+    pub(super) fn knows_processors(&self) -> bool {
+        let count = self.processors();
+        let told = |i: &Imported| i.processors.is_some_and(|n| f64::from(n) == count);
+        let is_all =
+            |group: &Group| matches!(group.key.first(), Some(KeyValue::Word(w)) if w == "all");
+        let by_cpu = self.summary("cpu.utilisation by cpu");
+        self.manifest().imported.iter().any(told)
+            || by_cpu.is_some_and(|a| !a.groups.iter().any(is_all))
     }
 
     /// Logical processors seen, or where that was not recorded, those of the inventory; at

@@ -132,7 +132,10 @@ impl Frame {
     ) -> (Vec<Slot>, Vec<u32>) {
         if seen.last() == Some(&true) {
             let from = self.slots.last().map_or(started, |s| s.time);
-            self.after.interval = (last.saturating_sub(from) as f64 / 1e9).max(1e-9);
+            // What all happened at one moment keeps the interval asked for: of none there are no rates.
+            if last > from {
+                self.after.interval = (last - from) as f64 / 1e9;
+            }
             self.after.time = last;
             self.slots.push(self.after);
             self.sampled.push(false);
@@ -153,22 +156,58 @@ impl Frame {
 /// Most intervals that are made up.
 const MOST: f64 = 1e6;
 
-/// Intervals of a run without samples, which another program wrote: as long as was asked for.
+/// What is left at the end, as a share of an interval, that is none of its own.
+const REST: f64 = 0.01;
+
+/// Intervals of a run without samples, as of imported events: as long as was asked for, and the last
+/// one up to the end of the run.
 fn even(manifest: &Manifest) -> Vec<Slot> {
     let every = manifest.every_seconds;
-    let ended = manifest.ended.unwrap_or(manifest.started);
-    let count = (ended.saturating_sub(manifest.started) as f64 / 1e9 / every).ceil();
-    if !(1.0..=MOST).contains(&count) {
+    let started = manifest.started;
+    let ended = manifest.ended.unwrap_or(started);
+    let length = ended.saturating_sub(started) as f64 / 1e9;
+    let count = (length / every - REST).ceil().max(1.0);
+    if length <= 0.0 || !(1.0..=MOST).contains(&count) {
         return Vec::new();
     }
+    let count = count as u32;
+    let end = |number: u32| started.saturating_add((f64::from(number) * every * 1e9) as Nanos);
     let slot = |number: u32| {
-        let end = (f64::from(number + 1) * every * 1e9) as Nanos;
-        let time = manifest.started.saturating_add(end);
+        let is_last = number + 1 == count;
+        let time = if is_last { ended } else { end(number + 1) };
+        let interval = if is_last {
+            time.saturating_sub(end(number)) as f64 / 1e9
+        } else {
+            every
+        };
         Slot {
             time,
-            interval: every,
+            interval,
             phase: phase_at(manifest, time),
         }
     };
-    (0..count as u32).map(slot).collect()
+    (0..count).map(slot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends and lengths of the intervals of a run that long, in seconds.
+    fn of(length: f64) -> Vec<[f64; 2]> {
+        let mut manifest = Manifest::new("host", 1_000_000_000, 1.0);
+        manifest.ended = Some(manifest.started + (length * 1e9).round() as Nanos);
+        let seconds = |slot: &Slot| [(slot.time - manifest.started) as f64 / 1e9, slot.interval];
+        even(&manifest).iter().map(seconds).collect()
+    }
+
+    #[test]
+    fn the_last_interval_ends_with_the_run() {
+        assert_eq!(of(0.25), [[0.25, 0.25]]);
+        assert_eq!(of(2.0), [[1.0, 1.0], [2.0, 1.0]]);
+        assert_eq!(of(2.5), [[1.0, 1.0], [2.0, 1.0], [2.5, 0.5]]);
+        // A hair is none of its own, and what is of one moment has no length.
+        assert_eq!(of(2.000_001), [[1.0, 1.0], [2.000_001, 1.000_001]]);
+        assert_eq!(of(0.0), [[0.0; 2]; 0]);
+    }
 }

@@ -55,6 +55,14 @@ pub(crate) const BOUND: Cases = Cases {
             expression: "disk.utilisation where device = sda",
         },
         Fires {
+            what: "a disk that hangs",
+            settings: &[],
+            script: |s| disk_of(s, 1.0, 4.0, 0.0),
+            says: &["disk-bound: disk sda busy 100 % of the time, 4.00 I/Os under way"],
+            time: (0.0, 10.0),
+            expression: "disk.utilisation where device = sda",
+        },
+        Fires {
             what: "a full link",
             settings: &[],
             script: network,
@@ -98,6 +106,11 @@ pub(crate) const BOUND: Cases = Cases {
             what: "a disk nearly full",
             settings: &[],
             script: |s| disk(s, 0.79, 3.0),
+        },
+        Silent {
+            what: "a disk that is told to be busy, with nothing done and nothing under way",
+            settings: &[],
+            script: |s| disk_of(s, 1.02, 0.0, 0.0),
         },
         Silent {
             what: "an idle machine without a command",
@@ -150,13 +163,17 @@ fn processors(s: &mut Script, used: [f64; 2], ready: f64) {
 }
 
 fn disk(s: &mut Script, busy: f64, depth: f64) {
+    disk_of(s, busy, depth, 100.0);
+}
+
+fn disk_of(s: &mut Script, busy: f64, depth: f64, ios: f64) {
     for n in 1..=10 {
         s.at(f64::from(n), 1.0).cpus([0.1, 0.1], 1.0);
         s.row("disk_device", &["sda", "disk"], &[busy, depth, 1.0]);
         s.row(
             "disk",
             &["sda", "disk", "read"],
-            &[100.0, 409600.0, 0.0, depth, 0.0],
+            &[ios, ios * 4096.0, 0.0, depth, 0.0],
         );
     }
 }

@@ -29,6 +29,21 @@ impl Out {
         }
     }
 
+    /// The same of a part of a run, beside which others ran: it may have ended before the one above it.
+    pub(crate) fn sample_beside(&mut self, end: Stamp) {
+        let elapsed = matches!(end, Stamp::Elapsed(_));
+        match self.clock.moment(end, &self.options) {
+            Ok(moment) => {
+                self.begin(Some(moment), Nanos::MAX);
+                self.dates.needless |= !elapsed;
+                if elapsed {
+                    self.since = Since::Time;
+                }
+            }
+            Err(why) => self.refuse(why),
+        }
+    }
+
     /// A sample begins, of which the text may tell the time.
     pub fn sample_told(&mut self, stamp: Option<Stamp>) {
         match stamp {

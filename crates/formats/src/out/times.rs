@@ -150,7 +150,7 @@ impl Out {
         if self.held.is_empty() {
             return;
         }
-        let held = std::mem::take(&mut self.held);
+        let mut held = std::mem::take(&mut self.held);
         self.held_rows.fill(0);
         let moment = (self.only_levels && held.len() == 1 && self.ended == 0).then_some(1.0);
         let known = interval.or(self.stated).or(self.options.every);
@@ -172,6 +172,9 @@ impl Out {
             self.forget_rows();
             return;
         }
+        if let Some(length) = known {
+            self.tell_first(&mut held, length);
+        }
         for (sample, rows) in held {
             let length = match sample.rounded {
                 _ if sample.since_boot => 0.0,
@@ -181,6 +184,27 @@ impl Out {
             self.place(&sample, length, Some(&rows));
         }
         self.hand_out();
+    }
+
+    /// Reports whose time was lost, as the first line of a file, stand before the first that tells one.
+    fn tell_first(&mut self, held: &mut [(Sample, OwnRows)], length: f64) {
+        let Some(first) = held.iter().position(|(s, _)| s.stamp.is_some()) else {
+            return;
+        };
+        let (untold, told) = held.split_at_mut(first);
+        let Some(at) = told[0].0.stamp.filter(|_| !untold.is_empty()) else {
+            return;
+        };
+        // Behind what was placed already they are counted from that.
+        let is_first = untold[0].0.broken && self.ended_at.is_none();
+        if !is_first || untold.iter().any(|(s, _)| s.spans.is_some()) {
+            return;
+        }
+        self.note("the first report has no time, and those below it do: it is put an interval before them");
+        for (back, (sample, _)) in (1..).zip(untold.iter_mut().rev()) {
+            let length = (length * f64::from(back) * 1e9).round() as Nanos;
+            sample.stamp = Some(at.saturating_sub(length));
+        }
     }
 
     /// Places samples of which none tells its interval: each is of the time since the one above it,

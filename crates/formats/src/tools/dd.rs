@@ -196,6 +196,15 @@ impl Dd {
     /// The copy whose lines came is whole.
     fn is_over(&mut self, out: &mut Out) {
         let Some(copy) = self.copy.take() else { return };
+        // It copied less, or sooner, than what was taken for its progress: that is of other copies.
+        let is_of_others = |last: &(f64, f64)| {
+            let copied = copy.copied.as_ref();
+            copied.is_some_and(|all| all.0 < last.0 || all.1 < last.1)
+        };
+        if self.progress.last().is_some_and(is_of_others) {
+            self.alone = std::mem::take(&mut self.progress);
+            self.alone_is_results(out);
+        }
         let is_timed = copy.copied.is_some() || copy.timed[0].is_some();
         if is_timed || out.options().every.is_some() {
             self.timed = true;

@@ -7,6 +7,9 @@
 
 use std::collections::HashMap;
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+
 use crate::list::Format;
 use crate::number::{number, whole};
 use crate::out::Out;
@@ -160,8 +163,40 @@ fn row<'a>(line: &'a [u8], names: Option<&'a [String]>) -> Option<Row<'a>> {
     })
 }
 
+/// Seconds by which a time in whole seconds and what is counted from the start may differ.
+const NEAR: f64 = 1.5;
+
+/// When an interval ended: so long after the test began as its columns say. Its time is in whole seconds.
+fn end_of(row: &Row<'_>, began: &mut Option<DateTime>) -> Stamp {
+    let (at, east) = match row.at {
+        Stamp::Civil(at) => (at, None),
+        Stamp::Zoned(at, east) => (at, Some(east)),
+        other => return other,
+    };
+    // Some versions print the end of all as 1970.
+    if at.year() == 1970 {
+        return Stamp::Elapsed(row.to);
+    }
+    let later = |from: DateTime, seconds: f64| {
+        let duration = SignedDuration::try_from_secs_f64(seconds).ok();
+        duration
+            .and_then(|d| from.checked_add(d).ok())
+            .unwrap_or(from)
+    };
+    let goes_on = |began: &DateTime| {
+        let apart = later(*began, row.to).duration_until(at).as_secs_f64();
+        apart.abs() <= NEAR
+    };
+    let start = began.filter(goes_on).unwrap_or_else(|| later(at, -row.to));
+    *began = Some(start);
+    let end = later(start, row.to);
+    east.map_or(Stamp::Civil(end), |east| Stamp::Zoned(end, east))
+}
+
 struct Csv {
     work: Work,
+    /// When the test began.
+    began: Option<DateTime>,
     /// Where the rows of each stream reach to.
     streams: HashMap<String, f64>,
     /// What follows the rate, if a header told.
@@ -172,6 +207,7 @@ impl Csv {
     fn new() -> Csv {
         Csv {
             work: Work::new("iperf"),
+            began: None,
             streams: HashMap::new(),
             names: None,
         }
@@ -201,7 +237,8 @@ impl Parser for Csv {
             return Line::Noise;
         }
         self.streams.insert(row.id.to_owned(), row.to);
-        out.sample_once_or_same(row.at);
+        let end = end_of(&row, &mut self.began);
+        out.sample_once_or_same(end);
         out.spans(row.to - row.from);
         let op: &[u8] = if row.receives { b"receive" } else { b"send" };
         let mut done = Done {

@@ -243,6 +243,10 @@ impl Iperf {
         let parts = self.streams.keys().any(|k| Whose::of(k) < of);
         let whole = row.from == 0.0 && self.streams.contains_key(&key);
         let stream = self.stream(row.id);
+        // Without what stands above the rows: only who receives knows what an interval lost.
+        let is_labelled = matches!(row.rest.last(), Some(&("sender" | "receiver")));
+        let is_untold = self.side == Side::Unknown && !is_labelled && !whole && !self.is_report;
+        self.receives |= is_untold && lost_of(&row.rest).is_some();
         // `grep receiver` leaves nothing of who sends.
         let is_receiver = row.rest.last() == Some(&"receiver");
         let is_alone = header.is_empty() && is_receiver && !self.is_told(row);

@@ -186,6 +186,8 @@ struct Ss {
     present: Option<Ends>,
     /// Facts of a connection whose line was lost stand above all.
     begins_within: bool,
+    /// The names of the columns came.
+    has_header: bool,
     /// Counters that this version prints.
     known: [bool; COUNTERS.len()],
     shape: Shape,
@@ -197,6 +199,7 @@ impl Ss {
             reports: Repeated::new(),
             present: None,
             begins_within: false,
+            has_header: false,
             known: [false; COUNTERS.len()],
             shape: Shape::of("tcp_connection", &["bytes", "segments", "retransmits"]),
         }
@@ -359,6 +362,9 @@ impl Parser for Ss {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
         if words.contains(&"Recv-Q") && words.contains(&"Send-Q") {
+            // That of the first report was lost, and connections with it.
+            self.begins_within |= !self.has_header && !self.reports.is_none();
+            self.has_header = true;
             self.reports.ends();
             self.present = None;
             if !out.is_endless() && !is_whole_header(&words) {

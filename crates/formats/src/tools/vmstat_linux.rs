@@ -25,7 +25,7 @@ use crate::lines::{WRAPPED, rows_in};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
-use crate::stamp_line::stamp_of;
+use crate::stamp_line::{self, stamp_of};
 use crate::time::{Refused, Stamp, time_of_day};
 use crate::together::Columns;
 use crate::tools::vmstat_counts::Counts;
@@ -115,7 +115,7 @@ struct Vmstat {
     /// The device that begins a report of -d.
     first: Vec<u8>,
     /// The zone that the header names.
-    utc: bool,
+    zone: Vec<u8>,
     /// The header names one, or the banner has a timestamp: rows end in a time.
     timed: bool,
     /// Of memory and swap.
@@ -151,7 +151,7 @@ impl Vmstat {
             device: Shape::of("disk_device", &["busy", "inflight"]),
             disks: Counters::default(),
             first: Vec::new(),
-            utc: false,
+            zone: Vec::new(),
             timed: false,
             unit: Unit::usual(),
             no_first: false,
@@ -186,7 +186,7 @@ impl Vmstat {
     }
 
     /// The time of a row, which procps 3.2 follows with its zone.
-    fn stamp(&self, words: &[&[u8]]) -> Option<Stamp> {
+    fn stamp(&self, words: &[&[u8]], out: &mut Out) -> Option<Stamp> {
         let (date, time, zone) = match *words {
             [date, time] => (date, time, &b""[..]),
             [date, time, zone] if names::is_zone(zone) => (date, time, zone),
@@ -198,11 +198,14 @@ impl Vmstat {
         }
         let date: Date = std::str::from_utf8(date).ok()?.parse().ok()?;
         let at = date.to_datetime(time_of_day(time, None)?);
-        Some(if self.utc || is_utc(zone) {
-            Stamp::Zoned(at, 0)
-        } else {
-            Stamp::Civil(at)
-        })
+        let zone = if zone.is_empty() { &self.zone } else { zone };
+        if is_utc(zone) {
+            return Some(Stamp::Zoned(at, 0));
+        }
+        if stamp_line::is_zone_name(zone) {
+            stamp_line::note_zone(zone, at, out);
+        }
+        Some(Stamp::Civil(at))
     }
 
     fn system(&mut self, names: &[String], line: &[u8], out: &mut Out) -> Line {
@@ -225,7 +228,7 @@ impl Vmstat {
         };
         let stamp = match all[names.len()..] {
             [] => None,
-            ref time if self.timed => match self.stamp(time) {
+            ref time if self.timed => match self.stamp(time, out) {
                 Some(stamp) => Some(stamp),
                 None => return Line::Unknown,
             },
@@ -317,7 +320,7 @@ impl Vmstat {
             let zone = names.pop_if(|n| names::is_zone(n.as_bytes()));
             self.timed |= zone.is_some();
             match zone {
-                Some(zone) => self.utc = is_utc(zone.as_bytes()),
+                Some(zone) => self.zone = zone.into_bytes(),
                 None => names::leave_out_cut(&mut names, out),
             }
             if self.headers.begin_anew(out) {
@@ -341,7 +344,11 @@ impl Vmstat {
             return Some(Line::Noise);
         }
         if all.starts_with(&[b"total", b"merged"]) || matches!(self.table, Table::DisksHeader) {
-            self.utc = all.last().is_some_and(|zone| is_utc(zone));
+            let zone = all
+                .last()
+                .copied()
+                .filter(|zone| stamp_line::is_zone_name(zone));
+            self.zone = zone.unwrap_or_default().to_vec();
             self.table = Table::Disks;
             return Some(Line::Noise);
         }
@@ -425,7 +432,7 @@ impl Parser for Vmstat {
         if self.timed {
             let all: Vec<&[u8]> = fields(line).collect();
             let ends = [2, 3].map(|n| all.get(all.len().saturating_sub(n)..));
-            let found = ends.into_iter().flatten().find_map(|e| self.stamp(e));
+            let found = ends.into_iter().flatten().find_map(|e| self.stamp(e, out));
             stamp = found.or(stamp);
         }
         for row in 0..rows {

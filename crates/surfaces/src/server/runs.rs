@@ -166,6 +166,7 @@ pub(super) fn describe(id: &str, run: &Run) -> Value {
         "title": m.name,
         "host": m.host,
         "started": rfc3339(m.started),
+        "dated": m.is_dated(),
         "seconds": since(run, ended),
         "every": m.every_seconds,
         "live": live,

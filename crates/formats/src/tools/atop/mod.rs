@@ -156,6 +156,8 @@ struct Atop {
     memory_state: Shape,
     /// Time of the present sample.
     epoch: Option<i64>,
+    /// That of the sample that is over.
+    ended: Option<i64>,
     /// `RESET` came: the next sample is since boot.
     reset: bool,
     /// A line of `PRE` ended before its numbers: the state it prints of a process that uses no
@@ -173,6 +175,7 @@ impl Atop {
                 &["dirty", "swap_total", "swap_used", "committed"],
             ),
             epoch: None,
+            ended: None,
             reset: false,
             cut: false,
         }
@@ -200,11 +203,13 @@ impl Parser for Atop {
         match line.trim_ascii() {
             b"" => return Line::Noise,
             b"SEP" => {
+                self.ended = self.epoch;
                 self.finish_sample(out);
                 return Line::Noise;
             }
             b"RESET" => {
                 self.finish_sample(out);
+                self.ended = None;
                 self.reset = true;
                 return Line::Noise;
             }
@@ -217,6 +222,12 @@ impl Parser for Atop {
             }
             return Line::Unknown;
         };
+        if self.ended == Some(record.epoch) {
+            out.note(
+                "a sample of the time of the one before it is the same once more: it counts once",
+            );
+            return Line::Noise;
+        }
         if self.epoch != Some(record.epoch) {
             self.finish_sample(out);
             out.host(record.host);

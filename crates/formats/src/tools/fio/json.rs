@@ -245,7 +245,7 @@ impl FioJson {
         if spans <= 0.0 && !parts.iter().any(ran) {
             return;
         }
-        out.sample_at(end);
+        out.sample_beside(end);
         out.spans(spans.max(0.001));
         let job = entry.name.as_bytes();
         let client = entry.client.as_bytes();

@@ -58,7 +58,7 @@ fn ran_for(seconds: f64, current: &mut f64, end: Stamp, out: &mut Out) {
         return;
     }
     *current = seconds;
-    out.sample_at(end);
+    out.sample_beside(end);
     out.spans(seconds);
     out.note(
         "a job's directions ran for different times: each has its own interval, laid up to the \

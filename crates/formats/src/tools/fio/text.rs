@@ -366,7 +366,7 @@ impl FioText {
         if spans <= 0.0 {
             return;
         }
-        out.sample_at(end);
+        out.sample_beside(end);
         out.spans(spans);
         let of = |op: &'static str| [name.as_bytes(), op.as_bytes(), job.client.as_bytes()];
         let parts = job
@@ -384,6 +384,8 @@ impl FioText {
                 "read" => job.issued[0],
                 "write" => job.issued[1],
                 "trim" => job.issued[2],
+                // fio counts those of fdatasync elsewhere: there were some, for they took time.
+                "sync" if job.issued[3] == 0.0 => f64::NAN,
                 "sync" => job.issued[3],
                 _ => job.issued[..3].iter().sum(),
             };

@@ -77,6 +77,10 @@ fn total(part: &Value, op: &str, out: &mut Out) -> Total {
              IOPS times the run time",
         );
     }
+    // One that failed at once is counted, too.
+    if op != "sync" && runtime <= 0.0 && number(part, "io_bytes") == 0.0 {
+        ops = 0.0;
+    }
     // fio 3 counts no syncs, but how long they took.
     if op == "sync" && ops <= 0.0 {
         ops = part.get("lat_ns").map_or(0.0, |l| number(l, "N"));

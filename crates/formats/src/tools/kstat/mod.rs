@@ -218,6 +218,8 @@ struct Kstat {
     stamp: Option<Stamp>,
     /// `snaptime` of the first report.
     zero: Option<f64>,
+    /// Reports have their times from there.
+    by_snaptime: bool,
     reports: u64,
     tables: Tables,
 }
@@ -232,6 +234,7 @@ impl Kstat {
             numbers: HashSet::new(),
             stamp: None,
             zero: None,
+            by_snaptime: false,
             reports: 0,
             tables: Tables::new(),
         }
@@ -263,7 +266,13 @@ impl Kstat {
         }
         let snap = sets.iter().find_map(|s| s.snaptime);
         let zero = *self.zero.get_or_insert(snap.unwrap_or(0.0));
+        self.by_snaptime |= stamp.is_none() && snap.is_some();
         match (stamp, snap) {
+            // Between a date and what is counted from the first report there is no interval.
+            (Some(_), Some(snap)) if self.by_snaptime => {
+                out.note("the first report has no date: times are counted from it, by `snaptime`");
+                out.sample_at(Stamp::Elapsed(snap - zero));
+            }
             (Some(stamp), _) => out.sample_once(Some(stamp)),
             (None, Some(snap)) => out.sample_at(Stamp::Elapsed(snap - zero)),
             (None, None) => out.sample(),

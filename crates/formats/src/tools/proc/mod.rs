@@ -11,6 +11,7 @@
 mod counted;
 mod interrupts;
 mod keyed;
+mod kind;
 mod pressure;
 mod rpc;
 mod softnet;
@@ -19,6 +20,7 @@ use std::collections::HashSet;
 
 pub(crate) use counted::put_grown;
 
+use self::kind::{Kind, NINE, of_another_file};
 use crate::echo::Watched;
 use crate::list::Format;
 use crate::number::whole;
@@ -26,7 +28,6 @@ use crate::out::Out;
 use crate::recognise::Head;
 use crate::stamp_line::{self, stamp_of};
 use crate::time::{Refused, Stamp};
-use crate::tools::collectl::interrupts::Told;
 use crate::tools::collectl::protocols::Protocols;
 use crate::{Line, Parser, fields};
 
@@ -154,6 +155,8 @@ pub(crate) struct Proc {
     /// That time, and what was read at it before.
     now: Option<Stamp>,
     at_once: HashSet<Vec<u8>>,
+    /// Readings that came before the first time did.
+    untimed: u64,
     /// The sum of all processors came, which only `/proc/stat` has.
     has_total: bool,
     times: Times,
@@ -175,100 +178,6 @@ enum Times {
     After,
 }
 
-/// What lines of `net/snmp` and `net/netstat` begin with.
-const PROTOCOLS: [&str; 9] = [
-    "Ip:",
-    "Icmp:",
-    "IcmpMsg:",
-    "Tcp:",
-    "Udp:",
-    "UdpLite:",
-    "TcpExt:",
-    "IpExt:",
-    "MPTcpExt:",
-];
-
-/// Of which file a line is.
-enum Kind<'a> {
-    Disk,
-    Interface(&'a [u8], Vec<f64>),
-    Stat,
-    Rpc,
-    Size(&'a [u8], f64),
-    Counter(&'a [u8], f64),
-    Loads([f64; 4], f64),
-    Pressure(pressure::Stalls<'a>),
-    Interrupts(Told<'a>),
-    /// A line of `net/snmp` or `net/netstat`: names, or what they count.
-    Protocol(&'a [u8]),
-    Softnet(softnet::Taken),
-}
-
-impl<'a> Kind<'a> {
-    fn of(line: &'a [u8], all: &[&'a [u8]]) -> Option<Kind<'a>> {
-        let first = all[0];
-        if counted::is_disk(all) {
-            return Some(Kind::Disk);
-        }
-        if let Some(stalls) = pressure::Stalls::of(line) {
-            return Some(Kind::Pressure(stalls));
-        }
-        if all.len() > 1 && PROTOCOLS.iter().any(|p| first == p.as_bytes()) {
-            return Some(Kind::Protocol(line));
-        }
-        if let Some(taken) = softnet::Taken::of(all) {
-            return Some(Kind::Softnet(taken));
-        }
-        if let Some((name, n)) = counted::interface(line) {
-            return Some(Kind::Interface(name, n));
-        }
-        if counted::is_stat(first) {
-            return Some(Kind::Stat);
-        }
-        if rpc::is_rpc(first) {
-            return Some(Kind::Rpc);
-        }
-        if let Some((name, bytes)) = keyed::size(all) {
-            return Some(Kind::Size(name, bytes));
-        }
-        if let Some((name, value)) = keyed::counter(all) {
-            return Some(Kind::Counter(name, value));
-        }
-        if let Some(row) = interrupts::row(line, all) {
-            return Some(Kind::Interrupts(row));
-        }
-        counted::loads(all).map(|(loads, running)| Kind::Loads(loads, running))
-    }
-
-    /// What comes once a reading, and whether it is a counter.
-    fn key(&self, all: &[&[u8]]) -> (Vec<u8>, bool) {
-        match self {
-            Kind::Disk => (all[..3].join(&b' '), true),
-            Kind::Interface(name, _) => ([b"net ", *name].concat(), true),
-            Kind::Stat => (all[0].to_vec(), true),
-            Kind::Rpc => ([all[0], b" rpc"].concat(), true),
-            Kind::Size(name, _) => ([name, &b":"[..]].concat(), false),
-            Kind::Counter(name, _) => (name.to_vec(), true),
-            Kind::Loads(..) => (b"loadavg".to_vec(), false),
-            // Beside what it counts there are means.
-            Kind::Pressure(stalls) => (stalls.key(), false),
-            Kind::Interrupts(row) => ([row.name, b" interrupts"].concat(), true),
-            Kind::Softnet(taken) => {
-                // Without a number only a time tells where the next reading begins.
-                let cpu = taken.cpu.map_or_else(String::new, |cpu| cpu.to_string());
-                ([b"softnet ", cpu.as_bytes()].concat(), true)
-            }
-            Kind::Protocol(_) => {
-                let counts = all[1].first().is_some_and(|b| !b.is_ascii_alphabetic());
-                (
-                    [all[0], if counts { b" counts" } else { b" names" }].concat(),
-                    true,
-                )
-            }
-        }
-    }
-}
-
 impl Proc {
     pub(crate) fn new() -> Proc {
         Proc {
@@ -286,6 +195,7 @@ impl Proc {
             stamped: false,
             now: None,
             at_once: HashSet::new(),
+            untimed: 0,
             has_total: false,
             times: Times::Unknown,
             held: Vec::new(),
@@ -340,6 +250,12 @@ impl Proc {
 
     fn take(&mut self, kind: Kind, all: &[&[u8]], out: &mut Out) -> Line {
         let (key, counter) = kind.key(all);
+        if self.stamped && kind.has_levels() && self.seen.contains(&key) {
+            // The time of a reading was lost, or it came within a second: together they are twice as high.
+            self.finish_reading(out);
+            out.sample_once(self.now);
+            self.readings += 1;
+        }
         self.belongs(key, counter, out);
         match kind {
             Kind::Disk => return self.counted.disk(all, out),
@@ -392,6 +308,9 @@ impl Proc {
     }
 
     fn begin(&mut self, stamp: Stamp, out: &mut Out) {
+        if !self.stamped {
+            self.untimed = self.readings;
+        }
         let is_same = self.now == Some(stamp);
         let read = std::mem::take(&mut self.at_once);
         if is_same {
@@ -439,32 +358,6 @@ impl Proc {
     /// Whether what waits is nothing that was in the reading above it.
     fn held_is_other(&self) -> bool {
         !self.held.is_empty() && self.held_keys.is_disjoint(&self.above)
-    }
-}
-
-const SCHEDSTAT: &str = "it has /proc/schedstat, whose lines `cpu0 …` are no ticks as those of \
-    /proc/stat are\n\
-    hint: put those of /proc/stat into a file of its own";
-
-const NINE: &str = "its lines `cpu0 …` have nine numbers, and there is no line `cpu` above them: they \
-    can be of /proc/schedstat, which has no ticks\n\
-    hint: take all of /proc/stat";
-
-/// Why the file is none of those that are read, though some of its lines look alike.
-fn of_another_file(all: &[&[u8]]) -> Option<&'static str> {
-    match *all {
-        [b"Node", _, b"zone", _] => Some(
-            "it is /proc/zoneinfo, which tells of each zone of memory by itself\n\
-             hint: /proc/vmstat, which tells of all, can be imported",
-        ),
-        [b"version", number] if whole(number).is_some() => Some(SCHEDSTAT),
-        [domain, ..] if domain.strip_prefix(b"domain").and_then(whole).is_some() => Some(SCHEDSTAT),
-        [name, _] if keyed::is_of_group(name) => Some(
-            "it has memory.stat of a control group, of which some lines are called as those of \
-             /proc/vmstat are\n\
-             hint: put those of /proc into a file of its own",
-        ),
-        _ => None,
     }
 }
 
@@ -537,6 +430,15 @@ impl Parser for Proc {
             out.refuse(Refused(
                 "its first reading and its last have no time: whether times stand before or \
                  after what was read is not known\nhint: remove the one that has none"
+                    .into(),
+            ));
+            return;
+        }
+        if self.times == Times::Before && self.untimed > 0 && self.seen.is_empty() {
+            out.refuse(Refused(
+                "its first reading has no time, and below its last time there is no reading: whether \
+                 times stand before or after what was read is not known\n\
+                 hint: remove what has none"
                     .into(),
             ));
             return;

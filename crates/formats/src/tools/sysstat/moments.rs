@@ -128,9 +128,13 @@ pub(crate) struct Moments {
     interval: Option<f64>,
     /// What did nothing in an interval has no row in it.
     pub(crate) leaves_out: bool,
+    /// Each report has the same tables, one below the other.
+    pub(crate) in_turn: bool,
     /// What had a row so far, by header, where such are left out.
     known: BTreeMap<usize, Vec<Word>>,
     listed: Listed,
+    /// Headers that the moment had rows of which was handed out last.
+    before: Vec<usize>,
 }
 
 /// What the rows of a table are of that came last, and those of the moment before.
@@ -254,7 +258,13 @@ impl Moments {
                 out.sample_at(moment.stamp);
             }
             self.has((moment.processors, moment.entitled), out);
-            let lacks = lacking == Some(at);
+            let mut now: Vec<usize> = moment.rows.iter().map(|row| row.header).collect();
+            now.dedup();
+            // A report may end with one of its tables, too.
+            let lacks_tables =
+                ends && self.in_turn && self.before.iter().any(|header| !now.contains(header));
+            let lacks = lacks_tables || lacking == Some(at);
+            self.before = now;
             self.fill(&moment, ends, lacks, out);
         }
         self.has(now, out);

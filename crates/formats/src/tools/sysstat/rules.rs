@@ -217,6 +217,9 @@ pub(crate) const TABLES: &[&str] = &[
     "vm_reclaim",
 ];
 
+/// Those of them that are filled where nobody tells how long a page of memory is: all but the last.
+pub(super) const TABLES_WITHOUT_PAGES: &[&str] = TABLES.split_at(TABLES.len() - 1).0;
+
 /// Names of the columns of Linux that have a rule.
 pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
     RULES.iter().map(|(name, _)| *name)

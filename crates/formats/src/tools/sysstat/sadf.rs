@@ -157,8 +157,10 @@ struct Json {
 
 impl Json {
     fn new(mpstat: bool) -> Json {
+        let mut records = Records::default();
+        records.moments.in_turn = true;
         Json {
-            records: Records::default(),
+            records,
             mpstat,
             day: Day::default(),
             before: None,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::moments::{Header, Moments, When};
 use super::processors_since;
+use super::rules::TABLES_WITHOUT_PAGES;
 use super::sadf::when;
 use crate::list::Format;
 use crate::number::{number, whole};
@@ -20,27 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     recognised: "a line `# hostname;interval;timestamp;…`, or host, interval, time, device, field \
                  and value between tabs",
     // How long a page is it does not tell, so nothing of `vm_reclaim`.
-    yields: &[
-        "cpu",
-        "cpu_idle",
-        "disk",
-        "disk_device",
-        "interrupt",
-        "ip",
-        "ip_packets",
-        "memory",
-        "memory_state",
-        "net",
-        "nfsd",
-        "pressure",
-        "softnet",
-        "system",
-        "tcp",
-        "tcp_segments",
-        "udp",
-        "udp_datagrams",
-        "vm",
-    ],
+    yields: TABLES_WITHOUT_PAGES,
     example: "\
 # hostname;interval;timestamp;CPU;%usr;%nice;%sys;%iowait;%steal;%irq;%soft;%guest;%gnice;%idle
 box;10;2026-11-22 02:52:31 UTC;-1;37.82;0.00;14.51;8.29;0.00;0.00;1.04;0.00;0.00;38.34

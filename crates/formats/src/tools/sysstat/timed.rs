@@ -67,11 +67,13 @@ struct Doubtful {
 impl Timed {
     /// Of that tool; `live` if it prints one interval after the other in any case.
     pub(crate) fn new(tool: &'static str, live: bool) -> Timed {
-        Timed {
+        let mut timed = Timed {
             tool,
             live,
             ..Timed::default()
-        }
+        };
+        timed.moments.in_turn = live;
+        timed
     }
 
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Out) -> Line {

@@ -59,7 +59,7 @@ impl Vmstat {
         let stamp = match all[11..] {
             [] if all[0] == self.first || self.first.is_empty() => self.stamp.take(),
             [] => None,
-            ref time => match self.stamp(time) {
+            ref time => match self.stamp(time, out) {
                 Some(stamp) => Some(stamp),
                 None => return Line::Unknown,
             },
