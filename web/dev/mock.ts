@@ -47,6 +47,7 @@ function runOf(state: MockState, id: string, name: string): Run {
     title: id === "a" ? "fio random read beside a deep stream" : null,
     host: "stor3",
     started: state.live ? new Date(state.began).toISOString() : STARTED,
+    dated: true,
     seconds,
     every: 1,
     live: state.live,

@@ -332,6 +332,8 @@ fn once(all: Vec<Looked<'_>>) -> Vec<Looked<'_>> {
             !std::ptr::eq(other.input, file.input)
                 && other.format.name() == file.format.name()
                 && lines(other) == lines(&file)
+                // The name of a log of fio tells of which job it is.
+                && have_same_rows(other, &file)
                 && have_same_text(other.input, file.input).unwrap_or(false)
         };
         match kept.iter_mut().find(is_alike) {
@@ -343,6 +345,16 @@ fn once(all: Vec<Looked<'_>>) -> Vec<Looked<'_>> {
         }
     }
     kept
+}
+
+/// Whether two files have rows of the same things.
+fn have_same_rows(a: &Looked<'_>, b: &Looked<'_>) -> bool {
+    a.rows.len() == b.rows.len()
+        && a.rows.iter().all(|(table, rows)| {
+            b.rows
+                .get(table)
+                .is_some_and(|other| rows.is_of_same(other))
+        })
 }
 
 /// Whether two files are the same, byte by byte.
@@ -404,17 +416,19 @@ fn one_machine(wanted: &Wanted, looked: &[Looked<'_>]) -> Result<(), Failure> {
     )))
 }
 
-/// Files without times start where the first of the others does.
+/// Files without times start where the first of the others does, of those of the same tool if there are
+/// any: logs of a benchmark where its result does.
 fn line_up(looked: &mut [Looked<'_>], signals: &mut Signals) -> Result<(), Failure> {
     let from = |f: &Looked<'_>| (f.times == "text").then(|| f.report.span.map(|s| s.0))?;
-    let first: Option<(Nanos, String)> = looked
-        .iter()
-        .filter_map(|f| Some((from(f)?, f.name().to_owned())))
-        .min();
-    let Some((start, name)) = first else {
-        return Ok(());
-    };
+    let started =
+        |f: &Looked<'_>| Some((from(f)?, f.name().to_owned(), f.format.tool().to_owned()));
+    let all: Vec<(Nanos, String, String)> = looked.iter().filter_map(started).collect();
     for file in looked.iter_mut().filter(|f| f.times == "relative") {
+        let of_tool = all.iter().filter(|(_, _, tool)| tool == file.format.tool());
+        let Some((start, name, _)) = of_tool.min().or(all.iter().min()) else {
+            return Ok(());
+        };
+        let start = *start;
         let options = Options {
             start: Some(start),
             near: Some(start),

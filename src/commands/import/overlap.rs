@@ -217,6 +217,11 @@ impl Filled {
         (2.0 * (self.rows as f64 / seconds.max(1e-3)).ln()).round() as i64
     }
 
+    /// Whether both have as many rows, of the same things.
+    pub(super) fn is_of_same(&self, other: &Filled) -> bool {
+        self.rows == other.rows && self.names == other.names
+    }
+
     /// How many values it tells.
     fn measures(&self) -> usize {
         self.told.iter().filter(|told| **told).count()
@@ -267,7 +272,9 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
                 if better.spans.is_empty() && !spans.is_empty() {
                     better.name = looked[*other].full_name();
                     better.has_more = measures(&looked[*other]) > measures(&looked[file]);
-                    better.is_placed = looked[*other].is_placed() || looked[file].is_placed();
+                    let both = [&looked[*other], &looked[file]];
+                    better.is_placed = both[0].format.name() == both[1].format.name()
+                        && both.iter().any(|f| f.is_placed());
                 }
                 better.spans.extend(spans);
                 if let Some(of) = looked[*other]

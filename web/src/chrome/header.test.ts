@@ -15,7 +15,7 @@ describe("the corner", () => {
 });
 
 describe("the line below the name", () => {
-  const run = { name: "r", host: "h", seconds: 5, started: "2026-11-20T09:14:03Z", live: true, end: "recording" } as Run;
+  const run = { name: "r", host: "h", seconds: 5, started: "2026-11-20T09:14:03Z", dated: true, live: true, end: "recording" } as Run;
   it("says live only while the server answers", () => {
     expect(factsOf(run, false)).toEqual(["live", expect.any(String), "recording"]);
     expect(factsOf(run, true)).toEqual(["server gone", expect.any(String)]);
