@@ -156,8 +156,9 @@ impl Frame {
 /// Most intervals that are made up.
 const MOST: f64 = 1e6;
 
-/// What is left at the end, as a share of an interval, that is none of its own.
-const REST: f64 = 0.01;
+/// What is left at the end, as a share of an interval, that is none of its own: a rate of so short a time
+/// would be the greatest or the least.
+const REST: f64 = 0.5;
 
 /// Intervals of a run without samples, as of imported events: as long as was asked for, and the last
 /// one up to the end of the run.
@@ -205,9 +206,9 @@ mod tests {
     fn the_last_interval_ends_with_the_run() {
         assert_eq!(of(0.25), [[0.25, 0.25]]);
         assert_eq!(of(2.0), [[1.0, 1.0], [2.0, 1.0]]);
-        assert_eq!(of(2.5), [[1.0, 1.0], [2.0, 1.0], [2.5, 0.5]]);
-        // A hair is none of its own, and what is of one moment has no length.
-        assert_eq!(of(2.000_001), [[1.0, 1.0], [2.000_001, 1.000_001]]);
+        assert_eq!(of(2.75), [[1.0, 1.0], [2.0, 1.0], [2.75, 0.75]]);
+        // A short rest is none of its own, and what is of one moment has no length.
+        assert_eq!(of(2.25), [[1.0, 1.0], [2.25, 1.25]]);
         assert_eq!(of(0.0), [[0.0; 2]; 0]);
     }
 }
