@@ -78,6 +78,17 @@ fn report_of(text: &str) -> Option<(f64, &str)> {
 const BESIDE: &str = "intervals are those of sysbench's reports; what it did after the last one is in its totals \
                       only (other.sysbench.events and those beside it)";
 
+/// The same where those tell how much that was.
+const REST: &str =
+    "intervals are those of sysbench's reports, and what its totals have beyond them up to the end";
+
+/// A shorter time at the end, as a share of a report's, is none: reports come some milliseconds late, and what
+/// that makes of their rates would be all of it.
+const SHORTEST: f64 = 0.05;
+
+/// Reports may count as much more than the totals as this share of them, as they are rounded.
+const ROUNDED: f64 = 1e-3;
+
 const MIB: f64 = 1_048_576.0;
 
 struct Sysbench {
@@ -86,6 +97,8 @@ struct Sysbench {
     /// End of the report before, in seconds since the run began.
     reported: f64,
     reports: u64,
+    /// Events or transactions that they tell of; NaN where one tells nothing of that.
+    counted: f64,
     /// Where this run began, and after how much of it the totals that come.
     began: f64,
     part_began: f64,
@@ -115,6 +128,7 @@ impl Sysbench {
             totals: Totals::default(),
             reported: 0.0,
             reports: 0,
+            counted: 0.0,
             began: 0.0,
             part_began: 0.0,
             is_whole: false,
@@ -161,6 +175,7 @@ impl Sysbench {
             self.put(time, rest, out);
         } else if let Some(first) = self.first.take() {
             self.is_whole = true;
+            self.counted = f64::NAN;
             // As long as the next one.
             self.reported = (2.0 * first.time - time).max(0.0);
             self.put(first.time, &first.text, out);
@@ -196,9 +211,14 @@ impl Sysbench {
     fn put(&mut self, time: f64, text: &str, out: &mut Out) {
         let before = std::mem::replace(&mut self.reported, time);
         let Some(rows) = rates(text, &self.totals.operation) else {
+            self.counted = f64::NAN;
             return;
         };
         self.reports += 1;
+        self.counted += match rows[..] {
+            [("event" | "transaction", done)] => done.ops * (time - before),
+            _ => f64::NAN,
+        };
         out.sample_at(Stamp::Elapsed(self.began + time));
         out.spans(time - before);
         for (op, done) in rows {
@@ -229,16 +249,35 @@ impl Sysbench {
             }
             return;
         };
+        let has_rest = self.reports > 0 && self.put_rest(&totals, length, out);
         self.part_began += length;
-        out.sample_at(Stamp::Elapsed(self.began + self.part_began));
+        out.sample_beside(Stamp::Elapsed(self.began + self.part_began));
         out.spans(length);
         if self.reports == 0 {
             totals.put(&self.work, out);
         } else {
-            out.note(BESIDE);
+            out.note(if has_rest { REST } else { BESIDE });
             totals.beside(out);
         }
         totals.put_others(&self.work, out);
+    }
+
+    /// What was done after the last report of a run without checkpoints; whether the totals tell.
+    fn put_rest(&self, totals: &Totals, length: f64, out: &mut Out) -> bool {
+        let Some((op, count)) = totals.count() else {
+            return false;
+        };
+        let (rest, seconds) = (count - self.counted, length - self.reported);
+        // A report of which nothing is known has made it no number.
+        let is_known = self.part_began == 0.0 && rest >= -ROUNDED * count - 1.0;
+        if !is_known || seconds < SHORTEST * self.reported / self.reports as f64 {
+            return false;
+        }
+        out.sample_at(Stamp::Elapsed(self.began + length));
+        out.spans(seconds);
+        let ops = rest.max(0.0);
+        self.work.amounts(out, of(op), Done { ops, ..UNKNOWN });
+        true
     }
 
     fn run_is_over(&mut self, out: &mut Out) {
@@ -248,7 +287,7 @@ impl Sysbench {
         let reported = std::mem::take(&mut self.reported);
         let told = std::mem::take(&mut self.part_began);
         self.began += if told > 0.0 { told } else { reported };
-        self.reports = 0;
+        (self.reports, self.counted) = (0, 0.0);
         // What follows in the same text is whole.
         self.is_whole = true;
     }

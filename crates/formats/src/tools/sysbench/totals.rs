@@ -169,6 +169,16 @@ impl Totals {
         Some(if is_rest { rest } else { total })
     }
 
+    /// How many transactions or events there were, where it has one of these alone.
+    pub(super) fn count(&self) -> Option<(&'static str, f64)> {
+        let is_of_others = self.performed.is_some() || self.memory.is_some() || self.is_rates();
+        match (self.transactions, self.events) {
+            _ if is_of_others => None,
+            (Some(count), _) => Some(("transaction", count)),
+            (None, count) => Some(("event", count?)),
+        }
+    }
+
     /// Whether it has rates of I/O and no counts, as of fileio since 1.0.
     pub(super) fn is_rates(&self) -> bool {
         self.ops.iter().any(Option::is_some)
