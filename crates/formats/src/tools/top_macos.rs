@@ -130,9 +130,21 @@ const SIZES: [&str; 12] = [
     "VSHRD",
 ];
 
+/// What stands between commas, but for those that are decimal points: a blank follows none of them.
+fn listed(text: &[u8]) -> Vec<&[u8]> {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    let is_point = |at: usize| text.get(at + 1).is_some_and(u8::is_ascii_digit);
+    for at in memchr::memchr_iter(b',', text).filter(|at| !is_point(*at)) {
+        parts.push(&text[from..at]);
+        from = at + 1;
+    }
+    parts.push(&text[from..]);
+    parts
+}
+
 /// `345 total, 2 running` or `15G used (2291M wired), 885M unused.`: each number and its name.
 fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let parts = text.split(|b| matches!(b, b',' | b'(' | b')'));
+    let parts = text.split(|b| matches!(b, b'(' | b')')).flat_map(listed);
     parts.filter_map(|part| {
         let mut words = fields(part);
         let (value, name) = (words.next()?, words.next()?);
@@ -302,8 +314,8 @@ impl TopMacos {
         self.now.has.push(part);
         match part {
             Part::Load => {
-                let told: Option<Vec<f64>> = rest
-                    .split(|b| *b == b',')
+                let told: Option<Vec<f64>> = listed(rest)
+                    .into_iter()
                     .map(|n| number(n.trim_ascii()))
                     .collect();
                 let Some([one, five, fifteen]) = told.as_deref() else {
