@@ -28,14 +28,32 @@ pub(super) struct Better {
     has_more: bool,
     /// When one of the two was, no text tells.
     is_placed: bool,
-    /// What the others tell of, where a file has much that they do not; of any else all.
-    names: Option<HashSet<Vec<String>>>,
-    /// From when to when they tell.
-    spans: Vec<(Nanos, Nanos)>,
+    /// What each of them tells.
+    others: Vec<Telling>,
     /// Rows of the other that are of those times.
     left_out: u64,
     /// When those rows begin and end.
     span: Option<(Nanos, Nanos)>,
+}
+
+/// What a file tells of a table.
+struct Telling {
+    /// From when to when.
+    spans: Vec<(Nanos, Nanos)>,
+    /// Of what, where others may have much that it does not; else of all.
+    names: Option<HashSet<Vec<String>>>,
+}
+
+impl Telling {
+    /// Whether it tells of a row of that time and, where that counts, of that name.
+    fn tells(&self, (from, to): (Nanos, Nanos), name: impl FnOnce() -> Vec<String>) -> bool {
+        // What is of a moment is told where that lies in between.
+        let is_told = |(first, last): &(Nanos, Nanos)| {
+            from < *last && *first < to || from == to && (*first..=*last).contains(&to)
+        };
+        let named = |names: &HashSet<Vec<String>>| names.contains(&name());
+        self.spans.iter().any(is_told) && self.names.as_ref().is_none_or(named)
+    }
 }
 
 /// When a row's interval begins and ends.
@@ -71,25 +89,17 @@ fn less(span: (Nanos, Nanos), others: &[(Nanos, Nanos)]) -> Vec<(Nanos, Nanos)> 
 impl Better {
     /// Removes the rows of times of which the others tell.
     pub(super) fn leave_out(&mut self, rows: &mut Rows, words: &Words) {
-        let spans = &self.spans;
-        // What is of a moment is told where that lies in between.
-        let told = |(from, to): (Nanos, Nanos)| {
-            spans.iter().any(|(first, last)| {
-                from < *last && *first < to || from == to && (*first..=*last).contains(&to)
-            })
-        };
         let name = |row: usize| -> Vec<String> {
             let text = |column: &Vec<Word>| words.text(column[row]).unwrap_or_default().to_owned();
             rows.words.iter().map(text).collect()
         };
-        let is_named = |row: usize| {
-            self.names
-                .as_ref()
-                .is_none_or(|all| all.contains(&name(row)))
+        let is_lost = |row: usize| {
+            let span = row_span(rows, row);
+            self.others
+                .iter()
+                .any(|other| other.tells(span, || name(row)))
         };
-        let lost: Vec<bool> = (0..rows.len())
-            .map(|row| told(row_span(rows, row)) && is_named(row))
-            .collect();
+        let lost: Vec<bool> = (0..rows.len()).map(is_lost).collect();
         for row in (0..rows.len()).filter(|row| lost[*row]) {
             self.span = Some(joined(self.span, row_span(rows, row)));
         }
@@ -269,39 +279,34 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
             let same = |k: usize| same(&looked[k], &looked[file], id, table);
             let mut better = Better::default();
             for (other, spans) in telling.iter().filter(|(k, _)| same(*k)) {
-                if better.spans.is_empty() && !spans.is_empty() {
-                    better.name = looked[*other].full_name();
-                    better.has_more = measures(&looked[*other]) > measures(&looked[file]);
-                    let both = [&looked[*other], &looked[file]];
-                    better.is_placed = both[0].format.name() == both[1].format.name()
-                        && both.iter().any(|f| f.is_placed());
+                let (best, own) = (&looked[*other], &looked[file]);
+                if better.others.is_empty() && !spans.is_empty() {
+                    better.name = best.full_name();
+                    better.has_more = measures(best) > measures(own);
+                    better.is_placed = best.format.name() == own.format.name()
+                        && (best.is_placed() || own.is_placed());
                 }
-                better.spans.extend(spans);
-                if let Some(of) = looked[*other]
-                    .rows
-                    .get(&id)
-                    .filter(|_| is_of_columns(table))
-                {
-                    better
-                        .names
-                        .get_or_insert_default()
-                        .extend(of.names.iter().cloned());
-                }
+                let names = best.rows.get(&id).map(|filled| filled.names.clone());
+                better.others.push(Telling {
+                    spans: spans.clone(),
+                    names: names.filter(|_| is_of_columns(table)),
+                });
             }
+            better.others.retain(|other| !other.spans.is_empty());
             let own = looked[file]
                 .rows
                 .get(&id)
                 .map_or(&[][..], |filled| &filled.spans);
-            let own = match better.names {
+            let told: Vec<(Nanos, Nanos)> =
+                better.others.iter().flat_map(|o| o.spans.clone()).collect();
+            let own = if is_of_columns(table) {
                 // What else it has counts.
-                Some(_) => own.to_vec(),
-                None => own
-                    .iter()
-                    .flat_map(|own| less(*own, &better.spans))
-                    .collect(),
+                own.to_vec()
+            } else {
+                own.iter().flat_map(|own| less(*own, &told)).collect()
             };
             telling.push((file, own));
-            if !better.spans.is_empty() {
+            if !better.others.is_empty() {
                 looked[file].without.insert(id, better);
             }
         }
