@@ -123,9 +123,10 @@ impl Out {
             (Some(now), Some(before))
                 if !sample.broken && self.since == Since::Time && now > before =>
             {
-                // Those that were lost on the way had their share of the time.
-                let parts = if self.counts { 1 } else { sample.missing + 1 };
-                Some(now.saturating_sub(before) as f64 / 1e9 / f64::from(parts))
+                // Those that were lost on the way had their share of the time, and those whose time was.
+                let missing = if self.counts { 0 } else { sample.missing };
+                let parts = f64::from(missing + 1) + self.untold() as f64;
+                Some(now.saturating_sub(before) as f64 / 1e9 / parts)
             }
             _ => None,
         };
@@ -140,6 +141,18 @@ impl Out {
             (None, _) if sample.stamp.is_some() => self.stated,
             (None, _) => self.stated.or(self.options.every),
         }
+    }
+
+    /// How many samples wait that came since the last time and have none.
+    fn untold(&self) -> usize {
+        let is_untold = |s: &Sample| s.stamp.is_none() && !s.since_boot && s.spans.is_none();
+        let last = self.held.iter().rev();
+        let untold = last.take_while(|(sample, _)| is_untold(sample)).count();
+        // Before the first time they have a place of their own.
+        if untold == self.held.len() && self.held.first().is_some_and(|(s, _)| s.broken) {
+            return 0;
+        }
+        untold
     }
 
     /// Gives the samples that wait their interval: that of the one after them.
