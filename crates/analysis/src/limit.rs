@@ -132,9 +132,9 @@ fn disk(run: &Run) -> Option<Limit> {
         value(run, &format!("disk.{statistic} where device = \"{name}\""))
     };
     // Solaris prints of some disks that they are busy while they do nothing. One that hangs has I/Os
-    // under way.
-    let worked = |(name, _): &(String, f64)| {
-        of_disk(name, "ios") != 0.0 || of_disk(name, "mean_depth") > 0.0
+    // under way. Of those that are not full nobody asks: there may be hundreds.
+    let worked = |(name, share): &(String, f64)| {
+        *share < DISK_FULL || of_disk(name, "ios") != 0.0 || of_disk(name, "mean_depth") > 0.0
     };
     let all = fullest_first(&evaluate(run, "disk.utilisation by device").ok()?);
     let (name, share) = all.into_iter().find(worked)?;
