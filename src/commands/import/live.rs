@@ -21,6 +21,7 @@ use super::{Known, Wanted};
 use crate::clock::RunClock;
 use crate::commands::record::signals::Signals;
 use crate::failure::Failure;
+use crate::output;
 
 /// Bytes that are read at a time, and that are looked at before giving up.
 const PIECE: usize = 64 << 10;
@@ -103,18 +104,11 @@ pub(super) fn import(wanted: &Wanted) -> Result<ExitCode, Failure> {
         return Err(Failure::work(format!("the run is not sealed: {why}")));
     }
     // What could not be written is missing in the run, and is not in the pipe any more.
-    let lost: Vec<String> = finished
-        .manifest
-        .loss
-        .iter()
-        .map(|loss| format!("stdin: {} rows are lost: {}", loss.rows, loss.why))
-        .collect();
-    let lost = Told {
-        problems: lost,
-        ..Told::default()
-    };
-    lost.tell_problems();
-    told.problems.extend(lost.problems);
+    for loss in &finished.manifest.loss {
+        let lost = format!("stdin: {} rows are lost: {}", loss.rows, loss.why);
+        output::message(&lost);
+        told.problems.push(lost);
+    }
     say(wanted, &finished.manifest, &told);
     Ok(told.exit_code())
 }
