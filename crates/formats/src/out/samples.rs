@@ -17,27 +17,25 @@ impl Out {
         // Connections that run side by side do not end at once, and no clock goes back in that.
         const SIDE_BY_SIDE: Nanos = 1_000_000_000;
         let elapsed = matches!(stamp, Stamp::Elapsed(_));
-        match self.clock.moment(stamp, &self.options) {
-            Ok(moment) => {
-                self.begin(Some(moment), if elapsed { SIDE_BY_SIDE } else { 0 });
-                if elapsed {
-                    // Both are counted from the start.
-                    self.since = Since::Time;
-                }
-            }
-            Err(why) => self.refuse(why),
-        }
+        self.sample_within(stamp, if elapsed { SIDE_BY_SIDE } else { 0 });
     }
 
     /// The same of a part of a run, beside which others ran: it may have ended before the one above it.
     pub(crate) fn sample_beside(&mut self, end: Stamp) {
-        let elapsed = matches!(end, Stamp::Elapsed(_));
-        match self.clock.moment(end, &self.options) {
+        self.sample_within(end, Nanos::MAX);
+    }
+
+    /// The same, which may be so much earlier than the one above it.
+    fn sample_within(&mut self, stamp: Stamp, slack: Nanos) {
+        let elapsed = matches!(stamp, Stamp::Elapsed(_));
+        match self.clock.moment(stamp, &self.options) {
             Ok(moment) => {
-                self.begin(Some(moment), Nanos::MAX);
-                self.dates.needless |= !elapsed;
+                self.begin(Some(moment), slack);
                 if elapsed {
+                    // Both are counted from the start.
                     self.since = Since::Time;
+                } else {
+                    self.dates.needless = true;
                 }
             }
             Err(why) => self.refuse(why),
