@@ -1,7 +1,7 @@
-//! What a report that was cut off no longer tells.
+//! What the last report of a text no longer tells.
 //!
 //! Tables that leave out what is nothing, as `process`, have no row for it: where a file ends within a
-//! report, what would have followed had nothing, too. Of what the report before tells and this one does
+//! report, in a line or, of a tool that always lists all, behind one, what would have followed had nothing, too. Of what the report before tells and this one does
 //! not, nobody knows.
 
 use std::collections::HashSet;
@@ -73,7 +73,7 @@ impl Out {
         self.last == Line::Data
     }
 
-    /// The file ended within a line: what the present report did not tell any more is unknown.
+    /// The text is over and its last report may not be whole: what it did not tell any more is unknown.
     pub(crate) fn ended_within(&mut self) {
         if self.sample.is_none() || self.is_since_boot() {
             return;
