@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{LoopDevice, Need, can_run, get, output, scratch, sonde, succeed, total};
+use support::{ALL_EVENTS, LoopDevice, Need, can_run, get, output, scratch, sonde, succeed, total};
 use undisturbed::{Lacking, alone};
 
 const NEEDS: &[Need] = &[Need::Root, Need::Path("/sys/kernel/btf/vmlinux")];
@@ -283,7 +283,7 @@ fn recorded(name: &str, without: &str, device: &LoopDevice) -> PathBuf {
     let mut record = sonde();
     record.env("SONDE_WITHOUT_HOOKS", without);
     record.args(["record", "-q", "--every=250ms", "--events=disk,net,tcp"]);
-    record.arg("--event-budget=100%");
+    record.arg(ALL_EVENTS);
     record.arg("-o").arg(&run).arg("--");
     // Long enough that all work has its turn on a busy machine.
     let script = format!(

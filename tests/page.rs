@@ -13,7 +13,7 @@ mod truth;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{LoopDevice, Need, can_run, output, scratch};
+use support::{ALL_EVENTS, LoopDevice, Need, can_run, output, scratch};
 use truth::record_script_with;
 
 const BROWSER: &[Need] = &[
@@ -68,7 +68,7 @@ fn bubble(device: &LoopDevice, patience: u32) -> PathBuf {
         device.path.display()
     );
     // Each of them as an event, however many they are.
-    record_script_with(&run, "100ms", &["--event-budget", "10000%"], &fio);
+    record_script_with(&run, "100ms", &[ALL_EVENTS], &fio);
     run
 }
 

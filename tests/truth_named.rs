@@ -20,7 +20,7 @@ use std::process::Command;
 use recorder::Recorder;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
-use support::{AtEnd, LoopDevice, Need, can_run, output, scratch, succeed, total};
+use support::{ALL_EVENTS, AtEnd, LoopDevice, Need, can_run, output, scratch, succeed, total};
 use truth::group::Own;
 use truth::{DiskLine, OPS, Totals, record_script_with, same};
 use undisturbed::{alone, undisturbed};
@@ -33,7 +33,7 @@ const NEEDS: &[Need] = &[
     Need::Program("fio"),
     Need::Program("mkfs.ext4"),
 ];
-const EVENTS: &[&str] = &["--events", "disk", "--event-budget", "100%"];
+const EVENTS: &[&str] = &["--events", "disk", ALL_EVENTS];
 
 /// A file system on a disk of its own.
 struct Files {
@@ -310,7 +310,7 @@ fn after_exec_another_program_sends() {
     std::fs::write(&second, send(60) + "true").expect("room");
     let script = format!("exec /bin/bash {}", first.display());
     let run = dir.join("run");
-    let options = ["--events", "net", "--event-budget", "100%"];
+    let options = ["--events", "net", ALL_EVENTS];
     record_script_with(&run, "100ms", &options, &script);
     let part = "where layer = loopback and direction = transmit and stage = driver";
     let by = Totals::of(&run, &format!("net.segments by command {part}"));

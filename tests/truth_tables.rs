@@ -30,14 +30,12 @@ use analysis::evaluate;
 use analysis::scan::KeyValue;
 use run::Run;
 use rustix::fs::FlockOperation;
-use support::{LoopDevice, Need, can_run, scratch, total};
+use support::{ALL_EVENTS, LoopDevice, Need, can_run, scratch, total};
 use truth::group::Own;
 use truth::{DiskLine, OPS, record_script_with, same};
 use undisturbed::{alone, undisturbed};
 
 const MIB: u64 = 1 << 20;
-/// Each event is kept.
-const ALL_EVENTS: &str = "--event-budget=10000%";
 
 /// What tables have in common: a statistic, by what, and each table with the predicates that only
 /// it can answer.

@@ -26,11 +26,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use space::Space;
-use support::{Need, get};
+use support::{ALL_EVENTS, Need, get};
 
 const NEEDS: &[Need] = &[Need::Root, Need::Program("ip"), Need::Program("ss")];
 const HISTOGRAMS: &[&str] = &["--detail", "distributions"];
-const EVENTS: &[&str] = &["--events", "tcp"];
+const EVENTS: &[&str] = &["--events", "tcp", ALL_EVENTS];
 
 /// While one recorder attaches its programs the kernel may leave those of another out.
 fn alone() -> MutexGuard<'static, ()> {

@@ -18,6 +18,9 @@ use std::process::{Child, Command, Output};
 
 use serde_json::Value;
 
+/// Each event is recorded, however long that takes: otherwise one in some, by chance.
+pub(crate) const ALL_EVENTS: &str = "--event-budget=10000%";
+
 /// The binary under test.
 pub(crate) fn sonde() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sonde"));
