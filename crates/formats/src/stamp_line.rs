@@ -108,6 +108,10 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
             break;
         }
     }
+    // Nearly all of the others have more words: not all are looked for.
+    if fields(rest).nth(MOST_WORDS).is_some() && fields(rest).nth(1) != Some(b"up") {
+        return Ok(None);
+    }
     let parts: Vec<&[u8]> = fields(rest).collect();
     let found = of_parts(&parts, options)?;
     Ok(found.filter(|_| !has_lost_half(line)))

@@ -193,13 +193,18 @@ impl Others {
         if self.held.is_empty() || self.held.len() < LOOKED_AT && !is_last {
             return None;
         }
-        let window: Vec<&[u8]> = self.held.iter().map(|h| &h.line[..]).collect();
-        if self.now.is_some() && is_command(window[0], self.own.tool) {
+        let first = &self.held[0].line;
+        if self.now.is_some() && is_command(first, self.own.tool) {
             // What it tells, as the interval, is of the output below.
             self.now = None;
             self.above.clear();
         }
-        if self.headings.are_begun_by(window[0]) {
+        let begins = self.headings.are_begun_by(first);
+        // Of nearly all lines the next are not looked at.
+        let is_looked_at = begins || !self.headings.are_none();
+        let window = self.held.iter().filter(|_| is_looked_at);
+        let window: Vec<&[u8]> = window.map(|held| &held.line[..]).collect();
+        if begins {
             // The line below the last of the present output.
             let mut lines: Vec<&[u8]> = self.above.iter().map(|line| &line[..]).collect();
             lines.push(window[0]);
@@ -227,7 +232,7 @@ impl Others {
             if lines.len() == 1 {
                 self.above.clear();
             }
-        } else if !self.headings.are_none() && (self.own.recognise)(&Head::plain(&window)) > 0 {
+        } else if is_looked_at && (self.own.recognise)(&Head::plain(&window)) > 0 {
             // A banner that stands below a text: without it a report since boot were one of an interval.
             self.now = None;
         }

@@ -56,18 +56,12 @@ fn titled(line: &[u8], options: &Options) -> Option<Stamp> {
     let is_decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);
     let start = line.iter().position(|b| !is_decoration(b))?;
     let end = line.iter().rposition(|b| !is_decoration(b))?;
+    // Most lines are seen to be none here.
+    let first = fields(&line[start..=end]).next()?;
+    if !is_title(first, 0) {
+        return None;
+    }
     let parts: Vec<&[u8]> = fields(&line[start..=end]).collect();
-    let is_title = |word: &[u8], at: usize| {
-        let word = word.to_ascii_lowercase();
-        let is_name = |b: &u8| b.is_ascii_alphanumeric();
-        let Some(begin) = word.iter().position(is_name) else {
-            return true;
-        };
-        let end = word.iter().rposition(is_name).unwrap_or(begin);
-        let word = std::str::from_utf8(&word[begin..=end]).unwrap_or_default();
-        let is_number = word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
-        TITLES.contains(&word) || at > 0 && is_number
-    };
     for (at, word) in parts.iter().enumerate() {
         if at > 0
             && let Ok(Some(stamp @ (Stamp::Civil(_) | Stamp::Zoned(..)))) =
@@ -80,6 +74,19 @@ fn titled(line: &[u8], options: &Options) -> Option<Stamp> {
         }
     }
     None
+}
+
+/// Whether the word, which has so many before it, titles what follows.
+fn is_title(word: &[u8], before: usize) -> bool {
+    let is_name = |b: &u8| b.is_ascii_alphanumeric();
+    let Some(begin) = word.iter().position(is_name) else {
+        return true;
+    };
+    let end = word.iter().rposition(is_name).unwrap_or(begin);
+    let word = &word[begin..=end];
+    let is_number = word.len() <= 4 && word.iter().all(u8::is_ascii_digit);
+    let is = |title: &&str| title.as_bytes().eq_ignore_ascii_case(word);
+    TITLES.iter().any(is) || before > 0 && is_number
 }
 
 #[cfg(test)]
