@@ -77,14 +77,14 @@ impl Repeated {
         self.seen.contains(name)
     }
 
+    /// Whether the present report told of this already; from now on it has.
+    pub(crate) fn again(&mut self, name: &[u8]) -> bool {
+        !self.seen.insert(name.to_vec())
+    }
+
     /// Whether none came yet.
     pub(crate) fn is_none(&self) -> bool {
         self.reports == 0
-    }
-
-    /// Whether this is the report behind the first.
-    pub(crate) fn is_second(&self) -> bool {
-        self.reports == 2
     }
 
     /// Whether this is the first report.
@@ -99,6 +99,7 @@ impl Repeated {
         if begins {
             out.sample_once(self.stamp.take());
             self.reports += 1;
+            self.counters.next();
             self.fresh = false;
             self.seen.clear();
         }
@@ -114,7 +115,8 @@ impl Repeated {
     }
 
     /// What the counters of that name grew by since the report before; in a first report since
-    /// boot all that they count. `None` where nothing is known: they are new since.
+    /// boot all that they count. `None` where nothing is known: they are new since; NaN
+    /// where the report before lacked them.
     pub(crate) fn grown(&mut self, name: &[u8], now: &[f64], out: &Out) -> Option<Vec<f64>> {
         let whole = out.is_since_boot().then(|| now.to_vec());
         self.counters.grown(name, now).or(whole)

@@ -7,11 +7,14 @@
     reason = "a test measures how long it takes"
 )]
 
+mod texts;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use formats::{FORMATS, Format, Head, Import, Options, own};
+use texts::{captures, files, here};
 
 /// Rows that a byte of input may make, and those that any input may: a bucket of a histogram
 /// is spread over the grid, which has so many.
@@ -40,30 +43,15 @@ impl Random {
     }
 }
 
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_none_or(|e| e != "json") || dir.ends_with("fio-json") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
-
 /// All examples and fixtures, and the captures if they are here.
 fn texts() -> Vec<Vec<u8>> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let told = std::env::var_os("SONDE_CAPTURES").map(PathBuf::from);
-    let captures = told.unwrap_or_else(|| here.join("../../../shared/fixtures"));
     let mut texts: Vec<Vec<u8>> = FORMATS.iter().map(Format::example_bytes).collect();
-    for path in files(&here.join("fixtures"))
-        .into_iter()
-        .chain(files(&captures))
-    {
+    let is_text = |path: &PathBuf| {
+        let is_json = path.extension().is_some_and(|e| e == "json");
+        !is_json || path.parent().is_some_and(|dir| dir.ends_with("fio-json"))
+    };
+    let fixtures = files(&here().join("fixtures")).into_iter();
+    for path in fixtures.chain(files(&captures())).filter(is_text) {
         let mut text = std::fs::read(path).unwrap_or_default();
         text.truncate(KEPT);
         texts.push(text);

@@ -1,11 +1,14 @@
 //! A text that was pasted into a mail or a wiki, or came through a terminal, reads as the tool printed
 //! it: set off by blanks or a tab, with blank lines twice, with several carriage returns.
 
+mod texts;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use formats::{FORMATS, Format, Head, Import, Options, recognise};
+use texts::{files, here};
 
 /// Rows by table, time, interval, words and values, and how many of each; why not, if it is refused.
 type Rows = Result<BTreeMap<String, usize>, String>;
@@ -70,7 +73,8 @@ fn all_texts() -> Vec<Text> {
     let mut found: Vec<_> = examples
         .map(|f| Text::new("example".to_owned(), f, f.example_bytes()))
         .collect();
-    for path in files(&here().join("fixtures")) {
+    let is_text = |path: &PathBuf| path.extension().is_some_and(|e| e == "txt");
+    for path in files(&here().join("fixtures")).into_iter().filter(is_text) {
         let text = std::fs::read(&path).expect("a fixture");
         // What marks the text's code, or it as binary, stands before all.
         let is_text = text.first().is_some_and(u8::is_ascii) && !text.contains(&0);
@@ -81,24 +85,6 @@ fn all_texts() -> Vec<Text> {
             found.push(Text::new(name.to_string(), format, text));
         }
     }
-    found
-}
-
-fn here() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else if path.extension().is_some_and(|e| e == "txt") {
-            found.push(path);
-        }
-    }
-    found.sort();
     found
 }
 

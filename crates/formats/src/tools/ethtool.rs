@@ -127,10 +127,21 @@ fn unit(name: &str) -> &'static str {
     }
 }
 
+/// How many names lines told.
+#[derive(PartialEq)]
+enum Names {
+    /// One or none: what has none is of that one.
+    One,
+    Several,
+    /// More than one, and that of the present counters is lost.
+    Lost,
+}
+
 struct Ethtool {
     interface: Vec<u8>,
     /// The name that a line told for the counters that follow.
     named: Vec<u8>,
+    names: Names,
     reports: Repeated,
     /// Titles stand above counters.
     titled: bool,
@@ -147,6 +158,7 @@ impl Ethtool {
         Ethtool {
             interface: Vec::new(),
             named: Vec::new(),
+            names: Names::One,
             reports: Repeated::new(),
             titled: false,
             starts: true,
@@ -160,10 +172,16 @@ impl Ethtool {
     fn begin(&mut self, name: &[u8], of_phy: bool, out: &mut Out) {
         self.put(out);
         let named = std::mem::take(&mut self.named);
+        let name = if name.is_empty() { &named } else { name };
         if !name.is_empty() {
+            let is_another = !self.interface.is_empty() && self.interface != name;
+            if is_another || self.names == Names::Lost {
+                self.names = Names::Several;
+            }
             self.interface = name.to_vec();
-        } else if !named.is_empty() {
-            self.interface = named;
+        } else if self.names != Names::One && !of_phy {
+            self.names = Names::Lost;
+            return;
         }
         let mut key = self.interface.clone();
         if of_phy {
@@ -248,7 +266,7 @@ impl Parser for Ethtool {
                 name.clone_into(&mut self.first);
                 self.starts = false;
             }
-            if !out.has_sample() {
+            if self.names == Names::Lost || !out.has_sample() {
                 return Line::Unknown;
             }
             self.counters.push((name.to_owned(), value));

@@ -134,7 +134,11 @@ impl Fsstat {
     /// A line of a list of -f; `None` if it is none.
     fn listed(&mut self, line: &[u8], out: &mut Out) -> Option<Line> {
         if is_list(line) {
-            let (_, name) = self.named.take()?;
+            // Where the line of its name is lost it is of another than the one above.
+            self.list = None;
+            let Some((_, name)) = self.named.take() else {
+                return Some(Line::Unknown);
+            };
             self.reports.counted(&name, out);
             self.list = Some(name);
             return Some(Line::Noise);

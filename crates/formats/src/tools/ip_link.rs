@@ -133,6 +133,11 @@ impl Links {
         }
         let kind: &[u8] = if *of_errors { b" errors" } else { b"" };
         let key = [&self.interface, direction.as_bytes(), kind].concat();
+        // The line that names another interface is lost.
+        if self.reports.again(&key) {
+            self.interface.clear();
+            return Line::Unknown;
+        }
         let Some(values) = self.reports.grown(&key, &now, out) else {
             return Line::Data;
         };
@@ -178,10 +183,16 @@ impl Links {
 impl Parser for Links {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let of_errors = fields(line).nth(1) == Some(b"errors:");
-        if !of_errors && !self.columns.as_ref().is_some_and(|c| c.of_errors) {
+        let kinds = self.columns.as_ref().is_some_and(|c| c.of_errors);
+        let follow = kinds && crate::numbers(fields(line)).is_some();
+        if !of_errors && !follow {
             self.put_row(out);
         }
         if self.reports.between(line, &["ip"], out) {
+            if self.reports.is_over() {
+                // The next report names each.
+                self.interface.clear();
+            }
             return Line::Noise;
         }
         if let Some(name) = interface(line) {

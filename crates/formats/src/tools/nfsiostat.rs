@@ -361,6 +361,14 @@ impl Parser for Nfsiostat {
         match words[..] {
             [b"ops/s" | b"op/s", b"rpc", b"bklog"] => {
                 self.begins(Table::Mount, out);
+                if self
+                    .reports
+                    .again(&[&self.mount, &b" rpc bklog"[..]].concat())
+                {
+                    // The line that names another mount is lost.
+                    self.mount.clear();
+                    return Line::Unknown;
+                }
                 return Line::Noise;
             }
             [op @ (b"read:" | b"write:")] => {
@@ -409,7 +417,7 @@ impl Parser for Nfsiostat {
 
     fn end(&mut self, out: &mut Out) {
         self.begins(Table::None, out);
-        if self.mount.is_empty() && self.lacks_mount {
+        if self.reports.is_none() && self.lacks_mount {
             let why = "no line `box:/x mounted on /mnt:` names the file system, which begins a report of \
                        nfsiostat\n\
                        hint: leave it above the operations, or write it there";

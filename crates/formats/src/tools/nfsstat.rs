@@ -19,6 +19,8 @@
 //! names of operations to twelve letters. Its `authrefrsh` is the number of calls once more, and not
 //! known.
 
+use std::collections::HashSet;
+
 use crate::list::Format;
 use crate::number::whole;
 use crate::out::{Out, Shape};
@@ -144,6 +146,8 @@ struct Nfsstat {
     /// Below the section: version, or kind of connection.
     part: String,
     names: Vec<String>,
+    /// All names below the present heading.
+    headed: HashSet<String>,
     /// Names of operations are cut.
     cuts: bool,
     command: Command,
@@ -160,6 +164,7 @@ impl Nfsstat {
             section: String::new(),
             part: String::new(),
             names: Vec::new(),
+            headed: HashSet::new(),
             cuts: false,
             command: Command::Nfsstat,
             reports: Repeated::new(),
@@ -171,6 +176,12 @@ impl Nfsstat {
 
     fn counts(&mut self, counts: &[u64], out: &mut Out) -> Line {
         if counts.len() != self.names.len() || self.section.is_empty() {
+            return Line::Unknown;
+        }
+        let named = self.names.iter();
+        if named.filter(|n| !self.headed.insert((*n).clone())).count() > 0 {
+            // The heading above them is lost: they are of another version, or another side.
+            self.section.clear();
             return Line::Unknown;
         }
         for (name, count) in std::mem::take(&mut self.names).iter().zip(counts) {
@@ -267,6 +278,7 @@ impl Parser for Nfsstat {
             self.section = section;
             self.part.clear();
             self.names.clear();
+            self.headed.clear();
             return Line::Noise;
         }
         let text = String::from_utf8_lossy(line).trim().to_ascii_lowercase();
@@ -275,6 +287,7 @@ impl Parser for Nfsstat {
             let name = text.split(':').next().unwrap_or_default();
             name.clone_into(&mut self.part);
             self.names.clear();
+            self.headed.clear();
             return Line::Noise;
         }
         // Shares of the calls stand behind the counts.

@@ -11,6 +11,8 @@
 //! began; a counter that is zero is not printed. Rates have letters of 1,000 (`11.8Mbps`),
 //! windows and sizes are bytes, `cwnd` and what goes with it segments, times milliseconds.
 
+use std::collections::HashSet;
+
 use run::Word;
 
 use crate::list::Format;
@@ -180,12 +182,24 @@ fn ends_within(words: &[&str]) -> bool {
     }
 }
 
+/// What is not told of the connections of a report.
+#[derive(Default)]
+struct Untold {
+    /// Some of it were lost, and nobody knows which.
+    some: bool,
+    /// Those without facts.
+    bare: HashSet<String>,
+}
+
 struct Ss {
     reports: Repeated,
-    /// The connection whose facts come.
-    present: Option<Ends>,
-    /// Facts of a connection whose line was lost stand above all.
-    begins_within: bool,
+    /// The connection whose facts come, and whether they came.
+    present: Option<(Ends, bool)>,
+    /// What is not told of the connections of the present report and of the one above it.
+    untold: Untold,
+    before: Untold,
+    /// Facts came between two reports: some of the next are untold.
+    early: bool,
     /// The names of the columns came.
     has_header: bool,
     /// Counters that this version prints.
@@ -198,7 +212,9 @@ impl Ss {
         Ss {
             reports: Repeated::new(),
             present: None,
-            begins_within: false,
+            untold: Untold::default(),
+            before: Untold::default(),
+            early: false,
             has_header: false,
             known: [false; COUNTERS.len()],
             shape: Shape::of("tcp_connection", &["bytes", "segments", "retransmits"]),
@@ -209,17 +225,23 @@ impl Ss {
         let name = name(&ends);
         if self.reports.of(name.as_bytes(), out) {
             out.only_levels();
+            if !self.reports.is_first() {
+                self.before = std::mem::take(&mut self.untold);
+            }
+            self.untold.some |= std::mem::take(&mut self.early);
         }
         let instance = out.word(name.as_bytes());
         for (column, value) in ["Recv-Q", "Send-Q"].iter().zip(queues) {
             out.other(column, "bytes", instance, value);
         }
-        self.present = Some(ends);
+        self.untold.bare.insert(name);
+        self.present = Some((ends, false));
     }
 
     /// What the kernel knows of the present connection.
     fn facts(&mut self, words: &[&str], out: &mut Out) -> Line {
-        let Some(ends) = self.present.clone() else {
+        // The line of the connection may be lost that they are of.
+        let Some((ends, false)) = self.present.clone() else {
             return Line::Unknown;
         };
         if !out.is_endless() && ends_within(words) {
@@ -272,6 +294,8 @@ impl Ss {
             }
         }
         self.counters(&ends, &name, counters, out);
+        self.untold.bare.remove(&name);
+        self.present = Some((ends, true));
         Line::Data
     }
 
@@ -283,8 +307,8 @@ impl Ss {
         let grown = self.reports.grown(name.as_bytes(), &now, out);
         let mut values = match (grown, self.reports.is_first()) {
             (Some(grown), _) => grown,
-            // Of the first report the beginning is lost, and it may have been there.
-            (None, false) if self.begins_within && self.reports.is_second() => return,
+            // It may have been there.
+            (None, false) if self.before.some || self.before.bare.contains(name) => return,
             // It began since the report before: all it did was since then.
             (None, false) => now.to_vec(),
             (None, true) => return,
@@ -363,7 +387,7 @@ impl Parser for Ss {
         let words: Vec<&str> = text.split_whitespace().collect();
         if words.contains(&"Recv-Q") && words.contains(&"Send-Q") {
             // That of the first report was lost, and connections with it.
-            self.begins_within |= !self.has_header && !self.reports.is_none();
+            self.untold.some |= !self.has_header && !self.reports.is_none();
             self.has_header = true;
             self.reports.ends();
             self.present = None;
@@ -400,7 +424,14 @@ impl Parser for Ss {
 
     fn lost(&mut self, line: &[u8], _out: &mut Out) {
         let has = |fact: &[u8]| memchr::memmem::find(line, fact).is_some();
-        self.begins_within |= self.reports.is_none() && (has(b" cwnd:") || has(b" rto:"));
+        if has(b" cwnd:") || has(b" rto:") {
+            let of_next = self.reports.is_over();
+            *(if of_next {
+                &mut self.early
+            } else {
+                &mut self.untold.some
+            }) = true;
+        }
     }
 
     fn end(&mut self, out: &mut Out) {

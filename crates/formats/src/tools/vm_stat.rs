@@ -105,8 +105,8 @@ struct VmStat {
     reports: Repeated,
     /// Rows of the present command.
     rows: u64,
-    /// What the lines of a report without an interval told.
-    told: Vec<(What, f64)>,
+    /// What the lines of a report without an interval told, with their names.
+    told: Vec<(&'static str, What, f64)>,
     memory: Shape,
     vm: Shape,
 }
@@ -189,12 +189,11 @@ impl VmStat {
         out.only_levels();
         let whole = self.reports.is_first();
         let mut values = Vec::with_capacity(told.len());
-        for (i, (what, value)) in told.into_iter().enumerate() {
+        for (name, what, value) in told {
             let value = match what {
                 Kind(_) | Pages(_) => value,
                 _ => {
-                    let key = i.to_string();
-                    let grown = self.reports.grown(key.as_bytes(), &[value], out);
+                    let grown = self.reports.grown(name.as_bytes(), &[value], out);
                     match grown {
                         Some(grown) => grown[0],
                         None if whole => value,
@@ -214,11 +213,11 @@ impl VmStat {
         let value = number(value.trim().strip_suffix('.')?.as_bytes())?;
         let name = name.trim_matches('"');
         let found = COLUMNS.iter().find(|(_, of_one, _)| *of_one == name);
-        let Some((_, _, what)) = found else {
+        let Some((_, name, what)) = found else {
             // What a later version adds.
             return Some(Line::Unknown);
         };
-        self.told.push((*what, value));
+        self.told.push((name, *what, value));
         Some(Line::Data)
     }
 }

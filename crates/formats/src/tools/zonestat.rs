@@ -137,6 +137,8 @@ struct Resource {
     in_summary: bool,
     /// What `-r` asked for; empty if it is of all.
     name: String,
+    /// Its line stands above the header that comes.
+    is_told: bool,
     /// The next line is its row.
     is_open: bool,
     /// Those of the present report.
@@ -148,7 +150,7 @@ impl Resource {
     fn line(&mut self, line: &[u8]) -> bool {
         if let Some(name) = resource(line) {
             name.clone_into(&mut self.name);
-            self.is_open = true;
+            (self.is_told, self.is_open) = (true, true);
             return true;
         }
         if prompt::is_chatter(line) {
@@ -221,6 +223,10 @@ impl Zonestat {
         self.above.clear();
         let resource = &mut self.resource;
         if !resource.name.is_empty() {
+            if !std::mem::take(&mut resource.is_told) {
+                // It is of another, whose line is lost.
+                self.columns.clear();
+            }
             for column in &mut self.columns {
                 *column = format!("{}_{column}", resource.name);
             }

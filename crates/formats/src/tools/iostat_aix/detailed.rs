@@ -152,6 +152,17 @@ const NOTHING: Told = Told {
 };
 
 impl Told {
+    /// Whether that group came.
+    fn has(&self, group: Group) -> bool {
+        let first = match group {
+            Group::Transfers => self.busy,
+            Group::Reads => self.ops[0][1],
+            Group::Writes => self.ops[1][1],
+            Group::Queue => self.queued,
+        };
+        !first.is_nan()
+    }
+
     /// Takes the numbers of a group.
     fn take(&mut self, group: Group, all: &[&[u8]]) -> Option<()> {
         match (group, all) {
@@ -225,6 +236,10 @@ impl Disks {
     /// The numbers of a group of `device`, which may have more.
     pub(super) fn group(&mut self, group: Group, device: &[u8], all: &[&[u8]]) -> Option<()> {
         let (_, told) = self.present.get_or_insert((device.to_vec(), NOTHING));
+        if told.has(group) {
+            // The line that names another device is lost.
+            return None;
+        }
         told.take(group, all)
     }
 

@@ -103,6 +103,9 @@ fn is_archive(bytes: &[u8]) -> bool {
     matches!(bytes.get(..8), Some([0, 0, _, _, 0x50, 0x05, 0x26, 1..=9]))
 }
 
+/// So many lines of a header may be missing, one below another.
+const MOST_LOST: usize = 100;
+
 #[derive(Default, PartialEq)]
 enum Kind {
     #[default]
@@ -136,6 +139,12 @@ struct Pcp {
 }
 
 impl Pcp {
+    /// So many lines of the header are missing, of which each names a column.
+    fn lose(&mut self, count: usize) {
+        let nameless = std::iter::repeat_with(Column::default);
+        self.columns.extend(nameless.take(count));
+    }
+
     fn header(&mut self, line: &[u8], out: &mut Out) -> bool {
         if let Some((before, between, columns)) = csv_header(line) {
             self.kind = Kind::Separated(between, before);
@@ -150,6 +159,9 @@ impl Pcp {
             }
             self.numbering = true;
             self.kind = Kind::Blank;
+            // What a line told that is lost is a column without a name.
+            let lost = place.saturating_sub(self.columns.len() + 1);
+            self.lose(lost.min(MOST_LOST));
             self.columns.push(column);
             self.columns = once(std::mem::take(&mut self.columns));
             self.ends.clear();
@@ -210,7 +222,14 @@ impl Pcp {
         if self.numbering || words.first() == Some(&"Column") {
             self.numbering = false;
             let numbers = words.iter().filter(|w| **w != "Column");
-            return numbers.count() == self.columns.len();
+            let in_turn = numbers.zip(1_usize..).map(|(w, n)| w.parse() == Ok(n));
+            let in_turn: Vec<bool> = in_turn.collect();
+            let lost = in_turn.len().saturating_sub(self.columns.len());
+            // The last lines of the header may be missing.
+            if lost <= MOST_LOST && in_turn.iter().all(|is| *is) {
+                self.lose(lost);
+            }
+            return in_turn.len() == self.columns.len();
         }
         if self.ends.is_empty() || self.since > 2 || line.first() != Some(&b' ') {
             return false;
@@ -367,6 +386,13 @@ impl Pcp {
         let mut rows = Rows::default();
         for (column, number) in self.columns.iter().zip(numbers) {
             if number.is_nan() || column.again {
+                continue;
+            }
+            if column.metric.is_empty() {
+                out.note(
+                    "lines of its header are missing: what the columns are of that they name is not \
+                     known",
+                );
                 continue;
             }
             let unit = column.unit.as_deref();

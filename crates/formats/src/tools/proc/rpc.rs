@@ -99,9 +99,10 @@ impl Rpc {
             return Line::Unknown;
         };
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
+        // `rc` is the first of them, and may be lost.
+        self.server |= matches!(all[0], b"rc" | b"fh" | b"io" | b"th" | b"ra");
         match all[0] {
             b"rc" => {
-                self.server = true;
                 self.of_server[3] = at(0);
                 self.others(all[0], &["reply cache misses", "uncached"], &n, 1, out);
             }

@@ -167,6 +167,8 @@ struct Times {
     told: Option<Stamp>,
     /// One came before the first report.
     lead: bool,
+    /// A banner or a command line stands above: the first report is whole.
+    whole: bool,
 }
 
 impl Iostat {
@@ -378,7 +380,7 @@ impl Iostat {
     fn command(&mut self, arguments: &[&[u8]], out: &mut Out) {
         // What it says is of the reports to come.
         out.broken();
-        self.fresh = true;
+        (self.fresh, self.times.whole) = (true, true);
         // A number after `-p` is the interval: it takes names only.
         let with_value = ["-g", "-j", "-o", "-f", "+f"];
         if let Some(seconds) = echo::interval(arguments, &with_value) {
@@ -496,7 +498,7 @@ impl Parser for Iostat {
     /// Rows before any header: the text begins in the middle of a report, of which the first is
     /// not there.
     fn lost(&mut self, line: &[u8], out: &mut Out) {
-        let before = matches!(self.table, Table::None) && out.samples() == 0;
+        let before = matches!(self.table, Table::None) && out.samples() == 0 && !self.times.whole;
         let numbers = fields(line).skip(1).all(|f| number(f).is_some());
         if before && numbers && rows_in(line, 3) > 0 {
             self.fresh = false;

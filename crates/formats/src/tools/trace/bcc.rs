@@ -205,7 +205,7 @@ impl Bcc {
         let name = format!("{} {label}", self.script);
         let name = name.trim();
         let id = format!("{name}\0{header}\0{key}");
-        self.pace.begin(&id, out);
+        self.pace.begin_once(&id, out);
         let grown = self.cumulative.as_mut().map(|c| c.grown(&id, rows));
         let rows = grown.as_deref().unwrap_or(rows);
         let title = Title {

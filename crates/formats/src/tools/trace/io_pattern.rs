@@ -149,6 +149,8 @@ struct Pattern {
     load1: Shape,
     /// The device that the command names.
     device: Option<String>,
+    /// A line told the time of the table whose header comes.
+    is_told: bool,
 }
 
 impl Pattern {
@@ -159,7 +161,19 @@ impl Pattern {
             load: Shape::of("system", &["load1", "load5", "load15"]),
             load1: Shape::of("system", &["load1"]),
             device: None,
+            is_told: false,
         }
+    }
+
+    /// The header of a table of `biotop` or `iotop` comes, which has no times: a line above tells when it was
+    /// printed, and loads or totals. Where that is lost the table is a report all the same.
+    fn begin(&mut self, table: Table, out: &mut Out) {
+        let is_told = std::mem::take(&mut self.is_told);
+        let is_of_top = table.has("COMM") || table.has("CMD");
+        if is_of_top && !is_told && out.has_sample() {
+            out.sample();
+        }
+        self.table = Some(table);
     }
 
     fn put(&self, device: &str, op: &str, [ios, bytes]: [f64; 2], out: &mut Out) {
@@ -389,7 +403,7 @@ impl Parser for Pattern {
             .iter()
             .find_map(|h| Table::of(trimmed, h))
         {
-            self.table = Some(table);
+            self.begin(table, out);
             return Line::Noise;
         }
         if let Some(seconds) = output_every(trimmed) {
@@ -403,6 +417,7 @@ impl Parser for Pattern {
             return Line::Noise;
         }
         if self.loads(trimmed, out).is_some() || self.totals(trimmed, out).is_some() {
+            self.is_told = true;
             return Line::Data;
         }
         let seen = match self.table.take() {

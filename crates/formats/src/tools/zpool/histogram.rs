@@ -32,6 +32,8 @@ pub(super) struct Histogram {
     pub(super) kind: Kind,
     device: Vec<u8>,
     columns: Vec<(&'static str, &'static str)>,
+    /// Where the bucket above ends: one below that is of another, whose name is lost.
+    reached: f64,
 }
 
 /// Columns of -w and -r: what was measured, and of which I/Os.
@@ -196,6 +198,11 @@ impl Zpool {
             let Some(counts) = counts else {
                 return Some(Line::Unknown);
             };
+            if bucket.0 < 0.999 * histogram.reached {
+                histogram.reached = f64::INFINITY;
+                return Some(Line::Unknown);
+            }
+            histogram.reached = bucket.1;
             self.counts(bucket, &counts, out);
             return Some(Line::Data);
         }
@@ -239,6 +246,7 @@ impl Zpool {
             kind,
             device: name.to_vec(),
             columns: Vec::new(),
+            reached: 0.0,
         });
     }
 

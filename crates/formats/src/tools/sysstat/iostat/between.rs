@@ -46,7 +46,7 @@ impl Iostat {
             }
             out.broken();
             self.outputs.next();
-            self.fresh = true;
+            (self.fresh, self.times.whole) = (true, true);
             self.devices.clear();
             self.places.clear();
             return Line::Noise;

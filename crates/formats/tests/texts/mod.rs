@@ -1,0 +1,118 @@
+//! Texts of all formats, and what is read of them.
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use formats::{Format, Head, Import, Options, Reading, recognise};
+
+/// Of a long text the beginning, up to the end of a line.
+const LONGEST: usize = 4 << 10;
+
+/// Where it stands how long a text tells of.
+pub(crate) const SPAN: &str = "span";
+
+/// What was read: rows by table, time, interval and words, with the values of each.
+#[derive(Default)]
+pub(crate) struct Read {
+    pub(crate) rows: BTreeMap<String, Vec<Vec<f64>>>,
+}
+
+impl Read {
+    /// Whether all that is known of a row is in one of these.
+    pub(crate) fn has(&self, key: &str, values: &[f64]) -> bool {
+        let same = |(a, b): (&f64, &f64)| a.is_nan() || a.to_bits() == b.to_bits();
+        let is_row = |row: &Vec<f64>| values.iter().zip(row).all(same);
+        let rows = self.rows.get(key);
+        values.iter().all(|v| v.is_nan()) || rows.is_some_and(|all| all.iter().any(is_row))
+    }
+
+    pub(crate) fn of(format: Reading, text: &[u8]) -> Read {
+        let options = Options {
+            every: Some(1.0),
+            processors: Some(2),
+            start: Some(1_700_000_000_000_000_000),
+            ..Options::default()
+        };
+        let mut import = Import::new(format, &Head::new(text), options);
+        let Ok(report) = import.feed(text).and_then(|()| import.finish()) else {
+            return Read::default();
+        };
+        let mut sink = std::mem::take(import.rows());
+        sink.spread();
+        let mut all = Read::default();
+        // Of how long it tells is a number, too.
+        if let Some((from, to)) = report.span {
+            let span = vec![from as f64, to as f64];
+            all.rows.insert(SPAN.to_owned(), vec![span]);
+        }
+        for (_, rows) in sink.filled() {
+            let name = rows.table.name;
+            for i in 0..rows.len() {
+                let words: Vec<_> = rows.words.iter().map(|w| sink.words.text(w[i])).collect();
+                let values: Vec<_> = rows.values.iter().map(|v| v[i]).collect();
+                let (time, interval) = (rows.times[i], rows.intervals.get(i));
+                let key = format!("{name} {time} {interval:?} {words:?}");
+                all.rows.entry(key).or_default().push(values);
+            }
+        }
+        all
+    }
+
+    /// A row that none of the others has.
+    pub(crate) fn differs(&self, others: &[&Read]) -> Option<String> {
+        for (key, all) in &self.rows {
+            for values in all {
+                if !others.iter().any(|other| other.has(key, values)) {
+                    return Some(format!("{key} {values:?}"));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// All files below a directory, in their order.
+pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+pub(crate) fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where the captures are, if they are here.
+pub(crate) fn captures() -> PathBuf {
+    let told = std::env::var_os("SONDE_CAPTURES").map(PathBuf::from);
+    told.unwrap_or_else(|| here().join("../../../shared/fixtures"))
+}
+
+/// Fixtures, and the captures if they are here, with the format that they are of.
+pub(crate) fn texts() -> Vec<(String, &'static Format, Vec<u8>)> {
+    let captures = captures();
+    let fixtures = files(&here().join("fixtures")).into_iter();
+    let fixtures = fixtures.filter(|path| path.extension().is_some_and(|e| e == "txt"));
+    let mut found = Vec::new();
+    for path in fixtures.chain(files(&captures)) {
+        let mut text = std::fs::read(&path).unwrap_or_default();
+        if text.len() > LONGEST {
+            let end = text[..LONGEST].iter().rposition(|b| *b == b'\n');
+            text.truncate(end.map_or(LONGEST, |end| end + 1));
+        }
+        if let Ok(format) = recognise(&Head::new(&text)) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            found.push((name.into_owned(), format, text));
+        }
+    }
+    found
+}
