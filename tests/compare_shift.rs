@@ -154,6 +154,11 @@ fn pictures_are_written_and_other_endings_are_refused() {
     for wanted in ["p50 disk.ios by latency", "disk.bytes", "B / A"] {
         assert!(drawn.contains(wanted), "{wanted}: {drawn}");
     }
+    // What A and B are stands below.
+    for name in [&a[0], &b[0]] {
+        let name = name.file_name().expect("a name").to_string_lossy();
+        assert!(drawn.contains(&*name), "no {name} in {drawn}");
+    }
     let png = dir.join("ratios.png");
     let path = png.to_str().expect("a path");
     succeed(&mut command(

@@ -4,9 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use run::Run;
 use serde_json::Value;
+use surfaces::table::shortened;
 
 use super::Side;
 use crate::output::one_line;
+
+/// So many of a side's different values are listed, and so much of each.
+const LISTED: usize = 2;
+const LONG: usize = 70;
 
 /// The recorder's cost, as a share of a processor, that runs may differ by.
 const COST: f64 = 0.01;
@@ -96,9 +101,14 @@ pub(super) fn notes(a: &Side, b: &Side) -> Vec<String> {
                 .collect::<Vec<_>>()
         });
         if one != other {
-            let list = |values: &[String]| match values {
-                [] => "nothing".to_owned(),
-                _ => one_line(&values.join(" or ")),
+            let list = |values: &[String]| {
+                let shown = values.iter().take(LISTED);
+                let shown: Vec<String> = shown.map(|v| shortened(&one_line(v), LONG)).collect();
+                match values.len().checked_sub(LISTED) {
+                    None if values.is_empty() => "nothing".to_owned(),
+                    None | Some(0) => shown.join(" or "),
+                    Some(others) => format!("{} or {others} others", shown.join(", ")),
+                }
             };
             notes.push(format!(
                 "{what}: {} in A, {} in B",

@@ -153,7 +153,7 @@ fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let all = known(all, matches.contains_id("metric"), a.runs.first())?;
     let told = Comparison::of(a, b, all, blocks);
     if let Some(file) = file {
-        file.write(&shown::all(&told.all, &told.shifts))?;
+        file.write(&shown::all(&told))?;
     }
     output::data(&if matches.get_flag("json") {
         json::json(&told)

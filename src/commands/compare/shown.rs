@@ -6,11 +6,15 @@ use run::Unit;
 use run::unit::amount;
 use surfaces::{Axis, Chart, Range, Ranges};
 
-use super::told::{interval_text, ratio_text};
+use super::Comparison;
+use super::told::{interval_text, named, ratio_text};
 use crate::output::one_line;
 
 /// Beyond this a name of a picture's row says no more.
 const NAME: usize = 44;
+
+/// Beyond this the names of a side's runs are more than a picture can show.
+const RUNS: usize = 100;
 
 /// What the shade says.
 const SHADED: &str = "shaded: less than 2 % either way";
@@ -31,7 +35,8 @@ pub(super) fn shift(shift: &Shift) -> Chart {
 }
 
 /// All that was compared, in one picture: quantiles as shifts, the rest as their estimates.
-pub(super) fn all(all: &[Compared], shifts: &[Shift]) -> Chart {
+pub(super) fn all(told: &Comparison) -> Chart {
+    let (all, shifts) = (&told.all, &told.shifts);
     let shifted = |c: &&Compared| {
         let of = |s: &Shift| c.metric.quantile.is_some() && s.expression == c.metric.expression;
         !shifts.iter().any(of)
@@ -44,6 +49,11 @@ pub(super) fn all(all: &[Compared], shifts: &[Shift]) -> Chart {
                     others: an interval of 95 % each";
         chart.notes.insert(0, text.into());
     }
+    let sides = [&told.a, &told.b].map(|side| {
+        let [name, runs] = named(side);
+        name + &surfaces::table::shortened(&runs, RUNS)
+    });
+    chart.notes.splice(0..0, sides);
     chart
 }
 

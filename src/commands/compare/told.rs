@@ -12,7 +12,7 @@ use run::unit::{amount, digits};
 use surfaces::table::{shortened, wrapped};
 use surfaces::terminal::{self, Colour};
 
-use super::{Comparison, shown};
+use super::{Comparison, Side, shown};
 use crate::output::{counted, one_line};
 
 const WIDTH: usize = 80;
@@ -24,17 +24,8 @@ const SHOWN: usize = 12;
 pub(super) fn text(told: &Comparison, colour: Colour) -> String {
     let mut out = String::new();
     for side in [&told.a, &told.b] {
-        let names: Vec<String> = side
-            .runs
-            .iter()
-            .map(|r| one_line(&r.path().display().to_string()))
-            .collect();
-        let count = counted(side.runs.len() as u64, "run");
-        out += &wrapped(
-            &format!("{}  {count}: ", side.name),
-            &names.join(", "),
-            WIDTH,
-        );
+        let [name, runs] = named(side);
+        out += &wrapped(&name, &runs, WIDTH);
     }
     out.push('\n');
     for compared in &told.all {
@@ -53,6 +44,14 @@ pub(super) fn text(told: &Comparison, colour: Colour) -> String {
     }
     out += &causes(&told.differences);
     out
+}
+
+/// `A  4 runs: `, and which.
+pub(super) fn named(side: &Side) -> [String; 2] {
+    let paths = side.runs.iter().map(|run| run.path().display().to_string());
+    let paths: Vec<String> = paths.map(|path| one_line(&path)).collect();
+    let count = counted(side.runs.len() as u64, "run");
+    [format!("{}  {count}: ", side.name), paths.join(", ")]
 }
 
 /// A metric: its expression, then its numbers.

@@ -10,6 +10,16 @@ use super::frame::{text_size, title_line};
 use super::write::{Anchor, Pen, Svg, hex, number};
 use super::{FAINT, GRID, INK, style};
 
+/// How high a row is at most, the axis, and it with the margin below the notes; in letters.
+const ROW: f64 = 5.0;
+const AXIS: f64 = 4.2;
+const BELOW: f64 = AXIS + 0.7;
+
+/// Where the rows begin.
+fn top(e: f64) -> f64 {
+    title_line(e) + 1.4 * e
+}
+
 /// Where everything goes, in pixels.
 struct Places {
     em: f64,
@@ -39,9 +49,11 @@ pub(super) fn draw(svg: &mut Svg, chart: &Chart, ranges: &Ranges, (width, height
         return;
     };
     let notes: Vec<String> = chart.notes.iter().map(|n| clean(n)).collect();
-    let lines = notes
-        .len()
-        .min(((height / e - 16.0) / 4.0).clamp(0.0, 4.0) as usize);
+    // What few rows leave free, and a share of the height.
+    let rows = ROW * e * measured.rows.len() as f64;
+    let free = (height - top(e) - rows - BELOW * e) / (e * 1.35);
+    let room = free.max((height / e - 16.0) / 4.0);
+    let lines = notes.len().min(room.clamp(0.0, 4.0) as usize);
     let notes_top = height - 0.7 * e - lines as f64 * e * 1.35;
     let places = Places::new(&measured, e, width, notes_top);
     background(svg, &places, &measured);
@@ -65,8 +77,8 @@ impl Places {
         };
         let names = widest(|r| &r.name, width * 0.25);
         let texts = widest(|r| &r.text, width * 0.35);
-        let top = title_line(e) + 1.4 * e;
-        let bottom = (below - 4.2 * e).max(top + e);
+        let top = top(e);
+        let bottom = (below - AXIS * e).max(top + e);
         let left = (2.0 * e + names).round();
         let step = (bottom - top) / measured.rows.len() as f64;
         Places {
@@ -75,9 +87,9 @@ impl Places {
             right: (width - 2.6 * e - texts).max(left + e).round(),
             top,
             // Few rows do not spread over a large picture.
-            bottom: (top + step.min(5.0 * e) * measured.rows.len() as f64).round(),
+            bottom: (top + step.min(ROW * e) * measured.rows.len() as f64).round(),
             end: width - e,
-            step: step.min(5.0 * e),
+            step: step.min(ROW * e),
         }
     }
 

@@ -216,9 +216,15 @@ impl FioText {
     }
 
     /// `vda: ios=9785/10025, merge=0/0, ticks=542/12215, in_queue=12774, util=29.27%`.
-    fn disk(&mut self, text: &str) -> Option<()> {
+    fn disk(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let (name, values) = text.split_once(": ")?;
-        for (key, value) in pairs(values) {
+        let mut all = pairs(values);
+        // The last is a share: without its sign it may lack digits.
+        if !values.trim_end().ends_with('%') {
+            all.pop();
+            out.note("a line of its disks lost its end: what stood there is left out");
+        }
+        for (key, value) in all {
             let parts: Vec<&str> = value.trim_end_matches('%').split('/').collect();
             for (part, op) in parts.iter().zip(["read", "write"]) {
                 let value = number(part.as_bytes())?;
@@ -469,7 +475,7 @@ impl Parser for FioText {
             return Line::Noise;
         }
         let seen = if self.in_disks {
-            self.disk(trimmed)
+            self.disk(trimmed, out)
         } else {
             self.of_job(text, out)
         };
