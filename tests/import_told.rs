@@ -103,6 +103,31 @@ fn a_picture_of_nothing_says_so() {
     assert!(text.contains("sonde get run 'cpu.time by mode'"), "{text}");
 }
 
+/// What the question left out is told where it is why nothing is found, and only there.
+#[test]
+fn an_answer_without_rows_says_what_was_left_out() {
+    const LEFT_OUT: &str = "only `layer = disk` counts";
+    let dir = scratch("import-left-out");
+    let disks = "\
+Thu Mar  8 14:00:00 UTC 2018
+   9       0 md0 100 0 1000 10 0 0 0 0 0 10 10
+Thu Mar  8 14:00:05 UTC 2018
+   9       0 md0 200 0 2000 20 0 0 0 0 0 20 20
+";
+    fs::write(dir.join("diskstats"), disks).unwrap();
+    let out = run(&dir, &["import", "diskstats", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    for (expression, is_left_out) in [
+        ("disk.ios by op where op = read", true),
+        ("disk.ios by op where op = reed", false),
+    ] {
+        let out = run(&dir, &["get", "run", expression]);
+        let text = said(&out) + &String::from_utf8_lossy(&out.stdout);
+        assert!(text.contains("no rows"), "{expression}: {text}");
+        assert_eq!(text.contains(LEFT_OUT), is_left_out, "{expression}: {text}");
+    }
+}
+
 /// Notes and lines that are not understood fit a terminal.
 #[test]
 fn messages_fit_eighty_columns() {

@@ -40,7 +40,7 @@ pub(crate) fn no_rows(run: &Run, answer: &Answer) -> String {
     let subject = catalog::subject(subject);
     let is_known = |d: &str| subject.is_some_and(|s| s.dimension(d).is_some());
     for (dimension, value) in &plan.over.implied {
-        if !is_known(dimension) {
+        if !is_known(dimension) || !answers_by(run, &expression, &answer.text, dimension) {
             continue;
         }
         hints += &format!("\nnote: only `{dimension} = {value}` counts, unless another is named");
@@ -50,6 +50,16 @@ pub(crate) fn no_rows(run: &Run, answer: &Answer) -> String {
         hints += &format!("\nnote: {note}");
     }
     hints
+}
+
+/// Whether what was asked has rows of any value of that dimension.
+fn answers_by(run: &Run, expression: &Expression, text: &str, dimension: &str) -> bool {
+    let Some((_, predicates)) = text.split_once(" where ") else {
+        return true;
+    };
+    let (subject, measure) = (&expression.subject.text, &expression.measure.text);
+    let asked = format!("{subject}.{measure} by {dimension} where {predicates}");
+    summarise(run, &asked).is_ok_and(|answer| !answer.groups.is_empty())
 }
 
 /// The same without the way to see more.
