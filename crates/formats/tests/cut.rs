@@ -7,7 +7,7 @@ mod texts;
 
 use formats::{FORMATS, Reading, own};
 use more::MORE;
-use texts::{Read, SPAN, texts};
+use texts::{Read, SPAN, assert_none, faults, texts};
 
 /// Lines that are cut of an example, and of a fixture.
 const OF_EXAMPLE: usize = 3;
@@ -140,37 +140,11 @@ fn a_cut_line_makes_no_number_of_its_own() {
     let texts = texts().into_iter();
     let texts = texts.map(|(name, format, text)| (name, format, text, OF_FIXTURE));
     let all: Vec<_> = examples.chain(more).chain(texts).collect();
-    let parts = std::thread::available_parallelism().map_or(2, usize::from);
-    let (mut cuts, mut faults) = (0, Vec::new());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..parts)
-            .map(|part| {
-                let mine = all.iter().skip(part).step_by(parts);
-                scope.spawn(move || {
-                    let (mut cuts, mut faults) = (0, Vec::new());
-                    for (name, format, text, most) in mine {
-                        if let Some(fault) = fault((*format).into(), text, *most, &mut cuts) {
-                            faults.push(format!("{} {name}: {fault}", format.name));
-                        }
-                    }
-                    (cuts, faults)
-                })
-            })
-            .collect();
-        for thread in threads {
-            let (more, found) = thread.join().expect("no format falls over");
-            cuts += more;
-            faults.extend(found);
-        }
+    let faults = faults(&all, 20_000, |(name, format, text, most), cuts| {
+        let fault = fault((*format).into(), text, *most, cuts)?;
+        Some((format!("{} {name}", format.name), fault))
     });
-    faults.sort();
-    assert!(cuts > 20_000, "only {cuts} cuts were looked at");
-    assert!(
-        faults.is_empty(),
-        "{} faults\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert_none(&faults);
 }
 
 /// The rows of a text.

@@ -6,7 +6,7 @@ mod texts;
 use std::collections::{BTreeMap, HashSet};
 
 use formats::{FORMATS, Format, Head, Import, Options, Reading};
-use texts::{Read, texts};
+use texts::{Read, assert_none, faults, texts};
 
 /// Formats of which each report has all there is of what it tells.
 const LIST_ALL: [&str; 7] = [
@@ -71,19 +71,14 @@ fn what_a_text_lacks_that_was_cut_behind_a_line_is_no_zero() {
     let examples = FORMATS.iter();
     let examples = examples.map(|f| ("example".to_owned(), f, f.example_bytes()));
     let all = examples.chain(texts());
-    let (mut cuts, mut faults) = (0, Vec::new());
-    for (name, format, text) in all.filter(|(_, format, _)| LIST_ALL.contains(&format.name)) {
-        if let Some(fault) = lost(format.into(), &text, &mut cuts) {
-            faults.push(format!("{} {name}: {fault}", format.name));
-        }
-    }
-    assert!(cuts > 1_000, "only {cuts} cuts were looked at");
-    assert!(
-        faults.is_empty(),
-        "{} faults\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    let all: Vec<_> = all
+        .filter(|(_, format, _)| LIST_ALL.contains(&format.name))
+        .collect();
+    let faults = faults(&all, 1_000, |(name, format, text), cuts| {
+        let fault = lost((*format).into(), text, cuts)?;
+        Some((format!("{} {name}", format.name), fault))
+    });
+    assert_none(&faults);
 }
 
 /// The greatest rate or level of each column, by table and words.
@@ -262,42 +257,17 @@ fn grown(format: &'static Format, text: &[u8], missing: &mut usize) -> Option<St
 fn without_one_of_its_lines_a_text_has_no_greater_rate() {
     let examples = FORMATS.iter().filter(|f| !f.example.starts_with("0x"));
     let examples = examples.map(|f| ("example".to_owned(), f, f.example_bytes()));
-    let all: Vec<_> = examples.chain(texts()).collect();
-    let parts = std::thread::available_parallelism().map_or(2, usize::from);
-    let (mut missing, mut faults) = (0, Vec::new());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..parts)
-            .map(|part| {
-                let mine = all.iter().skip(part).step_by(parts);
-                scope.spawn(move || {
-                    let (mut missing, mut faults) = (0, Vec::new());
-                    for (name, format, text) in mine.filter(|(_, _, text)| !text.contains(&0)) {
-                        if let Some(fault) = grown(format, text, &mut missing) {
-                            faults.push((format!("{} {name}", format.name), fault));
-                        }
-                    }
-                    (missing, faults)
-                })
-            })
-            .collect();
-        for thread in threads {
-            let (more, found) = thread.join().expect("no format falls over");
-            missing += more;
-            faults.extend(found);
-        }
+    let all = examples
+        .chain(texts())
+        .filter(|(_, _, text)| !text.contains(&0));
+    let all: Vec<_> = all.collect();
+    let mut faults = faults(&all, 5_000, |(name, format, text), missing| {
+        let fault = grown(format, text, missing)?;
+        Some((format!("{} {name}", format.name), fault))
     });
-    faults.sort();
     let names = UNTOLD.iter().flat_map(|(_, names)| *names).copied();
     let mut untold: HashSet<&str> = names.collect();
     faults.retain(|(text, _)| !untold.remove(text.as_str()));
     assert!(untold.is_empty(), "they are told now: {untold:?}");
-    let faults = faults.iter().map(|(text, what)| format!("{text}: {what}"));
-    let faults: Vec<String> = faults.collect();
-    assert!(missing > 5_000, "only {missing} lines were left out");
-    assert!(
-        faults.is_empty(),
-        "{} faults\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert_none(&faults);
 }

@@ -98,7 +98,7 @@ pub(crate) fn captures() -> PathBuf {
 }
 
 /// Fixtures, and the captures if they are here, with the format that they are of.
-pub(crate) fn texts() -> Vec<(String, &'static Format, Vec<u8>)> {
+pub(crate) fn texts() -> Vec<Text> {
     let captures = captures();
     let fixtures = files(&here().join("fixtures")).into_iter();
     let fixtures = fixtures.filter(|path| path.extension().is_some_and(|e| e == "txt"));
@@ -115,4 +115,51 @@ pub(crate) fn texts() -> Vec<(String, &'static Format, Vec<u8>)> {
         }
     }
     found
+}
+
+/// A text of a format: which it is, and what it reads as.
+pub(crate) type Text = (String, &'static Format, Vec<u8>);
+
+/// The faults that are found in texts, by their names and in their order; all processors look.
+/// `find` also counts what it looks at.
+pub(crate) fn faults<T: Sync>(
+    all: &[T],
+    least: usize,
+    find: impl Fn(&T, &mut usize) -> Option<(String, String)> + Sync,
+) -> Vec<(String, String)> {
+    let parts = std::thread::available_parallelism().map_or(2, usize::from);
+    let mine = |part: usize| {
+        let mut looked_at = 0;
+        let all = all.iter().skip(part).step_by(parts);
+        let found: Vec<_> = all.filter_map(|text| find(text, &mut looked_at)).collect();
+        (looked_at, found)
+    };
+    let (mut looked_at, mut found) = (0, Vec::new());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..parts)
+            .map(|part| scope.spawn(move || mine(part)))
+            .collect();
+        for thread in threads {
+            let (more, faults) = thread.join().expect("no format falls over");
+            looked_at += more;
+            found.extend(faults);
+        }
+    });
+    found.sort();
+    assert!(looked_at > least, "only {looked_at} were looked at");
+    found
+}
+
+/// Fails with what was found.
+pub(crate) fn assert_none(faults: &[(String, String)]) {
+    let lines: Vec<String> = faults
+        .iter()
+        .map(|(text, what)| format!("{text}: {what}"))
+        .collect();
+    assert!(
+        lines.is_empty(),
+        "{} faults\n{}",
+        lines.len(),
+        lines.join("\n")
+    );
 }
