@@ -1,8 +1,8 @@
 //! What the last report of a text no longer tells.
 //!
 //! Tables that leave out what is nothing, as `process`, have no row for it: where a file ends within a
-//! report, in a line or, of a tool that always lists all, behind one, what would have followed had nothing, too. Of what the report before tells and this one does
-//! not, nobody knows.
+//! report, in a line or, of a tool that always lists all, behind one, what would have followed had nothing,
+//! too. Of what the report before tells and this one does not, nobody knows.
 
 use std::collections::HashSet;
 

@@ -424,14 +424,10 @@ impl Parser for Ss {
 
     fn lost(&mut self, line: &[u8], _out: &mut Out) {
         let has = |fact: &[u8]| memchr::memmem::find(line, fact).is_some();
-        if has(b" cwnd:") || has(b" rto:") {
-            let of_next = self.reports.is_over();
-            *(if of_next {
-                &mut self.early
-            } else {
-                &mut self.untold.some
-            }) = true;
-        }
+        let facts = has(b" cwnd:") || has(b" rto:");
+        let of_next = self.reports.is_over();
+        self.early |= facts && of_next;
+        self.untold.some |= facts && !of_next;
     }
 
     fn end(&mut self, out: &mut Out) {

@@ -272,13 +272,6 @@ impl Pace {
         self.due |= !self.seen.is_empty();
     }
 
-    /// The same of a tool that prints each once: one that comes again is of the next report, whose time
-    /// was lost.
-    pub(super) fn begin_once(&mut self, name: &str, out: &mut Out) {
-        self.due |= self.seen.contains_key(name);
-        self.begin(name, out);
-    }
-
     /// Makes sure that there is a sample for the histogram of that name; which one of that name
     /// it is there, from 1 on.
     pub(super) fn begin(&mut self, name: &str, out: &mut Out) -> u32 {
@@ -306,6 +299,13 @@ impl Pace {
         let times = self.seen.entry(name.to_owned()).or_default();
         *times += 1;
         *times
+    }
+
+    /// The same of a tool that prints each once: one that comes again is of the next report, whose time
+    /// was lost.
+    pub(super) fn begin_once(&mut self, name: &str, out: &mut Out) {
+        self.due |= self.seen.contains_key(name);
+        self.begin(name, out);
     }
 
     /// Whether nothing came yet.
