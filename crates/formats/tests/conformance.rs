@@ -27,18 +27,18 @@
 //! and values in base units, sums as amounts in the interval, `null` where not known. All are
 //! compared to nine digits. Without `"unknown"` every line must be understood.
 
-mod cases;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cases::{cases, here, parsed, read};
 use formats::{DateOrder, Head, Import, Options, Report, fio_version_of, named, recognise};
 use jiff::tz::TimeZone;
 use run::catalog::{self, Column, columns};
 use run::rows::TableId;
 use run::{Sink, manifest};
 use serde_json::Value;
+use texts::{cases, here, parsed, read};
 
 fn options(case: &Value) -> Options {
     let of = &case["options"];
@@ -333,8 +333,7 @@ fn own_fixtures_have_the_values_that_a_person_reads() {
 
 #[allow(clippy::disallowed_macros, reason = "a test says why it skips")]
 fn captures() -> Option<PathBuf> {
-    let told = std::env::var_os("SONDE_CAPTURES").map(PathBuf::from);
-    let dir = told.unwrap_or_else(|| here().join("../../../shared/fixtures"));
+    let dir = texts::captures();
     if dir.is_dir() {
         return Some(dir);
     }

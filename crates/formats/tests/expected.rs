@@ -1,14 +1,14 @@
 //! What the cases leave unchecked: a format without a case, a table that a format claims and of
 //! which no case has a number, a case that only asks whether the text imports.
 
-mod cases;
+mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use cases::{cases, here, parsed};
 use formats::FORMATS;
 use serde_json::Value;
+use texts::{cases, here, parsed};
 
 /// All cases of the project, with what each says.
 fn all() -> Vec<(PathBuf, Value)> {

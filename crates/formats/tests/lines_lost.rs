@@ -5,7 +5,7 @@ mod texts;
 
 use std::collections::{BTreeMap, HashSet};
 
-use formats::{FORMATS, Format, Head, Import, Options, Reading};
+use formats::{FORMATS, Format, Head, Import, Reading};
 use texts::{Read, assert_none, faults, texts};
 
 /// Formats of which each report has all there is of what it tells.
@@ -85,13 +85,7 @@ fn what_a_text_lacks_that_was_cut_behind_a_line_is_no_zero() {
 type Greatest = BTreeMap<(String, Vec<String>, usize), f64>;
 
 fn greatest(format: &'static Format, text: &[u8], every: Option<f64>) -> Option<Greatest> {
-    let options = Options {
-        every,
-        processors: Some(2),
-        start: Some(1_700_000_000_000_000_000),
-        ..Options::default()
-    };
-    let mut import = Import::new(format, &Head::new(text), options);
+    let mut import = Import::new(format, &Head::new(text), texts::every(every));
     import.feed(text).and_then(|()| import.finish()).ok()?;
     let mut sink = std::mem::take(import.rows());
     sink.spread();

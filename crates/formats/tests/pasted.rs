@@ -7,20 +7,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use formats::{FORMATS, Format, Head, Import, Options, recognise};
-use texts::{files, here};
+use formats::{FORMATS, Format, Head, Import, recognise};
+use texts::{every, files, here};
 
 /// Rows by table, time, interval, words and values, and how many of each; why not, if it is refused.
 type Rows = Result<BTreeMap<String, usize>, String>;
 
 fn read(format: &'static Format, text: &[u8]) -> Rows {
-    let options = Options {
-        every: Some(1.0),
-        processors: Some(2),
-        start: Some(1_700_000_000_000_000_000),
-        ..Options::default()
-    };
-    let mut import = Import::new(format, &Head::new(text), options);
+    let mut import = Import::new(format, &Head::new(text), every(Some(1.0)));
     let report = import.feed(text).and_then(|()| import.finish());
     let report = report.map_err(|why| why.to_string())?;
     let mut sink = std::mem::take(import.rows());

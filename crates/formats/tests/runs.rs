@@ -1,12 +1,12 @@
 //! Results of a benchmark that a script ran again and again, with a date above each: what is below a date
 //! is the same as with that date alone.
 
-mod cases;
+mod texts;
 
 use std::collections::BTreeMap;
 
-use cases::{cases, here, parsed, read};
 use formats::{FORMATS, Format, Head, Import, Options};
+use texts::{cases, here, parsed, read};
 
 /// Formats of benchmarks whose results tell no date.
 const RUN: &[&str] = &[

@@ -5,12 +5,23 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use formats::{Format, Head, Import, Options, Reading, recognise};
+use serde_json::Value;
 
 /// Of a long text the beginning, up to the end of a line.
 const LONGEST: usize = 4 << 10;
 
 /// Where it stands how long a text tells of.
 pub(crate) const SPAN: &str = "span";
+
+/// What a text may not tell: a start, two processors, and how long an interval is.
+pub(crate) fn every(every: Option<f64>) -> Options {
+    Options {
+        every,
+        processors: Some(2),
+        start: Some(1_700_000_000_000_000_000),
+        ..Options::default()
+    }
+}
 
 /// What was read: rows by table, time, interval and words, with the values of each.
 #[derive(Default)]
@@ -28,13 +39,7 @@ impl Read {
     }
 
     pub(crate) fn of(format: Reading, text: &[u8]) -> Read {
-        let options = Options {
-            every: Some(1.0),
-            processors: Some(2),
-            start: Some(1_700_000_000_000_000_000),
-            ..Options::default()
-        };
-        let mut import = Import::new(format, &Head::new(text), options);
+        let mut import = Import::new(format, &Head::new(text), every(Some(1.0)));
         let Ok(report) = import.feed(text).and_then(|()| import.finish()) else {
             return Read::default();
         };
@@ -89,6 +94,20 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
 
 pub(crate) fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All cases below a folder.
+pub(crate) fn cases(dir: &Path) -> Vec<PathBuf> {
+    let is_case = |path: &PathBuf| path.extension().is_some_and(|e| e == "json");
+    files(dir).into_iter().filter(is_case).collect()
+}
+
+pub(crate) fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+pub(crate) fn parsed(path: &Path) -> Value {
+    serde_json::from_slice(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// Where the captures are, if they are here.
