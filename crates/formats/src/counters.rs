@@ -8,16 +8,26 @@ pub(crate) struct Counters {
     /// The report that it was read of, and what was read.
     last: HashMap<Vec<u8>, (u64, Vec<f64>)>,
     report: u64,
-    /// The present report has something that the one before it has, and that one of the one before.
-    goes_on: bool,
-    went_on: bool,
+    /// What the present report has, and what the one before it had.
+    has: Has,
+    had: Has,
+}
+
+/// What a report has of the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Has {
+    #[default]
+    Nothing,
+    /// Counters, of which that one has none.
+    Others,
+    Same,
 }
 
 impl Counters {
     /// The next report begins.
     pub(crate) fn next(&mut self) {
         self.report += 1;
-        self.went_on = std::mem::take(&mut self.goes_on);
+        self.had = std::mem::take(&mut self.has);
     }
 
     /// How far the counters of `key` grew since they were read last; `None` the first time.
@@ -26,9 +36,17 @@ impl Counters {
     /// sides that are read in turn (`nfsstat -c`, `nfsstat -s`) the report of the other lacks nothing.
     pub(crate) fn grown(&mut self, key: &[u8], now: &[f64]) -> Option<Vec<f64>> {
         let read = (self.report, now.to_vec());
-        let (report, before) = self.last.insert(key.to_vec(), read)?;
-        self.goes_on |= report + 1 == self.report;
-        let is_lacked = report + 1 < self.report && self.went_on;
+        let last = self.last.insert(key.to_vec(), read);
+        let is_same = last.as_ref().is_some_and(|(at, _)| at + 1 == self.report);
+        if is_same {
+            self.has = Has::Same;
+        } else if self.has == Has::Nothing {
+            self.has = Has::Others;
+        }
+        let (report, before) = last?;
+        // Neither the report between nor this one goes on with the one before it.
+        let is_in_turn = self.had == Has::Others && self.has == Has::Others;
+        let is_lacked = report + 1 < self.report && !is_in_turn;
         let grow = |(now, before): (&f64, &f64)| match now - before {
             grown if grown < 0.0 || is_lacked => f64::NAN,
             grown => grown,
@@ -68,9 +86,12 @@ mod tests {
     #[test]
     fn what_a_report_lacked_is_not_of_one_interval() {
         let mut counters = Counters::default();
-        read(&mut counters, &["sda", "sdb"], 10.0);
-        read(&mut counters, &["sdb"], 20.0);
-        assert!(read(&mut counters, &["sda", "sdb"], 30.0).unwrap().is_nan());
+        for lacking in [&["sdb"][..], &[]] {
+            read(&mut counters, &["sda", "sdb"], 10.0);
+            read(&mut counters, lacking, 20.0);
+            let late = read(&mut counters, &["sda", "sdb"], 30.0).unwrap();
+            assert!(late.is_nan(), "{lacking:?}");
+        }
         assert_eq!(read(&mut counters, &["sda", "sdb"], 40.0), Some(10.0));
     }
 
