@@ -171,7 +171,7 @@ impl Pattern {
         let is_told = std::mem::take(&mut self.is_told);
         let is_of_top = table.has("COMM") || table.has("CMD");
         if is_of_top && !is_told && out.has_sample() {
-            out.sample();
+            out.sample_once(None);
         }
         self.table = Some(table);
     }
