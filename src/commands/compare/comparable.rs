@@ -7,7 +7,7 @@ use serde_json::Value;
 use surfaces::table::shortened;
 
 use super::Side;
-use crate::output::one_line;
+use crate::output::{counted, one_line};
 
 /// So many of a side's different values are listed, and so much of each.
 const LISTED: usize = 2;
@@ -107,7 +107,10 @@ pub(super) fn notes(a: &Side, b: &Side) -> Vec<String> {
                 match values.len().checked_sub(LISTED) {
                     None if values.is_empty() => "nothing".to_owned(),
                     None | Some(0) => shown.join(" or "),
-                    Some(others) => format!("{} or {others} others", shown.join(", ")),
+                    Some(others) => {
+                        let others = counted(others as u64, "other");
+                        format!("{} or {others}", shown.join(", "))
+                    }
                 }
             };
             notes.push(format!(
