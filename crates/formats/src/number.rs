@@ -39,14 +39,16 @@ fn plain(text: &[u8]) -> Option<f64> {
     }
     match decimals {
         None if value < 1 << 53 => Some(value as f64),
-        Some(n) if value < 1 << 53 && text.len() > 1 => Some(value as f64 / TENS[n]),
+        // No tool but `pmval` ends a number with its point: what does was cut.
+        Some(n) if value < 1 << 53 && n > 0 => Some(value as f64 / TENS[n]),
         _ => None,
     }
 }
 
 fn unusual(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
-    if !text.bytes().next()?.is_ascii_digit() && !text.starts_with(['.', ',']) {
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+    if !is_number || text.ends_with(['.', ',']) {
         return None;
     }
     let commas = text.bytes().filter(|b| *b == b',').count();

@@ -115,9 +115,9 @@ impl Filebench {
         let name = row.name().as_bytes();
         self.work.amounts(out, [b"", name, b""], done);
         let instance = out.word(name);
-        if let Some((_, range)) = row.text.split_once('[') {
+        let range = row.text.split_once('[');
+        if let Some(range) = range.and_then(|(_, range)| range.strip_suffix(']')) {
             let ends = range
-                .trim_end_matches(']')
                 .split(" - ")
                 .map(|e| seconds_decimal(e.trim().as_bytes()));
             for (column, value) in ["latency.min", "latency.max"].iter().zip(ends) {

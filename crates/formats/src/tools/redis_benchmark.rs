@@ -212,7 +212,8 @@ impl Redis {
             ..Test::default()
         };
         if let Some((_, p50)) = after.split_once("p50=") {
-            let value = decimal(p50.split_whitespace().next()?.as_bytes())?;
+            let value = p50.trim().strip_suffix(" msec")?;
+            let value = decimal(value.as_bytes())?;
             test.others.push(("latency.p50".into(), "ms", value));
         }
         self.test = Some(test);

@@ -119,8 +119,15 @@ impl StressNg {
         }
         let numbers: Option<Vec<f64>> = cells.iter().map(|c| number(c.as_bytes())).collect();
         let numbers = numbers?;
-        let others = BESIDE.iter().zip(&numbers[2..]);
-        let others = others.map(|((name, unit), v)| ((*name).to_owned(), (*unit).to_owned(), *v));
+        // All have as many decimals but memory, which has none: one that lacks some was cut.
+        let decimals = |c: &str| c.rsplit_once(['.', ',']).map_or(0, |(_, d)| d.len());
+        let is_whole = |(column, cell): (&str, &str)| {
+            column == "rss_max" || decimals(cell) == decimals(cells[1])
+        };
+        let others = BESIDE.iter().zip(&cells[2..]).zip(&numbers[2..]);
+        let others = others.filter(|(((column, _), cell), _)| is_whole((column, cell)));
+        let others =
+            others.map(|(((column, unit), _), v)| ((*column).to_owned(), (*unit).to_owned(), *v));
         self.rows.push(Row {
             name: (*name).to_owned(),
             ops: numbers[0],

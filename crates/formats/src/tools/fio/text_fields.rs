@@ -3,7 +3,13 @@
 use jiff::civil::DateTime;
 
 /// `key=value` after `key=value`, with a comma and a blank between: `675,39` is a value.
+///
+/// Means have two decimals (`%5.02f`): one that lacks them was cut at the end of its line.
 pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
+    let is_whole = |(key, value): &(&str, &str)| {
+        let decimals = value.rsplit_once(['.', ',']).map_or(0, |(_, d)| d.len());
+        !matches!(*key, "avg" | "stdev") || decimals >= 2
+    };
     let pair = |part: &'_ str| -> Option<(usize, usize)> {
         let at = part.find('=')?;
         // `>=64=0.0%`
@@ -16,6 +22,7 @@ pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
     text.split(", ")
         .map(|part| part.trim_end_matches([',', ' ']))
         .filter_map(|part| pair(part).map(|(a, b)| (part[..a].trim(), part[b..].trim())))
+        .filter(is_whole)
         .collect()
 }
 

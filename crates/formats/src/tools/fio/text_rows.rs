@@ -111,7 +111,9 @@ impl FioText {
         }
         let job = self.jobs.last_mut()?;
         let op = if name == "sync" { "sync" } else { self.op };
-        for part in text.split(']').filter(|p| p.contains('[')) {
+        // Without its bracket the last one was cut.
+        let (whole, _) = text.rsplit_once(']')?;
+        for part in whole.split(']') {
             let (share, value) = part.split_once("th=[")?;
             let share = share.trim_start_matches([',', ' ']);
             number(share.as_bytes())?;

@@ -87,6 +87,9 @@ impl Beside {
         let (count, sizes) = text.split_once('=')?;
         let sizes = sizes.split(':').map(|n| number(n.as_bytes()));
         let sizes: Vec<f64> = sizes.collect::<Option<_>>()?;
+        if sizes.len() != 8 {
+            return None;
+        }
         self.tell("reads", "", number(count.as_bytes())?);
         for (i, reads) in sizes.into_iter().enumerate() {
             self.tell(format!("reads.dist.{}", i + 1), "", reads);

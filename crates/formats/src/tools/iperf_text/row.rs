@@ -51,6 +51,12 @@ pub(super) fn row(text: &str) -> Option<Row<'_>> {
             scaled([rate, letters].concat().as_bytes(), 1024.0)?
         }
     };
+    let mut rest: Vec<&str> = rest.collect();
+    if let Some(last) = rest.last_mut() {
+        // Who says it, cut within the word, is who says it.
+        let mut said = ["sender", "receiver"].into_iter();
+        *last = said.find(|word| word.starts_with(*last)).unwrap_or(last);
+    }
     Some(Row {
         id: id.trim(),
         role,
@@ -58,7 +64,7 @@ pub(super) fn row(text: &str) -> Option<Row<'_>> {
         to: number(to.trim().as_bytes())?,
         bytes,
         took: bytes / rate,
-        rest: rest.collect(),
+        rest,
     })
 }
 

@@ -70,6 +70,10 @@ impl Netperf {
             test.sent = Some((values[columns.time + 1], values[columns.time + 2]));
         }
         let beside = values.get(columns.throughput + 1..).unwrap_or_default();
+        // Both demands have as many decimals: the last may have lost some of its own.
+        let decimals = |f: &str| f.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let mut demands = text.split_whitespace().rev().map(decimals);
+        let is_cut = demands.next() < demands.next();
         if let (Some(unit), [local, remote, local_demand, remote_demand]) = (columns.demand, beside)
         {
             for (column, unit, value) in [
@@ -79,7 +83,7 @@ impl Netperf {
                 ("remote service demand", unit, remote_demand),
             ] {
                 // Negative is not measured.
-                if *value >= 0.0 {
+                if *value >= 0.0 && !(column == "remote service demand" && is_cut) {
                     test.others.push((column.to_owned(), unit.into(), *value));
                 }
             }

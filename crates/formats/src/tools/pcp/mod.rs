@@ -412,8 +412,11 @@ impl Pcp {
 fn value(text: &str) -> Option<f64> {
     match text {
         "" | "N/A" | "?" | "!" | "xxx" | "NaN" | "inf" | "-inf" | "~" => Some(f64::NAN),
-        // `4.10K` is a thousand of the unit, also of bytes.
-        _ => number(text.as_bytes()).or_else(|| scaled(text.as_bytes(), 1000.0)),
+        // `4.10K` is a thousand of the unit, also of bytes. `3.` is of `pmval`, in as many places.
+        _ => {
+            let text = text.strip_suffix('.').unwrap_or(text).as_bytes();
+            number(text).or_else(|| scaled(text, 1000.0))
+        }
     }
 }
 
