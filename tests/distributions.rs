@@ -90,7 +90,7 @@ fn written(name: &str) -> PathBuf {
         }
         let read = READ.iter().map(|w| sink.word(w)).collect::<Vec<_>>();
         sink.row(TableId::of("disk"), &read, &[1000.0, 4096e3, 0.0, 0.2, 0.0]);
-        let io = [1000.0, 0.02, 0.18, 0.0, 0.0];
+        let io = [1000.0, 0.02, 0.18, 0.0, 0.0, 0.2];
         sink.row(TableId::of("disk_io"), &read, &io);
         let pattern = [625.0, 1000.0, 4096e3];
         sink.row(TableId::of("disk_pattern"), &read, &pattern);

@@ -165,6 +165,16 @@ fn disks_agree(run: &Path, counted: &DiskLine, device: &str) {
         assert!(ios > 0.0, "no {op} was made");
         same(&format!("bytes of {op}"), of(0, op), bytes);
         same(&format!("I/Os of {op}"), of(1, op), ios);
+        // Of events, each of which has its nanoseconds, and not of the kernel's milliseconds.
+        let (queue, service) = (of(3, op), of(4, op));
+        let text = format!("disk.mean_latency where {only} and op = {op}");
+        let mean = support::get(run, &text)["groups"][0]["mean"].as_f64();
+        let mean = mean.expect("a mean");
+        let exact = (queue + service) / ios;
+        assert!(
+            (mean / exact - 1.0).abs() < 1e-9,
+            "{op}: {mean}, not {exact}"
+        );
     }
     let freed = (4 * MIB) as f64;
     same("discarded, as counted", counted.discarded(), freed);

@@ -21,6 +21,7 @@ use run::{Manifest, Run};
 
 use crate::bounds::Bounds;
 use crate::error::Error;
+use crate::exact::exactly;
 use crate::fold::{Zeros, fill, fold};
 use crate::gather::{Rules, Totals, within};
 use crate::mixed;
@@ -167,6 +168,9 @@ pub(crate) fn planned(run: &Run, text: &str, bounds: &Arc<Bounds>) -> Result<Pla
             Ok(other) => chosen = other,
             Err(_) => break,
         }
+    }
+    if let Some(exact) = exactly(run, &expression, &chosen, bounds) {
+        chosen = exact;
     }
     pair(run, &mut chosen)?;
     Ok(chosen)

@@ -11,6 +11,7 @@ pub mod compare;
 pub mod contents;
 pub mod dropped;
 pub mod error;
+mod exact;
 pub mod experiment;
 pub mod findings;
 mod fold;

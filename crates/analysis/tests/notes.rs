@@ -62,7 +62,7 @@ fn of_each_source() -> Runs {
         s.row(
             "disk_io",
             &["sda", "disk", "read"],
-            &[5.0, 0.0, 0.1, 0.0, 0.0],
+            &[5.0, 0.0, 0.1, 0.0, 0.0, 0.1],
         );
         s.row(
             "disk_latency",

@@ -330,3 +330,56 @@ fn jobs_that_ran_side_by_side_add_up() {
     );
     assert_eq!(mean, 600.0 / 23.0);
 }
+
+/// Ten I/Os of 60 µs a second on a disk, whose time `/proc/diskstats` has in whole milliseconds, and one of a
+/// partition of it; the programs in the kernel counted so many of the disk's.
+fn short_ios(seen: f64) -> Runs {
+    runs(&[], |s| {
+        for (second, rounded) in [(1.0, 0.0), (2.0, 0.001), (3.0, 0.0)] {
+            s.at(second, 1.0);
+            for (device, layer, ios) in [("sda", "disk", 10.0), ("sda1", "partition", 5.0)] {
+                let words = [device, layer, "write"];
+                s.row("disk", &words, &[ios, 4096.0 * ios, 0.0, rounded, 0.0]);
+            }
+            let words = ["sda", "disk", "write"];
+            let time = seen * 60e-6;
+            s.row(
+                "disk_io",
+                &words,
+                &[seen, time / 3.0, time / 1.5, 0.0, 0.0, time],
+            );
+        }
+    })
+}
+
+#[test]
+fn the_mean_of_few_ios_is_not_that_of_whole_milliseconds() {
+    let r = short_ios(10.0);
+    for expression in ["disk.mean_latency", "disk.mean_latency where device = sda"] {
+        let (total, mean, least, greatest, intervals) = r.one(expression);
+        assert_eq!((total, intervals), (None, 3), "{expression}");
+        for value in [mean, least, greatest] {
+            assert!((value - 60e-6).abs() < 1e-12, "{expression}: {value}");
+        }
+    }
+    assert_eq!(
+        r.means("disk.mean_latency by device, op"),
+        pairs(&[("sda, write", 60e-6)])
+    );
+    // What the kernel itself counted is what it was.
+    assert_eq!(r.one("disk.time").0, Some(0.001));
+    // Of partitions there is nothing else.
+    assert_eq!(
+        r.one("disk.mean_latency where device = sda1").3,
+        0.001 / 5.0
+    );
+    // Attached late, they saw some of it only.
+    let few = short_ios(3.0);
+    assert_eq!(few.one("disk.mean_latency").3, 0.001 / 10.0);
+    for (of, is_said) in [(&few, true), (&r, false)] {
+        let answer = of.ask("disk.mean_latency");
+        let notes = analysis::notes::of(&of.sealed, &answer).expect("it reads");
+        let said = notes.iter().any(|n| n.contains("whole milliseconds"));
+        assert_eq!(said, is_said, "{notes:?}");
+    }
+}

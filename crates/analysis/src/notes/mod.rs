@@ -12,7 +12,7 @@ use std::sync::Arc;
 use run::catalog::{self, Subject};
 use run::{Manifest, Run};
 
-use crate::answer::{Answer, planned, summarise};
+use crate::answer::{Answer, Group, planned, summarise};
 use crate::error::Error;
 use crate::mixed;
 use crate::plan::{Plan, ScanPlan};
@@ -50,6 +50,7 @@ pub fn of(run: &Run, answer: &Answer) -> Result<Vec<String>, Error> {
     all.extend(asked.others()?);
     all.extend(asked.edges());
     all.extend(asked.established());
+    all.extend(asked.rounded());
     all.extend(asked.elsewhere()?);
     let added = mixed::added(run, &asked.expression, answer.table)?;
     if added > 1 {
@@ -99,6 +100,21 @@ impl Asked<'_> {
         let of_table = self.plan.over.table.name;
         (asked == "connects" && of_table.starts_with("tcp_")).then(|| {
             "connections that were established: attempts that failed are `tcp.connect_failures`"
+                .to_owned()
+        })
+    }
+
+    /// That intervals in which I/Os took no time had few.
+    fn rounded(&self) -> Option<String> {
+        let is_rounded = self
+            .plan
+            .exact
+            .is_some_and(|exact| exact != self.plan.over.table.name)
+            && self.manifest().imported.is_empty();
+        let took_nothing = |g: &Group| g.intervals > 0 && g.min == 0.0;
+        (is_rounded && self.answer.groups.iter().any(took_nothing)).then(|| {
+            "the kernel counts this time in whole milliseconds: of an interval with few I/Os it has 0, \
+             or too much"
                 .to_owned()
         })
     }

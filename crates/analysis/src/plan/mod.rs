@@ -44,6 +44,8 @@ pub struct Plan {
     pub under: Vec<ScanPlan>,
     /// A ratio is multiplied by this.
     pub times: f64,
+    /// A table in which what is above the line is exact.
+    pub exact: Option<&'static str>,
 }
 
 /// A dimension of the groups.
@@ -159,6 +161,7 @@ pub fn plan(
             over,
             under: vec![],
             times: 1.0,
+            exact: None,
         });
     }
     let Some(d) = subject.derived.iter().find(|d| d.name == name) else {
@@ -178,6 +181,7 @@ pub fn plan(
         over,
         under,
         times: d.times,
+        exact: d.exact,
     })
 }
 

@@ -159,7 +159,11 @@ fn depth(s: &mut Script, full: f64, queue: f64, service: f64) {
     }
     s.row("disk_at_depth", &["sda", "disk"], &[whole(2.0), 1.0 - full]);
     s.row("disk_at_depth", &["sda", "disk"], &[0.0, 1.0]);
-    s.row("disk_io", &READ, &[1000.0, queue, service, 0.0, 0.0]);
+    s.row(
+        "disk_io",
+        &READ,
+        &[1000.0, queue, service, 0.0, 0.0, queue + service],
+    );
     s.row("disk", &READ, &[1000.0, 4e6, 0.0, queue + service, 0.0]);
 }
 
@@ -252,7 +256,7 @@ pub(crate) const QUEUE_FULL: Cases = Cases {
                 s.manifest.every_seconds = 0.01;
                 s.at(0.01, 0.01);
                 s.row("disk_at_depth", &["sda", "disk"], &[32.0, 0.01]);
-                s.row("disk_io", &READ, &[1.0, 1.0, 1.0, 0.0, 0.0]);
+                s.row("disk_io", &READ, &[1.0, 1.0, 1.0, 0.0, 0.0, 2.0]);
             },
         },
     ],
@@ -271,7 +275,7 @@ fn seeks(s: &mut Script, busy: f64, ios: f64, size: f64, random: f64, distance: 
                 s.row("disk_distance", &READ, &[lower, number, number * size]);
             }
         }
-        s.row("disk_io", &READ, &[ios, 0.0, busy, 0.0, 0.0]);
+        s.row("disk_io", &READ, &[ios, 0.0, busy, 0.0, 0.0, busy]);
         s.row("disk_pattern", &READ, &[2.0 * half, ios, bytes]);
         s.row("disk", &READ, &[ios, bytes, 0.0, busy, 0.0]);
         s.row("disk_device", &["sda", "disk"], &[busy, busy, 1.0]);
@@ -284,7 +288,7 @@ fn failing(s: &mut Script, [device, layer]: [&str; 2], op: &str, failed: f64) {
         s.at(f64::from(n), 1.0);
         let errors = if n == 5 || n == 7 { failed } else { 0.0 };
         let words = [device, layer, op];
-        s.row("disk_io", &words, &[100.0, 0.0, 0.1, errors, 0.0]);
+        s.row("disk_io", &words, &[100.0, 0.0, 0.1, errors, 0.0, 0.1]);
         s.row("disk", &words, &[100.0, 409_600.0, 0.0, 0.1, 0.0]);
     }
 }

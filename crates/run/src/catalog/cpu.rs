@@ -109,6 +109,7 @@ pub(super) const CPU: Subject = Subject {
             or: None,
             of_whole: true,
             without: None,
+            exact: None,
             help: "Processor seconds per GB (1e9 bytes) of disk I/O: of its own by what bytes are \
                    counted by, of all of it by mode or processor.",
         },
@@ -121,6 +122,7 @@ pub(super) const CPU: Subject = Subject {
             or: None,
             of_whole: true,
             without: None,
+            exact: None,
             help: "Processor seconds per GB (1e9 bytes) sent and received: of its own by what bytes are \
                    counted by, of all of it by mode or processor.",
         },

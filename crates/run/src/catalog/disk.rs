@@ -160,7 +160,7 @@ pub(super) const DISK: Subject = Subject {
             "disk_io",
             "bpf-disk",
             &["device", "layer", "op"],
-            &["ios", "queue", "service", "errors", "requeues"],
+            &["ios", "queue", "service", "errors", "requeues", "time"],
         ),
         sparse(
             "disk_pattern",
@@ -264,7 +264,8 @@ pub(super) const DISK: Subject = Subject {
             "disk.time",
             &["disk.ios"],
             "Mean time of an I/O.",
-        ),
+        )
+        .exact_in("disk_io"),
         ratio(
             "mean_queue_time",
             Seconds,

@@ -259,6 +259,9 @@ pub struct Derived {
     pub of_whole: bool,
     /// A dimension, and words of it that count neither above nor below the line.
     pub without: Option<(&'static str, &'static [&'static str])>,
+    /// A table of samples in which what is above the line is exact, where another comes first in which
+    /// it is rounded: recorded runs are asked for it there, if it counted the same things.
+    pub exact: Option<&'static str>,
     /// One sentence.
     pub help: &'static str,
 }

@@ -133,6 +133,7 @@ pub(super) const fn ratio(
         or: None,
         of_whole: false,
         without: None,
+        exact: None,
         help,
     }
 }
@@ -150,6 +151,14 @@ impl Derived {
     pub(super) const fn or(self, under: &'static str) -> Derived {
         Derived {
             or: Some(under),
+            ..self
+        }
+    }
+
+    /// The same, by a table in which what is above the line is exact.
+    pub(super) const fn exact_in(self, table: &'static str) -> Derived {
+        Derived {
+            exact: Some(table),
             ..self
         }
     }
@@ -181,6 +190,7 @@ pub(super) const fn share_of_time(
         or: None,
         of_whole: false,
         without: None,
+        exact: None,
         help,
     }
 }
@@ -200,6 +210,7 @@ pub(super) const fn mean_number(
         or: None,
         of_whole: false,
         without: None,
+        exact: None,
         help,
     }
 }

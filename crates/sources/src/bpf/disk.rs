@@ -392,12 +392,14 @@ impl Disk {
             let words = [words[0], words[1], word];
             let all = self.histograms(block, words, op, write, out);
             if write {
+                let (queue, service) = (grown(op, QUEUE), grown(op, SERVICE));
                 let values = [
                     all.ios,
-                    grown(op, QUEUE) as f64 / 1e9,
-                    grown(op, SERVICE) as f64 / 1e9,
+                    queue as f64 / 1e9,
+                    service as f64 / 1e9,
                     grown(op, ERRORS) as f64,
                     grown(op, REQUEUES) as f64,
+                    (queue + service) as f64 / 1e9,
                 ];
                 out.row(self.tables.io, &words, &values);
                 let values = [all.random, all.placed, all.bytes];
