@@ -152,3 +152,31 @@ fn what_is_told_of_a_pause_counts() {
     let busy = importing::greatest(&dir, "run", "cpu.utilisation");
     assert!((busy - 1.0).abs() < 1e-9, "{busy}\n{}", said(&out));
 }
+
+/// What fio's jobs did counts once where the sum of all is logged, too.
+#[test]
+fn the_sum_of_jobs_does_not_count_beside_them() {
+    let dir = scratch("import-sums");
+    let files = dir.join("files");
+    fs::create_dir_all(&files).unwrap();
+    let log = |rate: u32| format!("500, {rate}, 0, 0, 0\n1000, {rate}, 0, 0, 0\n");
+    for (name, rate) in [
+        ("j_bw.1.log", 1000),
+        ("j_bw.2.log", 3000),
+        ("agg-read_bw.log", 4000),
+    ] {
+        fs::write(files.join(name), log(rate)).unwrap();
+    }
+    let out = import(&dir, &["files", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(total(&dir, "run", "workload.bytes"), 4000.0 * 1024.0);
+    let notes = manifest(&dir, "run")["imported"].to_string();
+    assert!(
+        notes.contains("agg-read_bw.log has the sum of all jobs"),
+        "{notes}"
+    );
+    // Alone it is what there is.
+    let out = import(&dir, &["files/agg-read_bw.log", "-o", "sum"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert_eq!(total(&dir, "sum", "workload.bytes"), 4000.0 * 1024.0);
+}

@@ -10,7 +10,7 @@ use run::catalog::{self, Detail};
 use run::read::{ReadError, Values};
 use run::unit::Amount;
 
-use crate::plan::{Check, Plan};
+use crate::plan::{Check, Plan, ScanPlan};
 use crate::syntax::{Order, Test};
 
 /// The dimension that tells operations apart.
@@ -18,11 +18,42 @@ const OP: &str = "op";
 
 const CAVEAT: &str = "only what has both numbers counts: of some rows the first is not known";
 
+const ALONE: &str = "what it is a share of is not known: of all its parts there is this one only";
+
+/// Whether of the sum below the line something is known beside what is above it: without any misses hits are
+/// not all there was.
+fn has_others(run: &Run, plan: &Plan) -> Result<bool, ReadError> {
+    let over = &plan.over;
+    let is_other =
+        |under: &&ScanPlan| (under.table.name, under.column) != (over.table.name, over.column);
+    for under in plan.under.iter().filter(is_other) {
+        let (Some(column), Some(table)) = (under.column, run.table(under.table.name)?) else {
+            continue;
+        };
+        let mut is_known = false;
+        for part in &table.parts {
+            table.read(part, &[column], |batch| {
+                if let [Values::Numbers(numbers)] = &batch.columns[..] {
+                    is_known |= numbers.iter().any(|n| !n.is_nan());
+                }
+            })?;
+        }
+        if is_known {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Has the ratio of `plan` taken over the rows that have both of its numbers, where those without the
 /// one above the line are no part of others.
 pub(crate) fn pair(run: &Run, plan: &mut Plan) -> Result<(), ReadError> {
     if run.manifest.imported.is_empty() {
         return Ok(());
+    }
+    if plan.under.len() > 1 && !has_others(run, plan)? {
+        plan.under.clear();
+        plan.over.caveat = plan.over.caveat.or(Some(ALONE));
     }
     let [under] = plan.under.as_mut_slice() else {
         return Ok(());

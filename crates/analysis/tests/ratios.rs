@@ -383,3 +383,22 @@ fn the_mean_of_few_ios_is_not_that_of_whole_milliseconds() {
         assert_eq!(said, is_said, "{notes:?}");
     }
 }
+
+#[test]
+fn hits_without_misses_are_no_share() {
+    let ratio = |misses: f64| {
+        let mut r = runs(&[], |s| {
+            for second in [1.0, 2.0] {
+                s.at(second, 1.0);
+                s.row("arc_lookups", &["(all)"], &[90.0, misses, f64::NAN]);
+            }
+        });
+        for run in [&mut r.sealed, &mut r.killed] {
+            let imported = run::manifest::Imported::default();
+            run.manifest.imported.push(imported);
+        }
+        r.one("arc.hit_ratio").1
+    };
+    assert!(ratio(f64::NAN).is_nan());
+    assert_eq!(ratio(10.0), 0.9);
+}

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// Where counters of 32 bits are shortly before they begin at zero again.
+const WRAPS: std::ops::Range<f64> = 4_000_000_000.0..4_294_967_296.0;
+
 /// What was read last of each thing.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -35,6 +38,36 @@ impl Counters {
     /// report lacked: it grew since the one above that, and how much of it since then is not told. Of two
     /// sides that are read in turn (`nfsstat -c`, `nfsstat -s`) the report of the other lacks nothing.
     pub(crate) fn grown(&mut self, key: &[u8], now: &[f64]) -> Option<Vec<f64>> {
+        self.grow(key, now, |before, now| now < before)
+    }
+
+    /// The same of counters that begin anew together, as those of a disk that was replaced: where one went
+    /// back, that by which the others grew is of the new one, and since when is not told. One of 32 bits
+    /// that began at zero again tells nothing of the others.
+    pub(crate) fn grown_together(&mut self, key: &[u8], now: &[f64]) -> Option<Vec<f64>> {
+        let mut is_new = false;
+        let grown = self.grow(key, now, |before, now| {
+            is_new |= now < before && !WRAPS.contains(&before);
+            now < before
+        });
+        let unknown = |grown: Vec<f64>| vec![f64::NAN; grown.len()];
+        if is_new { grown.map(unknown) } else { grown }
+    }
+
+    /// What counts under keys that begin so began anew: how far it grew is not known.
+    pub(crate) fn anew(&mut self, begins: &[u8]) {
+        let all = self.last.iter_mut();
+        for (_, (_, last)) in all.filter(|(key, _)| key.starts_with(begins)) {
+            last.fill(f64::INFINITY);
+        }
+    }
+
+    fn grow(
+        &mut self,
+        key: &[u8],
+        now: &[f64],
+        mut went_back: impl FnMut(f64, f64) -> bool,
+    ) -> Option<Vec<f64>> {
         let read = (self.report, now.to_vec());
         let last = self.last.insert(key.to_vec(), read);
         let is_same = last.as_ref().is_some_and(|(at, _)| at + 1 == self.report);
@@ -47,11 +80,15 @@ impl Counters {
         // Neither the report between nor this one goes on with the one before it.
         let is_in_turn = self.had == Has::Others && self.has == Has::Others;
         let is_lacked = report + 1 < self.report && !is_in_turn;
-        let grow = |(now, before): (&f64, &f64)| match now - before {
-            grown if grown < 0.0 || is_lacked => f64::NAN,
-            grown => grown,
+        let mut grow = |(now, before): (&f64, &f64)| {
+            let is_less = went_back(*before, *now);
+            if is_less || is_lacked {
+                f64::NAN
+            } else {
+                now - before
+            }
         };
-        (before.len() == now.len()).then(|| now.iter().zip(&before).map(grow).collect())
+        (before.len() == now.len()).then(|| now.iter().zip(&before).map(&mut grow).collect())
     }
 }
 
@@ -70,6 +107,22 @@ mod tests {
         assert_eq!(back[1], 1.0);
         counters.next();
         assert_eq!(counters.grown(b"sda", &[4.0, 8.0]), Some(vec![1.0, 2.0]));
+    }
+
+    #[test]
+    fn what_begins_anew_together_tells_nothing_then() {
+        let mut counters = Counters::default();
+        assert_eq!(counters.grown_together(b"sdb", &[1000.0, 10.0]), None);
+        let replaced = counters.grown_together(b"sdb", &[100.0, 5000.0]).unwrap();
+        assert!(replaced.iter().all(|grown| grown.is_nan()));
+        let after = counters.grown_together(b"sdb", &[4_294_967_200.0, 5001.0]);
+        assert_eq!(after.unwrap()[1], 1.0);
+        let wrapped = counters.grown_together(b"sdb", &[4.0, 5004.0]).unwrap();
+        assert!(wrapped[0].is_nan());
+        assert_eq!(wrapped[1], 3.0);
+        counters.anew(b"sd");
+        let anew = counters.grown_together(b"sdb", &[7.0, 6000.0]).unwrap();
+        assert!(anew.iter().all(|grown| grown.is_nan()));
     }
 
     /// Reads these in a report of its own; how far the first grew.

@@ -8,6 +8,10 @@ pub(crate) fn layer(name: &[u8]) -> &'static str {
     if name.contains(&b':') || numbered(name, "nfs") {
         return "remote";
     }
+    if name == b"?" {
+        // Of an I/O whose disk its tool does not know.
+        return "unknown";
+    }
     let name = name.strip_prefix(b"/dev/").unwrap_or(name);
     // Controllers whose disks old kernels of Linux keep in a folder of their own; `sysfs` has a
     // `!` for the `/`.

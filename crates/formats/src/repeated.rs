@@ -121,6 +121,17 @@ impl Repeated {
         let whole = out.is_since_boot().then(|| now.to_vec());
         self.counters.grown(name, now).or(whole)
     }
+
+    /// The same of counters that begin anew together.
+    pub(crate) fn grown_together(
+        &mut self,
+        name: &[u8],
+        now: &[f64],
+        out: &Out,
+    ) -> Option<Vec<f64>> {
+        let whole = out.is_since_boot().then(|| now.to_vec());
+        self.counters.grown_together(name, now).or(whole)
+    }
 }
 
 #[cfg(test)]

@@ -162,13 +162,19 @@ const UNTOLD: &[(&str, &[&str])] = &[
         "what was counted in two intervals stands in the second",
         &[
             "ethtool grepped-without-times.txt",
-            "proc compact-dates.txt",
             "proc logged.txt",
             "proc machine.txt",
-            "proc stat-cut-behind-a-line.txt",
             "proc watched-often.txt",
             "prometheus times-apart.txt",
         ],
+    ),
+    (
+        "that a reading was made there: what grew is of all the time since the one before",
+        &["proc disk-lacking.txt"],
+    ),
+    (
+        "since when it was counted",
+        &["mountstats mounted-anew.txt"],
     ),
     (
         "how much a part of the machine is, or is of another",
@@ -200,6 +206,7 @@ const UNTOLD: &[(&str, &[&str])] = &[
         "that another benchmark, job or script begins",
         &[
             "dd another-rate.txt",
+            "dd ended-by-an-error.txt",
             "fio-json status-interval-jobs-in-turn.txt",
             "fio-text ended-sooner.txt",
             "fio-text fio3-clients.txt",

@@ -15,7 +15,7 @@ use rustix::process::Signal;
 
 use super::begun::{Begun, HEAD, Why, begin, open_as};
 use super::inputs::{self, Input};
-use super::overlap::{self, Better, Filled, choose};
+use super::overlap::{self, Better, Filled, choose, without_sums};
 use super::packed::first_bytes;
 use super::parts::look_at_all;
 use super::report::{Told, conclude, cut_off, not_read};
@@ -101,6 +101,7 @@ pub(super) fn import(wanted: &Wanted, paths: &[PathBuf]) -> Result<ExitCode, Fai
         }
     }
     let mut looked = once(looked);
+    without_sums(&mut looked);
     one_machine(wanted, &looked)?;
     share_processors(&mut looked);
     line_up(&mut looked, &mut signals)?;

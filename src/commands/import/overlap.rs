@@ -16,6 +16,9 @@ const SHARED: [&str; 2] = ["since_boot", "distribution"];
 const PAUSE: f64 = 3.0;
 const LONG_PAUSE: f64 = 100.0;
 
+/// fio's log of what a job read and wrote.
+const BANDWIDTH: &str = "fio-bw-log";
+
 /// More pauses than that are not looked at one by one.
 const MOST_PAUSES: usize = 256;
 
@@ -53,6 +56,31 @@ impl Telling {
         };
         let named = |names: &HashSet<Vec<String>>| names.contains(&name());
         self.spans.iter().any(is_told) && self.names.as_ref().is_none_or(named)
+    }
+}
+
+/// Without fio's logs of what all jobs did (`--bandwidth-log`) where those of jobs are: together they
+/// would be twice as much.
+pub(super) fn without_sums(looked: &mut Vec<Looked<'_>>) {
+    let is_sum = |name: &str| {
+        let file = name.rsplit(['/', ':']).next().unwrap_or_default();
+        ["read", "write", "trim"]
+            .iter()
+            .any(|op| file.starts_with(&format!("agg-{op}_bw.log")))
+    };
+    let is_of_jobs = |f: &Looked<'_>| f.format.name() == BANDWIDTH && !is_sum(f.name());
+    if !looked.iter().any(is_of_jobs) {
+        return;
+    }
+    let is_of_all = |f: &Looked<'_>| f.format.name() == BANDWIDTH && is_sum(f.name());
+    let sums: Vec<String> = looked
+        .extract_if(.., |f| is_of_all(f))
+        .map(|f| f.name().to_owned())
+        .collect();
+    if let Some(of_jobs) = looked.iter_mut().find(|f| is_of_jobs(f)) {
+        let note =
+            |name| format!("{name} has the sum of all jobs, whose own logs count: it is left out");
+        of_jobs.report.notes.extend(sums.iter().map(note));
     }
 }
 

@@ -24,6 +24,12 @@ impl Reader {
         let mut numbers = row.numbers.clone();
         for (i, at) in counted.iter().enumerate() {
             if let Some(grown) = &grown {
+                if grown[i].is_nan() && !now[i].is_nan() {
+                    out.note(
+                        "a counter went back, or came again after it was missing: what it grew by in \
+                         that interval is not known",
+                    );
+                }
                 numbers[*at] = grown[i];
             }
         }

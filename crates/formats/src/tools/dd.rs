@@ -106,6 +106,8 @@ struct Copy {
     copied: Option<(f64, f64)>,
     /// Seconds, as `time` says: real, user, system.
     timed: [Option<f64>; 3],
+    /// Its report came right after an error: with `conv=noerror` the copy went on.
+    may_go_on: bool,
 }
 
 struct Dd {
@@ -119,6 +121,10 @@ struct Dd {
     alone: Vec<(f64, f64)>,
     /// Of the copy before.
     before: Option<(f64, f64)>,
+    /// What may be the present copy's report of before, when a record could not be read.
+    earlier: Option<Copy>,
+    /// A record could not be read.
+    has_failed: bool,
     /// The report that comes was asked for from the terminal, while the copy ran.
     is_asked: bool,
     /// A copy's time is told.
@@ -136,6 +142,8 @@ impl Dd {
             progress: Vec::new(),
             alone: Vec::new(),
             before: None,
+            earlier: None,
+            has_failed: false,
             is_asked: false,
             timed: false,
             untimed: Vec::new(),
@@ -193,8 +201,28 @@ impl Dd {
         }
     }
 
+    /// The report of before is of the same copy if that went on: it copied more, and took longer.
+    fn settle(&mut self, now: Option<(f64, f64)>, out: &mut Out) {
+        let Some(earlier) = self.earlier.take() else {
+            return;
+        };
+        let (Some(then), Some(now)) = (earlier.copied, now) else {
+            self.timed = true;
+            return self.put(&earlier, out);
+        };
+        if now.0 < then.0 || now.1 < then.1 {
+            self.timed = true;
+            return self.put(&earlier, out);
+        }
+        self.progress(then);
+        if let Some(copy) = &mut self.copy {
+            copy.command = earlier.command;
+        }
+    }
+
     /// The copy whose lines came is whole.
     fn is_over(&mut self, out: &mut Out) {
+        self.settle(self.copy.as_ref().and_then(|copy| copy.copied), out);
         let Some(copy) = self.copy.take() else { return };
         // It copied less, or sooner, than what was taken for its progress: that is of other copies.
         let is_of_others = |last: &(f64, f64)| {
@@ -315,12 +343,21 @@ impl Dd {
             _ => !begun,
         };
         if is_input {
-            self.is_over(out);
+            let goes_on = |copy: &Copy| copy.may_go_on && copy.command.may_go_on();
+            let now = self.copy.as_ref().filter(|copy| goes_on(copy));
+            let now = now.and_then(|copy| copy.copied);
+            if now.is_some() && self.commands.is_empty() {
+                self.settle(now, out);
+                self.earlier = self.copy.take();
+            } else {
+                self.is_over(out);
+            }
             self.alone_is_progress(out);
             self.copy = Some(Copy {
                 command: self.commands.pop_front().unwrap_or_default(),
                 line: out.line_number(),
                 input: Some((found.full, found.partial)),
+                may_go_on: std::mem::take(&mut self.has_failed),
                 ..Copy::default()
             });
         } else {
@@ -340,6 +377,11 @@ impl Dd {
             // Of BSD and macOS: ^T.
             self.is_over(out);
             self.is_asked = true;
+            return Line::Noise;
+        }
+        // Of GNU, also of old ones.
+        if let [b"dd:", b"error", b"reading", ..] | [b"dd:", b"reading", ..] = line[..] {
+            self.has_failed = true;
             return Line::Noise;
         }
         if self.records(&line, out) {

@@ -16,7 +16,7 @@
 //! The command `mountstats --raw` prints the same, with two faults: of several connections (`nconnect=`)
 //! older versions print one, and of kernels that count no errors a zero. Both are left out.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::counters::Counters;
 use crate::list::Format;
@@ -114,6 +114,7 @@ struct Mountstats {
     bytes: Shape,
     transport: Shape,
     counters: Counters,
+    ages: HashMap<Vec<u8>, f64>,
     /// The NFS mount whose lines come, and its server.
     mount: Option<(Vec<u8>, Vec<u8>)>,
     /// How many connections its options name, and what was read of them, each by kind and port.
@@ -156,6 +157,7 @@ impl Mountstats {
                 &["sends", "replies", "bad_xids", "connects", "backlog"],
             ),
             counters: Counters::default(),
+            ages: HashMap::new(),
             mount: None,
             connections: 1.0,
             read: Vec::new(),
@@ -328,6 +330,15 @@ impl Mountstats {
         put(out, &self.ops, &words, &values, first);
     }
 
+    /// Seconds since it was mounted: where they are fewer than before it was mounted anew meanwhile.
+    fn age(&mut self, mount: &[u8], age: Option<f64>) {
+        let Some(age) = age else { return };
+        let before = self.ages.insert(mount.to_vec(), age);
+        if before.is_some_and(|before| age < before) {
+            self.counters.anew(&[mount, b" "].concat());
+        }
+    }
+
     fn grown(&mut self, key: &[u8], now: &[f64]) -> (Vec<f64>, bool) {
         // Some kernels let a time fall below zero, which is printed as a huge number.
         let sound = |v: &f64| if *v >= 9e18 { f64::NAN } else { *v };
@@ -361,6 +372,7 @@ impl Mountstats {
             b"opts:" => self.connections = connections(all[1..].iter().copied()),
             // Before Linux 5.3 there are none.
             b"RPC" if all.get(3) == Some(&&b"1.0"[..]) => self.counted = 8,
+            b"age:" => self.age(&mount, all.get(1).copied().and_then(number)),
             _ => {}
         }
         let rest = numbers(all[1..].iter().copied());

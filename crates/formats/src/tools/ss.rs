@@ -304,7 +304,8 @@ impl Ss {
         for count in now.iter_mut().filter(|c| c.is_nan()) {
             *count = 0.0;
         }
-        let grown = self.reports.grown(name.as_bytes(), &now, out);
+        // Of a connection that ended and another of the same ends some went back.
+        let grown = self.reports.grown_together(name.as_bytes(), &now, out);
         let mut values = match (grown, self.reports.is_first()) {
             (Some(grown), _) => grown,
             // It may have been there.

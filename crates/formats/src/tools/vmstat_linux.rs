@@ -112,6 +112,8 @@ struct Vmstat {
     disk: Shape,
     device: Shape,
     disks: Counters,
+    /// So many samples there were when the last of them was read.
+    sampled: u64,
     /// The device that begins a report of -d.
     first: Vec<u8>,
     /// The zone that the header names.
@@ -150,6 +152,7 @@ impl Vmstat {
             disk: Shape::of("disk", &["ios", "merges", "bytes", "time"]),
             device: Shape::of("disk_device", &["busy", "inflight"]),
             disks: Counters::default(),
+            sampled: 0,
             first: Vec::new(),
             zone: Vec::new(),
             timed: false,

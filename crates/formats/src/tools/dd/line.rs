@@ -145,6 +145,15 @@ pub(super) struct Command {
     pub(super) from: Vec<u8>,
     pub(super) to: Vec<u8>,
     pub(super) block: Option<f64>,
+    /// It goes on where a record cannot be read.
+    pub(super) goes_on: bool,
+}
+
+impl Command {
+    /// Whether it may go on, as far as is told.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.goes_on || self.from.is_empty() && self.to.is_empty()
+    }
 }
 
 /// All commands `dd` of a line.
@@ -173,6 +182,8 @@ pub(super) fn commands(line: &[u8]) -> Vec<Command> {
             command.to = to.to_vec();
         } else if let Some(block) = word.strip_prefix(b"bs=") {
             command.block = block_size(block);
+        } else if let Some(how) = word.strip_prefix(b"conv=") {
+            command.goes_on = how.split(|b| *b == b',').any(|w| w == b"noerror");
         }
     }
     found.retain(|c| !(c.from.is_empty() && c.to.is_empty()));

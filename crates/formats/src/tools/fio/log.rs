@@ -332,13 +332,27 @@ impl Log {
     }
 }
 
+const MICROSECONDS: &str = "fio before 2.99 logged latencies in microseconds";
+
 /// Nanoseconds in a latency's unit.
 fn scale(row: Row, out: &mut Out) -> f64 {
     match out.options().fio {
+        // With log_offset rows of older ones look the same: an offset of 0 for a priority of 0.
+        Some(version) if row.is_new && row.may_be_old && version < NANOSECONDS => {
+            out.note(MICROSECONDS);
+            1000.0
+        }
+        None if row.is_new && row.may_be_old => {
+            out.note(
+                "latencies are taken for nanoseconds, as of fio 3.23 and newer: those of one before 2.99 \
+                 with log_offset look the same and are microseconds, which --fio-version 2.21 says",
+            );
+            1.0
+        }
         _ if row.is_new => 1.0,
         Some(version) if version >= NANOSECONDS => 1.0,
         Some(_) => {
-            out.note("fio before 2.99 logged latencies in microseconds");
+            out.note(MICROSECONDS);
             1000.0
         }
         None => {

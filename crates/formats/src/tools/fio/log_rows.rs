@@ -69,6 +69,7 @@ impl Layout {
             size,
             offset,
             is_new: self.priority,
+            may_be_old: !self.priority,
         })
     }
 }
@@ -92,6 +93,8 @@ pub(super) struct Row {
     pub(super) offset: Option<u64>,
     /// Of a version that logs each I/O unless told to take means.
     pub(super) is_new: bool,
+    /// It may be of an older one all the same: a priority of 0 is also an offset of 0.
+    pub(super) may_be_old: bool,
 }
 
 /// Rows are held back while more than one layout fits and it matters.
@@ -138,8 +141,14 @@ impl Rows {
         let rows = if agree(&fit, &fields) && self.held.is_empty() {
             // A priority of 0 may be an offset of 0, which is left open.
             let is_new = fit.iter().any(|l| l.priority);
+            let may_be_old = fit.iter().any(|l| !l.priority);
             let row = fit[0].read(&fields);
-            row.map(|row| Row { is_new, ..row }).into_iter().collect()
+            let told = |row| Row {
+                is_new,
+                may_be_old,
+                ..row
+            };
+            row.map(told).into_iter().collect()
         } else {
             self.held.push(line.to_vec());
             if fit.len() > 1 {
@@ -169,6 +178,7 @@ fn agree(layouts: &[Layout], fields: &[&[u8]]) -> bool {
         l.read(fields).map(|row| Row {
             offset: row.offset.filter(|o| *o > 0),
             is_new: false,
+            may_be_old: false,
             ..row
         })
     });

@@ -270,6 +270,17 @@ impl Tables {
             let words = [out.word(kind.as_bytes())];
             Self::add(out, first, &self.lookups, &words, counts);
         }
+        // Of all kinds together, where single ones do not tell it.
+        if n[..3 * KINDS.len()].iter().all(|count| count.is_nan()) {
+            let counts = ["hits", "misses", "iohits"].map(|name| set.of(name));
+            let key = format!("{} (all)", set.key());
+            let (counts, first) = match self.counters.grown(key.as_bytes(), &counts) {
+                Some(grown) => (grown, false),
+                None => (counts.to_vec(), true),
+            };
+            let words = [out.word(b"(all)")];
+            Self::add(out, first, &self.lookups, &words, &counts);
+        }
         let rest = n.get(12..).unwrap_or_default();
         let &[throttled, hits, misses, writes, sums, ios, read, written] = rest else {
             return Vec::new();
@@ -309,6 +320,8 @@ impl Tables {
             "metadata_size",
         ]);
         taken.extend(["l2_size", "l2_asize", "l2_hdr_size"]);
+        // The sums of the kinds.
+        taken.extend(["hits", "misses", "iohits"]);
         taken.extend([
             "demand_data_hits",
             "demand_data_misses",

@@ -3,6 +3,7 @@
 use crate::counters::Counters;
 use crate::number::{number, whole};
 use crate::out::{Out, Shape};
+use crate::time::Refused;
 use crate::{Line, net, numbers};
 
 /// Ticks a second, as the kernel's text interface counts on every architecture but Alpha.
@@ -10,6 +11,8 @@ const HZ: f64 = 100.0;
 
 pub(super) struct Counted {
     counters: Counters,
+    /// When the machine was started.
+    booted: Option<f64>,
     disk: Shape,
     device: Shape,
     net: Shape,
@@ -83,6 +86,7 @@ impl Counted {
     pub(super) fn new() -> Counted {
         Counted {
             counters: Counters::default(),
+            booted: None,
             disk: Shape::of("disk", &["ios", "merges", "bytes", "time", "discarded"]),
             device: Shape::of("disk_device", &["busy", "depth_time", "inflight"]),
             net: Shape::of(
@@ -126,6 +130,19 @@ impl Counted {
         }
     }
 
+    /// The next reading begins.
+    pub(super) fn next(&mut self) {
+        self.counters.next();
+    }
+
+    /// The same as [`Self::grown`] of what begins anew together.
+    fn grown_together(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
+        match self.counters.grown_together(key, &now) {
+            Some(grown) => (grown, false),
+            None => (now, true),
+        }
+    }
+
     pub(super) fn disk(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let Some(mut n) = numbers(all[3..].iter().copied()) else {
             return Line::Unknown;
@@ -137,14 +154,15 @@ impl Counted {
                 "lines of /proc/diskstats were cut, as at a width: their last number is left out",
             );
         }
-        let inflight = n.get(8).copied().unwrap_or(f64::NAN);
+        // The only one that is no counter.
+        let inflight = n.get_mut(8).map_or(f64::NAN, std::mem::take);
         if n.len() == 4 {
             // A partition before Linux 2.6.25.
             let nan = f64::NAN;
             n = vec![n[0], nan, n[1], nan, n[2], nan, n[3], nan];
         }
         let key = [b"disk ", all[2]].concat();
-        let (n, first) = self.grown(&key, n);
+        let (n, first) = self.grown_together(&key, n);
         let (device, layer) = (out.word(all[2]), out.disk_layer(all[2]));
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
         let io = |p: usize| {
@@ -177,7 +195,7 @@ impl Counted {
 
     pub(super) fn interface(&mut self, name: &[u8], n: &[f64], out: &mut Out) {
         let key = [b"net ", name].concat();
-        let (n, first) = self.grown(&key, n.to_vec());
+        let (n, first) = self.grown_together(&key, n.to_vec());
         let (interface, layer) = (out.word(name), out.word(net::layer(name).as_bytes()));
         let nan = f64::NAN;
         for (direction, values) in [
@@ -208,7 +226,11 @@ impl Counted {
             b"processes" => self.machine[1] = n[0],
             b"procs_running" => self.machine[2] = n[0],
             b"procs_blocked" => self.machine[3] = n[0],
-            b"btime" | b"page" | b"swap" => return Line::Noise,
+            b"btime" => {
+                self.booted(n[0], out);
+                return Line::Noise;
+            }
+            b"page" | b"swap" => return Line::Noise,
             b"intr" | b"softirq" => {
                 let (n, first) = self.grown(all[0], vec![n[0]]);
                 let level: &[u8] = if all[0] == b"intr" { b"hard" } else { b"soft" };
@@ -223,6 +245,19 @@ impl Counted {
             }
         }
         Line::Data
+    }
+
+    /// When the machine was started: all counters begin anew where it was started again. Some kernels tell
+    /// another second now and then.
+    fn booted(&mut self, time: f64, out: &mut Out) {
+        let before = self.booted.replace(time);
+        if before.is_some_and(|before| (time - before).abs() > 2.0) {
+            out.refuse(Refused(format!(
+                "the machine was started anew between two readings: btime is {time} at line {}, and was another \
+                 above\nhint: import what is above and what is below by themselves",
+                out.line_number()
+            )));
+        }
     }
 
     /// Ticks: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest nice.

@@ -74,6 +74,11 @@ impl Interrupts {
         }
     }
 
+    /// The next reading begins.
+    pub(super) fn next(&mut self) {
+        self.counters.next();
+    }
+
     pub(super) fn row(&mut self, row: &Told) {
         let counts: Vec<f64> = row.counts.iter().map(|n| *n as f64).collect();
         let grown = self.counters.grown(row.name, &counts);

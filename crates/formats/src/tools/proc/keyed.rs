@@ -146,6 +146,11 @@ impl Keyed {
         }
     }
 
+    /// The next reading begins.
+    pub(super) fn next(&mut self) {
+        self.counters.next();
+    }
+
     pub(super) fn size(&mut self, name: &[u8], bytes: f64) {
         let name = String::from_utf8_lossy(name).into_owned();
         self.sizes.push((name, bytes));

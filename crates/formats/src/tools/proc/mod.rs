@@ -217,18 +217,28 @@ impl Proc {
         self.seen.clear();
     }
 
+    /// The next reading begins.
+    fn next(&mut self) {
+        self.readings += 1;
+        self.counted.next();
+        self.keyed.next();
+        self.rpc.next();
+        self.pressure.next();
+        self.interrupts.next();
+    }
+
     /// The line is one of a file: it belongs to this reading, or begins the next.
     pub(crate) fn belongs(&mut self, key: Vec<u8>, counter: bool, out: &mut Out) {
         let again = !self.stamped && self.seen.contains(&key);
         if again || !out.has_sample() {
             self.finish_reading(out);
             out.sample();
-            self.readings += 1;
+            self.next();
         } else if self.at_once.contains(&key) {
             // The next reading came within a second.
             self.at_once.clear();
             out.sample_once(self.now);
-            self.readings += 1;
+            self.next();
         }
         // Where counters come first there is nothing in a first reading but what is since boot.
         if self.readings == 1 && self.seen.is_empty() && counter {
@@ -254,7 +264,7 @@ impl Proc {
             // The time of a reading was lost, or it came within a second: together they are twice as high.
             self.finish_reading(out);
             out.sample_once(self.now);
-            self.readings += 1;
+            self.next();
         }
         self.belongs(key, counter, out);
         match kind {
@@ -320,7 +330,7 @@ impl Proc {
         self.now = Some(stamp);
         self.finish_reading(out);
         out.sample_once_or_same(stamp);
-        self.readings += 1;
+        self.next();
         self.stamped = true;
     }
 

@@ -106,6 +106,11 @@ impl Pressure {
         }
     }
 
+    /// The next reading begins.
+    pub(super) fn next(&mut self) {
+        self.counters.next();
+    }
+
     pub(super) fn line(&mut self, stalls: &Stalls, out: &mut Out) {
         let words = [out.word(stalls.resource), out.word(stalls.share)];
         let seconds = stalls.values[3] / 1e6;

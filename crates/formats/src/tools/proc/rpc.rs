@@ -139,6 +139,11 @@ impl Rpc {
         Line::Data
     }
 
+    /// The next reading begins.
+    pub(super) fn next(&mut self) {
+        self.counters.next();
+    }
+
     fn grown(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
         let side: &[u8] = if self.server { b"nfsd " } else { b"nfs " };
         match self.counters.grown(&[side, key].concat(), &now) {

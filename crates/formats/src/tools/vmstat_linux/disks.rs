@@ -53,7 +53,7 @@ impl Vmstat {
     /// A row of `-d`.
     pub(super) fn disk(&mut self, line: &[u8], out: &mut Out) -> Line {
         let all: Vec<&[u8]> = fields(line).collect();
-        let Some(values) = all.get(1..11).and_then(|f| numbers(f.iter().copied())) else {
+        let Some(mut values) = all.get(1..11).and_then(|f| numbers(f.iter().copied())) else {
             return Line::Unknown;
         };
         let stamp = match all[11..] {
@@ -65,13 +65,19 @@ impl Vmstat {
             },
         };
         let device = out.word(all[0]);
-        let grown = self.disks.grown(all[0], &values);
+        // The only one that is no counter.
+        let inflight = std::mem::take(&mut values[8]);
         match stamp {
             Some(stamp) => out.sample_once_or_same(stamp),
             // A device that comes again begins the next report.
             None if !out.has_sample() || all[0] == self.first => out.sample(),
             None => {}
         }
+        if self.sampled != out.samples() {
+            self.sampled = out.samples();
+            self.disks.next();
+        }
+        let grown = self.disks.grown_together(all[0], &values);
         if self.first.is_empty() {
             self.first = all[0].to_vec();
         }
@@ -80,7 +86,6 @@ impl Vmstat {
         }
         let layer = out.disk_layer(all[0]);
         let whole = grown.is_none();
-        let inflight = values[8];
         let n = grown.unwrap_or(values);
         let busy = [n[9], inflight];
         if whole {
