@@ -358,6 +358,13 @@ impl Out {
         in_zone(at, &self.options.zone, last).ok()
     }
 
+    /// The moment of a time that tells its day.
+    pub(crate) fn moment(&self, stamp: Stamp) -> Option<Nanos> {
+        let has_day = matches!(stamp, Stamp::Epoch(_) | Stamp::Civil(_) | Stamp::Zoned(..));
+        let moment = || Clock::new().moment(stamp, &self.options).ok();
+        has_day.then(moment)?
+    }
+
     /// The input is over.
     pub(crate) fn end(&mut self) {
         self.came = None;

@@ -5,6 +5,7 @@ use crate::number::{number, whole};
 use crate::out::{Out, Shape};
 use crate::time::Refused;
 use crate::{Line, net, numbers};
+use run::Nanos;
 
 /// Ticks a second, as the kernel's text interface counts on every architecture but Alpha.
 const HZ: f64 = 100.0;
@@ -12,7 +13,7 @@ const HZ: f64 = 100.0;
 pub(super) struct Counted {
     counters: Counters,
     /// When the machine was started.
-    booted: Option<f64>,
+    booted: Option<u64>,
     disk: Shape,
     device: Shape,
     net: Shape,
@@ -226,10 +227,6 @@ impl Counted {
             b"processes" => self.machine[1] = n[0],
             b"procs_running" => self.machine[2] = n[0],
             b"procs_blocked" => self.machine[3] = n[0],
-            b"btime" => {
-                self.booted(n[0], out);
-                return Line::Noise;
-            }
             b"page" | b"swap" => return Line::Noise,
             b"intr" | b"softirq" => {
                 let (n, first) = self.grown(all[0], vec![n[0]]);
@@ -247,17 +244,27 @@ impl Counted {
         Line::Data
     }
 
-    /// When the machine was started: all counters begin anew where it was started again. Some kernels tell
-    /// another second now and then.
-    fn booted(&mut self, time: f64, out: &mut Out) {
-        let before = self.booted.replace(time);
-        if before.is_some_and(|before| (time - before).abs() > 2.0) {
+    /// `btime 1760000000`: when the machine was started. After the reading `above` it was started anew, and
+    /// all counters with it; before that its clock was set.
+    pub(super) fn booted(&mut self, all: &[&[u8]], above: Option<Nanos>, out: &mut Out) -> Line {
+        let Some(time) = all.get(1).copied().and_then(whole) else {
+            return Line::Unknown;
+        };
+        let is_later = |above: Nanos| time as f64 * 1e9 > above as f64;
+        if self
+            .booted
+            .replace(time)
+            .is_some_and(|before| time > before)
+            && above.is_some_and(is_later)
+        {
             out.refuse(Refused(format!(
-                "the machine was started anew between two readings: btime is {time} at line {}, and was another \
-                 above\nhint: import what is above and what is below by themselves",
+                "the machine was started anew between two readings, as btime at line {} tells: what was \
+                 counted above and below is of two boots\n\
+                 hint: import what is above and what is below by themselves",
                 out.line_number()
             )));
         }
+        Line::Noise
     }
 
     /// Ticks: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest nice.

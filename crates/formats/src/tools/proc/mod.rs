@@ -154,6 +154,8 @@ pub(crate) struct Proc {
     stamped: bool,
     /// That time, and what was read at it before.
     now: Option<Stamp>,
+    /// That of the reading above.
+    before: Option<Stamp>,
     at_once: HashSet<Vec<u8>>,
     /// Readings that came before the first time did.
     untimed: u64,
@@ -194,6 +196,7 @@ impl Proc {
             readings: 0,
             stamped: false,
             now: None,
+            before: None,
             at_once: HashSet::new(),
             untimed: 0,
             has_total: false,
@@ -269,6 +272,10 @@ impl Proc {
         self.belongs(key, counter, out);
         match kind {
             Kind::Disk => return self.counted.disk(all, out),
+            Kind::Stat if all[0] == b"btime" => {
+                let above = self.before.and_then(|stamp| out.moment(stamp));
+                return self.counted.booted(all, above, out);
+            }
             Kind::Stat => return self.counted.stat(all, out),
             Kind::Rpc => return self.rpc.line(all, out),
             Kind::Interface(name, n) => self.counted.interface(name, &n, out),
@@ -326,6 +333,8 @@ impl Proc {
         if is_same {
             self.at_once = read;
             self.at_once.extend(self.seen.iter().cloned());
+        } else {
+            self.before = self.now;
         }
         self.now = Some(stamp);
         self.finish_reading(out);
