@@ -113,6 +113,10 @@ struct Iostat {
     since_boot: bool,
     /// `-z`, where a command line tells.
     leaves_out: Option<bool>,
+    /// It does not say when devices come and go (`-s`), and leaves none out: the rows tell.
+    is_silent: bool,
+    /// So many devices had the report before.
+    had: usize,
     /// `-I`, as far as is known.
     amounts: bool,
     /// Names that may be those of the basic table's devices, and the line they were on.
@@ -141,6 +145,8 @@ impl Iostat {
             report: Report::new(),
             since_boot: true,
             leaves_out: None,
+            is_silent: false,
+            had: 0,
             amounts: false,
             held: None,
             devices: Vec::new(),
@@ -190,6 +196,18 @@ impl Iostat {
     fn put(&mut self, out: &mut Out) {
         let missing = self.part >= Part::Devices && !out.is_since_boot();
         let garbled = std::mem::take(&mut self.report.garbled);
+        let before = std::mem::replace(&mut self.had, self.report.known());
+        let has_changed = self.report.missing() > 0 || self.had > before;
+        if self.is_silent && missing && !garbled && has_changed && before > 0 {
+            // `iostat.c` forgets what it read before, whether it says so or not.
+            out.since_boot();
+            out.note(CHANGED);
+            let layout = self.layout.and_then(|l| self.layouts.get(l));
+            self.report.close(layout, false, out);
+            self.report.forget();
+            self.had = 0;
+            return;
+        }
         let missing = missing && !garbled && self.report.missing() > 0;
         let idle = missing
             && match self.leaves_out {
@@ -402,6 +420,8 @@ impl Iostat {
                 self.since_boot = true;
                 if let Some(arguments) = echo::command(line, "iostat") {
                     self.leaves_out = Some(echo::has_flag(&arguments, b'z'));
+                    self.is_silent =
+                        echo::has_flag(&arguments, b's') && self.leaves_out == Some(false);
                     self.amounts = echo::has_flag(&arguments, b'I');
                 }
                 return Line::Noise;

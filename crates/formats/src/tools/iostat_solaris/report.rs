@@ -211,6 +211,10 @@ impl Report {
     }
 
     /// Devices that are known and have no row in this report.
+    pub(super) fn known(&self) -> usize {
+        self.devices.len()
+    }
+
     pub(super) fn missing(&self) -> usize {
         self.devices.len() - self.here
     }
