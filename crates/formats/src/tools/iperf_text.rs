@@ -433,6 +433,9 @@ impl Parser for Iperf {
             self.receives = !self.receives;
         } else if text.contains("Server Report") {
             self.reported.extend(id_of(text).map(str::to_owned));
+        } else if let Some((local, _)) = text.split_once(" connected to ") {
+            // A server's, whose first lines are gone.
+            self.receives |= self.side == Side::Unknown && local.ends_with(" port 5201");
         } else if text.contains(" connected with ") {
             self.connects(text, out);
         } else if text == "Server output:" {

@@ -87,7 +87,9 @@ impl Iperf {
     pub(super) fn connects(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let (local, remote) = text.split_once(" connected with ")?;
         let port = local.rsplit_once(" port ")?.1;
-        let receives = port == self.listens;
+        // Without what stands above the rows it is the server's whose port is iperf's own.
+        let is_untold = self.listens.is_empty() && self.side == Side::Unknown;
+        let receives = port == self.listens || is_untold && port == "5001";
         let id = id_of(text)?;
         // With -e: `… on 2024-03-07 09:15:42 (CET)`.
         if let Some((_, date)) = remote.rsplit_once(" on ")
