@@ -113,10 +113,9 @@ struct Iostat {
     since_boot: bool,
     /// `-z`, where a command line tells.
     leaves_out: Option<bool>,
-    /// It does not say when devices come and go (`-s`), and leaves none out: the rows tell.
-    is_silent: bool,
-    /// So many devices had the report before.
-    had: usize,
+    /// Where it does not say when devices come and go (`-s`), and leaves none out, the rows tell: so many had
+    /// the report before.
+    had: Option<usize>,
     /// `-I`, as far as is known.
     amounts: bool,
     /// Names that may be those of the basic table's devices, and the line they were on.
@@ -145,8 +144,7 @@ impl Iostat {
             report: Report::new(),
             since_boot: true,
             leaves_out: None,
-            is_silent: false,
-            had: 0,
+            had: None,
             amounts: false,
             held: None,
             devices: Vec::new(),
@@ -196,16 +194,17 @@ impl Iostat {
     fn put(&mut self, out: &mut Out) {
         let missing = self.part >= Part::Devices && !out.is_since_boot();
         let garbled = std::mem::take(&mut self.report.garbled);
-        let before = std::mem::replace(&mut self.had, self.report.known());
-        let has_changed = self.report.missing() > 0 || self.had > before;
-        if self.is_silent && missing && !garbled && has_changed && before > 0 {
+        let known = self.report.known();
+        let had = self.had.as_mut().map(|had| std::mem::replace(had, known));
+        let has_changed = |had: usize| had > 0 && (self.report.missing() > 0 || known > had);
+        if missing && !garbled && had.is_some_and(has_changed) {
             // `iostat.c` forgets what it read before, whether it says so or not.
             out.since_boot();
             out.note(CHANGED);
             let layout = self.layout.and_then(|l| self.layouts.get(l));
             self.report.close(layout, false, out);
             self.report.forget();
-            self.had = 0;
+            self.had = Some(0);
             return;
         }
         let missing = missing && !garbled && self.report.missing() > 0;
@@ -420,8 +419,8 @@ impl Iostat {
                 self.since_boot = true;
                 if let Some(arguments) = echo::command(line, "iostat") {
                     self.leaves_out = Some(echo::has_flag(&arguments, b'z'));
-                    self.is_silent =
-                        echo::has_flag(&arguments, b's') && self.leaves_out == Some(false);
+                    let is_silent = echo::has_flag(&arguments, b's');
+                    self.had = (is_silent && self.leaves_out == Some(false)).then_some(0);
                     self.amounts = echo::has_flag(&arguments, b'I');
                 }
                 return Line::Noise;

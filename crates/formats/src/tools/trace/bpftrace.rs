@@ -6,6 +6,8 @@
 //! A map is printed whole each time: where the program does not clear it, all that it counted
 //! since it was started.
 
+use std::collections::HashMap;
+
 use super::bpftrace_json;
 use super::buckets::{Bucket, goes_back, is_bar, letter_number};
 use super::cumulative::Cumulative;
@@ -120,6 +122,8 @@ pub(super) struct Bpftrace {
     pub(super) histograms: Histograms,
     pub(super) pace: Pace,
     cumulative: Cumulative,
+    /// What each map had when it was printed last.
+    printed: HashMap<String, Vec<f64>>,
     /// The program, where its command line was kept.
     program: String,
     /// The histogram being read.
@@ -135,6 +139,7 @@ impl Bpftrace {
             histograms: Histograms::new(),
             pace: Pace::default(),
             cumulative: Cumulative::default(),
+            printed: HashMap::new(),
             program: String::new(),
             open: None,
             stack: None,
@@ -193,6 +198,10 @@ impl Bpftrace {
     pub(super) fn histogram(&mut self, name: &str, key: &str, rows: &[Bucket], out: &mut Out) {
         let id = format!("{name}\0{key}");
         let nth = self.pace.begin(&id, out);
+        let now = rows.iter().flat_map(|row| [row.from, row.to, row.count]);
+        if self.is_printed_again(id.clone(), now.collect(), nth, out) {
+            return;
+        }
         let grown = match clears(&self.program, name) {
             Some(true) => None,
             Some(false) => Some(self.cumulative.grown(&id, rows)),
@@ -212,6 +221,18 @@ impl Bpftrace {
         self.histograms.put(&title, rows, out);
     }
 
+    /// Whether a map stands twice in a report and has the same both times: at its end bpftrace prints all that
+    /// was not cleared once more.
+    fn is_printed_again(&mut self, id: String, now: Vec<f64>, nth: u32, out: &mut Out) -> bool {
+        let is_again = nth > 1 && self.printed.get(&id) == Some(&now);
+        if is_again {
+            out.note("bpftrace prints its maps once more when it ends: what stands there again counts once");
+        } else {
+            self.printed.insert(id, now);
+        }
+        is_again
+    }
+
     /// What a known script's map is in.
     fn unit(&self, name: &str) -> f64 {
         match (self.histograms.goal, name) {
@@ -225,7 +246,12 @@ impl Bpftrace {
 
     /// A map that is a number, or several of them (`stats`).
     pub(super) fn number(&mut self, name: &str, key: &str, values: &[(&str, f64)], out: &mut Out) {
-        let nth = self.pace.begin(&format!("{name}\0{key}"), out);
+        let id = format!("{name}\0{key}");
+        let nth = self.pace.begin(&id, out);
+        let now = values.iter().map(|(_, value)| *value).collect();
+        if self.is_printed_again(id, now, nth, out) {
+            return;
+        }
         let name = numbered(name, nth);
         let instance = out.word(key.as_bytes());
         for (part, value) in values {
