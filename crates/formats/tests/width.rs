@@ -35,7 +35,6 @@ const UNSEEN: &[(&str, &[&str])] = &[
             "prstat processes.txt",
             "prstat smartos-prstat-Z.txt",
             "prstat together.txt",
-            "ss first-of-a-counter.txt",
             "ss head-lost.txt",
             "stress-ng columns.txt",
             "vmstat-linux disks-brazilian.txt",

@@ -6,10 +6,12 @@
 //! A row is of one copy. Where `dd` itself does not tell bytes, they are its whole records
 //! times the `bs` of the command line in the text, if there is one.
 
+mod languages;
 mod line;
 
 use std::collections::VecDeque;
 
+use self::languages::with_blanks;
 use self::line::{Command, clock, commands, copied, records};
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
@@ -33,40 +35,6 @@ pub(crate) const FORMAT: Format = Format {
     recognise,
     parser: || Box::new(Dd::new()),
 };
-
-/// A line with the words of a language that puts no blanks between them, in English.
-fn with_blanks(line: &[u8]) -> Option<Vec<u8>> {
-    if line.is_ascii() {
-        return None;
-    }
-    let text = std::str::from_utf8(line).ok()?;
-    // Chinese since coreutils 9 has the direction first.
-    for (before, records) in [("输入了", "records in"), ("输出了", "records out")] {
-        if let Some(count) = text.trim_start().strip_prefix(before) {
-            return Some(count.replace("块记录", records).into_bytes());
-        }
-    }
-    // Japanese, then Chinese.
-    let words = [
-        ("レコード入力", "records in"),
-        ("レコード出力", "records out"),
-        ("バイト", "bytes"),
-        ("、", ","),
-        ("记录了", ""),
-        ("的读入", "records in"),
-        ("的写出", "records out"),
-        ("字节", " bytes "),
-        ("（", "("),
-        ("）", ") "),
-        ("已复制", " copied"),
-        ("，", ", "),
-        ("/秒", "/s"),
-        ("秒", "s"),
-    ];
-    let known = words.iter().any(|(word, _)| text.contains(word));
-    let english = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
-    known.then(|| words.iter().fold(text.to_owned(), english).into_bytes())
-}
 
 fn recognise(head: &Head) -> u8 {
     let plain = |l: &[u8]| with_blanks(l).unwrap_or_else(|| l.to_vec());

@@ -201,7 +201,7 @@ fn block_size(text: &[u8]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::with_blanks;
+    use super::super::languages::with_blanks;
     use super::*;
 
     fn of(line: &str) -> Option<(f64, f64)> {
