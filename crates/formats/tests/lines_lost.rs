@@ -128,6 +128,7 @@ const UNTOLD: &[(&str, &[&str])] = &[
             "iostat-linux appended.txt",
             "iostat-linux date-of-a-loop-like-its-own.txt",
             "iostat-solaris device-first.txt",
+            "iostat-solaris silent.txt",
             "mpstat-solaris every-column.txt",
             "netstat-i date-of-a-loop.txt",
             "netstat-i openbsd-appended.txt",
