@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use run::Run;
 use run::catalog::Detail;
+use run::{Manifest, Run};
 
 use crate::bounds::Bounds;
 use crate::error::Error;
@@ -21,6 +21,15 @@ use crate::syntax::Expression;
 const SHARE: f64 = 0.02;
 const AT_THE_EDGES: f64 = 4.0;
 
+/// The table that has exactly what is above the line of `plan` and rounded in the table that it reads.
+pub(crate) fn exact_of(plan: &Plan, manifest: &Manifest) -> Option<&'static str> {
+    let over = plan.over.table;
+    let is_rounded = |exact: &&str| over.detail == Detail::Sample && over.name != *exact;
+    plan.exact
+        .filter(is_rounded)
+        .filter(|_| manifest.imported.is_empty())
+}
+
 /// The plan by the table in which what is above the line is exact, where the run has it and it counted
 /// the same as that of `chosen`.
 pub(crate) fn exactly(
@@ -29,22 +38,19 @@ pub(crate) fn exactly(
     chosen: &Plan,
     bounds: &Arc<Bounds>,
 ) -> Option<Plan> {
-    let table = chosen.exact?;
-    let is_rounded = chosen.over.table.detail == Detail::Sample && chosen.over.table.name != table;
-    if !is_rounded || !run.manifest.imported.is_empty() || !run.tables().iter().any(|t| t == table)
-    {
+    let table = exact_of(chosen, &run.manifest)?;
+    if !run.tables().iter().any(|t| t == table) {
         return None;
     }
     let exact = plan(expression, &run.manifest, &|t| t == table).ok()?;
-    // A run of before the table had it has nothing to add up.
-    let has_any = total(run, &exact.over, bounds).is_ok_and(|all| all > 0.0);
     let ([mine], [others]) = (&exact.under[..], &chosen.under[..]) else {
         return None;
     };
-    let mine = total(run, mine, bounds).ok()?;
-    let others = total(run, others, bounds).ok()?;
+    let total = |of: &ScanPlan| total(run, of, bounds).ok();
+    let (mine, others) = (total(mine)?, total(others)?);
     let is_same = mine > 0.0 && (mine - others).abs() <= others * SHARE + AT_THE_EDGES;
-    (has_any && is_same).then_some(exact)
+    // A run of before the table had it has nothing to add up.
+    (is_same && total(&exact.over)? > 0.0).then_some(exact)
 }
 
 /// All of it.

@@ -14,6 +14,7 @@ use run::{Manifest, Run};
 
 use crate::answer::{Answer, Group, planned, summarise};
 use crate::error::Error;
+use crate::exact::exact_of;
 use crate::mixed;
 use crate::plan::{Plan, ScanPlan};
 use crate::quantiles::heaviest;
@@ -106,11 +107,7 @@ impl Asked<'_> {
 
     /// That intervals in which I/Os took no time had few.
     fn rounded(&self) -> Option<String> {
-        let is_rounded = self
-            .plan
-            .exact
-            .is_some_and(|exact| exact != self.plan.over.table.name)
-            && self.manifest().imported.is_empty();
+        let is_rounded = exact_of(&self.plan, self.manifest()).is_some();
         let took_nothing = |g: &Group| g.intervals > 0 && g.min == 0.0;
         (is_rounded && self.answer.groups.iter().any(took_nothing)).then(|| {
             "the kernel counts this time in whole milliseconds: of an interval with few I/Os it has 0, \
