@@ -1,5 +1,6 @@
 //! Cutting bytes into lines, and cleaning them.
 
+use crate::number::decimals;
 use crate::out::Out;
 
 /// Longest line that is kept whole; the rest of a longer one is dropped, and the line is not
@@ -60,10 +61,6 @@ pub(crate) fn last_is_whole(numbers: &[&[u8]]) -> bool {
         return unit
             .is_some_and(|(unit, behind)| behind && (unit.is_ascii_alphabetic() || *unit == b'%'));
     }
-    let decimals = |n: &[u8]| {
-        let dot = n.iter().rposition(|b| matches!(b, b'.' | b','));
-        dot.map_or(0, |dot| n.len() - dot - 1)
-    };
     let printed = before.iter().map(|n| decimals(n)).max();
     before.iter().all(|n| is_plain(n)) && decimals(last) > 0 && printed == Some(decimals(last))
 }

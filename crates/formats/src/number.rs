@@ -75,6 +75,12 @@ fn unusual(text: &[u8]) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
+/// How many decimals a number has, behind a point or a comma.
+pub(crate) fn decimals(number: &[u8]) -> usize {
+    let dot = number.iter().rposition(|b| matches!(b, b'.' | b','));
+    dot.map_or(0, |dot| number.len() - dot - 1)
+}
+
 /// The same of a tool that never separates thousands: a comma is a decimal one, before however
 /// many digits. What has two separators is no number of such a tool.
 pub fn decimal(text: &[u8]) -> Option<f64> {

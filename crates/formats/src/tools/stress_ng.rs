@@ -5,7 +5,7 @@
 //! and who pastes the table, leave out what is before each line; `--timestamp` puts a time there.
 
 use crate::list::Format;
-use crate::number::number;
+use crate::number::{decimals, number};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Stamp, time_of_day};
@@ -120,7 +120,7 @@ impl StressNg {
         let numbers: Option<Vec<f64>> = cells.iter().map(|c| number(c.as_bytes())).collect();
         let numbers = numbers?;
         // All have as many decimals but memory, which has none: one that lacks some was cut.
-        let decimals = |c: &str| c.rsplit_once(['.', ',']).map_or(0, |(_, d)| d.len());
+        let decimals = |cell: &str| decimals(cell.as_bytes());
         let is_whole = |(column, cell): (&str, &str)| {
             column == "rss_max" || decimals(cell) == decimals(cells[1])
         };

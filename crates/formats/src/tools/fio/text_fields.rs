@@ -2,13 +2,14 @@
 
 use jiff::civil::DateTime;
 
+use crate::number::decimals;
+
 /// `key=value` after `key=value`, with a comma and a blank between: `675,39` is a value.
 ///
 /// Means have two decimals (`%5.02f`): one that lacks them was cut at the end of its line.
 pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
     let is_whole = |(key, value): &(&str, &str)| {
-        let decimals = value.rsplit_once(['.', ',']).map_or(0, |(_, d)| d.len());
-        !matches!(*key, "avg" | "stdev") || decimals >= 2
+        !matches!(*key, "avg" | "stdev") || decimals(value.as_bytes()) >= 2
     };
     let pair = |part: &'_ str| -> Option<(usize, usize)> {
         let at = part.find('=')?;

@@ -3,7 +3,7 @@
 use super::omni::is_ordinal;
 use super::{Netperf, Next};
 use crate::Line;
-use crate::number::number;
+use crate::number::{decimals, number};
 
 /// Where the values of a classic table's row stand.
 #[derive(Clone, Debug)]
@@ -71,8 +71,10 @@ impl Netperf {
         }
         let beside = values.get(columns.throughput + 1..).unwrap_or_default();
         // Both demands have as many decimals: the last may have lost some of its own.
-        let decimals = |f: &str| f.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
-        let mut demands = text.split_whitespace().rev().map(decimals);
+        let mut demands = text
+            .split_whitespace()
+            .rev()
+            .map(|f| decimals(f.as_bytes()));
         let is_cut = demands.next() < demands.next();
         if let (Some(unit), [local, remote, local_demand, remote_demand]) = (columns.demand, beside)
         {
