@@ -41,7 +41,14 @@ impl Counters {
         self.grow(key, now, |before, now| now < before)
     }
 
-    /// The same of counters that begin anew together, as those of a disk that was replaced: where one went
+    /// The same, and whether it is all that was counted: of what is read for the first time.
+    pub(crate) fn grown_or_whole(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
+        let grown = self.grown(key, &now);
+        let is_whole = grown.is_none();
+        (grown.unwrap_or(now), is_whole)
+    }
+
+    /// The same as [`Self::grown`] of counters that begin anew together, as those of a disk that was replaced: where one went
     /// back, that by which the others grew is of the new one, and since when is not told. One of 32 bits
     /// that began at zero again tells nothing of the others.
     pub(crate) fn grown_together(&mut self, key: &[u8], now: &[f64]) -> Option<Vec<f64>> {
@@ -52,6 +59,17 @@ impl Counters {
         });
         let unknown = |grown: Vec<f64>| vec![f64::NAN; grown.len()];
         if is_new { grown.map(unknown) } else { grown }
+    }
+
+    /// The same, and whether it is all that was counted.
+    pub(crate) fn grown_together_or_whole(
+        &mut self,
+        key: &[u8],
+        now: Vec<f64>,
+    ) -> (Vec<f64>, bool) {
+        let grown = self.grown_together(key, &now);
+        let is_whole = grown.is_none();
+        (grown.unwrap_or(now), is_whole)
     }
 
     /// What counts under keys that begin so began anew: how far it grew is not known.

@@ -3,10 +3,8 @@
 
 mod texts;
 
-use std::collections::HashSet;
-
-use formats::{FORMATS, Reading};
-use texts::{Read, SPAN, assert_none, faults, texts};
+use formats::Reading;
+use texts::{Read, SPAN, assert_none, but_for, faults, printed};
 
 /// Widths of terminals, of mail and of paper.
 const WIDTHS: [usize; 8] = [72, 79, 80, 100, 120, 132, 160, 200];
@@ -115,19 +113,11 @@ fn fault(format: Reading, text: &[u8], looked_at: &mut usize) -> Option<String> 
 
 #[test]
 fn a_text_that_was_cut_at_a_width_makes_no_number_of_its_own() {
-    let examples = FORMATS.iter().filter(|f| !f.example.starts_with("0x"));
-    let examples = examples.map(|f| ("example".to_owned(), f, f.example_bytes()));
-    let all: Vec<_> = examples
-        .chain(texts())
-        .filter(|(_, _, text)| !text.contains(&0))
-        .collect();
+    let all = printed();
     let mut faults = faults(&all, 1_000, |(name, format, text), looked_at| {
         let fault = fault((*format).into(), text, looked_at)?;
         Some((format!("{} {name}", format.name), fault))
     });
-    let names = UNSEEN.iter().flat_map(|(_, names)| *names).copied();
-    let mut unseen: HashSet<&str> = names.collect();
-    faults.retain(|(text, _)| !unseen.remove(text.as_str()));
-    assert!(unseen.is_empty(), "they are seen now: {unseen:?}");
+    but_for(&mut faults, UNSEEN);
     assert_none(&faults);
 }

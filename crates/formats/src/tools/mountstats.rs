@@ -172,6 +172,7 @@ impl Mountstats {
     }
 
     fn begin(&mut self, out: &mut Out) {
+        self.counters.next();
         self.readings += 1;
         if self.readings == 1 {
             out.since_boot();
@@ -343,10 +344,7 @@ impl Mountstats {
         // Some kernels let a time fall below zero, which is printed as a huge number.
         let sound = |v: &f64| if *v >= 9e18 { f64::NAN } else { *v };
         let now: Vec<f64> = now.iter().map(sound).collect();
-        match self.counters.grown(key, &now) {
-            Some(grown) => (grown, false),
-            None => (now, true),
-        }
+        self.counters.grown_or_whole(key, now)
     }
 
     /// A line of an NFS mount.
@@ -355,6 +353,12 @@ impl Mountstats {
             return Line::Unknown;
         };
         let first = all[0];
+        let is_head = matches!(first, b"bytes:" | b"events:" | b"xprt:" | b"per-op");
+        if self.in_ops && (is_head || SETTINGS.contains(&first)) {
+            // Of another mount, whose line with its name was lost.
+            self.finish_mount(out);
+            return Line::Unknown;
+        }
         if all.starts_with(&[b"per-op", b"statistics"]) {
             self.in_ops = true;
             return Line::Noise;

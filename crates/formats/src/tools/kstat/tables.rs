@@ -98,14 +98,12 @@ impl Tables {
     /// they are all there was since boot.
     fn grown(&mut self, set: &Set, names: &[&str]) -> (Vec<f64>, bool) {
         let now: Vec<f64> = names.iter().map(|n| set.of(n)).collect();
-        match self.counters.grown(set.key().as_bytes(), &now) {
-            Some(grown) => (grown, false),
-            None => (now, true),
-        }
+        self.counters.grown_or_whole(set.key().as_bytes(), now)
     }
 
     /// Puts all sets of a report.
     pub(super) fn put(&mut self, sets: &[Set], out: &mut Out) {
+        self.counters.next();
         let links = links(sets);
         let mut whole = [0.0; 2];
         let mut processors = 0;
@@ -274,10 +272,9 @@ impl Tables {
         if n[..3 * KINDS.len()].iter().all(|count| count.is_nan()) {
             let counts = ["hits", "misses", "iohits"].map(|name| set.of(name));
             let key = format!("{} (all)", set.key());
-            let (counts, first) = match self.counters.grown(key.as_bytes(), &counts) {
-                Some(grown) => (grown, false),
-                None => (counts.to_vec(), true),
-            };
+            let (counts, first) = self
+                .counters
+                .grown_or_whole(key.as_bytes(), counts.to_vec());
             let words = [out.word(b"(all)")];
             Self::add(out, first, &self.lookups, &words, &counts);
         }

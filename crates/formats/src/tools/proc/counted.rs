@@ -11,7 +11,7 @@ use run::Nanos;
 const HZ: f64 = 100.0;
 
 pub(super) struct Counted {
-    counters: Counters,
+    pub(super) counters: Counters,
     /// When the machine was started.
     booted: Option<u64>,
     disk: Shape,
@@ -123,27 +123,6 @@ impl Counted {
         }
     }
 
-    /// How far a thing's counters grew, and whether they are whole: read for the first time.
-    fn grown(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
-        match self.counters.grown(key, &now) {
-            Some(grown) => (grown, false),
-            None => (now, true),
-        }
-    }
-
-    /// The next reading begins.
-    pub(super) fn next(&mut self) {
-        self.counters.next();
-    }
-
-    /// The same as [`Self::grown`] of what begins anew together.
-    fn grown_together(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
-        match self.counters.grown_together(key, &now) {
-            Some(grown) => (grown, false),
-            None => (now, true),
-        }
-    }
-
     pub(super) fn disk(&mut self, all: &[&[u8]], out: &mut Out) -> Line {
         let Some(mut n) = numbers(all[3..].iter().copied()) else {
             return Line::Unknown;
@@ -163,7 +142,7 @@ impl Counted {
             n = vec![n[0], nan, n[1], nan, n[2], nan, n[3], nan];
         }
         let key = [b"disk ", all[2]].concat();
-        let (n, first) = self.grown_together(&key, n);
+        let (n, first) = self.counters.grown_together_or_whole(&key, n);
         let (device, layer) = (out.word(all[2]), out.disk_layer(all[2]));
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
         let io = |p: usize| {
@@ -196,7 +175,7 @@ impl Counted {
 
     pub(super) fn interface(&mut self, name: &[u8], n: &[f64], out: &mut Out) {
         let key = [b"net ", name].concat();
-        let (n, first) = self.grown_together(&key, n.to_vec());
+        let (n, first) = self.counters.grown_together_or_whole(&key, n.to_vec());
         let (interface, layer) = (out.word(name), out.word(net::layer(name).as_bytes()));
         let nan = f64::NAN;
         for (direction, values) in [
@@ -229,7 +208,7 @@ impl Counted {
             b"procs_blocked" => self.machine[3] = n[0],
             b"page" | b"swap" => return Line::Noise,
             b"intr" | b"softirq" => {
-                let (n, first) = self.grown(all[0], vec![n[0]]);
+                let (n, first) = self.counters.grown_or_whole(all[0], vec![n[0]]);
                 let level: &[u8] = if all[0] == b"intr" { b"hard" } else { b"soft" };
                 let words = [out.word(level), out.word(b"all")];
                 put_grown(out, &self.interrupt, &words, &n, first);
@@ -270,7 +249,7 @@ impl Counted {
     /// Ticks: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest nice.
     fn processor(&mut self, key: &[u8], name: &[u8], n: Vec<f64>, out: &mut Out) {
         out.note("ticks of /proc/stat are taken for hundredths of a second");
-        let (n, first) = self.grown(key, n);
+        let (n, first) = self.counters.grown_or_whole(key, n);
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
         let known = |value: f64| if value.is_nan() { 0.0 } else { value };
         let cpu = out.word(name);
@@ -309,7 +288,9 @@ impl Counted {
         if machine.iter().all(|v| v.is_nan()) {
             return;
         }
-        let (grown, first) = self.grown(b"machine", machine[..2].to_vec());
+        let (grown, first) = self
+            .counters
+            .grown_or_whole(b"machine", machine[..2].to_vec());
         let mut values = machine;
         if first {
             let mut whole = [f64::NAN; 8];

@@ -60,7 +60,7 @@ pub(super) fn row<'a>(line: &'a [u8], all: &[&[u8]]) -> Option<Told<'a>> {
 
 pub(super) struct Interrupts {
     shape: Shape,
-    counters: Counters,
+    pub(super) counters: Counters,
     /// Lines of this reading: name, what it is called, what came, and whether that is since boot.
     now: Vec<(String, Vec<u8>, f64, bool)>,
 }
@@ -72,11 +72,6 @@ impl Interrupts {
             counters: Counters::default(),
             now: Vec::new(),
         }
-    }
-
-    /// The next reading begins.
-    pub(super) fn next(&mut self) {
-        self.counters.next();
     }
 
     pub(super) fn row(&mut self, row: &Told) {

@@ -87,7 +87,7 @@ pub(super) struct Keyed {
     memory: Shape,
     state: Shape,
     vm: Shape,
-    counters: Counters,
+    pub(super) counters: Counters,
     sizes: Vec<(String, f64)>,
     events: [f64; 7],
 }
@@ -144,11 +144,6 @@ impl Keyed {
             sizes: Vec::new(),
             events: [f64::NAN; 7],
         }
-    }
-
-    /// The next reading begins.
-    pub(super) fn next(&mut self) {
-        self.counters.next();
     }
 
     pub(super) fn size(&mut self, name: &[u8], bytes: f64) {

@@ -223,11 +223,15 @@ impl Proc {
     /// The next reading begins.
     fn next(&mut self) {
         self.readings += 1;
-        self.counted.next();
-        self.keyed.next();
-        self.rpc.next();
-        self.pressure.next();
-        self.interrupts.next();
+        for counters in [
+            &mut self.counted.counters,
+            &mut self.keyed.counters,
+            &mut self.rpc.counters,
+            &mut self.pressure.counters,
+            &mut self.interrupts.counters,
+        ] {
+            counters.next();
+        }
     }
 
     /// The line is one of a file: it belongs to this reading, or begins the next.

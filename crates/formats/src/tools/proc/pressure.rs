@@ -92,7 +92,7 @@ impl<'a> Stalls<'a> {
 
 pub(super) struct Pressure {
     shape: Shape,
-    counters: Counters,
+    pub(super) counters: Counters,
     /// Lines came of which the file is not known.
     pub(super) nameless: bool,
 }
@@ -104,11 +104,6 @@ impl Pressure {
             counters: Counters::default(),
             nameless: false,
         }
-    }
-
-    /// The next reading begins.
-    pub(super) fn next(&mut self) {
-        self.counters.next();
     }
 
     pub(super) fn line(&mut self, stalls: &Stalls, out: &mut Out) {

@@ -38,7 +38,7 @@ const V4: &str = "ACCESS CLOSE COMMIT CREATE DELEGPURGE DELEGRETURN GETATTR GETF
                   REMOVEXATTR";
 
 pub(super) struct Rpc {
-    counters: Counters,
+    pub(super) counters: Counters,
     client: Shape,
     ops: Shape,
     bytes: Shape,
@@ -139,17 +139,9 @@ impl Rpc {
         Line::Data
     }
 
-    /// The next reading begins.
-    pub(super) fn next(&mut self) {
-        self.counters.next();
-    }
-
     fn grown(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
         let side: &[u8] = if self.server { b"nfsd " } else { b"nfs " };
-        match self.counters.grown(&[side, key].concat(), &now) {
-            Some(grown) => (grown, false),
-            None => (now, true),
-        }
+        self.counters.grown_or_whole(&[side, key].concat(), now)
     }
 
     /// Counters without a place in the catalog: how far they grew.
