@@ -180,3 +180,60 @@ fn the_sum_of_jobs_does_not_count_beside_them() {
     assert!(out.status.success(), "{}", said(&out));
     assert_eq!(total(&dir, "sum", "workload.bytes"), 4000.0 * 1024.0);
 }
+
+/// What stood in counters at a moment, told by two files: neither is added to the other.
+#[test]
+fn readings_in_files_of_their_own_are_not_added() {
+    let dir = scratch("import-readings");
+    let reading = |opened: u32, established: u32| {
+        format!(
+            "Tcp:\n    {opened} active connection openings\n    {established} connections established\n"
+        )
+    };
+    let files = dir.join("files");
+    fs::create_dir_all(&files).unwrap();
+    fs::write(files.join("netstat.before"), reading(10, 3)).unwrap();
+    fs::write(files.join("netstat.after"), reading(25, 4)).unwrap();
+    let out = import(&dir, &["files", "-o", "run"]);
+    assert!(out.status.success(), "{}", said(&out));
+    let since_boot = |run: &str, statistic: &str| {
+        let question = format!("since_boot.value where statistic = {statistic}");
+        support::get(&dir.join(run), &question)["groups"][0]["mean"].as_f64()
+    };
+    // Of one of them, the first by name.
+    assert_eq!(since_boot("run", "tcp.connects"), Some(25.0));
+    assert_eq!(since_boot("run", "tcp.established"), Some(4.0));
+    let notes = manifest(&dir, "run")["imported"].to_string();
+    assert!(
+        notes.contains("`since_boot` are left out: files/netstat.after has such")
+            && notes.contains("cat FIRST SECOND | sonde import - --every LENGTH"),
+        "{notes}"
+    );
+    // As that says.
+    let both = reading(10, 3) + &reading(25, 4);
+    fs::write(dir.join("both"), both).unwrap();
+    let out = import(&dir, &["both", "--every", "1m", "-o", "grown"]);
+    assert!(out.status.success(), "{}", said(&out));
+    assert!((total(&dir, "grown", "tcp.connects") - 15.0).abs() < 1e-9);
+}
+
+/// The means since boot of two tools that watched the same: not their sum.
+#[test]
+fn means_since_boot_of_two_tools_are_not_added() {
+    let dir = scratch("import-since-boot");
+    let files = dir.join("files");
+    fs::create_dir_all(&files).unwrap();
+    let vmstat = " kthr      memory            page            disk          faults      cpu\n \
+                  r b w   swap  free  re  mf pi po fr de sr s0 s1 s2 s3   in   sy   cs us sy id\n \
+                  0 0 0 800000 400000  1   2  0  0  0  0  0  0  0  0  0  100  200  300 20 10 70\n \
+                  0 0 0 800000 400000  1   2  0  0  0  0  0  0  0  0  0  100  200  300 30 10 60\n";
+    let iostat = "     cpu\n us sy wt id\n 20 10  0 70\n     cpu\n us sy wt id\n 30 10  0 60\n";
+    fs::write(files.join("vmstat.out"), vmstat).unwrap();
+    fs::write(files.join("iostat.out"), iostat).unwrap();
+    let options = ["files", "--every", "1s", "--processors", "1", "-o", "run"];
+    let out = import(&dir, &options);
+    assert!(out.status.success(), "{}", said(&out));
+    let question = "since_boot.value where statistic = cpu.time and instance ~ user";
+    let value = support::get(&dir.join("run"), question)["groups"][0]["mean"].as_f64();
+    assert!((value.unwrap() - 0.2).abs() < 1e-9, "{value:?}");
+}

@@ -8,8 +8,11 @@ use run::{Nanos, Rows, Table, Word, Words, catalog};
 
 use super::files::Looked;
 
-/// Tables that any number of files can fill: they say themselves what each row is of.
-const SHARED: [&str; 2] = ["since_boot", "distribution"];
+/// A table that any number of files can fill: counts of two are those of both together.
+const SHARED: &str = "distribution";
+
+/// What stood in counters at a moment, and the means since the machine was started.
+const SINCE_BOOT: &str = "since_boot";
 
 /// A file that has no row for so many intervals tells nothing meanwhile; where what is nothing has no row,
 /// for so many.
@@ -31,6 +34,8 @@ pub(super) struct Better {
     has_more: bool,
     /// When one of the two was, no text tells.
     is_placed: bool,
+    /// Both are what one tool's counters were at a moment.
+    are_readings: bool,
     /// What each of them tells.
     others: Vec<Telling>,
     /// Rows of the other that are of those times.
@@ -162,7 +167,7 @@ pub(super) fn notes(tables: &[(&str, u64, &Better)]) -> Vec<String> {
             notes.extend(better.partly(table, *rows));
             continue;
         }
-        let what = |b: &Better| (b.name.clone(), b.has_more, b.is_placed);
+        let what = |b: &Better| (b.name.clone(), b.has_more, b.is_placed, b.are_readings);
         let alike = |other: &Better| what(other) == what(better);
         let table = format!("`{table}`");
         match wholly.iter_mut().find(|(other, _)| alike(other)) {
@@ -177,7 +182,13 @@ pub(super) fn notes(tables: &[(&str, u64, &Better)]) -> Vec<String> {
             "in as many rows or more"
         };
         let (named, name) = (named.join(", "), &better.name);
-        if better.is_placed {
+        if better.are_readings {
+            format!(
+                "its rows of {named} are left out: {name} has such of the same time; if they were read one \
+                 after the other, what grew is told by both as one text: cat FIRST SECOND | sonde import - \
+                 --every LENGTH"
+            )
+        } else if better.is_placed {
             format!(
                 "its rows of {named} are left out: {name} has such, too, and which came first no text \
                  tells; import each by itself to have both"
@@ -286,7 +297,7 @@ impl Filled {
 /// measures: results are exact and have all, logs beside them have means of one.
 pub(super) fn choose(looked: &mut [Looked<'_>]) {
     for (place, (_, table)) in catalog::tables().enumerate() {
-        if SHARED.contains(&table.name) {
+        if table.name == SHARED {
             continue;
         }
         let id = TableId(place as u16);
@@ -311,13 +322,14 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
                 if better.others.is_empty() && !spans.is_empty() {
                     better.name = best.full_name();
                     better.has_more = measures(best) > measures(own);
-                    better.is_placed = best.format.name() == own.format.name()
-                        && (best.is_placed() || own.is_placed());
+                    let are_of_one = best.format.name() == own.format.name();
+                    better.is_placed = are_of_one && (best.is_placed() || own.is_placed());
+                    better.are_readings = better.is_placed && table.name == SINCE_BOOT;
                 }
                 let names = best.rows.get(&id).map(|filled| filled.names.clone());
                 better.others.push(Telling {
                     spans: spans.clone(),
-                    names: names.filter(|_| is_of_columns(table)),
+                    names: names.filter(|_| is_by_name(table)),
                 });
             }
             better.others.retain(|other| !other.spans.is_empty());
@@ -327,7 +339,7 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
                 .map_or(&[][..], |filled| &filled.spans);
             let told: Vec<(Nanos, Nanos)> =
                 better.others.iter().flat_map(|o| o.spans.clone()).collect();
-            let own = if is_of_columns(table) {
+            let own = if is_by_name(table) {
                 // What else it has counts.
                 own.to_vec()
             } else {
@@ -341,9 +353,9 @@ pub(super) fn choose(looked: &mut [Looked<'_>]) {
     }
 }
 
-/// Whether a table has columns of tools, each by its name: a file may have some that others lack.
-fn is_of_columns(table: &Table) -> bool {
-    table.name == "other"
+/// Whether a table has what tools print, each by its name: a file may have some that others lack.
+fn is_by_name(table: &Table) -> bool {
+    ["other", SINCE_BOOT].contains(&table.name)
 }
 
 /// Whether two files tell of the same: files of one format do if they share an instance (a job,
@@ -352,10 +364,12 @@ fn same(a: &Looked<'_>, b: &Looked<'_>, id: TableId, table: &Table) -> bool {
     let (Some(of_a), Some(of_b)) = (a.rows.get(&id), b.rows.get(&id)) else {
         return false;
     };
-    if !overlap(a, b) || !of_a.shares_measure(of_b) {
+    // Reports since boot are of no interval, and what has no others spans none.
+    let are_at_once = table.name == SINCE_BOOT || overlap(a, b);
+    if !are_at_once || !of_a.shares_measure(of_b) {
         return false;
     }
-    if a.format.name() == b.format.name() || is_of_columns(table) {
+    if a.format.name() == b.format.name() || is_by_name(table) {
         return !of_a.names.is_disjoint(&of_b.names);
     }
     if table.dimensions.get(1) == Some(&"layer") {
