@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `TIME` counts the processor time since a process began: what it grew by between two reports
-//! is the interval's; of one that was not in the report before nothing is known. `%CPU` is a mean over the life of a process (Linux, Solaris), or over the
+//! is the interval's; of one that was not in the report before that is unknown. `%CPU` is a mean over the life of a process (Linux, Solaris), or over the
 //! last minute (BSD, macOS), so that it is kept as it is. RSS, VSZ and their like are KiB. How
 //! many processes are in a state is told by the first letter of `STAT` or `S`.
 
@@ -142,6 +142,8 @@ struct Ps {
     /// How many processes are in each state, in the present report.
     states: BTreeMap<u8, u32>,
     whole_seconds: bool,
+    /// Processes that the report before did not have.
+    some_came: bool,
     time: Shape,
     memory: Shape,
 }
@@ -223,6 +225,7 @@ impl Ps {
             reports: Repeated::new(),
             states: BTreeMap::new(),
             whole_seconds: false,
+            some_came: false,
             time: Shape::of("process", &["time"]),
             memory: Shape::of("process_memory", &["major_faults", "resident", "threads"]),
         }
@@ -280,15 +283,17 @@ impl Ps {
         if of("TIME").is_some_and(|t| !t.contains(&b'.')) {
             self.whole_seconds = true;
         }
-        // One that is new may have begun since, or not have been among those printed.
+        // One that is new may have begun since, or not have been among those printed: what it did is
+        // unknown, not nothing.
         let grown = self.reports.grown(&key, &counters, out);
+        self.some_came |= grown.is_none() && !self.reports.is_first();
         let [spent, faults] = match grown.as_deref() {
             Some(&[spent, faults]) => [spent, faults],
             _ => [f64::NAN; 2],
         };
         let (process, name) = (out.word(&key), out.word(&program));
         let mode = out.word(b"(all)");
-        if !spent.is_nan() {
+        if time.is_some() && !self.reports.is_first() {
             out.put_amounts(&self.time, &[process, name, mode], &[spent]);
         }
         let threads = ["NLWP", "THCNT"]
@@ -363,6 +368,9 @@ impl Parser for Ps {
         self.put_states(out);
         if self.whole_seconds && !self.reports.is_first() {
             out.note("ps prints times in whole seconds: those of an interval are uncertain by one");
+        }
+        if self.some_came {
+            out.note("what processes did before the first report that has them is unknown");
         }
     }
 }
