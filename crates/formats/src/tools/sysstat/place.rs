@@ -196,13 +196,14 @@ impl Place {
             return;
         }
         let cpu = if all { b"all" } else { &row.name[..] };
-        let count = match self.entitled.map(|entitled| (entitled, consumed(row))) {
+        let consumed = consumed(row);
+        let count = match self.entitled {
             // Shares are of what a logical processor consumed of the real ones; of all, of what
             // the partition is entitled to, or of what it consumed where that is more.
-            Some((entitled, consumed)) if all => entitled.max(consumed),
-            Some((_, consumed)) => consumed,
-            None if all => out.processors(),
-            None => 1.0,
+            Some(entitled) if all => entitled.max(consumed),
+            _ if !consumed.is_nan() => consumed,
+            _ if all => out.processors(),
+            _ => 1.0,
         };
         for (mode, share) in [
             ("user", shares.user),
