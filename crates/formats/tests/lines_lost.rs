@@ -143,6 +143,19 @@ const UNTOLD: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "how much was moved, and how fast: no other row tells that the first report is since boot",
+        &[
+            "iostat-aix example",
+            "iostat-aix requests.txt",
+            "iostat-aix times.txt",
+            "iostat-aix two.txt",
+        ],
+    ),
+    (
+        "the first of two that have one name",
+        &["prometheus doubled.txt"],
+    ),
+    (
         "the only other name that was told until then",
         &[
             "ethtool bare-names.txt",
@@ -184,8 +197,6 @@ const UNTOLD: &[(&str, &[&str])] = &[
             "prometheus node.txt",
             "sadf-json local.txt",
             "sar aix-changed.txt",
-            "sar aix-shared-all.txt",
-            "sar aix-shared.txt",
         ],
     ),
     (

@@ -13,8 +13,8 @@
 //! Shares are of all logical processors; where the partition shares processors (`ent=`), of what it
 //! is entitled to, or of what it consumed where that is more. Kb are 1,024 bytes. `Kb_read` and
 //! `Kb_wrtn` are those of the interval, `Kbps` and `tps` are per second, and of reads and writes
-//! together (`iostat(1)` of AIX 7). The first report is taken for one since boot, as the manual has
-//! it; with `-T` each row ends in the time.
+//! together (`iostat(1)` of AIX 7). The first report is of an interval, or since boot where
+//! [`begins_with_interval`] says no; with `-T` each row ends in the time.
 
 mod detailed;
 mod layout;
@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use detailed::{Disks, Group, Rows};
 use layout::{Part, header, layer_of};
 
-use super::aix::configured;
+use super::aix::{begins_with_interval, configured};
 use super::solaris::{Between, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::list::Format;
@@ -81,6 +81,8 @@ struct Iostat {
     /// A report of `-D` has several devices and no line between them: a line is its end.
     ruled: Ruled,
     since_boot: bool,
+    /// No report is.
+    all_intervals: bool,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
@@ -113,6 +115,7 @@ impl Iostat {
             has_processors: false,
             ruled: Ruled::default(),
             since_boot: true,
+            all_intervals: false,
             stamp: None,
             entitled: None,
             device: Vec::new(),
@@ -131,7 +134,7 @@ impl Iostat {
             self.seen.clear();
             self.has_processors = false;
             sample(&mut self.stamp, out);
-            if std::mem::take(&mut self.since_boot) {
+            if std::mem::take(&mut self.since_boot) && !self.all_intervals {
                 out.since_boot();
             }
         }
@@ -392,6 +395,10 @@ impl Iostat {
 }
 
 impl Parser for Iostat {
+    fn look(&mut self, head: &Head) {
+        self.all_intervals = begins_with_interval(head);
+    }
+
     fn is_printed_at_once(&self) -> bool {
         true
     }

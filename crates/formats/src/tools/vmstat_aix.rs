@@ -13,10 +13,10 @@
 //! Memory and paging are in pages: of 4,096 bytes on AIX, whatever sizes of pages a program uses
 //! (`vmstat(1)` of AIX 7); HP-UX does not tell their size, which can be set (`base_pagesize(5)`), so
 //! those are kept as printed. `pi` and `po` of AIX are of paging space, `fi` and `fo` of files. The
-//! first report is a mean since boot. Shares are of the processors that a partition consumed or is
+//! first report is a mean since boot but where [`begins_with_interval`] says otherwise. Shares are of the processors that a partition consumed or is
 //! entitled to, as those of [`super::iostat_aix`].
 
-use super::aix::configured;
+use super::aix::{begins_with_interval, configured};
 use super::solaris::{Between, between, blank_or_unknown, lost, sample};
 use super::vmstat_counts::Counts;
 use super::vmstat_hpux::{self, Parts, Taken};
@@ -129,6 +129,8 @@ struct Vmstat {
     names: Vec<String>,
     headers: Headers,
     since_boot: bool,
+    /// No report is.
+    all_intervals: bool,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
@@ -185,6 +187,7 @@ impl Vmstat {
             names: Vec::new(),
             headers: Headers::default(),
             since_boot: true,
+            all_intervals: false,
             stamp: None,
             entitled: None,
             counts: Counts::default(),
@@ -218,7 +221,7 @@ impl Vmstat {
 
     fn begin(&mut self, out: &mut Out) {
         sample(&mut self.stamp, out);
-        if std::mem::replace(&mut self.since_boot, false) {
+        if std::mem::take(&mut self.since_boot) && !self.all_intervals {
             out.since_boot();
         }
     }
@@ -395,6 +398,7 @@ impl Parser for Vmstat {
         if is_of_hpux(head) {
             self.system = System::Hpux;
         }
+        self.all_intervals = begins_with_interval(head);
     }
 
     fn is_printed_at_once(&self) -> bool {
@@ -405,7 +409,7 @@ impl Parser for Vmstat {
         let width = self.parts.width().unwrap_or(self.names.len());
         for _ in 0..rows_in(line, width) {
             lost(&mut self.stamp, out);
-            if std::mem::replace(&mut self.since_boot, false) {
+            if std::mem::take(&mut self.since_boot) && !self.all_intervals {
                 out.since_boot();
             }
             self.headers.row();

@@ -11,8 +11,9 @@
 //!                                global        0        -        -         -
 //! ```
 //!
-//! Of `vfsstat` and `ziostat` the first report is a mean since boot; times are in microseconds
-//! (`vfsstat`) and milliseconds (`ziostat`), K and M are steps of 1,024. What programs do with files
+//! Of `vfsstat` and `ziostat` the first report is a mean since boot; K and M are steps of 1,024. Times are in
+//! milliseconds; delays of `vfsstat` are in microseconds, and so are its reads and writes since 2013: before, and
+//! where there is a column `wait_t`, they are in milliseconds ([`times_of`]). What programs do with files
 //! through the cache is no disk I/O, and of a zone neither file nor disk is known, so it is kept as
 //! it is. `zonememstat` prints what is, and counts since the zone's boot.
 
@@ -122,6 +123,8 @@ struct Zones {
     /// Columns are divided by commas.
     commas: bool,
     reports: Repeated,
+    /// The unit of `read_t` and `writ_t`.
+    times: &'static str,
 }
 
 impl Zones {
@@ -133,6 +136,7 @@ impl Zones {
             named_first: tool == "zonememstat",
             commas: false,
             reports: Repeated::new(),
+            times: "us",
         }
     }
 
@@ -199,7 +203,11 @@ impl Zones {
         }
         let instance = out.word(&zone);
         for (column, value) in self.columns.iter().zip(values) {
-            let (name, unit) = unit(column);
+            let (name, unit) = match column.as_str() {
+                "read_t" | "writ_t" => (column.as_str(), self.times),
+                "wait_t" => (column.as_str(), "ms"),
+                _ => unit(column),
+            };
             out.other(name, unit, instance, value);
         }
         Line::Data
@@ -214,7 +222,7 @@ fn unit(column: &str) -> (&str, &'static str) {
         "Mr/s" | "Mw/s" => (column, "MiB/s"),
         "kr/i" | "kw/i" => (column, "KiB"),
         "Mr/i" | "Mw/i" => (column, "MiB"),
-        "read_t" | "writ_t" | "del_t" => (column, "us"),
+        "del_t" => (column, "us"),
         "wsvc_t" | "asvc_t" => (column, "ms"),
         "%r" | "%w" | "%b" => (column, "%"),
         _ => match column.strip_suffix("(MB)") {
@@ -224,7 +232,49 @@ fn unit(column: &str) -> (&str, &'static str) {
     }
 }
 
+/// The unit of `read_t` and `writ_t`, where a row tells it: as many are under way as come in a second
+/// times the seconds that one takes (`vfsstat.pl` divides one by the other).
+fn times_of(columns: &[String], row: &[f64]) -> Option<&'static str> {
+    if columns.iter().any(|c| c == "wait_t") {
+        return Some("ms");
+    }
+    let of = |names: &[&str]| {
+        let place = columns.iter().position(|c| names.contains(&c.as_str()))?;
+        row.get(place).copied()
+    };
+    let told = |rate: &str, under_way: &str, time: &str| {
+        let (rate, under_way, time) = (of(&[rate])?, of(&[under_way])?, of(&[time])?);
+        let seconds = under_way / rate;
+        let is_near = |expected: f64| (0.4..2.5).contains(&(time.max(0.05) / expected));
+        match [is_near(seconds * 1e3), is_near(seconds * 1e6)] {
+            _ if rate <= 0.0 || under_way < 0.1 => None,
+            [true, false] => Some("ms"),
+            [false, true] => Some("us"),
+            _ => None,
+        }
+    };
+    told("r/s", "ractv", "read_t").or(told("w/s", "wactv", "writ_t"))
+}
+
 impl Parser for Zones {
+    fn look(&mut self, head: &Head) {
+        let mut header = Zones::new(self.tool, self.is_header);
+        for line in head.lines() {
+            if (self.is_header)(line) {
+                header.header(line);
+            } else if let Some((_, texts)) = header.values(line) {
+                let row: Vec<f64> = texts
+                    .iter()
+                    .map(|t| number(t).unwrap_or(f64::NAN))
+                    .collect();
+                if let Some(unit) = times_of(&header.columns, &row) {
+                    self.times = unit;
+                    return;
+                }
+            }
+        }
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if (self.is_header)(line) {
             self.header(line);

@@ -133,6 +133,10 @@ struct Prometheus {
     seen: HashSet<Vec<u8>>,
     /// What `# HELP` and `# TYPE` said in it.
     declared: HashSet<Vec<u8>>,
+    /// Each scrape says it anew, so that nothing else begins one.
+    is_declared: bool,
+    /// How many samples there were when a family was declared last.
+    family: usize,
     /// A line before it said when it was.
     stamp: Option<Stamp>,
     /// All times of a series stand below one another: what there was at each time.
@@ -148,6 +152,7 @@ impl Prometheus {
         let samples = std::mem::take(&mut self.samples);
         self.seen.clear();
         self.declared.clear();
+        self.family = 0;
         if samples.is_empty() {
             return;
         }
@@ -253,12 +258,23 @@ impl Prometheus {
                     self.by_series = Some(all);
                     return Line::Data;
                 }
+                _ if self.is_declared && self.family_has(&sample) => {
+                    out.note("a series that a scrape has twice counts as it is there first");
+                    return Line::Data;
+                }
                 _ => self.flush(out),
             }
         }
         self.seen.insert(sample.key.clone());
         self.samples.push(sample);
         Line::Data
+    }
+
+    /// Whether the family that was declared last has that series already, of the same time.
+    fn family_has(&self, sample: &Sample) -> bool {
+        let all = self.samples.get(self.family..).unwrap_or_default();
+        all.iter()
+            .any(|s| s.key == sample.key && s.stamp == sample.stamp)
     }
 
     fn comment(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -274,6 +290,7 @@ impl Prometheus {
                     self.flush(out);
                 }
                 self.declared.insert(key);
+                self.family = self.samples.len();
                 if let Some((name, kind)) = declared(line) {
                     self.types.insert(name, kind);
                 } else if let (b"UNIT", Some(unit)) = (what, words.next()) {
@@ -336,6 +353,11 @@ fn time_of(samples: &[Sample]) -> Option<Stamp> {
 }
 
 impl Parser for Prometheus {
+    fn look(&mut self, head: &Head) {
+        // Of one alone nobody knows whether its next scrape would say it again.
+        self.is_declared = head.lines().filter(|l| declared(l).is_some()).count() > 1;
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         if ends_in_number(line, ENDED, out) {
             return Line::Unknown;
