@@ -49,6 +49,48 @@ impl Shares {
         ]
     }
 
+    /// Those that can be: of counters that went back or were read anew tools print 107562416 %, or less than
+    /// nothing. Of a row that `stands_for_all` nothing is known where it has neither work nor idleness. And
+    /// whether all can be.
+    pub(crate) fn possible(self, stands_for_all: bool, out: &mut Out) -> (Shares, bool) {
+        // Ticks are no exact measure: a little more than all is printed of a short interval.
+        const POSSIBLE: std::ops::RangeInclusive<f64> = -0.02..=1.5;
+        let mut all = self.modes().map(|(_, share)| share).to_vec();
+        all.extend([self.idle, self.iowait, self.steal]);
+        let is_nothing = [self.user, self.system, self.idle]
+            .iter()
+            .all(|s| *s == 0.0)
+            && all.iter().all(|s| *s == 0.0 || s.is_nan());
+        if stands_for_all && is_nothing {
+            out.note("where processors did nothing and were not idle, their shares are unknown");
+            return (UNKNOWN, false);
+        }
+        if all.iter().all(|s| s.is_nan() || POSSIBLE.contains(s)) {
+            return (self, true);
+        }
+        out.note("shares of processors that cannot be, below zero or far over 100 %, are unknown");
+        let known = |share: f64| {
+            if POSSIBLE.contains(&share) {
+                share
+            } else {
+                f64::NAN
+            }
+        };
+        let possible = Shares {
+            user: known(self.user),
+            nice: known(self.nice),
+            system: known(self.system),
+            irq: known(self.irq),
+            softirq: known(self.softirq),
+            guest: known(self.guest),
+            guest_nice: known(self.guest_nice),
+            idle: known(self.idle),
+            iowait: known(self.iowait),
+            steal: known(self.steal),
+        };
+        (possible, false)
+    }
+
     /// The same of a line that ends with `idle`, if `ends`, in whole percent, where it may have been cut at
     /// a width: without it, if the shares are 100 % only with a digit or two more behind it.
     pub(crate) fn of_end(mut self, ends: bool, out: &mut Out) -> Shares {
@@ -127,7 +169,8 @@ impl Cpu {
     pub(crate) fn put_all(&self, out: &mut Out, shares: &Shares) {
         let all = out.word(b"all");
         let processors = out.processors();
-        self.put(out, all, processors, shares);
+        let (shares, _) = shares.possible(true, out);
+        self.put(out, all, processors, &shares);
     }
 }
 

@@ -6,6 +6,7 @@ use run::catalog::{self, Column, columns};
 use run::rows::{Alike, TableId, Words};
 use run::{Nanos, Word};
 
+use super::WIDEST;
 use super::spread::spread;
 use super::{HandingOut, Out, Shape, count_place, number_unit};
 use crate::time::Stamp;
@@ -69,9 +70,24 @@ impl Out {
         }
     }
 
+    /// Values as they are, but for those that a counter below zero looks like: 2^64 less a little, divided
+    /// by the interval perhaps, or less than nothing. No table has those.
+    fn possible(&mut self, shape: &Shape, values: &[f64]) -> [f64; WIDEST] {
+        // 10 PB a second, or in memory; what was made of rounded shares may be a little below zero.
+        const POSSIBLE: std::ops::Range<f64> = -1e-6..1e16;
+        let mut all = shape.all(values);
+        for value in &mut all[..shape.width] {
+            if !(value.is_nan() || POSSIBLE.contains(value) || self.is_since_boot()) {
+                *value = f64::NAN;
+                self.note("numbers that cannot be, below zero or of more than 10^16, are unknown");
+            }
+        }
+        all
+    }
+
     /// Adds a row of some of a table's values, in the shape's order; sums are per second.
     pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
-        let all = shape.all(values);
+        let all = self.possible(shape, values);
         self.row(shape.table, words, &all[..shape.width]);
     }
 
@@ -188,7 +204,7 @@ impl Out {
 
     /// The same with sums that are amounts in the sample's interval.
     pub fn put_amounts(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
-        let all = shape.all(values);
+        let all = self.possible(shape, values);
         self.amounts(shape.table, words, &all[..shape.width]);
     }
 

@@ -224,6 +224,9 @@ impl Nfsstat {
             .iter()
             .any(|of| self.section.starts_with(of) && !self.section.ends_with("_acl"));
         let of = version(&self.part).or(version(&self.section));
+        // Operations stand inside compounds, and are counted themselves.
+        let is_around = name == "compound" || name == "null" && self.section.starts_with("server");
+        let of = of.filter(|version| !(is_around && *version == "4"));
         match of {
             Some(version) if nfs && !value.is_nan() => {
                 let op = format!("v{version} {}", name.to_ascii_uppercase());

@@ -32,6 +32,8 @@ pub(crate) struct Place {
     /// Processors of which there are rows, and whether those are all.
     present: (Vec<Vec<u8>>, bool),
     sheet: Sheet,
+    /// Shares of the present moment cannot be.
+    has_gaps: bool,
 }
 
 /// Whether a row is of all processors: `all`, `-1` in files for machines, `-` of AIX, `system`
@@ -119,7 +121,7 @@ impl Place {
         if lines && !rows.iter().any(of_lines) {
             self.local(rows, out);
         }
-        if lacks || lacks_processors {
+        if std::mem::take(&mut self.has_gaps) || lacks || lacks_processors {
             // They are no zeros.
             self.sheet.hand_out_with_gaps(out);
         } else {
@@ -195,6 +197,8 @@ impl Place {
         if !taken {
             return;
         }
+        let (shares, can_be) = shares.possible(all, out);
+        self.has_gaps |= !can_be;
         let cpu = if all { b"all" } else { &row.name[..] };
         let consumed = consumed(row);
         let count = match self.entitled {

@@ -128,7 +128,8 @@ pub(super) fn rest_from(line: &[u8], field: usize) -> &[u8] {
 }
 
 /// `  5.9 us,  5.9 sy, 100.0 id` by name, also `5.9%us`, `5,9 us`, `3861332k total`; a letter
-/// is a step of 1,024. A number that is cut (`12345+total`: there were more digits) is not known.
+/// is a step of 1,024. A number that is cut (`12345+total`: there were more digits) is not known, but where
+/// only its decimals are (`1542584.+total`).
 /// German, French and Spanish names become English ones. `None` if nothing is known.
 pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
     let text = std::str::from_utf8(text).ok()?;
@@ -157,7 +158,10 @@ pub(super) fn pairs(text: &[u8]) -> Option<Vec<(String, f64)>> {
         let (value, after) = rest.split_at(name_at);
         let value = value.trim().trim_end_matches('%').trim();
         let value = match value.strip_suffix('+') {
-            Some(cut) => scaled_decimal(cut.as_bytes(), KIB).map(|_| f64::NAN)?,
+            Some(cut) => match cut.strip_suffix(['.', ',']) {
+                Some(whole) => scaled_decimal(whole.as_bytes(), KIB)?,
+                None => scaled_decimal(cut.as_bytes(), KIB).map(|_| f64::NAN)?,
+            },
             None => scaled_decimal(value.as_bytes(), KIB)?,
         };
         let after = after.trim_start();
@@ -311,6 +315,13 @@ mod tests {
         assert_eq!(
             read(" 1,5 frei,  2,5 verfü Spch"),
             two("free", 1.5, "avail", 2.5)
+        );
+        assert_eq!(
+            read(" 1542584.+total,  27023.7 used").expect("both are known"),
+            [
+                ("total".to_owned(), 1_542_584.0),
+                ("used".to_owned(), 27023.7)
+            ]
         );
         assert_eq!(read(" 13191+total"), None);
         assert_eq!(read(" 13x1+total"), None);
