@@ -40,6 +40,9 @@ pub(crate) fn told(line: &[u8], out: &mut Out) -> Option<Stamp> {
 /// Where its date can be read in two ways.
 pub(crate) fn stamp_of(line: &[u8], out: &mut Out) -> Result<Option<Stamp>, Refused> {
     let found = stamp_line(line, out.options())?;
+    if let (Some(_), Some(seconds)) = (found, of_oswatcher(line).and_then(|(_, every)| every)) {
+        out.every(seconds);
+    }
     if let Some(Stamp::Civil(at)) = found {
         let mut words = fields(line).map(|w| w.strip_suffix(b",").unwrap_or(w));
         let zone = words.find(|w| is_zone_name(w) && !is_half(w) && !is_decoration(w));
@@ -59,6 +62,20 @@ pub(crate) fn note_zone(zone: &[u8], at: DateTime, out: &mut Out) {
              those of the zone of --tz, or of this machine's"
         ));
     }
+}
+
+/// The time on a line of OSWatcher, and what it says of the interval behind it: `zzz ***Mon Jan 20 11:01:56
+/// PST 2014 Sample interval: 5 seconds. All measurements in KB (1024 bytes)`.
+fn of_oswatcher(line: &[u8]) -> Option<(&[u8], Option<f64>)> {
+    line.trim_ascii_start().strip_prefix(b"zzz")?;
+    let find = |text: &str| memchr::memmem::find(line, text.as_bytes());
+    let (interval, units) = (find(" Sample interval"), find(" All measurements"));
+    let end = interval.into_iter().chain(units).min()?;
+    let seconds = interval.and_then(|at| {
+        let word = fields(&line[at..]).nth(2)?;
+        number::number(word)
+    });
+    Some((&line[..end], seconds))
 }
 
 /// Whether the user's zone is called `name` at that time, or is no more than an offset, which
@@ -90,6 +107,7 @@ pub(crate) fn stamp_line(line: &[u8], options: &Options) -> Result<Option<Stamp>
     if line.len() > LONGEST || !begins {
         return Ok(None);
     }
+    let line = of_oswatcher(line).map_or(line, |(time, _)| time);
     let western = western(line);
     let line = western.as_deref().map_or(line, str::as_bytes);
     let decoration = |b: &u8| b.is_ascii_whitespace() || b"#=-*+<>[]()@|".contains(b);

@@ -14,6 +14,9 @@ use crate::time::Stamp;
 /// Blocks of samples that are alike among the rows of a table that wait to be taken.
 const MOST_BLOCKS: usize = 32;
 
+/// No more is of a second, or in memory: 10 PB.
+const MOST: f64 = 1e16;
+
 impl Out {
     /// The word of a name. Bytes that are no UTF-8 are replaced, as are control characters.
     pub fn word(&mut self, name: &[u8]) -> Word {
@@ -73,8 +76,8 @@ impl Out {
     /// Values as they are, but for those that a counter below zero looks like: 2^64 less a little, divided
     /// by the interval perhaps, or less than nothing. No table has those.
     fn possible(&mut self, shape: &Shape, values: &[f64]) -> [f64; WIDEST] {
-        // 10 PB a second, or in memory; what was made of rounded shares may be a little below zero.
-        const POSSIBLE: std::ops::Range<f64> = -1e-6..1e16;
+        // What was made of rounded shares may be a little below zero.
+        const POSSIBLE: std::ops::Range<f64> = -1e-6..MOST;
         let mut all = shape.all(values);
         for value in &mut all[..shape.width] {
             if !(value.is_nan() || POSSIBLE.contains(value) || self.is_since_boot()) {
@@ -216,7 +219,7 @@ impl Out {
 
     /// Adds a value that has no place in the catalog: `other.<tool>.<column>`.
     pub fn other(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
-        if value.is_nan() {
+        if value.is_nan() || value.abs() >= MOST && !self.is_since_boot() {
             return;
         }
         let words = self.other_words(column, unit, instance);

@@ -117,6 +117,19 @@ fn place(name: &str) -> Option<(usize, usize)> {
     Some((direction, names.iter().position(|n| *n == rest)?))
 }
 
+/// Whether it is of the moment, and no counter: what mac80211 tells of a station, and temperatures.
+fn is_level(name: &str) -> bool {
+    let of_station = [
+        "sta_state",
+        "txrate",
+        "rxrate",
+        "signal",
+        "channel",
+        "noise",
+    ];
+    of_station.contains(&name) || name.contains("temperature")
+}
+
 fn unit(name: &str) -> &'static str {
     let name = name.to_ascii_lowercase();
     let ends = |ends: &[&str]| ends.iter().any(|e| name.ends_with(e));
@@ -209,6 +222,9 @@ impl Ethtool {
         let interface = out.word(&self.interface);
         let layer = out.word(net::layer(&self.interface).as_bytes());
         let (mut whole, mut fell) = ([[f64::NAN; 4]; 2], 0);
+        for (name, now) in counters.iter().filter(|(name, _)| is_level(name)) {
+            out.other(name, "", interface, *now);
+        }
         for (name, now) in &counters {
             let key = [&self.interface[..], b" ", name.as_bytes()].concat();
             let Some(grown) = self.reports.grown(&key, &[*now], out) else {
@@ -220,6 +236,7 @@ impl Ethtool {
             fell += weight * u32::from(value.is_nan());
             match place(name) {
                 Some((direction, measure)) => whole[direction][measure] = value,
+                None if is_level(name) => {}
                 None => out.other_grown(name, unit(name), interface, value),
             }
         }
