@@ -219,7 +219,7 @@ impl Timed {
         if out.is_endless() && !self.ends_whole(rest) {
             return Line::Unknown;
         }
-        self.average = false;
+        let below_means = std::mem::take(&mut self.average);
         if self.clock_time() != Some(time) {
             self.finish(out);
         }
@@ -243,6 +243,13 @@ impl Timed {
             return Line::Noise;
         }
         if is_header(rest) {
+            if below_means && self.is_of_another_day(rest, time) {
+                out.refuse(Refused(format!(
+                    "the same table begins anew in line {}, at {time} again, without the banner that \
+                     tells its day\nhint: import each part by itself",
+                    out.line_number()
+                )));
+            }
             self.header(Some(time), rest, false, out);
             return Line::Noise;
         }
@@ -254,6 +261,14 @@ impl Timed {
         self.order.astray = false;
         self.tick(table, time, out);
         self.row(table, rest, out)
+    }
+
+    /// Whether a table that its means ended begins below them at a time that it told before: not that of
+    /// something else, which begins with the same time.
+    fn is_of_another_day(&self, names: &[&[u8]], time: Time) -> bool {
+        let table = self.by_names.get(&names.join(&b' '));
+        let clock = table.and_then(|t| self.tables.get(*t)?.clock.as_ref());
+        clock.is_some_and(|c| time != c.first && time < c.last)
     }
 
     /// Whether names below a header are its end: those of Linux do not stand below one another
