@@ -1,5 +1,6 @@
 //! Shares of processors' time, by the names that the tools give them.
 
+use super::moments::{Header, Kind};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::out::Out;
 
@@ -35,4 +36,23 @@ pub(super) fn share<'a>(shares: &'a mut Shares, name: &str) -> Option<&'a mut f6
         "idle" => &mut shares.idle,
         _ => return None,
     })
+}
+
+/// The row of a processor whose clock stood still: sysstat 11.6 prints one zero too few before its `100.00`
+/// of idleness, beside shares of guests.
+pub(super) fn of_tickless<'a>(
+    header: &Header,
+    width: usize,
+    all: &[&'a [u8]],
+) -> Option<Vec<&'a [u8]>> {
+    let [name, zeros @ .., b"100.00"] = all else {
+        return None;
+    };
+    let is_idle = header.kind == Kind::Processors
+        && header.names.last().is_some_and(|n| n == "%idle")
+        && all.len() + 1 == width
+        && zeros.iter().all(|zero| *zero == b"0.00");
+    let mut whole = vec![*name, b"0.00"];
+    whole.extend(&all[1..]);
+    is_idle.then_some(whole)
 }

@@ -16,6 +16,7 @@ use super::cut::{self, NAME_CUT, Names};
 use super::moments::{Header, Kind, Moments, When};
 use super::named::{KNOWN, for_people, instances, is_header, value};
 use super::rules::System;
+use super::shares::of_tickless;
 use super::table::{Clock, Rows, Table, ends, later, utc};
 use super::told::{LeftOut, Told};
 use super::when::{Day, HALF_UNTOLD, clock, is_average, lacks_half, time_of_script, with_colons};
@@ -446,6 +447,8 @@ impl Timed {
         }
         let with_blanks = table.with_blanks(all, self.here);
         let all = with_blanks.as_deref().unwrap_or(all);
+        let of_idle = of_tickless(header, table.width, all);
+        let all = of_idle.as_deref().unwrap_or(all);
         let Some(all) = (match table.cut {
             Some(cut) => cut.row(all, self.here),
             None => Some(all),
