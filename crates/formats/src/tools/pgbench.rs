@@ -4,6 +4,7 @@
 //! one. Of several scripts each has its own block below the summary, whose values are kept by
 //! script.
 
+mod above;
 mod log;
 mod progress;
 
@@ -17,6 +18,7 @@ use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
 use crate::{Line, Parser};
+use above::Above;
 pub(crate) use log::LOG;
 use progress::{BROKEN_OFF, First, Report, is_broken_off, progress};
 
@@ -64,6 +66,14 @@ struct Summary {
     block: String,
     /// Statements so far, by instance: the same one may come again in a script.
     statements: HashMap<String, u32>,
+}
+
+impl Summary {
+    /// How long the run took.
+    fn length(&self) -> Option<f64> {
+        let exact = self.transactions.zip(self.rate.filter(|rate| *rate > 0.0));
+        exact.map(|(n, rate)| n / rate).or(self.seconds)
+    }
 }
 
 /// What stands in a summary up to the transactions that were processed: below them, it is of the next
@@ -122,6 +132,8 @@ struct Pgbench {
     /// Its beginning is in the text.
     is_whole: bool,
     first: Option<First>,
+    /// A summary whose reports may be those that come.
+    above: Option<Above>,
     /// The rows of statements that are being read.
     statements: Option<Counts>,
 }
@@ -162,16 +174,20 @@ impl Pgbench {
             began: 0.0,
             is_whole: false,
             first: None,
+            above: None,
             statements: None,
         }
     }
 
     /// A line of progress; one that is not understood is the end of an interval, too.
     fn report(&mut self, seconds: f64, report: Option<Report>, out: &mut Out) -> Option<()> {
+        let understood = report.as_ref().map(|_| ());
+        if self.waits(seconds, report.as_ref(), out) {
+            return understood;
+        }
         if self.reported > 0.0 && seconds <= self.reported && seconds < EPOCH {
             self.run_is_over(out);
         }
-        let understood = report.as_ref().map(|_| ());
         if self.is_whole || seconds >= EPOCH {
             self.put(seconds, report, out);
         } else if let Some(first) = self.first.take() {
@@ -366,6 +382,7 @@ impl Pgbench {
     }
 
     fn run_is_over(&mut self, out: &mut Out) {
+        self.above_is_over(out);
         self.put_first(out);
         // What follows in the same text is whole.
         self.is_whole = true;
@@ -373,11 +390,7 @@ impl Pgbench {
         let reports = std::mem::take(&mut self.reports);
         let reported = std::mem::take(&mut self.reported);
         self.statements = None;
-        let exact = match (summary.transactions, summary.rate) {
-            (Some(n), Some(rate)) if rate > 0.0 => Some(n / rate),
-            _ => None,
-        };
-        let seconds = exact.or(summary.seconds);
+        let seconds = summary.length();
         if reports == 0 {
             let (Some(ops), Some(seconds)) = (summary.transactions, seconds) else {
                 if summary.transactions.is_some() || !summary.others.is_empty() {
@@ -479,7 +492,7 @@ impl Parser for Pgbench {
     }
 
     fn run_ends(&mut self, out: &mut Out) -> bool {
-        let begun = self.reports > 0 || self.first.is_some();
+        let begun = self.reports > 0 || self.first.is_some() || self.above.is_some();
         let is_told = self.summary.transactions.is_some() || !begun;
         if is_told {
             self.run_is_over(out);
