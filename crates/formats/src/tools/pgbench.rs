@@ -58,8 +58,11 @@ struct Summary {
     failed: Option<f64>,
     /// Milliseconds.
     mean: Option<f64>,
-    /// Of the connections' own time or not: the last told is without it.
+    /// Without the time to connect, up to version 13 both.
     rate: Option<f64>,
+    including: Option<f64>,
+    /// The rate leaves out time in which connections were made, with -C of each transaction.
+    is_excluding: bool,
     /// Column, unit, instance, value.
     others: Vec<(String, &'static str, String, f64)>,
     /// The script whose block is being read.
@@ -69,10 +72,16 @@ struct Summary {
 }
 
 impl Summary {
-    /// How long the run took.
+    /// How long the run took, with the time to connect where that is told.
     fn length(&self) -> Option<f64> {
-        let exact = self.transactions.zip(self.rate.filter(|rate| *rate > 0.0));
-        exact.map(|(n, rate)| n / rate).or(self.seconds)
+        let plain = self.rate.filter(|_| !self.is_excluding);
+        let rate = self.including.or(plain).filter(|rate| *rate > 0.0);
+        let exact = self.transactions.zip(rate).map(|(n, rate)| n / rate);
+        if self.is_excluding || self.including.is_some() {
+            self.seconds.or(exact)
+        } else {
+            exact.or(self.seconds)
+        }
     }
 }
 
@@ -272,12 +281,16 @@ impl Pgbench {
             "number of transactions actually processed" => summary.transactions = Some(plain()?),
             "number of failed transactions" => summary.failed = Some(plain()?),
             "latency average" => summary.mean = Some(plain()?),
+            // Old ones tell both, first that with the time to connect.
+            "tps" if value.contains("(including connections") => {
+                let column = "tps.including_connections".to_owned();
+                let rate = plain()?;
+                summary.including = Some(rate);
+                summary.others.push((column, "1/s", String::new(), rate));
+            }
             "tps" => {
-                // Old ones tell both, first that with the time to connect.
-                if let Some(before) = summary.rate.replace(plain()?) {
-                    let column = "tps.including_connections".to_owned();
-                    summary.others.push((column, "1/s", String::new(), before));
-                }
+                summary.is_excluding = value.contains("(excluding connections");
+                summary.rate = Some(plain()?);
             }
             "latency stddev" | "initial connection time" | "average connection time" => {
                 let column = name.replace(' ', "_");
@@ -395,7 +408,8 @@ impl Pgbench {
             let (Some(ops), Some(seconds)) = (summary.transactions, seconds) else {
                 if summary.transactions.is_some() || !summary.others.is_empty() {
                     out.note(
-                        "nothing is taken of a run of which pgbench tells no rate and no duration",
+                        "nothing is taken of a run of which pgbench tells no duration, and no rate that \
+                         counts all of its time",
                     );
                 }
                 return;
