@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use run::rows::TableId;
 
-use super::log_jobs::{Jobs, Name, banner, stamp};
+use super::log_jobs::{Jobs, Name, banner, first_length, since_start, stamp};
 use super::log_rows::{Row, Rows, Taken};
 use crate::list::Format;
 use crate::out::Out;
@@ -144,8 +144,7 @@ struct Log {
     /// Logs of which rows came, by the names of their files; the present one.
     logs: Vec<(String, Jobs)>,
     at: usize,
-    /// First rows, whose interval is not known, with their log and job: their times are of the
-    /// clock.
+    /// First rows, whose interval is not known before others come, with their log and job.
     waiting: Vec<(Row, usize, String)>,
     /// What is added up until a second is over: second, direction; I/Os and bytes.
     sums: Vec<(&'static str, f64, f64)>,
@@ -226,11 +225,14 @@ impl Log {
         if place.is_first {
             out.broken();
         }
+        let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let Some(passed) = place.passed else {
-            self.waiting.push((row, self.at, job));
+            match jobs.usual() {
+                Some(usual) => self.put_first(row, (self.at, &job), usual, out),
+                None => self.waiting.push((row, self.at, job)),
+            }
             return;
         };
-        let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let Some(length) = jobs.length(row.op, passed, told) else {
             out.refuse(Refused(
                 "means stand closer together than fio takes them: two jobs are in it as it seems, \
@@ -242,9 +244,20 @@ impl Log {
         };
         // A log's rows are all means over the same, and those that wait were before this one.
         for (first, at, job) in std::mem::take(&mut self.waiting) {
-            self.put(first, (at, &job), length, out);
+            self.put_first(first, (at, &job), length, out);
         }
         self.put(row, (self.at, &job), length, out);
+    }
+
+    /// The first row of a job and direction, where others are so far apart.
+    fn put_first(&mut self, row: Row, of: (usize, &str), usual: u64, out: &mut Out) {
+        let told = out.options().every.map(|every| (every * 1000.0) as u64);
+        match first_length(row.time, usual, told) {
+            Some(length) => self.put(row, of, length, out),
+            // What stands for no amount needs no length.
+            None if matches!(self.kind, Kind::Latency(_)) => self.put(row, of, usual, out),
+            None => out.note(HEADLESS),
+        }
     }
 
     fn put(&self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
@@ -332,6 +345,10 @@ impl Log {
     }
 }
 
+const HEADLESS: &str = "the first row of a job or a direction is much later than rows are apart: those above it are \
+                        gone, or it was idle. How long its mean is over is not told (--every says it), and \
+                        it is left out";
+
 const MICROSECONDS: &str = "fio before 2.99 logged latencies in microseconds";
 
 /// Nanoseconds in a latency's unit.
@@ -399,14 +416,11 @@ impl Parser for Log {
                     .into(),
             ));
         }
-        if !self.waiting.is_empty() {
-            match out.options().every {
-                Some(every) => {
-                    for (row, log, job) in std::mem::take(&mut self.waiting) {
-                        self.put(row, (log, &job), (every * 1000.0) as u64, out);
-                    }
-                }
-                None => out.refuse(Refused(
+        for (row, log, job) in std::mem::take(&mut self.waiting) {
+            match (out.options().every, since_start(row.time)) {
+                (Some(every), _) => self.put(row, (log, &job), (every * 1000.0) as u64, out),
+                (None, Some(passed)) => self.put(row, (log, &job), passed, out),
+                (None, None) => out.refuse(Refused(
                     "one row does not tell how long its interval is\nhint: say it, as --every 1s"
                         .into(),
                 )),
