@@ -146,6 +146,8 @@ struct Log {
     at: usize,
     /// First rows, whose interval is not known before others come, with their log and job.
     waiting: Vec<(Row, usize, String)>,
+    /// Means of latencies of the present moment, with their log, job and length.
+    moment: Vec<(Row, usize, String, u64)>,
     /// What is added up until a second is over: second, direction; I/Os and bytes.
     sums: Vec<(&'static str, f64, f64)>,
     second: u64,
@@ -162,6 +164,7 @@ impl Log {
             logs: Vec::new(),
             at: 0,
             waiting: Vec::new(),
+            moment: Vec::new(),
             sums: Vec::new(),
             second: 0,
             event: TableId::of("workload_event"),
@@ -179,6 +182,7 @@ impl Log {
                  hint: import the logs as files of their own"
             )));
         }
+        self.moment_is_over(out);
         self.second_is_over(out);
         self.second = u64::MAX;
         if !self.logs.is_empty() {
@@ -223,8 +227,10 @@ impl Log {
         let place = jobs.row(row.op, row.time);
         let job = jobs.job().into_owned();
         if place.is_first {
+            self.moment_is_over(out);
             out.broken();
         }
+        let jobs = &mut self.logs[self.at].1;
         let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let Some(passed) = place.passed else {
             match jobs.usual() {
@@ -260,7 +266,32 @@ impl Log {
         }
     }
 
-    fn put(&self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
+    /// A mean of latencies waits for others of its time: which of them is of how many I/Os is not told.
+    fn put(&mut self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
+        if !matches!(self.kind, Kind::Latency(_)) {
+            return self.hand_out(row, (log, job), milliseconds, out);
+        }
+        let is_same = |(first, at, ..): &(Row, usize, _, _)| (first.time, *at) == (row.time, log);
+        if !self.moment.first().is_none_or(is_same) {
+            self.moment_is_over(out);
+        }
+        self.moment.push((row, log, job.to_owned(), milliseconds));
+    }
+
+    fn moment_is_over(&mut self, out: &mut Out) {
+        let all = std::mem::take(&mut self.moment);
+        for (row, log, job, milliseconds) in &all {
+            let is_same =
+                |other: &&(Row, usize, String, u64)| (other.0.op, &other.2) == (row.op, job);
+            if all.iter().filter(is_same).count() == 1 {
+                self.hand_out(*row, (*log, job), *milliseconds, out);
+            } else {
+                out.note(AT_ONE_TIME);
+            }
+        }
+    }
+
+    fn hand_out(&self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
         out.sample_at(stamp(row.time));
         out.spans(milliseconds.max(1) as f64 / 1000.0);
         let value = row.value as f64;
@@ -349,6 +380,9 @@ const HEADLESS: &str = "the first row of a job or a direction is much later than
                         gone, or it was idle. How long its mean is over is not told (--every says it), and \
                         it is left out";
 
+const AT_ONE_TIME: &str = "means of latencies of one time and direction stand there, of which nobody knows how many \
+                           I/Os each is of: they are left out";
+
 const MICROSECONDS: &str = "fio before 2.99 logged latencies in microseconds";
 
 /// Nanoseconds in a latency's unit.
@@ -426,6 +460,7 @@ impl Parser for Log {
                 )),
             }
         }
+        self.moment_is_over(out);
     }
 }
 
