@@ -83,6 +83,12 @@ impl Rate {
     /// dd differ, so both are within the bounds.
     fn of(fields: &[&[u8]]) -> Option<Rate> {
         let text = fields.concat();
+/// Whether the line tells what was copied, as it seems, though [`copied`] does not understand it.
+pub(super) fn tells_copied(line: &[&[u8]]) -> bool {
+    let has = |word: &[u8]| line.iter().any(|field| field.starts_with(word));
+    has(b"byte") && (has(b"transferred") || has(b"copied"))
+}
+
         let digit = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',');
         let end = text.iter().position(|b| !digit(b))?;
         let (digits, unit) = text.split_at(end);
