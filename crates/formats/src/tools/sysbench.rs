@@ -236,7 +236,7 @@ impl Sysbench {
             if totals.is_rates() && self.reports == 0 {
                 // 1.1 does not tell how long fileio ran.
                 out.sample();
-                totals.put(&self.work, out);
+                totals.put(&self.work, None, out);
                 totals.put_others(&self.work, out);
             } else if totals.is_rates() && self.reported > self.part_began {
                 // Up to the last report at least.
@@ -254,7 +254,7 @@ impl Sysbench {
         out.sample_beside(Stamp::Elapsed(self.began + self.part_began));
         out.spans(length);
         if self.reports == 0 {
-            totals.put(&self.work, out);
+            totals.put(&self.work, Some(length), out);
         } else {
             out.note(if has_rest { REST } else { BESIDE });
             totals.beside(out);
