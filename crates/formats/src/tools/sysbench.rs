@@ -397,8 +397,9 @@ impl Parser for Sysbench {
             }
             return self.report(trimmed, out).unwrap_or(Line::Unknown);
         }
-        // The rest of a report that was wrapped.
-        if trimmed.contains("err/s: ") || trimmed.contains("reconn/s: ") {
+        // It failed, or of a report that was wrapped that is the rest.
+        let has_failed = trimmed.starts_with("FATAL: ");
+        if has_failed || trimmed.contains("err/s: ") || trimmed.contains("reconn/s: ") {
             return Line::Unknown;
         }
         let begins = ["Number of threads", "Threads started!"];

@@ -5,6 +5,9 @@ use crate::number::{decimal, number, seconds};
 use crate::out::Out;
 use crate::workload::{Done, UNKNOWN, Work};
 
+/// Milliseconds, as 2^64 ns are.
+const NO_EVENT: f64 = 18_446_744_073_709.0;
+
 /// What the totals say.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
@@ -150,6 +153,10 @@ impl Totals {
                     return Some(());
                 }
                 let value = number(digits.as_bytes())?;
+                // What it begins with, and no event took less.
+                if name == "min" && value >= NO_EVENT {
+                    return Some(());
+                }
                 totals.others.push((column, unit, value));
             }
         }
