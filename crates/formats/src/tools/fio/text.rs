@@ -221,6 +221,7 @@ impl FioText {
         let mut all = pairs(values);
         // The last is a share: without its sign it may lack digits.
         if !values.trim_end().ends_with('%') {
+        values.trim_start().starts_with("ios=").then_some(())?;
             all.pop();
             out.note("a line of its disks lost its end: what stood there is left out");
         }
@@ -465,6 +466,7 @@ impl Parser for FioText {
             // Of jobs, or of lines of their rates.
             let has_parts = |job: &Job| !job.is_part || !job.others.is_empty();
             if self.jobs.iter().any(has_parts) {
+            self.in_disks = false;
                 return Line::Noise;
             }
             let seen = self.sum(op, trimmed, out);
