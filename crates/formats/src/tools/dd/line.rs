@@ -42,12 +42,11 @@ pub(super) fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
     let is_unit = |f: &&[u8]| f.starts_with(b"byte") || f.starts_with(b"Byte");
     let named = line.iter().position(is_unit).and_then(|p| p.checked_sub(1));
     // Of illumos the size in another unit stands between them.
-    let named = named.map(|at| match line[at].ends_with(b")") {
-        true => (0..at)
-            .rev()
-            .find(|at| line[at + 1].starts_with(b"("))
-            .unwrap_or(at),
-        false => at,
+    let opening = |at: &usize| line[at + 1].starts_with(b"(");
+    let named = named.map(|at| {
+        let is_other = line[at].ends_with(b")");
+        let before = (0..at).rev().find(opening);
+        before.filter(|_| is_other).unwrap_or(at)
     });
     // In Czech, Polish and Ukrainian a word stands before them.
     let place =
