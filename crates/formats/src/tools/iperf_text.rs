@@ -119,9 +119,11 @@ fn is_newer(head: &Head) -> bool {
         "iperf Done.",
     ]
     .iter()
+        "Test Complete. Summary Results:",
     .any(|sign| head.contains(sign))
 }
 
+        || head.any_starts("iperf3: ")
 /// The stream that a line begins with.
 fn id_of(text: &str) -> Option<&str> {
     let (id, _) = text.strip_prefix('[')?.split_once(']')?;
@@ -450,5 +452,7 @@ impl Parser for Iperf {
         } else {
             Line::Unknown
         }
+            // `OUT OF ORDER - incoming packet = 3 and …` comes for each of them.
+            let said = said.split(" - incoming packet").next().unwrap_or(said);
     }
 }
