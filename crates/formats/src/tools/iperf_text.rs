@@ -6,6 +6,7 @@
 mod beside;
 mod chatter;
 mod dates;
+mod intervals;
 mod reports;
 mod row;
 mod streams;
@@ -15,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 use beside::beside;
 use chatter::{Debug, without_time};
 use dates::Dates;
+use intervals::Intervals;
 use reports::{Disorder, Held, Told};
 use row::{Row, lost_of, row};
 use streams::{Connected, Headers, Side, Whose};
@@ -140,8 +142,8 @@ struct Iperf {
     /// Where the present test began, and where its rows reach to.
     base: f64,
     reached: f64,
-    /// End of the row before of each stream.
-    streams: HashMap<String, f64>,
+    /// Streams and their intervals.
+    streams: HashMap<String, Intervals>,
     /// Whether this side receives.
     receives: bool,
     omitted: f64,
@@ -287,7 +289,11 @@ impl Iperf {
             length = row.took;
             to += length;
         }
-        self.streams.insert(key, row.to);
+        let intervals = self.streams.entry(key).or_default();
+        if self.tool == IPERF3.tool && intervals.is_again(row) {
+            return Line::Noise;
+        }
+        intervals.take(row);
         self.reached = self.reached.max(began + row.to);
         out.note("iperf's text has three digits; its JSON has all");
         out.sample_at(self.dates.stamp(self.base + self.omitted + to));
