@@ -270,6 +270,15 @@ impl Iperf {
         }
         let is_summary = whole && !parts && receives && !self.is_report;
         if is_summary && self.tool == IPERF3.tool && header.contains("Retr") {
+        // A receiver's without its name tells what was sent.
+        let is_of_sent = self.tool == IPERF3.tool && !is_labelled && lost_of(&row.rest).is_some();
+        let is_of_others = parts || other_side || self.is_report || receives && is_of_sent;
+        if whole
+            && !is_of_others
+            && let Some(intervals) = self.streams.get(&key)
+        {
+            intervals.total(row.bytes, out);
+        }
             return reports::sender_says(row, out);
         }
         if parts || whole || other_side || self.is_report || is_server || row.to < row.from {
