@@ -132,6 +132,10 @@ fn id_of(text: &str) -> Option<&str> {
     Some(id.trim())
 }
 
+/// Said of counts.
+const IMPOSSIBLE: &str =
+    "counts of datagrams of which fewer than none were lost, or more than there were, are left out";
+
 /// What is printed beside the last interval, of less than the times have digits.
 const REST: f64 = 0.01;
 
@@ -342,6 +346,9 @@ impl Iperf {
         }
         done.ops = told.sent.unwrap_or(done.ops);
         done.errors = told.lost.unwrap_or(done.errors);
+        if found.is_impossible {
+            out.note(IMPOSSIBLE);
+        }
         self.work.amounts(out, of, done);
         let instance = instance(out, of);
         for (column, unit, value) in found.others {
