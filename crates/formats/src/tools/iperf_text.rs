@@ -119,13 +119,13 @@ fn is_newer(head: &Head) -> bool {
         "Bitrate",
         "iperf 3",
         "iperf Done.",
+        "Test Complete. Summary Results:",
     ]
     .iter()
-        "Test Complete. Summary Results:",
     .any(|sign| head.contains(sign))
+        || head.any_starts("iperf3: ")
 }
 
-        || head.any_starts("iperf3: ")
 /// The stream that a line begins with.
 fn id_of(text: &str) -> Option<&str> {
     let (id, _) = text.strip_prefix('[')?.split_once(']')?;
@@ -254,6 +254,7 @@ impl Iperf {
         // Without what stands above the rows: only who receives knows what an interval lost.
         let is_labelled = matches!(row.rest.last(), Some(&("sender" | "receiver")));
         let is_untold = self.side == Side::Unknown && !is_labelled && !whole && !self.is_report;
+        let is_untold = is_untold && told.sent.is_none();
         self.receives |= is_untold && lost_of(&row.rest).is_some();
         // `grep receiver` leaves nothing of who sends.
         let is_receiver = row.rest.last() == Some(&"receiver");
@@ -269,11 +270,6 @@ impl Iperf {
             return reports::server_says(row, &header, told.is_error, out);
         }
         self.disorder.is_whole = whole;
-        if whole && !parts && !receives && !self.is_report && self.tool == IPERF3.tool {
-            return reports::receiver_says(row, told.is_error, out);
-        }
-        let is_summary = whole && !parts && receives && !self.is_report;
-        if is_summary && self.tool == IPERF3.tool && header.contains("Retr") {
         // A receiver's without its name tells what was sent.
         let is_of_sent = self.tool == IPERF3.tool && !is_labelled && lost_of(&row.rest).is_some();
         let is_of_others = parts || other_side || self.is_report || receives && is_of_sent;
@@ -283,6 +279,11 @@ impl Iperf {
         {
             intervals.total(row.bytes, out);
         }
+        if whole && !parts && !receives && !self.is_report && self.tool == IPERF3.tool {
+            return reports::receiver_says(row, told.is_error, out);
+        }
+        let is_summary = whole && !parts && receives && !self.is_report;
+        if is_summary && self.tool == IPERF3.tool && header.contains("Retr") {
             return reports::sender_says(row, out);
         }
         if parts || whole || other_side || self.is_report || is_server || row.to < row.from {
@@ -335,7 +336,8 @@ impl Iperf {
             ..UNKNOWN
         };
         let mut found = beside(header, &row.rest, &mut done);
-        if self.side != Side::Unknown && !receives && lost_of(&row.rest).is_some() {
+        let is_told = self.side != Side::Unknown || told.sent.is_some();
+        if is_told && !receives && lost_of(&row.rest).is_some() {
             // What was lost was sent, too.
             done.ops += done.errors;
         }
@@ -344,11 +346,11 @@ impl Iperf {
             found.others.retain(|(column, ..)| column != "jitter");
             done.errors = f64::NAN;
         }
-        done.ops = told.sent.unwrap_or(done.ops);
-        done.errors = told.lost.unwrap_or(done.errors);
         if found.is_impossible {
             out.note(IMPOSSIBLE);
         }
+        done.ops = told.sent.unwrap_or(done.ops);
+        done.errors = told.lost.unwrap_or(done.errors);
         self.work.amounts(out, of, done);
         let instance = instance(out, of);
         for (column, unit, value) in found.others {
@@ -398,7 +400,7 @@ impl Parser for Iperf {
         if let Some(row) = row {
             self.total_comes(&row);
             if self.is_to_be_held(&row) {
-                self.hold(text, out);
+                self.hold(&row, text, out);
                 return Line::Data;
             }
             let told = Told {
@@ -450,7 +452,15 @@ impl Parser for Iperf {
         } else if let Some(said) = text.strip_prefix("iperf3: ") {
             // `iperf3: error - control socket has closed unexpectedly`: the test broke off.
             let said = said.strip_prefix("error - ").unwrap_or(said);
+            // `OUT OF ORDER - incoming packet = 3 and …` comes for each of them.
+            let said = said.split(" - incoming packet").next().unwrap_or(said);
             out.note(&format!("iperf3 says: {said}"));
+        } else if text.starts_with("Test Complete. Summary") && !self.is_report {
+            // Of the next test there is no more.
+            if self.headers.is_summary {
+                self.test_begins();
+            }
+            self.headers.is_summary = true;
         } else if text.starts_with("iperf Done") {
             self.ended = true;
         } else if text.starts_with("Reverse mode") {
@@ -474,7 +484,5 @@ impl Parser for Iperf {
         } else {
             Line::Unknown
         }
-            // `OUT OF ORDER - incoming packet = 3 and …` comes for each of them.
-            let said = said.split(" - incoming packet").next().unwrap_or(said);
     }
 }

@@ -131,14 +131,24 @@ impl Iperf {
             row.rest.last() == Some(&"sender") && self.headers.last.contains("Lost/Total");
         // Of iperf 2 the first interval looks the same.
         let is_alone = self.side == Side::UdpClient && row.rest.is_empty() && row.from == 0.0;
-        is_sender || is_alone && !self.reported.contains(row.id)
+        let is_sent = is_alone && !self.reported.contains(row.id);
+        is_sender || is_sent || self.may_be_sent(row)
     }
 
-    pub(super) fn hold(&mut self, text: &str, out: &Out) {
+    /// Whether it may tell what was sent, though nothing says whose it is: before 3.7 iperf3's summary
+    /// does. Below it the count of what was sent stands, or the receiver's.
+    fn may_be_sent(&self, row: &Row) -> bool {
+        let is_labelled = matches!(row.rest.last(), Some(&("sender" | "receiver")));
+        let is_whole = self.tool != IPERF2.tool && row.from == 0.0 && !is_labelled;
+        is_whole && self.side == Side::Unknown && lost_of(&row.rest).is_some()
+    }
+
+    pub(super) fn hold(&mut self, row: &Row, text: &str, out: &Out) {
+        let all = lost_of(&row.rest).map(|(_, all)| all);
         self.held = Some(Held {
             text: text.to_owned(),
             logged: out.logged,
-            sent: None,
+            sent: all.filter(|_| self.headers.is_summary && self.may_be_sent(row)),
         });
     }
 
