@@ -12,7 +12,7 @@ mod line;
 use std::collections::VecDeque;
 
 use self::languages::with_blanks;
-use self::line::{Command, clock, commands, copied, records};
+use self::line::{Command, clock, commands, copied, records, tells_copied};
 use crate::lines::{ENDED, ends_in_number};
 use crate::list::Format;
 use crate::out::Out;
@@ -72,10 +72,19 @@ struct Copy {
     output: Option<(f64, f64)>,
     /// Bytes and seconds, as dd says, since it began.
     copied: Option<(f64, f64)>,
+    /// What dd said of it is not understood: what comes is of another copy.
+    is_unread: bool,
     /// Seconds, as `time` says: real, user, system.
     timed: [Option<f64>; 3],
     /// Its report came right after an error: with `conv=noerror` the copy went on.
     may_go_on: bool,
+}
+
+impl Copy {
+    /// What was copied is still to come.
+    fn waits(&self) -> bool {
+        self.copied.is_none() && self.timed[0].is_none() && !self.is_unread
+    }
 }
 
 struct Dd {
@@ -366,9 +375,7 @@ impl Dd {
         }
         if let Some(now) = copied(&line) {
             match &mut self.copy {
-                Some(copy) if copy.copied.is_none() && copy.timed[0].is_none() => {
-                    copy.copied = Some(now);
-                }
+                Some(copy) if copy.waits() => copy.copied = Some(now),
                 _ => {
                     self.is_over(out);
                     if is_part {
@@ -413,6 +420,12 @@ impl Dd {
         {
             copy.timed = [Some(real), Some(user), Some(sys)];
             return Line::Data;
+        }
+        if tells_copied(&line)
+            && let Some(copy) = &mut self.copy
+        {
+            copy.is_unread |= copy.waits();
+            return Line::Unknown;
         }
         let commands = commands(piece);
         if !commands.is_empty() {

@@ -6,6 +6,7 @@
 mod beside;
 mod chatter;
 mod dates;
+mod intervals;
 mod reports;
 mod row;
 mod streams;
@@ -15,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 use beside::beside;
 use chatter::{Debug, without_time};
 use dates::Dates;
+use intervals::Intervals;
 use reports::{Disorder, Held, Told};
 use row::{Row, lost_of, row};
 use streams::{Connected, Headers, Side, Whose};
@@ -117,9 +119,11 @@ fn is_newer(head: &Head) -> bool {
         "Bitrate",
         "iperf 3",
         "iperf Done.",
+        "Test Complete. Summary Results:",
     ]
     .iter()
     .any(|sign| head.contains(sign))
+        || head.any_starts("iperf3: ")
 }
 
 /// The stream that a line begins with.
@@ -127,6 +131,10 @@ fn id_of(text: &str) -> Option<&str> {
     let (id, _) = text.strip_prefix('[')?.split_once(']')?;
     Some(id.trim())
 }
+
+/// Said of counts.
+const IMPOSSIBLE: &str =
+    "counts of datagrams of which fewer than none were lost, or more than there were, are left out";
 
 /// What is printed beside the last interval, of less than the times have digits.
 const REST: f64 = 0.01;
@@ -138,8 +146,8 @@ struct Iperf {
     /// Where the present test began, and where its rows reach to.
     base: f64,
     reached: f64,
-    /// End of the row before of each stream.
-    streams: HashMap<String, f64>,
+    /// Streams and their intervals.
+    streams: HashMap<String, Intervals>,
     /// Whether this side receives.
     receives: bool,
     omitted: f64,
@@ -246,6 +254,7 @@ impl Iperf {
         // Without what stands above the rows: only who receives knows what an interval lost.
         let is_labelled = matches!(row.rest.last(), Some(&("sender" | "receiver")));
         let is_untold = self.side == Side::Unknown && !is_labelled && !whole && !self.is_report;
+        let is_untold = is_untold && told.sent.is_none();
         self.receives |= is_untold && lost_of(&row.rest).is_some();
         // `grep receiver` leaves nothing of who sends.
         let is_receiver = row.rest.last() == Some(&"receiver");
@@ -261,6 +270,15 @@ impl Iperf {
             return reports::server_says(row, &header, told.is_error, out);
         }
         self.disorder.is_whole = whole;
+        // A receiver's without its name tells what was sent.
+        let is_of_sent = self.tool == IPERF3.tool && !is_labelled && lost_of(&row.rest).is_some();
+        let is_of_others = parts || other_side || self.is_report || receives && is_of_sent;
+        if whole
+            && !is_of_others
+            && let Some(intervals) = self.streams.get(&key)
+        {
+            intervals.total(row.bytes, out);
+        }
         if whole && !parts && !receives && !self.is_report && self.tool == IPERF3.tool {
             return reports::receiver_says(row, told.is_error, out);
         }
@@ -285,7 +303,11 @@ impl Iperf {
             length = row.took;
             to += length;
         }
-        self.streams.insert(key, row.to);
+        let intervals = self.streams.entry(key).or_default();
+        if self.tool == IPERF3.tool && intervals.is_again(row) {
+            return Line::Noise;
+        }
+        intervals.take(row);
         self.reached = self.reached.max(began + row.to);
         out.note("iperf's text has three digits; its JSON has all");
         out.sample_at(self.dates.stamp(self.base + self.omitted + to));
@@ -314,7 +336,8 @@ impl Iperf {
             ..UNKNOWN
         };
         let mut found = beside(header, &row.rest, &mut done);
-        if self.side != Side::Unknown && !receives && lost_of(&row.rest).is_some() {
+        let is_told = self.side != Side::Unknown || told.sent.is_some();
+        if is_told && !receives && lost_of(&row.rest).is_some() {
             // What was lost was sent, too.
             done.ops += done.errors;
         }
@@ -322,6 +345,9 @@ impl Iperf {
             // They stand there as if nothing was.
             found.others.retain(|(column, ..)| column != "jitter");
             done.errors = f64::NAN;
+        }
+        if found.is_impossible {
+            out.note(IMPOSSIBLE);
         }
         done.ops = told.sent.unwrap_or(done.ops);
         done.errors = told.lost.unwrap_or(done.errors);
@@ -374,7 +400,7 @@ impl Parser for Iperf {
         if let Some(row) = row {
             self.total_comes(&row);
             if self.is_to_be_held(&row) {
-                self.hold(text, out);
+                self.hold(&row, text, out);
                 return Line::Data;
             }
             let told = Told {
@@ -426,7 +452,15 @@ impl Parser for Iperf {
         } else if let Some(said) = text.strip_prefix("iperf3: ") {
             // `iperf3: error - control socket has closed unexpectedly`: the test broke off.
             let said = said.strip_prefix("error - ").unwrap_or(said);
+            // `OUT OF ORDER - incoming packet = 3 and …` comes for each of them.
+            let said = said.split(" - incoming packet").next().unwrap_or(said);
             out.note(&format!("iperf3 says: {said}"));
+        } else if text.starts_with("Test Complete. Summary") && !self.is_report {
+            // Of the next test there is no more.
+            if self.headers.is_summary {
+                self.test_begins();
+            }
+            self.headers.is_summary = true;
         } else if text.starts_with("iperf Done") {
             self.ended = true;
         } else if text.starts_with("Reverse mode") {

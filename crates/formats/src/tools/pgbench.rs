@@ -4,6 +4,7 @@
 //! one. Of several scripts each has its own block below the summary, whose values are kept by
 //! script.
 
+mod above;
 mod log;
 mod progress;
 
@@ -17,6 +18,7 @@ use crate::recognise::Head;
 use crate::time::Stamp;
 use crate::workload::{Done, UNKNOWN, Work};
 use crate::{Line, Parser};
+use above::Above;
 pub(crate) use log::LOG;
 use progress::{BROKEN_OFF, First, Report, is_broken_off, progress};
 
@@ -56,14 +58,31 @@ struct Summary {
     failed: Option<f64>,
     /// Milliseconds.
     mean: Option<f64>,
-    /// Of the connections' own time or not: the last told is without it.
+    /// Without the time to connect, up to version 13 both.
     rate: Option<f64>,
+    including: Option<f64>,
+    /// The rate leaves out time in which connections were made, with -C of each transaction.
+    is_excluding: bool,
     /// Column, unit, instance, value.
     others: Vec<(String, &'static str, String, f64)>,
     /// The script whose block is being read.
     block: String,
     /// Statements so far, by instance: the same one may come again in a script.
     statements: HashMap<String, u32>,
+}
+
+impl Summary {
+    /// How long the run took, with the time to connect where that is told.
+    fn length(&self) -> Option<f64> {
+        let plain = self.rate.filter(|_| !self.is_excluding);
+        let rate = self.including.or(plain).filter(|rate| *rate > 0.0);
+        let exact = self.transactions.zip(rate).map(|(n, rate)| n / rate);
+        if self.is_excluding || self.including.is_some() {
+            self.seconds.or(exact)
+        } else {
+            exact.or(self.seconds)
+        }
+    }
 }
 
 /// What stands in a summary up to the transactions that were processed: below them, it is of the next
@@ -122,6 +141,8 @@ struct Pgbench {
     /// Its beginning is in the text.
     is_whole: bool,
     first: Option<First>,
+    /// A summary whose reports may be those that come.
+    above: Option<Above>,
     /// The rows of statements that are being read.
     statements: Option<Counts>,
 }
@@ -162,16 +183,20 @@ impl Pgbench {
             began: 0.0,
             is_whole: false,
             first: None,
+            above: None,
             statements: None,
         }
     }
 
     /// A line of progress; one that is not understood is the end of an interval, too.
     fn report(&mut self, seconds: f64, report: Option<Report>, out: &mut Out) -> Option<()> {
+        let understood = report.as_ref().map(|_| ());
+        if self.waits(seconds, report.as_ref(), out) {
+            return understood;
+        }
         if self.reported > 0.0 && seconds <= self.reported && seconds < EPOCH {
             self.run_is_over(out);
         }
-        let understood = report.as_ref().map(|_| ());
         if self.is_whole || seconds >= EPOCH {
             self.put(seconds, report, out);
         } else if let Some(first) = self.first.take() {
@@ -256,12 +281,16 @@ impl Pgbench {
             "number of transactions actually processed" => summary.transactions = Some(plain()?),
             "number of failed transactions" => summary.failed = Some(plain()?),
             "latency average" => summary.mean = Some(plain()?),
+            // Old ones tell both, first that with the time to connect.
+            "tps" if value.contains("(including connections") => {
+                let column = "tps.including_connections".to_owned();
+                let rate = plain()?;
+                summary.including = Some(rate);
+                summary.others.push((column, "1/s", String::new(), rate));
+            }
             "tps" => {
-                // Old ones tell both, first that with the time to connect.
-                if let Some(before) = summary.rate.replace(plain()?) {
-                    let column = "tps.including_connections".to_owned();
-                    summary.others.push((column, "1/s", String::new(), before));
-                }
+                summary.is_excluding = value.contains("(excluding connections");
+                summary.rate = Some(plain()?);
             }
             "latency stddev" | "initial connection time" | "average connection time" => {
                 let column = name.replace(' ', "_");
@@ -366,6 +395,7 @@ impl Pgbench {
     }
 
     fn run_is_over(&mut self, out: &mut Out) {
+        self.above_is_over(out);
         self.put_first(out);
         // What follows in the same text is whole.
         self.is_whole = true;
@@ -373,16 +403,13 @@ impl Pgbench {
         let reports = std::mem::take(&mut self.reports);
         let reported = std::mem::take(&mut self.reported);
         self.statements = None;
-        let exact = match (summary.transactions, summary.rate) {
-            (Some(n), Some(rate)) if rate > 0.0 => Some(n / rate),
-            _ => None,
-        };
-        let seconds = exact.or(summary.seconds);
+        let seconds = summary.length();
         if reports == 0 {
             let (Some(ops), Some(seconds)) = (summary.transactions, seconds) else {
                 if summary.transactions.is_some() || !summary.others.is_empty() {
                     out.note(
-                        "nothing is taken of a run of which pgbench tells no rate and no duration",
+                        "nothing is taken of a run of which pgbench tells no duration, and no rate that \
+                         counts all of its time",
                     );
                 }
                 return;
@@ -479,7 +506,7 @@ impl Parser for Pgbench {
     }
 
     fn run_ends(&mut self, out: &mut Out) -> bool {
-        let begun = self.reports > 0 || self.first.is_some();
+        let begun = self.reports > 0 || self.first.is_some() || self.above.is_some();
         let is_told = self.summary.transactions.is_some() || !begun;
         if is_told {
             self.run_is_over(out);

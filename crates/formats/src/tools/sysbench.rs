@@ -102,6 +102,8 @@ struct Sysbench {
     /// Where this run began, and after how much of it the totals that come.
     began: f64,
     part_began: f64,
+    /// Totals are printed while it runs, too.
+    has_checkpoints: bool,
     /// The run's beginning is in the text.
     is_whole: bool,
     first: Option<First>,
@@ -131,6 +133,7 @@ impl Sysbench {
             counted: 0.0,
             began: 0.0,
             part_began: 0.0,
+            has_checkpoints: false,
             is_whole: false,
             first: None,
         }
@@ -139,10 +142,16 @@ impl Sysbench {
     /// `[ 10s ] …`. One that is not understood is the end of an interval, too.
     fn report(&mut self, text: &str, out: &mut Out) -> Option<Line> {
         let (time, rest) = report_of(text)?;
-        if self.totals.seconds.is_some() {
-            self.part_is_over(out);
+        let is_checkpoint = rest.trim() == "Checkpoint report:";
+        self.has_checkpoints |= is_checkpoint;
+        // Of what `tail` left the first checkpoint's line may be lost.
+        let may_go_on = |seconds: f64| !self.is_whole && time > seconds;
+        match self.totals.seconds {
+            Some(seconds) if self.has_checkpoints || may_go_on(seconds) => self.part_is_over(out),
+            Some(_) => self.run_is_over(out),
+            None => {}
         }
-        if rest.trim() == "Checkpoint report:" {
+        if is_checkpoint {
             return Some(Line::Noise);
         }
         let rest = plain(rest);
@@ -236,7 +245,7 @@ impl Sysbench {
             if totals.is_rates() && self.reports == 0 {
                 // 1.1 does not tell how long fileio ran.
                 out.sample();
-                totals.put(&self.work, out);
+                totals.put(&self.work, None, out);
                 totals.put_others(&self.work, out);
             } else if totals.is_rates() && self.reported > self.part_began {
                 // Up to the last report at least.
@@ -254,7 +263,7 @@ impl Sysbench {
         out.sample_beside(Stamp::Elapsed(self.began + self.part_began));
         out.spans(length);
         if self.reports == 0 {
-            totals.put(&self.work, out);
+            totals.put(&self.work, Some(length), out);
         } else {
             out.note(if has_rest { REST } else { BESIDE });
             totals.beside(out);
@@ -288,6 +297,7 @@ impl Sysbench {
         let told = std::mem::take(&mut self.part_began);
         self.began += if told > 0.0 { told } else { reported };
         (self.reports, self.counted) = (0, 0.0);
+        self.has_checkpoints = false;
         // What follows in the same text is whole.
         self.is_whole = true;
     }
@@ -397,8 +407,9 @@ impl Parser for Sysbench {
             }
             return self.report(trimmed, out).unwrap_or(Line::Unknown);
         }
-        // The rest of a report that was wrapped.
-        if trimmed.contains("err/s: ") || trimmed.contains("reconn/s: ") {
+        // It failed, or of a report that was wrapped that is the rest.
+        let has_failed = trimmed.starts_with("FATAL: ");
+        if has_failed || trimmed.contains("err/s: ") || trimmed.contains("reconn/s: ") {
             return Line::Unknown;
         }
         let begins = ["Number of threads", "Threads started!"];
@@ -412,7 +423,11 @@ impl Parser for Sysbench {
         };
         if value.trim().is_empty() {
             if self.totals.comes_again(name) {
-                self.part_is_over(out);
+                if self.has_checkpoints {
+                    self.part_is_over(out);
+                } else {
+                    self.run_is_over(out);
+                }
             }
             self.totals.section(name);
             return Line::Noise;

@@ -147,9 +147,15 @@ impl Uperf {
             (name, number(mega.as_bytes())? * 1_048_576.0, seconds, rate)
         };
         let seconds = number(seconds.trim().as_bytes())?;
-        let ops = (number(rate.as_bytes())? * seconds).round();
+        let rate = number(rate.as_bytes())?;
+        let ops = (rate * seconds).round();
         if name == "Total" {
             self.before.clear();
+        }
+        // In no time nothing was done: it took less than is printed, or another time.
+        let is_untold = self.section == Section::Transactions && name != "Total";
+        if is_untold && seconds <= 0.0 && rate > 0.0 {
+            return None;
         }
         // What -R told in parts, what sums the others up, and what did not run.
         if self.raw || self.section != Section::Transactions || name == "Total" || seconds <= 0.0 {

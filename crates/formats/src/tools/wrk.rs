@@ -16,7 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "wrk",
     systems: "Linux, BSD, macOS",
     help: "what wrk or wrk2 requested, how long that took, and wrk2's histogram of it",
-    recognised: "`Running 30s test @ URL` and `… requests in 30.00s, … read`",
+    recognised: "`Running 30s test @ URL`, `Making 1000 requests to URL`, or `… requests in 30.00s, … read`",
     yields: &["workload", "workload_latency"],
     example: "\
 Running 3s test @ http://127.0.0.1:8099/x.html
@@ -33,8 +33,26 @@ Transfer/sec:    243.81KB
 };
 
 fn recognise(head: &Head) -> u8 {
-    let running = head.any_starts("Running ") && head.contains(" test @ ");
-    if running { 92 } else { 0 }
+    let lines = || head.lines().map(String::from_utf8_lossy);
+    // Of what was pasted that line is lost at times.
+    let is_result = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        matches!(words[..], [_, "requests", "in", _, _, "read"])
+    };
+    match () {
+        () if lines().any(|line| url_of(line.trim()).is_some()) => 92,
+        () if lines().any(|line| is_result(&line)) => 85,
+        () => 0,
+    }
+}
+
+/// `Running 30s test @ URL`, of version 1 `Making 100000 requests to URL`: where a run begins.
+fn url_of(text: &str) -> Option<&str> {
+    if text.starts_with("Running ") {
+        return text.rsplit_once(" test @ ").map(|(_, url)| url);
+    }
+    let (count, url) = text.strip_prefix("Making ")?.split_once(" requests to ")?;
+    number(count.as_bytes()).map(|_| url)
 }
 
 #[derive(Debug, Default)]
@@ -113,6 +131,23 @@ impl Wrk {
         }
     }
 
+    fn run_begins(&mut self, url: &str, out: &mut Out) {
+        self.run_is_over(out);
+        self.run = Some(Run {
+            url: url.to_owned(),
+            ..Run::default()
+        });
+        (self.tables, self.in_spectrum) = (0, false);
+    }
+
+    /// A line that stands above results comes: of another run, if there are some.
+    fn above_results(&mut self, out: &mut Out) {
+        let is_empty = |run: &Run| run.done.is_none() && run.others.is_empty();
+        if !self.run.as_ref().is_some_and(is_empty) {
+            self.run_begins("", out);
+        }
+    }
+
     fn run_is_over(&mut self, out: &mut Out) {
         let Some(run) = self.run.take() else { return };
         let Some((ops, seconds, bytes)) = run.done else {
@@ -144,6 +179,11 @@ impl Wrk {
     }
 
     fn row(&mut self, words: &[&str], out: &mut Out) -> Option<Line> {
+        if let [_, "requests", "in", ..] = words
+            && self.run.as_ref().is_none_or(|run| run.done.is_some())
+        {
+            self.run_begins("", out);
+        }
         let tables = self.tables;
         let in_spectrum = self.in_spectrum;
         let run = self.run.as_mut()?;
@@ -209,14 +249,8 @@ impl Parser for Wrk {
             return Line::Unknown;
         };
         let text = text.trim();
-        if text.starts_with("Running ") && text.contains(" test @ ") {
-            self.run_is_over(out);
-            let url = text.rsplit(" @ ").next().unwrap_or_default();
-            self.run = Some(Run {
-                url: url.to_owned(),
-                ..Run::default()
-            });
-            (self.tables, self.in_spectrum) = (0, false);
+        if let Some(url) = url_of(text) {
+            self.run_begins(url, out);
             return Line::Noise;
         }
         if text.starts_with("Latency Distribution") {
@@ -231,6 +265,9 @@ impl Parser for Wrk {
         let banner = ["Thread ", "#[", "Value ", "Initialised", "-----"];
         let first = fields(line).next().unwrap_or_default();
         let threads = text.contains(" threads and ") && number(first).is_some();
+        if threads || text.starts_with("Thread Stats") {
+            self.above_results(out);
+        }
         if text.is_empty() || threads || banner.iter().any(|b| text.starts_with(b)) {
             self.in_spectrum &= !text.starts_with("#[");
             return Line::Noise;

@@ -14,6 +14,8 @@ pub(super) struct Records<'a> {
 /// The count of records in a line, which a logger's words may stand before.
 pub(super) fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
     let count = |field: &[u8]| {
+        // The terminal's echo of what ended it.
+        let field = field.strip_prefix(b"^C").unwrap_or(field);
         let plus = field.iter().position(|b| *b == b'+')?;
         Some((whole(&field[..plus])?, whole(&field[plus + 1..])?))
     };
@@ -34,10 +36,18 @@ pub(super) fn records<'a>(line: &[&'a [u8]]) -> Option<Records<'a>> {
 }
 
 /// Bytes and seconds of `209715200 bytes (210 MB, 200 MiB) copied, 0.767176 s, 273 MB/s` or
-/// `104857600 bytes transferred in 0.125 secs (838860800 bytes/sec)`.
+/// `104857600 bytes transferred in 0.125 secs (838860800 bytes/sec)`, of illumos
+/// `104857600 (100 MiB) bytes transferred in 0.125 secs (800 MiB/sec)`.
 pub(super) fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
     let is_unit = |f: &&[u8]| f.starts_with(b"byte") || f.starts_with(b"Byte");
     let named = line.iter().position(is_unit).and_then(|p| p.checked_sub(1));
+    // Of illumos the size in another unit stands between them.
+    let opening = |at: &usize| line[at + 1].starts_with(b"(");
+    let named = named.map(|at| {
+        let is_other = line[at].ends_with(b")");
+        let before = (0..at).rev().find(opening);
+        before.filter(|_| is_other).unwrap_or(at)
+    });
     // In Czech, Polish and Ukrainian a word stands before them.
     let place =
         named.unwrap_or_else(|| usize::from(line.first().is_some_and(|f| whole(f).is_none())));
@@ -70,6 +80,12 @@ pub(super) fn copied(line: &[&[u8]]) -> Option<(f64, f64)> {
         _ => rest.get(seconds.checked_sub(1)?)?,
     };
     agreed(bytes, time, Rate::of(&rest[seconds + 1..]))
+}
+
+/// Whether the line tells what was copied, as it seems, though [`copied`] does not understand it.
+pub(super) fn tells_copied(line: &[&[u8]]) -> bool {
+    let has = |word: &[u8]| line.iter().any(|field| field.starts_with(word));
+    has(b"byte") && (has(b"transferred") || has(b"copied"))
 }
 
 /// A printed rate, in bytes per second.
@@ -237,6 +253,10 @@ mod tests {
             ),
             (
                 "104857600 bytes transferred in 0.125 secs (838860800 bytes/sec)",
+                (104857600.0, 0.125),
+            ),
+            (
+                "104857600 (100 MiB) bytes transferred in 0.125 secs (800 MiB/sec)^C",
                 (104857600.0, 0.125),
             ),
             (

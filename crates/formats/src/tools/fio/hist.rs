@@ -5,7 +5,7 @@
 
 use run::grid;
 
-use super::log_jobs::{Jobs, banner, stamp};
+use super::log_jobs::{Jobs, banner, since_start, stamp};
 use crate::list::Format;
 use crate::number::whole;
 use crate::out::Out;
@@ -103,7 +103,7 @@ impl Parser for Hist {
              whole",
         );
         out.sample_at(stamp(time));
-        if let Some(passed) = place.passed {
+        if let Some(passed) = place.passed.or(since_start(time)) {
             out.spans(passed.max(1) as f64 / 1000.0);
         }
         let job = jobs.job();

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use run::rows::TableId;
 
-use super::log_jobs::{Jobs, Name, banner, stamp};
+use super::log_jobs::{Jobs, Name, banner, first_length, since_start, stamp};
 use super::log_rows::{Row, Rows, Taken};
 use crate::list::Format;
 use crate::out::Out;
@@ -144,9 +144,10 @@ struct Log {
     /// Logs of which rows came, by the names of their files; the present one.
     logs: Vec<(String, Jobs)>,
     at: usize,
-    /// First rows, whose interval is not known, with their log and job: their times are of the
-    /// clock.
+    /// First rows, whose interval is not known before others come, with their log and job.
     waiting: Vec<(Row, usize, String)>,
+    /// Means of latencies of the present moment, with their log, job and length.
+    moment: Vec<(Row, usize, String, u64)>,
     /// What is added up until a second is over: second, direction; I/Os and bytes.
     sums: Vec<(&'static str, f64, f64)>,
     second: u64,
@@ -163,6 +164,7 @@ impl Log {
             logs: Vec::new(),
             at: 0,
             waiting: Vec::new(),
+            moment: Vec::new(),
             sums: Vec::new(),
             second: 0,
             event: TableId::of("workload_event"),
@@ -180,6 +182,7 @@ impl Log {
                  hint: import the logs as files of their own"
             )));
         }
+        self.moment_is_over(out);
         self.second_is_over(out);
         self.second = u64::MAX;
         if !self.logs.is_empty() {
@@ -224,13 +227,18 @@ impl Log {
         let place = jobs.row(row.op, row.time);
         let job = jobs.job().into_owned();
         if place.is_first {
+            self.moment_is_over(out);
             out.broken();
         }
+        let jobs = &mut self.logs[self.at].1;
+        let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let Some(passed) = place.passed else {
-            self.waiting.push((row, self.at, job));
+            match jobs.usual() {
+                Some(usual) => self.put_first(row, (self.at, &job), usual, out),
+                None => self.waiting.push((row, self.at, job)),
+            }
             return;
         };
-        let told = out.options().every.map(|every| (every * 1000.0) as u64);
         let Some(length) = jobs.length(row.op, passed, told) else {
             out.refuse(Refused(
                 "means stand closer together than fio takes them: two jobs are in it as it seems, \
@@ -242,12 +250,48 @@ impl Log {
         };
         // A log's rows are all means over the same, and those that wait were before this one.
         for (first, at, job) in std::mem::take(&mut self.waiting) {
-            self.put(first, (at, &job), length, out);
+            self.put_first(first, (at, &job), length, out);
         }
         self.put(row, (self.at, &job), length, out);
     }
 
-    fn put(&self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
+    /// The first row of a job and direction, where others are so far apart.
+    fn put_first(&mut self, row: Row, of: (usize, &str), usual: u64, out: &mut Out) {
+        let told = out.options().every.map(|every| (every * 1000.0) as u64);
+        match first_length(row.time, usual, told) {
+            Some(length) => self.put(row, of, length, out),
+            // What stands for no amount needs no length.
+            None if matches!(self.kind, Kind::Latency(_)) => self.put(row, of, usual, out),
+            None => out.note(HEADLESS),
+        }
+    }
+
+    /// A mean of latencies waits for others of its time: which of them is of how many I/Os is not told.
+    fn put(&mut self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
+        if !matches!(self.kind, Kind::Latency(_)) {
+            return self.hand_out(row, (log, job), milliseconds, out);
+        }
+        let is_same = |(first, at, ..): &(Row, usize, _, _)| (first.time, *at) == (row.time, log);
+        if !self.moment.first().is_none_or(is_same) {
+            self.moment_is_over(out);
+        }
+        self.moment.push((row, log, job.to_owned(), milliseconds));
+    }
+
+    fn moment_is_over(&mut self, out: &mut Out) {
+        let all = std::mem::take(&mut self.moment);
+        for (row, log, job, milliseconds) in &all {
+            let is_same =
+                |other: &&(Row, usize, String, u64)| (other.0.op, &other.2) == (row.op, job);
+            if all.iter().filter(is_same).count() == 1 {
+                self.hand_out(*row, (*log, job), *milliseconds, out);
+            } else {
+                out.note(AT_ONE_TIME);
+            }
+        }
+    }
+
+    fn hand_out(&self, row: Row, (log, job): (usize, &str), milliseconds: u64, out: &mut Out) {
         out.sample_at(stamp(row.time));
         out.spans(milliseconds.max(1) as f64 / 1000.0);
         let value = row.value as f64;
@@ -332,6 +376,13 @@ impl Log {
     }
 }
 
+const HEADLESS: &str = "the first row of a job or a direction is much later than rows are apart: those above it are \
+                        gone, or it was idle. How long its mean is over is not told (--every says it), and \
+                        it is left out";
+
+const AT_ONE_TIME: &str = "means of latencies of one time and direction stand there, of which nobody knows how many \
+                           I/Os each is of: they are left out";
+
 const MICROSECONDS: &str = "fio before 2.99 logged latencies in microseconds";
 
 /// Nanoseconds in a latency's unit.
@@ -399,19 +450,17 @@ impl Parser for Log {
                     .into(),
             ));
         }
-        if !self.waiting.is_empty() {
-            match out.options().every {
-                Some(every) => {
-                    for (row, log, job) in std::mem::take(&mut self.waiting) {
-                        self.put(row, (log, &job), (every * 1000.0) as u64, out);
-                    }
-                }
-                None => out.refuse(Refused(
+        for (row, log, job) in std::mem::take(&mut self.waiting) {
+            match (out.options().every, since_start(row.time)) {
+                (Some(every), _) => self.put(row, (log, &job), (every * 1000.0) as u64, out),
+                (None, Some(passed)) => self.put(row, (log, &job), passed, out),
+                (None, None) => out.refuse(Refused(
                     "one row does not tell how long its interval is\nhint: say it, as --every 1s"
                         .into(),
                 )),
             }
         }
+        self.moment_is_over(out);
     }
 }
 

@@ -15,6 +15,22 @@ const EPOCH: u64 = 1_000_000_000_000;
 /// Two means in so few milliseconds are of two jobs, or the last of a job that just ended.
 const AT_ONCE: u64 = 10;
 
+/// A row's time, unless it is of the clock.
+pub(super) fn since_start(time: u64) -> Option<u64> {
+    (time < EPOCH).then_some(time)
+}
+
+/// How long the mean of a job's first row is over: since the start, unless that is much longer than rows are
+/// apart. Then those above it are gone, or it was idle, and nobody knows.
+pub(super) fn first_length(time: u64, usual: u64, told: Option<u64>) -> Option<u64> {
+    let usual = told.unwrap_or(usual);
+    match time {
+        EPOCH.. => Some(usual),
+        _ if time.saturating_mul(2) <= usual.saturating_mul(3) => Some(time),
+        _ => told,
+    }
+}
+
 /// What a log's name tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
@@ -83,6 +99,8 @@ struct Direction {
     job: u32,
     before: Option<u64>,
     rows: u64,
+    /// When its first row was, since the start.
+    first: Option<u64>,
     usual: Option<u64>,
     /// The length of the row before, where it was much less than usual.
     short: Option<u64>,
@@ -92,7 +110,7 @@ struct Direction {
 pub(super) struct Place {
     /// It is the first of another job.
     pub(super) is_first: bool,
-    /// Milliseconds since the row before of its direction; not known of the first by the clock.
+    /// Milliseconds since the row before of its direction.
     pub(super) passed: Option<u64>,
 }
 
@@ -128,22 +146,41 @@ impl Jobs {
                 ..Direction::default()
             };
         }
-        let since_start = (time < EPOCH).then_some(time);
         let before = direction.before.replace(time);
+        if before.is_none() {
+            direction.first = since_start(time);
+        }
         direction.rows += 1;
         Place {
             is_first,
-            passed: before.map_or(since_start, |before| Some(time.saturating_sub(before))),
+            passed: before.map(|before| time.saturating_sub(before)),
         }
+    }
+
+    /// How far rows of the present job are apart, as far as they tell.
+    pub(super) fn usual(&self) -> Option<u64> {
+        let mut all = self.directions.values().filter(|d| d.job == self.over);
+        all.find_map(|d| d.usual)
     }
 
     /// How long a mean is over that came so long after the one before: idle intervals have no row,
     /// so what is longer than usual began with them. `None` where it may be of two jobs.
     pub(super) fn length(&mut self, op: &str, passed: u64, told: Option<u64>) -> Option<u64> {
         let direction = self.directions.get_mut(op)?;
-        let usual = direction.usual.get_or_insert(passed.max(1));
-        if direction.rows == 2 && passed <= AT_ONCE && *usual > 10 * AT_ONCE {
+        let is_late = direction.first.is_some_and(|first| first > 10 * AT_ONCE);
+        if direction.rows == 2 && passed <= AT_ONCE && is_late {
             return None;
+        }
+        if passed == 0 {
+            return Some(0);
+        }
+        let usual = direction.usual.get_or_insert(passed);
+        // A first row that came late left less to the second.
+        let is_near = direction
+            .first
+            .is_some_and(|first| usual.saturating_mul(3) < first * 2);
+        if direction.rows == 3 && is_near && passed < usual.saturating_mul(2) {
+            *usual = passed.max(*usual);
         }
         // A row that came late leaves less to the next, and the last of a job may be short: only
         // two of them are an interval.
@@ -181,12 +218,12 @@ mod tests {
         assert_eq!(Name::of("a_bw.txt"), None);
     }
 
-    /// Means of a job's rows, as `(job, length)`.
+    /// Means of a job's rows, as `(job, length)`; that of a first row is not told.
     fn lengths(times: &[u64]) -> Vec<(String, Option<u64>)> {
         let mut jobs = Jobs::of("a_bw.log");
         let mut row = |time: &u64| {
-            let passed = jobs.row("read", *time).passed.unwrap();
-            let length = jobs.length("read", passed, None);
+            let passed = jobs.row("read", *time).passed;
+            let length = passed.and_then(|passed| jobs.length("read", passed, None));
             (jobs.job().into_owned(), length)
         };
         times.iter().map(&mut row).collect()
@@ -196,11 +233,22 @@ mod tests {
     #[test]
     fn a_row_that_came_late_leaves_less_to_the_next() {
         let late = lengths(&[500, 1000, 1700, 2003, 2500, 4500]);
-        let late: Vec<u64> = late.into_iter().map(|(_, l)| l.unwrap()).collect();
-        assert_eq!(late, [500, 500, 700, 303, 497, 500]);
-        let idle = lengths(&[10_000, 10_500, 11_000, 13_000]);
-        let idle: Vec<u64> = idle.into_iter().map(|(_, l)| l.unwrap()).collect();
-        assert_eq!(idle, [10_000, 500, 500, 500]);
+        let late: Vec<u64> = late.into_iter().filter_map(|(_, l)| l).collect();
+        assert_eq!(late, [500, 700, 303, 497, 500]);
+        let first = lengths(&[700, 1003, 1500, 2000]);
+        let first: Vec<u64> = first.into_iter().filter_map(|(_, l)| l).collect();
+        assert_eq!(first, [303, 497, 500]);
+        let idle = lengths(&[500, 1000, 1500, 9000]);
+        let idle: Vec<u64> = idle.into_iter().filter_map(|(_, l)| l).collect();
+        assert_eq!(idle, [500, 500, 500]);
+    }
+
+    #[test]
+    fn a_first_row_that_is_late_is_of_an_unknown_time() {
+        assert_eq!(first_length(505, 500, None), Some(505));
+        assert_eq!(first_length(89_103, 1000, None), None);
+        assert_eq!(first_length(89_103, 1000, Some(1000)), Some(1000));
+        assert_eq!(first_length(EPOCH, 1000, None), Some(1000));
     }
 
     #[test]
@@ -208,10 +256,10 @@ mod tests {
         let found = lengths(&[500, 1001, 1503, 499, 1000]);
         let job = |name: &str, length| (name.to_owned(), Some(length));
         let wanted = [
-            job("a", 500),
+            ("a".to_owned(), None),
             job("a", 501),
             job("a", 502),
-            job("a#2", 499),
+            ("a#2".to_owned(), None),
             job("a#2", 501),
         ];
         assert_eq!(found, wanted);

@@ -100,6 +100,7 @@ fn is_chatter(line: &[u8]) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
     // `rr: (g=0): rw=randread, bs=…` says what will be done.
     let laying = has(b": Laying out IO file") || has(b": (g=") && has(b"): rw=");
+    let has_none = has(b": No I/O performed by ");
     let starts = |start: &&str| line.starts_with(start.as_bytes());
-    line.is_empty() || laying || line == b"..." || STARTS.iter().any(starts)
+    line.is_empty() || laying || has_none || line == b"..." || STARTS.iter().any(starts)
 }

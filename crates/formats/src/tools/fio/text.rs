@@ -61,6 +61,9 @@ fn recognise(head: &Head) -> u8 {
 pub(super) const KB_UNTOLD: &str = "fio 2 prints KB for 1,024 bytes unless kb_base=1000 was said, which this \
                                     text does not tell: they are taken for 1,024";
 
+/// The name of what sums up the jobs of all clients.
+const ALL_CLIENTS: &str = "All clients";
+
 /// A job's values: of one direction, or of it as a whole.
 pub(super) const WHOLE: &str = "";
 
@@ -218,6 +221,7 @@ impl FioText {
     /// `vda: ios=9785/10025, merge=0/0, ticks=542/12215, in_queue=12774, util=29.27%`.
     fn disk(&mut self, text: &str, out: &mut Out) -> Option<()> {
         let (name, values) = text.split_once(": ")?;
+        values.trim_start().starts_with("ios=").then_some(())?;
         let mut all = pairs(values);
         // The last is a share: without its sign it may lack digits.
         if !values.trim_end().ends_with('%') {
@@ -311,10 +315,15 @@ impl FioText {
     /// Hands out the jobs of a run.
     fn run_is_over(&mut self, out: &mut Out) {
         let mut jobs = std::mem::take(&mut self.jobs);
-        let is_sum = |j: &Job| j.name == "All clients" && j.client.is_empty();
+        let is_sum = |j: &Job| j.name == ALL_CLIENTS && j.client.is_empty();
         if jobs.iter().any(is_sum) && !jobs.iter().all(is_sum) {
             out.note(super::ALL_CLIENTS);
             jobs.retain(|j| !is_sum(j));
+        }
+        // Sums are printed with the jobs of other groups.
+        let printed = jobs.iter().find_map(|job| job.printed);
+        for job in jobs.iter_mut().filter(|job| job.is_part) {
+            job.printed = printed;
         }
         let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
         let runtime = |job: &Job| job.directions.iter().map(|d| d.runtime).fold(0.0, f64::max);
@@ -441,7 +450,9 @@ impl Parser for FioText {
             }
         }
         if trimmed.contains(": (groupid=") {
-            if self.jobs.iter().any(|job| job.is_part) {
+            // That of all clients is the sum of the lines above it.
+            let is_sum = trimmed.starts_with(ALL_CLIENTS);
+            if !is_sum && self.jobs.iter().any(|job| job.is_part) {
                 self.run_is_over(out);
             }
             let seen = self.header(trimmed, out);
@@ -455,6 +466,7 @@ impl Parser for FioText {
             if !self.jobs.is_empty() {
                 self.run_is_over(out);
             }
+            self.in_disks = false;
             return Line::Noise;
         }
         if trimmed.starts_with("Disk stats") {
@@ -462,8 +474,11 @@ impl Parser for FioText {
             return Line::Noise;
         }
         if let Some((_, op)) = SUMS.iter().find(|(sum, _)| trimmed.starts_with(sum)) {
-            // Of jobs, or of lines of their rates.
-            let has_parts = |job: &Job| !job.is_part || !job.others.is_empty();
+            // Of jobs of the group, or of lines of their rates, of which nobody knows the group.
+            let has_parts = |job: &Job| {
+                let is_of_group = !job.is_part && job.group == self.group;
+                is_of_group || job.is_part && !job.others.is_empty()
+            };
             if self.jobs.iter().any(has_parts) {
                 return Line::Noise;
             }

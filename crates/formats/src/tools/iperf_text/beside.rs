@@ -13,7 +13,7 @@
 //!
 //! Those of iperf 2 tell by their form and unit what they are. Sizes have steps of 1,024.
 
-use super::row::lost_of;
+use super::row::{can_be, lost_of};
 use crate::number::{number, scaled};
 use crate::workload::Done;
 
@@ -27,6 +27,8 @@ pub(super) struct Beside {
     pub(super) others: Vec<(String, &'static str, f64)>,
     /// There is more than is known.
     pub(super) is_unread: bool,
+    /// What it says of losses cannot be.
+    pub(super) is_impossible: bool,
 }
 
 impl Beside {
@@ -117,6 +119,15 @@ impl Beside {
         Some(())
     }
 
+    /// How many datagrams were lost, of how many.
+    fn lost(&mut self, (lost, all): (f64, f64), done: &mut Done) {
+        if can_be((lost, all)) {
+            (done.ops, done.errors) = (all - lost, lost);
+        } else {
+            self.is_impossible = true;
+        }
+    }
+
     /// The word and what follows it; how many words that are.
     fn field(
         &mut self,
@@ -156,8 +167,7 @@ impl Beside {
                 self.tell("in_progress", "bytes", scaled(size.as_bytes(), 1024.0)?);
             }
             (share, None) if share.ends_with("%)") => {
-                let (lost, all) = numbers(word)?;
-                (done.ops, done.errors) = (all - lost, lost);
+                self.lost(numbers(word)?, done);
             }
             _ => {
                 self.single(header, place, word, times, done)?;
@@ -198,11 +208,11 @@ impl Beside {
                 return None;
             }
             let (first, second) = numbers(word)?;
-            (done.ops, done.errors) = if has("Lost/Total") && !has("Write/Err") {
-                (second - first, first)
+            if has("Lost/Total") && !has("Write/Err") {
+                self.lost((first, second), done);
             } else {
-                (first, second)
-            };
+                (done.ops, done.errors) = (first, second);
+            }
             // Newer ones also have those that waited too long: `893/0/0`.
             if let Some(waited) = word.split('/').nth(2) {
                 self.tell("timeouts", "", number(waited.as_bytes())?);

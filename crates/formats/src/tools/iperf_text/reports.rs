@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 
 use super::beside::beside;
-use super::row::{Row, lost_of, row};
+use super::row::{Row, can_be, lost_of, row};
 use super::{IPERF2, Iperf, Side, Whose, id_of, is_header};
 use crate::Line;
 use crate::number::number;
@@ -80,7 +80,7 @@ pub(super) fn receiver_says(row: &Row, is_error: bool, out: &mut Out) -> Line {
     // The names are those of iperf3's JSON.
     let stream = out.word(row.id.as_bytes());
     out.other("end.udp.jitter_ms", "ms", stream, jitter);
-    if !is_error {
+    if !is_error && can_be((lost, all)) {
         out.other("end.udp.lost_packets", "", stream, lost);
         out.other("end.udp.packets", "", stream, all);
     }
@@ -131,14 +131,24 @@ impl Iperf {
             row.rest.last() == Some(&"sender") && self.headers.last.contains("Lost/Total");
         // Of iperf 2 the first interval looks the same.
         let is_alone = self.side == Side::UdpClient && row.rest.is_empty() && row.from == 0.0;
-        is_sender || is_alone && !self.reported.contains(row.id)
+        let is_sent = is_alone && !self.reported.contains(row.id);
+        is_sender || is_sent || self.may_be_sent(row)
     }
 
-    pub(super) fn hold(&mut self, text: &str, out: &Out) {
+    /// Whether it may tell what was sent, though nothing says whose it is: before 3.7 iperf3's summary
+    /// does. Below it the count of what was sent stands, or the receiver's.
+    fn may_be_sent(&self, row: &Row) -> bool {
+        let is_labelled = matches!(row.rest.last(), Some(&("sender" | "receiver")));
+        let is_whole = self.tool != IPERF2.tool && row.from == 0.0 && !is_labelled;
+        is_whole && self.side == Side::Unknown && lost_of(&row.rest).is_some()
+    }
+
+    pub(super) fn hold(&mut self, row: &Row, text: &str, out: &Out) {
+        let all = lost_of(&row.rest).map(|(_, all)| all);
         self.held = Some(Held {
             text: text.to_owned(),
             logged: out.logged,
-            sent: None,
+            sent: all.filter(|_| self.headers.is_summary && self.may_be_sent(row)),
         });
     }
 
@@ -173,12 +183,16 @@ impl Iperf {
             is_receiver && (next.id, next.role) == (sent.id, sent.role)
         };
         // Of a receiver that saw none it is not known what it lost.
-        let lost = next.filter(same).and_then(|next| lost_of(&next.rest));
-        let lost = lost.filter(|(_, all)| *all > 0.0).map(|(lost, _)| lost);
+        let received = next.filter(same).and_then(|next| lost_of(&next.rest));
+        let received = received.filter(|count| count.1 > 0.0 && can_be(*count));
+        let lost = received.map(|(lost, _)| lost);
+        // Where its own count cannot be, what the receiver missed and had is what was sent.
+        let is_wrong = lost_of(&sent.rest).is_some_and(|count| !can_be(count));
+        let all = received.map(|(_, all)| all).filter(|_| is_wrong);
         let now = std::mem::replace(&mut out.logged, held.logged);
         let reported = std::mem::take(&mut self.reported);
         let told = Told {
-            sent: held.sent,
+            sent: held.sent.or(all),
             lost,
             is_error: false,
         };

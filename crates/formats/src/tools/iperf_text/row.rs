@@ -77,3 +77,9 @@ pub(super) fn lost_of(rest: &[&str]) -> Option<(f64, f64)> {
     let all = all.split_whitespace().next()?;
     Some((number(lost.as_bytes())?, number(all.as_bytes())?))
 }
+
+/// Whether so many can be lost, of so many. Where counts overflow, or datagrams come late, others are printed:
+/// `17179869184/0`, `-5817/98265`.
+pub(super) fn can_be((lost, all): (f64, f64)) -> bool {
+    (0.0..=all).contains(&lost)
+}

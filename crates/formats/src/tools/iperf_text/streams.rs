@@ -40,6 +40,8 @@ pub(super) struct Headers {
     pub(super) last: Arc<str>,
     /// No row was below the last one yet.
     is_new: bool,
+    /// Of iperf3 `Test Complete. Summary Results:` came.
+    pub(super) is_summary: bool,
     kinds: HashMap<Kind, Arc<str>>,
 }
 
@@ -50,6 +52,7 @@ impl Headers {
 
     pub(super) fn test_begins(&mut self) {
         self.kinds.clear();
+        self.is_summary = false;
     }
 
     fn of(&mut self, kind: Kind) -> Arc<str> {

@@ -5,6 +5,9 @@ use crate::number::{decimal, number, seconds};
 use crate::out::Out;
 use crate::workload::{Done, UNKNOWN, Work};
 
+/// Milliseconds, as 2^64 ns are.
+const NO_EVENT: f64 = 18_446_744_073_709.0;
+
 /// What the totals say.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
@@ -150,6 +153,10 @@ impl Totals {
                     return Some(());
                 }
                 let value = number(digits.as_bytes())?;
+                // What it begins with, and no event took less.
+                if name == "min" && value >= NO_EVENT {
+                    return Some(());
+                }
                 totals.others.push((column, unit, value));
             }
         }
@@ -212,8 +219,22 @@ impl Totals {
         }
     }
 
-    /// Puts them as what was done in the present sample.
-    pub(super) fn put(&self, work: &Work, out: &mut Out) {
+    /// The time of events: where these are all that was done, which may be told so nearly, it is the latency's.
+    /// Old files' syncs were no events, and took none of it.
+    fn put_time(&self, all: f64, near: f64, work: &Work, out: &mut Out) {
+        let is_other = |events: f64| (events - all).abs() >= near;
+        let is_of_all = !self.events.is_some_and(is_other);
+        let time = self.sum.unwrap_or(f64::NAN);
+        if is_of_all {
+            work.amounts(out, of("(all)"), Done { time, ..UNKNOWN });
+        } else {
+            let empty = out.word(b"");
+            out.other("event time", "s", empty, time);
+        }
+    }
+
+    /// Puts them as what was done in the present sample, which is so long if that is known.
+    pub(super) fn put(&self, work: &Work, length: Option<f64>, out: &mut Out) {
         let nan = f64::NAN;
         let time = self.sum.unwrap_or(nan);
         if let Some(performed) = self.performed {
@@ -227,14 +248,7 @@ impl Totals {
                 work.amounts(out, of(op), done);
             }
             // Of 0.4 and 0.5 reads and writes are events, and have their time; what else was done is none.
-            let all: f64 = performed.iter().sum();
-            let is_of_all = self.events.is_none_or(|events| (events - all).abs() < 0.5);
-            if is_of_all {
-                work.amounts(out, of("(all)"), Done { time, ..UNKNOWN });
-            } else {
-                let empty = out.word(b"");
-                out.other("event time", "s", empty, time);
-            }
+            self.put_time(performed.iter().sum(), 0.5, work, out);
             return;
         }
         if self.is_rates() {
@@ -247,7 +261,10 @@ impl Totals {
                 };
                 work.rates(out, of(op), done);
             }
-            work.amounts(out, of("(all)"), Done { time, ..UNKNOWN });
+            let rate: f64 = self.ops.iter().flatten().sum();
+            let all = rate * length.unwrap_or(nan);
+            // Rates have two decimals.
+            self.put_time(all, (0.01 * all).max(1.0), work, out);
             return;
         }
         let (op, ops) = match (self.transactions, self.memory) {
