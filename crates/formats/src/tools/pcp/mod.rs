@@ -318,6 +318,26 @@ impl Pcp {
         Some(Stamp::Elapsed(seconds))
     }
 
+    /// The time and the instance's name that stand before the numbers of a row. Both may have blanks
+    /// in them, and `-f` says how the time looks: it is the longest one that ends at a gap.
+    fn time_and_name<'a>(&mut self, text: &'a str, out: &mut Out) -> Option<(&'a str, &'a str)> {
+        // One blank may be all that is between (`-l`).
+        for gap in ["  ", " "] {
+            for (at, _) in text
+                .rmatch_indices(' ')
+                .filter(|(at, _)| text[*at..].starts_with(gap))
+            {
+                let (time, name) = text.split_at(at);
+                let is_end = !time.ends_with(' ') && time.contains(':');
+                if is_end && self.stamp(time, out).is_some() {
+                    return Some((time, name.trim()));
+                }
+            }
+        }
+        let (time, name) = text.split_once(' ')?;
+        Some((time, name.trim()))
+    }
+
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
         let text = String::from_utf8_lossy(line).into_owned();
         let mut across = String::new();
@@ -336,19 +356,19 @@ impl Pcp {
             }
             Kind::Blank => {
                 let all: Vec<&str> = text.split_ascii_whitespace().collect();
-                let Some(mut before) = all.len().checked_sub(self.columns.len()) else {
+                let Some(before) = all.len().checked_sub(self.columns.len()) else {
                     return Line::Unknown;
                 };
                 let values = all[before..].to_vec();
+                let mut time = all[..before].join(" ");
                 if let Some(end) = self.across {
-                    // The name may have blanks; the time before it has none.
-                    let Some(name) = text.get(..end).and_then(|t| t.split_once(' ')) else {
+                    let parted = text.get(..end).and_then(|t| self.time_and_name(t, out));
+                    let Some((at, name)) = parted else {
                         return Line::Unknown;
                     };
-                    name.1.trim().clone_into(&mut across);
-                    before = before.min(1);
+                    (time, across) = (at.to_owned(), name.to_owned());
                 }
-                (all[..before].join(" "), values)
+                (time, values)
             }
         };
         if values.len() != self.columns.len() {
