@@ -16,6 +16,7 @@
 mod header;
 mod place;
 mod pmval;
+mod zone;
 
 use std::collections::HashMap;
 
@@ -35,6 +36,7 @@ use header::{
     numbered, once, short_names, text_header, told_apart,
 };
 use place::Rows;
+use zone::{Zone, east_of};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pcp",
@@ -133,6 +135,7 @@ struct Pcp {
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
+    zone: Zone,
     /// The metric that `pmval` tells of, and whether the line before is blank.
     metric: Option<Column>,
     blank: bool,
@@ -291,23 +294,17 @@ impl Pcp {
     fn stamp(&mut self, text: &str, out: &mut Out) -> Option<Stamp> {
         let text = text.trim();
         if let Some((at, zone)) = text.rsplit_once(" UTC") {
-            let east: f64 = if zone.is_empty() {
-                0.0
-            } else {
-                number(zone.as_bytes())?
-            };
-            let at: DateTime = at.parse().ok()?;
-            return Some(Stamp::Zoned(at, (east.clamp(-24.0, 24.0) * 3600.0) as i32));
+            return Some(Stamp::Zoned(at.parse().ok()?, east_of(zone)?));
         }
         if let Some(stamp) = stamp_line::epoch(text.as_bytes()).or_else(|| when::iso(text)) {
-            return Some(stamp);
+            return Some(self.zone.of(stamp));
         }
         if let Some(time) = time_of_day(text.as_bytes(), None) {
-            return Some(Stamp::Clock(time));
+            return Some(self.zone.of(Stamp::Clock(time)));
         }
         let Some(at) = date_without_year(text) else {
             // As `-f` has it: `23.11.2026 10:00:01`.
-            return stamp_line::told(text.as_bytes(), out);
+            return stamp_line::told(text.as_bytes(), out).map(|stamp| self.zone.of(stamp));
         };
         let first = *self.first.get_or_insert(at);
         let mut seconds = at.duration_since(first).as_secs_f64();
@@ -499,6 +496,10 @@ impl Parser for Pcp {
             && let Some(date) = date_with_year(start)
         {
             out.date(date);
+            self.zone.starts(date);
+        }
+        if let Some(zone) = plain.strip_prefix(b"timezone:") {
+            self.zone.tells(zone);
         }
         if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
             return Line::Noise;
