@@ -16,6 +16,7 @@
 mod header;
 mod place;
 mod pmval;
+mod zone;
 
 use std::collections::HashMap;
 
@@ -35,6 +36,7 @@ use header::{
     numbered, once, short_names, text_header, told_apart,
 };
 use place::Rows;
+use zone::{Zone, east_of};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pcp",
@@ -133,6 +135,7 @@ struct Pcp {
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
+    zone: Zone,
     /// The metric that `pmval` tells of, and whether the line before is blank.
     metric: Option<Column>,
     blank: bool,
@@ -291,23 +294,17 @@ impl Pcp {
     fn stamp(&mut self, text: &str, out: &mut Out) -> Option<Stamp> {
         let text = text.trim();
         if let Some((at, zone)) = text.rsplit_once(" UTC") {
-            let east: f64 = if zone.is_empty() {
-                0.0
-            } else {
-                number(zone.as_bytes())?
-            };
-            let at: DateTime = at.parse().ok()?;
-            return Some(Stamp::Zoned(at, (east.clamp(-24.0, 24.0) * 3600.0) as i32));
+            return Some(Stamp::Zoned(at.parse().ok()?, east_of(zone)?));
         }
         if let Some(stamp) = stamp_line::epoch(text.as_bytes()).or_else(|| when::iso(text)) {
-            return Some(stamp);
+            return Some(self.zone.of(stamp));
         }
         if let Some(time) = time_of_day(text.as_bytes(), None) {
-            return Some(Stamp::Clock(time));
+            return Some(self.zone.of(Stamp::Clock(time)));
         }
         let Some(at) = date_without_year(text) else {
             // As `-f` has it: `23.11.2026 10:00:01`.
-            return stamp_line::told(text.as_bytes(), out);
+            return stamp_line::told(text.as_bytes(), out).map(|stamp| self.zone.of(stamp));
         };
         let first = *self.first.get_or_insert(at);
         let mut seconds = at.duration_since(first).as_secs_f64();
@@ -316,6 +313,26 @@ impl Pcp {
             seconds += 366.0 * 86_400.0;
         }
         Some(Stamp::Elapsed(seconds))
+    }
+
+    /// The time and the instance's name that stand before the numbers of a row. Both may have blanks
+    /// in them, and `-f` says how the time looks: it is the longest one that ends at a gap.
+    fn time_and_name<'a>(&mut self, text: &'a str, out: &mut Out) -> Option<(&'a str, &'a str)> {
+        // One blank may be all that is between (`-l`).
+        for gap in ["  ", " "] {
+            for (at, _) in text
+                .rmatch_indices(' ')
+                .filter(|(at, _)| text[*at..].starts_with(gap))
+            {
+                let (time, name) = text.split_at(at);
+                let is_end = !time.ends_with(' ') && time.contains(':');
+                if is_end && self.stamp(time, out).is_some() {
+                    return Some((time, name.trim()));
+                }
+            }
+        }
+        let (time, name) = text.split_once(' ')?;
+        Some((time, name.trim()))
     }
 
     fn row(&mut self, line: &[u8], out: &mut Out) -> Line {
@@ -336,19 +353,19 @@ impl Pcp {
             }
             Kind::Blank => {
                 let all: Vec<&str> = text.split_ascii_whitespace().collect();
-                let Some(mut before) = all.len().checked_sub(self.columns.len()) else {
+                let Some(before) = all.len().checked_sub(self.columns.len()) else {
                     return Line::Unknown;
                 };
                 let values = all[before..].to_vec();
+                let mut time = all[..before].join(" ");
                 if let Some(end) = self.across {
-                    // The name may have blanks; the time before it has none.
-                    let Some(name) = text.get(..end).and_then(|t| t.split_once(' ')) else {
+                    let parted = text.get(..end).and_then(|t| self.time_and_name(t, out));
+                    let Some((at, name)) = parted else {
                         return Line::Unknown;
                     };
-                    name.1.trim().clone_into(&mut across);
-                    before = before.min(1);
+                    (time, across) = (at.to_owned(), name.to_owned());
                 }
-                (all[..before].join(" "), values)
+                (time, values)
             }
         };
         if values.len() != self.columns.len() {
@@ -479,6 +496,10 @@ impl Parser for Pcp {
             && let Some(date) = date_with_year(start)
         {
             out.date(date);
+            self.zone.starts(date);
+        }
+        if let Some(zone) = plain.strip_prefix(b"timezone:") {
+            self.zone.tells(zone);
         }
         if plain.is_empty() || told.iter().any(|t| plain.starts_with(t.as_bytes())) {
             return Line::Noise;

@@ -8,7 +8,9 @@
 
 use std::collections::HashMap;
 
+use super::bpftrace_end::{AtEnd, Held};
 use super::bpftrace_json;
+use super::bpftrace_program::{clears, interval};
 use super::buckets::{Bucket, goes_back, is_bar, letter_number};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
@@ -123,7 +125,9 @@ pub(super) struct Bpftrace {
     pub(super) pace: Pace,
     cumulative: Cumulative,
     /// What each map had when it was printed last.
-    printed: HashMap<String, Vec<f64>>,
+    pub(super) printed: HashMap<String, Vec<f64>>,
+    /// What may have been printed at the end.
+    pub(super) at_end: AtEnd,
     /// The program, where its command line was kept.
     program: String,
     /// The histogram being read.
@@ -140,6 +144,7 @@ impl Bpftrace {
             pace: Pace::default(),
             cumulative: Cumulative::default(),
             printed: HashMap::new(),
+            at_end: AtEnd::default(),
             program: String::new(),
             open: None,
             stack: None,
@@ -196,6 +201,14 @@ impl Bpftrace {
     }
 
     pub(super) fn histogram(&mut self, name: &str, key: &str, rows: &[Bucket], out: &mut Out) {
+        if self.at_end.is_open() {
+            self.keep(name, key, Held::Histogram(rows.to_vec()), out);
+        } else {
+            self.put_histogram(name, key, rows, out);
+        }
+    }
+
+    pub(super) fn put_histogram(&mut self, name: &str, key: &str, rows: &[Bucket], out: &mut Out) {
         let id = format!("{name}\0{key}");
         let nth = self.pace.begin(&id, out);
         let now = rows.iter().flat_map(|row| [row.from, row.to, row.count]);
@@ -221,18 +234,6 @@ impl Bpftrace {
         self.histograms.put(&title, rows, out);
     }
 
-    /// Whether a map stands twice in a report and has the same both times: at its end bpftrace prints all that
-    /// was not cleared once more.
-    fn is_printed_again(&mut self, id: String, now: Vec<f64>, nth: u32, out: &mut Out) -> bool {
-        let is_again = nth > 1 && self.printed.get(&id) == Some(&now);
-        if is_again {
-            out.note("bpftrace prints its maps once more when it ends: what stands there again counts once");
-        } else {
-            self.printed.insert(id, now);
-        }
-        is_again
-    }
-
     /// What a known script's map is in.
     fn unit(&self, name: &str) -> f64 {
         match (self.histograms.goal, name) {
@@ -246,6 +247,22 @@ impl Bpftrace {
 
     /// A map that is a number, or several of them (`stats`).
     pub(super) fn number(&mut self, name: &str, key: &str, values: &[(&str, f64)], out: &mut Out) {
+        let owned = |(part, value): &(&str, f64)| ((*part).to_owned(), *value);
+        let values: Vec<(String, f64)> = values.iter().map(owned).collect();
+        if self.at_end.is_open() {
+            self.keep(name, key, Held::Numbers(values), out);
+        } else {
+            self.put_number(name, key, &values, out);
+        }
+    }
+
+    pub(super) fn put_number(
+        &mut self,
+        name: &str,
+        key: &str,
+        values: &[(String, f64)],
+        out: &mut Out,
+    ) {
         let id = format!("{name}\0{key}");
         let nth = self.pace.begin(&id, out);
         let now = values.iter().map(|(_, value)| *value).collect();
@@ -255,7 +272,7 @@ impl Bpftrace {
         let name = numbered(name, nth);
         let instance = out.word(key.as_bytes());
         for (part, value) in values {
-            let column = match *part {
+            let column = match part.as_str() {
                 "" => name.clone(),
                 part => format!("{name} {part}"),
             };
@@ -316,10 +333,11 @@ impl Bpftrace {
     /// A time, the script's name, what it says when it starts.
     fn other_line(&mut self, text: &str, out: &mut Out) -> Line {
         if let Some(at) = stamp(text) {
-            self.pace.mark(Some(at), out);
+            self.mark(at, out);
             return Line::Noise;
         }
         if let Some(words) = echoed(text) {
+            self.put_end(out);
             self.pace.starts();
             self.cumulative.end(out);
             text.clone_into(&mut self.program);
@@ -343,6 +361,9 @@ impl Bpftrace {
             "^C",
         ];
         let titles = text.ends_with(':') || text.ends_with("...");
+        if text.starts_with("Attach") {
+            self.put_end(out);
+        }
         if text.starts_with("Lost ") {
             out.note("bpftrace says that it lost events: counts are too low");
         }
@@ -392,34 +413,6 @@ fn numbered(name: &str, nth: u32) -> String {
     }
 }
 
-/// Whether that program clears the map of that name when it prints it; `None` where it does not
-/// tell that it prints it at all.
-fn clears(program: &str, map: &str) -> Option<bool> {
-    let calls = |function: &str| {
-        let call = format!("{function}({map}");
-        let mut ends = program.match_indices(&call).map(|(at, _)| at + call.len());
-        ends.any(|end| program[end..].trim_start().starts_with([')', ',', '[']))
-    };
-    if ["clear", "zero", "delete"].iter().any(|f| calls(f)) {
-        return Some(true);
-    }
-    calls("print").then_some(false)
-}
-
-/// Seconds of `interval:s:5`.
-fn interval(probe: &str) -> Option<f64> {
-    let mut parts = probe.strip_prefix("interval:")?.split(':');
-    let (unit, count) = (parts.next()?, parts.next()?);
-    let count: f64 = count.parse().ok().filter(|n| *n > 0.0)?;
-    Some(match unit {
-        "s" => count,
-        "ms" => count / 1e3,
-        "us" => count / 1e6,
-        "hz" => 1.0 / count,
-        _ => return None,
-    })
-}
-
 impl Parser for Bpftrace {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let whole = String::from_utf8_lossy(line);
@@ -428,6 +421,7 @@ impl Parser for Bpftrace {
             return seen;
         }
         if text.is_empty() {
+            self.at_end.blank();
             return Line::Noise;
         }
         if let Some((_, _, rows)) = &mut self.open {
@@ -447,6 +441,9 @@ impl Parser for Bpftrace {
             }
             self.finish(out);
         }
+        let within = self.pace.is_within(out);
+        let ordinary = self.at_end.follows(within, self.pace.is_marked());
+        self.put_all(ordinary, out);
         if text.starts_with('{') {
             return bpftrace_json::line(self, text, out);
         }
@@ -468,6 +465,7 @@ impl Parser for Bpftrace {
     fn end(&mut self, out: &mut Out) {
         self.give_up_key(out);
         self.finish(out);
+        self.put_end(out);
         self.cumulative.end(out);
     }
 }
@@ -496,17 +494,6 @@ mod tests {
         ] {
             assert_eq!(row(no), None, "{no}");
         }
-    }
-
-    #[test]
-    fn programs_that_clear_what_they_print() {
-        let program = "bpftrace -e 'k:f { @ = hist(1); @us = hist(2); @us2 = hist(3); } \
-                       interval:s:1 { print(@); print(@us, 5); print( @x); clear(@us2); }'";
-        assert_eq!(clears(program, "@"), Some(false));
-        assert_eq!(clears(program, "@us"), Some(false));
-        assert_eq!(clears(program, "@us2"), Some(true));
-        assert_eq!(clears(program, "@none"), None);
-        assert_eq!(clears("", "@us"), None);
     }
 
     #[test]

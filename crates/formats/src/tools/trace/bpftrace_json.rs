@@ -24,7 +24,7 @@ pub(super) fn line(of: &mut Bpftrace, text: &str, out: &mut Out) -> Line {
             let Some(at) = stamp(text) else {
                 return Line::Unknown;
             };
-            of.pace.mark(Some(at), out);
+            of.mark(at, out);
             Line::Noise
         }
         ("lost_events", _) => {

@@ -260,6 +260,17 @@ impl Pace {
         self.marked = true;
     }
 
+    /// What follows is of no interval: nobody knows how long it was counted.
+    pub(super) fn of_no_length(&mut self, out: &mut Out) {
+        if out.interval().is_some() {
+            out.broken();
+        }
+        out.sample_once(None);
+        out.since_boot();
+        self.due = false;
+        self.seen.clear();
+    }
+
     /// The script is started anew, or another one.
     pub(super) fn anew(&mut self, out: &Out) {
         self.due |= out.samples() > 0;
@@ -280,18 +291,15 @@ impl Pace {
         if self.due || again || !out.has_sample() {
             let stamp = self.stamp.take();
             let cut = std::mem::take(&mut self.cut) && stamp.is_none();
-            if cut && out.interval().is_some() {
-                out.broken();
-            }
-            out.sample_once(stamp);
             if cut {
-                // Of no length, as nobody knows it.
-                out.since_boot();
+                self.of_no_length(out);
                 out.note(
                     "what was printed when the script was ended was counted in less than an \
                      interval, and it is not told in how much less: it is kept by itself, in \
                      `since_boot`",
                 );
+            } else {
+                out.sample_once(stamp);
             }
             self.due = false;
             self.seen.clear();
@@ -306,6 +314,21 @@ impl Pace {
     pub(super) fn begin_once(&mut self, name: &str, out: &mut Out) {
         self.due |= self.seen.contains_key(name);
         self.begin(name, out);
+    }
+
+    /// Whether a report is being read, behind which the end may stand; where none has a time, two came.
+    pub(super) fn is_within(&self, out: &Out) -> bool {
+        !self.due && !self.seen.is_empty() && (self.marked || out.samples() > 1)
+    }
+
+    /// Whether the text says where intervals end.
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked
+    }
+
+    /// Whether the present sample has the histogram of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.seen.contains_key(name)
     }
 
     /// Whether nothing came yet.

@@ -3,7 +3,9 @@
 pub(crate) mod bcc;
 mod blanks;
 pub(crate) mod bpftrace;
+mod bpftrace_end;
 mod bpftrace_json;
+mod bpftrace_program;
 mod buckets;
 pub(crate) mod connections;
 pub(crate) mod counts;
