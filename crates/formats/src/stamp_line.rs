@@ -64,7 +64,7 @@ pub(crate) fn note_zone(zone: &[u8], at: DateTime, out: &mut Out) {
     }
 }
 
-/// The time on a line of OSWatcher, and what it says of the interval behind it: `zzz ***Mon Jan 20 11:01:56
+/// The time on a line of `OSWatcher`, and what it says of the interval behind it: `zzz ***Mon Jan 20 11:01:56
 /// PST 2014 Sample interval: 5 seconds. All measurements in KB (1024 bytes)`.
 fn of_oswatcher(line: &[u8]) -> Option<(&[u8], Option<f64>)> {
     line.trim_ascii_start().strip_prefix(b"zzz")?;

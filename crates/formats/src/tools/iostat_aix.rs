@@ -80,9 +80,8 @@ struct Iostat {
     has_processors: bool,
     /// A report of `-D` has several devices and no line between them: a line is its end.
     ruled: Ruled,
-    since_boot: bool,
-    /// No report is.
-    all_intervals: bool,
+    /// The next report is since boot; `None`: none is.
+    since_boot: Option<bool>,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
@@ -114,8 +113,7 @@ impl Iostat {
             seen: HashSet::new(),
             has_processors: false,
             ruled: Ruled::default(),
-            since_boot: true,
-            all_intervals: false,
+            since_boot: Some(true),
             stamp: None,
             entitled: None,
             device: Vec::new(),
@@ -134,7 +132,7 @@ impl Iostat {
             self.seen.clear();
             self.has_processors = false;
             sample(&mut self.stamp, out);
-            if std::mem::take(&mut self.since_boot) && !self.all_intervals {
+            if self.since_boot.as_mut().is_some_and(std::mem::take) {
                 out.since_boot();
             }
         }
@@ -357,7 +355,8 @@ impl Iostat {
         if !self.seen.is_empty() || self.part != Part::Nothing {
             out.broken();
         }
-        (self.part, self.fresh, self.since_boot) = (Part::Nothing, true, true);
+        (self.part, self.fresh) = (Part::Nothing, true);
+        self.since_boot = self.since_boot.map(|_| true);
         self.seen.clear();
         self.ruled = Ruled::default();
     }
@@ -396,7 +395,9 @@ impl Iostat {
 
 impl Parser for Iostat {
     fn look(&mut self, head: &Head) {
-        self.all_intervals = begins_with_interval(head);
+        if begins_with_interval(head) {
+            self.since_boot = None;
+        }
     }
 
     fn is_printed_at_once(&self) -> bool {

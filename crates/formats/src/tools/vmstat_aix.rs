@@ -128,9 +128,8 @@ struct Vmstat {
     system: System,
     names: Vec<String>,
     headers: Headers,
-    since_boot: bool,
-    /// No report is.
-    all_intervals: bool,
+    /// The next report is since boot; `None`: none is.
+    since_boot: Option<bool>,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
@@ -186,8 +185,7 @@ impl Vmstat {
             system: System::Aix,
             names: Vec::new(),
             headers: Headers::default(),
-            since_boot: true,
-            all_intervals: false,
+            since_boot: Some(true),
             stamp: None,
             entitled: None,
             counts: Counts::default(),
@@ -221,7 +219,7 @@ impl Vmstat {
 
     fn begin(&mut self, out: &mut Out) {
         sample(&mut self.stamp, out);
-        if std::mem::take(&mut self.since_boot) && !self.all_intervals {
+        if self.since_boot.as_mut().is_some_and(std::mem::take) {
             out.since_boot();
         }
     }
@@ -347,7 +345,9 @@ impl Vmstat {
             self.headers.begin_anew(out)
         };
         self.parts.whole();
-        self.since_boot |= anew || self.names != names;
+        if anew || self.names != names {
+            self.since_boot = self.since_boot.map(|_| true);
+        }
         (self.system, self.names) = (system, names);
     }
 
@@ -362,7 +362,7 @@ impl Vmstat {
             if self.headers.take() > 0 {
                 out.broken();
             }
-            self.since_boot = true;
+            self.since_boot = self.since_boot.map(|_| true);
             return Line::Noise;
         }
         // HP-UX's -S has no value.
@@ -373,7 +373,7 @@ impl Vmstat {
         match between(line, "vmstat", valued, out) {
             Some(Between::Command) => {
                 self.headers.take();
-                self.since_boot = true;
+                self.since_boot = self.since_boot.map(|_| true);
             }
             Some(Between::Stamp(stamp)) => self.stamp = Some(stamp),
             Some(Between::Change | Between::Chatter) => {}
@@ -398,7 +398,9 @@ impl Parser for Vmstat {
         if is_of_hpux(head) {
             self.system = System::Hpux;
         }
-        self.all_intervals = begins_with_interval(head);
+        if begins_with_interval(head) {
+            self.since_boot = None;
+        }
     }
 
     fn is_printed_at_once(&self) -> bool {
@@ -409,7 +411,7 @@ impl Parser for Vmstat {
         let width = self.parts.width().unwrap_or(self.names.len());
         for _ in 0..rows_in(line, width) {
             lost(&mut self.stamp, out);
-            if std::mem::take(&mut self.since_boot) && !self.all_intervals {
+            if self.since_boot.as_mut().is_some_and(std::mem::take) {
                 out.since_boot();
             }
             self.headers.row();
