@@ -105,6 +105,11 @@ fn is_archive(bytes: &[u8]) -> bool {
     matches!(bytes.get(..8), Some([0, 0, _, _, 0x50, 0x05, 0x26, 1..=9]))
 }
 
+/// Said of counters under the units of rates.
+const RAW: &str = "its first row has whole numbers for all that is per second, where a rate is not known yet: they \
+                   are counters, as pmdumptext -r prints them under the units of rates\n\
+                   hint: pmdumptext without -r";
+
 /// So many lines of a header may be missing, one below another.
 const MOST_LOST: usize = 100;
 
@@ -132,6 +137,8 @@ struct Pcp {
     across: Option<usize>,
     /// The time of such rows, and how often each name came there: cut names can be equal.
     came: (Option<Stamp>, HashMap<String, u32>),
+    /// A row of numbers came.
+    begun: bool,
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
@@ -315,6 +322,18 @@ impl Pcp {
         Some(Stamp::Elapsed(seconds))
     }
 
+    /// Whether these are the first numbers of `pmdumptext -r`, whose units are those of rates all the same: a
+    /// rate is not known in the first row, and counters are whole numbers.
+    fn is_raw(&self, numbers: &[f64]) -> bool {
+        let is_rate = |c: &Column| c.unit.as_ref().is_some_and(|u| u.ends_with(" / second"));
+        let columns = self.columns.iter().zip(numbers);
+        let mut rates = columns
+            .filter(|(c, _)| is_rate(c))
+            .map(|(_, n)| *n)
+            .peekable();
+        rates.peek().is_some() && rates.all(|n| n.fract() == 0.0)
+    }
+
     /// The time and the instance's name that stand before the numbers of a row. Both may have blanks
     /// in them, and `-f` says how the time looks: it is the longest one that ends at a gap.
     fn time_and_name<'a>(&mut self, text: &'a str, out: &mut Out) -> Option<(&'a str, &'a str)> {
@@ -387,6 +406,9 @@ impl Pcp {
             out.fault("the value", fault.map_or(b"", |f| f.as_bytes()));
             return Line::Unknown;
         };
+        if !std::mem::replace(&mut self.begun, true) && self.is_raw(&numbers) {
+            out.refuse(Refused(RAW.into()));
+        }
         match stamp {
             Some(stamp) if self.across.is_some() => out.sample_once_or_same(stamp),
             _ => out.sample_once(stamp),
