@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use run::Word;
+
 use super::column::{Meant, Role, Value};
 use super::field::{is_closed, is_missing, split_quoted, ungrouped, with_decimal_comma};
 use super::rounds::Rounds;
@@ -35,9 +37,11 @@ pub(super) struct Reader {
     reached: HashMap<Vec<u8>, Stamp>,
     rounds: Rounds,
     /// Samples so far.
-    begun: u64,
+    pub(super) begun: u64,
+    /// By group of columns and words: the sample and the instance that had them last.
+    pub(super) told: HashMap<(usize, Vec<Word>), (u64, Vec<u8>)>,
     /// Its rows are sorted by instance.
-    by_instance: bool,
+    pub(super) by_instance: bool,
     /// A cell that is no number was told.
     told_number: bool,
     /// The first cell that is no time.
@@ -88,6 +92,7 @@ impl Reader {
             reached: HashMap::new(),
             rounds: Rounds::default(),
             begun: 0,
+            told: HashMap::new(),
             by_instance: false,
             told_number: false,
             no_time: None,
