@@ -628,3 +628,40 @@ fn every_is_a_number_or_a_length_of_time() {
         );
     }
 }
+
+#[test]
+fn a_cell_can_tell_its_unit() {
+    let toml = r#"
+name = "t"
+separator = "comma"
+every = 1
+[column]
+who = { is = "instance" }
+cpu = {}
+held = { measure = "memory.bytes", unit = "B", kind = "free" }
+in = {}
+heat = { unit = "C" }
+"#;
+    let text = "who,cpu,held,in,heat\n\
+                a,0.25%,2KiB,1.5 kB,45 degrees C\n";
+    let toml = toml.replace("heat = { unit = \"C\" }", "heat = {}");
+    let (_, sink) = import(&toml, text, Options::default()).unwrap();
+    assert_eq!(rows(&sink, "memory"), ["1 free bytes=2048"]);
+    assert_eq!(
+        rows(&sink, "other"),
+        [
+            "1 t/cpu/%/a value=0.25",
+            "1 t/heat/C/a value=45",
+            "1 t/in/B/a value=1500"
+        ]
+    );
+    // Which can be two things, which is none, and a rate of what is none.
+    for held in ["2K", "2 furlongs", "2 B/s", "2 s"] {
+        let text = format!("who,cpu,held,in,heat\na,1%,{held},1 B,45 C\n");
+        let why = import(&toml, &text, Options::default()).unwrap_err();
+        assert!(
+            why.contains(&format!("held of `{held}` cannot be read")),
+            "{why}"
+        );
+    }
+}

@@ -54,16 +54,17 @@ impl Reader {
         let word = out.word(instance);
         for (at, value) in self.values().filter(|(_, v)| v.measure.is_none()) {
             let (name, number) = (&table.columns[at].name, numbers[at]);
+            let unit = row.unit(at, &value.unit);
             match value.meant {
-                Meant::Counter if is_first => out.other_total(name, &value.unit, word, number),
-                Meant::Counter => out.other_grown(name, &value.unit, word, number),
-                _ => out.other(name, &value.unit, word, number),
+                Meant::Counter if is_first => out.other_total(name, unit, word, number),
+                Meant::Counter => out.other_grown(name, unit, word, number),
+                _ => out.other(name, unit, word, number),
             }
         }
         let layout = self.layout.iter().flatten().zip(&row.fields);
         for (used, text) in layout {
             let Use::Other(name) = used else { continue };
-            match self.number(text) {
+            match table.number(text) {
                 Some(number) => out.other(name, "", word, number),
                 None if is_missing(text) => {}
                 None => out.note(&format!(
