@@ -83,7 +83,7 @@ fn kind(letters: &str) -> Option<(&'static str, bool, bool)> {
 }
 
 /// The name of a device that is told by its numbers, major and minor with that between; any other as it is.
-fn named(device: &str, between: char) -> String {
+pub(super) fn named(device: &str, between: char) -> String {
     let number = device.split_once(between).and_then(|(major, minor)| {
         let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
         (major < 1 << 12 && minor < 1 << 20).then_some(major << 20 | minor)
