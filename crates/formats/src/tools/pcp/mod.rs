@@ -33,7 +33,7 @@ use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use header::{
     Column, Short, blanks_between, csv_header, date_with_year, date_without_year, nameless,
-    numbered, once, short_names, text_header, told_apart,
+    numbered, once, separator, short_names, text_header, told_apart,
 };
 use place::Rows;
 use zone::{Zone, east_of};
@@ -76,7 +76,7 @@ fn recognise(head: &Head) -> u8 {
         return 85;
     }
     let of = |line: &[u8]| {
-        let line = blanks_between(line);
+        let line = blanks_between(line, separator(line).unwrap_or(b'|'));
         let line = &*line;
         if csv_header(line).is_some() || numbered(line).is_some() || text_header(line).is_some() {
             85
@@ -133,6 +133,8 @@ struct Pcp {
     since: u64,
     /// Where the shortened names end.
     ends: Vec<usize>,
+    /// What `-l` puts between them.
+    between: Option<u8>,
     /// Each instance has a row, and its name stands up to here (`-X`).
     across: Option<usize>,
     /// The time of such rows, and how often each name came there: cut names can be equal.
@@ -157,6 +159,7 @@ impl Pcp {
 
     fn header(&mut self, line: &[u8], out: &mut Out) -> bool {
         if let Some((before, between, columns)) = csv_header(line) {
+            self.between = None;
             self.kind = Kind::Separated(between, before);
             self.columns = once(columns);
         } else if let Some((between, columns)) = text_header(line) {
@@ -468,7 +471,8 @@ impl Parser for Pcp {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let line = blanks_between(line);
+        self.between = separator(line).or(self.between);
+        let line = blanks_between(line, self.between.unwrap_or(b'|'));
         let line = &*line;
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {
