@@ -27,9 +27,31 @@ struct Text {
     sample: Begins,
     #[serde(default)]
     first: First,
-    every: Option<Spanned<f64>>,
+    every: Option<Spanned<Every>>,
     #[serde(default)]
     column: BTreeMap<String, Spanned<Said>>,
+}
+
+/// Seconds, or a length of time as `--every` takes it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Every {
+    Seconds(f64),
+    Length(String),
+}
+
+impl Every {
+    fn seconds(&self) -> Result<f64, String> {
+        let seconds = match self {
+            Every::Seconds(seconds) => *seconds,
+            Every::Length(text) => run::unit::parse_duration(text)
+                .map_err(|why| format!("`every`: {why}; it is in seconds, or as \"500ms\""))?,
+        };
+        let is_length = seconds > 0.0 && seconds < 1e9;
+        is_length
+            .then_some(seconds)
+            .ok_or_else(|| "`every` is in seconds, above 0".into())
+    }
 }
 
 fn instance() -> Begins {
@@ -111,11 +133,11 @@ fn checked(text: Text) -> Result<Table, Fault> {
     if let Some(listed) = &text.columns {
         check_listed(listed, &text.column)?;
     }
-    if let Some(every) = &text.every
-        && !(*every.get_ref() > 0.0 && *every.get_ref() < 1e9)
-    {
-        return Err(Fault::new(every, "`every` is in seconds, above 0"));
-    }
+    let every = text.every.as_ref().map(|every| {
+        let seconds = every.get_ref().seconds();
+        seconds.map_err(|why| Fault::new(every, why))
+    });
+    let every = every.transpose()?;
     let mut columns = Vec::new();
     for (name, said) in &text.column {
         columns.push(column::described(name, said)?);
@@ -136,7 +158,7 @@ fn checked(text: Text) -> Result<Table, Fault> {
         listed: text.columns.map(Spanned::into_inner),
         begins: text.sample,
         since_boot: text.first == First::SinceBoot,
-        every: text.every.map(Spanned::into_inner),
+        every,
         columns,
         groups,
     })

@@ -11,6 +11,7 @@
 //! heat = { unit = "C" }
 //! ```
 
+mod cell;
 mod column;
 mod describe;
 mod field;

@@ -8,6 +8,7 @@ use super::field::is_missing;
 use super::group::{Group, Source};
 use super::table::{Reader, Row, Use, sum_of_mean};
 use crate::out::Out;
+use crate::time::Refused;
 use crate::{disk, net};
 
 impl Reader {
@@ -42,22 +43,28 @@ impl Reader {
                 numbers[at] = sum_of_mean(mean, numbers[of]);
             }
         }
-        for group in &table.groups {
-            put_group(&table, group, row, &numbers, is_first, out);
+        for (nth, group) in table.groups.iter().enumerate() {
+            if group.values.iter().all(|at| numbers[*at].is_nan()) {
+                continue;
+            }
+            let words = words_of(group, row, out);
+            self.tell_apart(nth, &words, instance, out);
+            put_group(&table, group, &words, &numbers, is_first, out);
         }
         let word = out.word(instance);
         for (at, value) in self.values().filter(|(_, v)| v.measure.is_none()) {
             let (name, number) = (&table.columns[at].name, numbers[at]);
+            let unit = row.unit(at, &value.unit);
             match value.meant {
-                Meant::Counter if is_first => out.other_total(name, &value.unit, word, number),
-                Meant::Counter => out.other_grown(name, &value.unit, word, number),
-                _ => out.other(name, &value.unit, word, number),
+                Meant::Counter if is_first => out.other_total(name, unit, word, number),
+                Meant::Counter => out.other_grown(name, unit, word, number),
+                _ => out.other(name, unit, word, number),
             }
         }
         let layout = self.layout.iter().flatten().zip(&row.fields);
         for (used, text) in layout {
             let Use::Other(name) = used else { continue };
-            match self.number(text) {
+            match table.number(text) {
                 Some(number) => out.other(name, "", word, number),
                 None if is_missing(text) => {}
                 None => out.note(&format!(
@@ -66,16 +73,34 @@ impl Reader {
             }
         }
     }
+
+    /// Two rows of one time that have the same words in a table would be added there, though the text tells
+    /// them apart.
+    fn tell_apart(&mut self, group: usize, words: &[Word], instance: &[u8], out: &mut Out) {
+        let now = (self.begun, instance.to_vec());
+        let Some((sample, other)) = self.told.insert((group, words.to_vec()), now) else {
+            return;
+        };
+        // Where all times of one instance come first, those of the next are the same ones.
+        if other == instance || sample != self.begun && !self.by_instance {
+            return;
+        }
+        let values = self.table.groups[group].values.iter();
+        let names: Vec<&str> = values.map(|at| &*self.table.columns[*at].name).collect();
+        let [one, two] = [&other[..], instance].map(String::from_utf8_lossy);
+        out.refuse(Refused(format!(
+            "line {}: no word of the measure tells {two:?} from {one:?}, which is of the same time: the numbers \
+             of both would be added in the column {}\n\
+             hint: name them by a dimension of the measure, as is = \"device\", or leave `measure` out to keep \
+             them apart",
+            out.line_number(),
+            names.join(", ")
+        )));
+    }
 }
 
-fn put_group(
-    table: &Table,
-    group: &Group,
-    row: &Row,
-    numbers: &[f64],
-    is_first: bool,
-    out: &mut Out,
-) {
+/// The words of the row that the group's columns make.
+fn words_of(group: &Group, row: &Row, out: &mut Out) -> Vec<Word> {
     let word = |source: &Source, out: &mut Out| -> Word {
         match source {
             Source::Fixed(text) => out.word(text.as_bytes()),
@@ -88,7 +113,17 @@ fn put_group(
             Source::NetLayer(at) => out.word(net::layer(row.text(*at)).as_bytes()),
         }
     };
-    let words: Vec<Word> = group.words.iter().map(|s| word(s, out)).collect();
+    group.words.iter().map(|s| word(s, out)).collect()
+}
+
+fn put_group(
+    table: &Table,
+    group: &Group,
+    words: &[Word],
+    numbers: &[f64],
+    is_first: bool,
+    out: &mut Out,
+) {
     let of = if group.of_all_processors {
         out.processors()
     } else {
@@ -107,14 +142,14 @@ fn put_group(
         totals.push(if is_total { value } else { f64::NAN });
     }
     if totals.iter().any(|v| !v.is_nan()) {
-        out.put_since_boot(&group.shape, &words, &totals);
+        out.put_since_boot(&group.shape, words, &totals);
     }
     if values.iter().all(|v| v.is_nan()) {
         return;
     }
     if group.amounts {
-        out.put_amounts(&group.shape, &words, &values);
+        out.put_amounts(&group.shape, words, &values);
     } else {
-        out.put(&group.shape, &words, &values);
+        out.put(&group.shape, words, &values);
     }
 }

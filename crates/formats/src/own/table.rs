@@ -4,15 +4,17 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use run::Word;
+
 use super::column::{Meant, Role, Value};
-use super::field::{is_closed, is_missing, split_quoted, ungrouped, with_decimal_comma};
+use super::field::{is_closed, is_missing, split_quoted};
 use super::rounds::Rounds;
 use super::when::{self, When, is_before};
 use super::{Begins, Separator, Table};
 use crate::counters::Counters;
 use crate::out::{Out, Start};
 use crate::time::{Refused, Stamp};
-use crate::{Line, Parser, number};
+use crate::{Line, Parser};
 
 /// What a column of the text is.
 pub(super) enum Use {
@@ -35,9 +37,11 @@ pub(super) struct Reader {
     reached: HashMap<Vec<u8>, Stamp>,
     rounds: Rounds,
     /// Samples so far.
-    begun: u64,
+    pub(super) begun: u64,
+    /// By group of columns and words: the sample and the instance that had them last.
+    pub(super) told: HashMap<(usize, Vec<Word>), (u64, Vec<u8>)>,
     /// Its rows are sorted by instance.
-    by_instance: bool,
+    pub(super) by_instance: bool,
     /// A cell that is no number was told.
     told_number: bool,
     /// The first cell that is no time.
@@ -65,6 +69,8 @@ pub(super) struct Row<'a> {
     at: Vec<Option<usize>>,
     /// By described column: its number in base units; NaN: none.
     pub(super) numbers: Vec<f64>,
+    /// Described columns whose cells tell the unit, which they themselves do not.
+    units: Vec<(usize, String)>,
     /// One of them is none: which field.
     lost: Option<usize>,
 }
@@ -73,6 +79,12 @@ impl Row<'_> {
     pub(super) fn text(&self, column: usize) -> &[u8] {
         let field = self.at.get(column).copied().flatten();
         field.map_or(&[][..], |f| self.fields[f].as_ref())
+    }
+
+    /// The unit of a described column without a measure.
+    pub(super) fn unit<'a>(&'a self, column: usize, said: &'a str) -> &'a str {
+        let told = self.units.iter().find(|(at, _)| *at == column);
+        told.map_or(said, |(_, unit)| unit)
     }
 }
 
@@ -88,6 +100,7 @@ impl Reader {
             reached: HashMap::new(),
             rounds: Rounds::default(),
             begun: 0,
+            told: HashMap::new(),
             by_instance: false,
             told_number: false,
             no_time: None,
@@ -172,24 +185,6 @@ impl Reader {
         }
     }
 
-    pub(super) fn number(&self, text: &[u8]) -> Option<f64> {
-        let text = &*ungrouped(text)?;
-        if self.table.decimal_comma {
-            return with_decimal_comma(text);
-        }
-        // A comma separates thousands here, and nothing else.
-        let commas = memchr::memchr(b',', text).is_some();
-        let grouped = || {
-            text.split(|b| *b == b',')
-                .skip(1)
-                .all(|p| p.iter().take_while(|b| b.is_ascii_digit()).count() == 3)
-        };
-        if commas && !grouped() {
-            return None;
-        }
-        number::number(text)
-    }
-
     fn row<'a>(&self, mut fields: Vec<Cow<'a, [u8]>>) -> Option<Row<'a>> {
         let layout = self.layout.as_ref()?;
         if is_closed(&fields, layout.len()) {
@@ -200,6 +195,7 @@ impl Reader {
         }
         let mut at = vec![None; self.table.columns.len()];
         let mut numbers = vec![f64::NAN; self.table.columns.len()];
+        let mut units = Vec::new();
         let mut lost = None;
         for (field, used) in layout.iter().enumerate() {
             let Use::Described(column) = used else {
@@ -209,8 +205,11 @@ impl Reader {
             if let Role::Value(value) = &self.table.columns[*column].role
                 && !is_missing(&fields[field])
             {
-                match self.number(&fields[field]) {
-                    Some(number) => numbers[*column] = number * value.scale.factor,
+                match self.table.cell(&fields[field], value) {
+                    Some((number, unit)) => {
+                        numbers[*column] = number;
+                        units.extend(unit.map(|unit| (*column, unit)));
+                    }
                     None => lost = lost.or(Some(field)),
                 }
             }
@@ -227,6 +226,7 @@ impl Reader {
             fields,
             at,
             numbers,
+            units,
             lost,
         })
     }
@@ -389,6 +389,9 @@ impl Reader {
             Use::Described(at) => Some(&self.table.columns[*at].name),
             Use::Other(name) => Some(name),
         });
+        if let Some(name) = name {
+            out.fault(&format!("{name} of"), cell.as_bytes());
+        }
         if let Some(name) = name.filter(|_| !std::mem::replace(&mut self.told_number, true)) {
             out.note(&format!(
                 "line {line} has {cell:?} in the column {name}, which is no number: such rows are \

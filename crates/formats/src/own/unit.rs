@@ -41,9 +41,24 @@ const UNITS: &[(&[&str], Unit, f64)] = &[
     (&["mJ"], Unit::Joules, 1e-3),
     (&["uJ", "µJ", "μJ"], Unit::Joules, 1e-6),
     (&["kWh"], Unit::Joules, 3.6e6),
-    (&["C", "°C"], Unit::Celsius, 1.0),
+    (&["C", "°C", "degrees C"], Unit::Celsius, 1.0),
     (&["ratio"], Unit::Ratio, 1.0),
 ];
+
+/// A unit that stands beside a number of nothing known: what the number is to be multiplied by, and the unit
+/// that it is in then. Per cent stay what they are.
+pub(super) fn base(text: &str) -> Option<(f64, String)> {
+    if text == "%" {
+        return Some((1.0, text.to_owned()));
+    }
+    let (name, per) = match text.strip_suffix("/s") {
+        Some(name) => (name, "/s"),
+        None => (text, ""),
+    };
+    let (_, unit, factor) = UNITS.iter().find(|(names, ..)| names.contains(&name))?;
+    let (names, ..) = UNITS.iter().find(|(_, u, one)| u == unit && *one == 1.0)?;
+    Some((*factor, format!("{}{per}", names[0])))
+}
 
 /// Names of the units that a number in `of` may have.
 pub(super) fn names(of: Unit) -> String {

@@ -53,6 +53,10 @@ fn recognise(head: &Head) -> u8 {
     }
 }
 
+/// Said of completions that have no number in the brackets.
+const NO_ERRORS: &str = "its lines of completions have a program where the error stands: which I/Os failed is not \
+                         told";
+
 struct Blkparse {
     pairing: Pairing,
     commands: u64,
@@ -195,8 +199,15 @@ fn parts(line: &[u8]) -> Option<Seen> {
         None => (rest, &b""[..]),
     };
     if action == b'C' || action == b'R' {
-        let error: i64 = std::str::from_utf8(within).ok()?.parse().ok()?;
-        record.failed = error != 0;
+        let within = std::str::from_utf8(within).ok()?;
+        match within.parse::<i64>() {
+            Ok(error) => record.failed = error != 0,
+            // `-f` with the program's name last, as of all other actions.
+            Err(_) if !within.is_empty() && !within.starts_with(['-', '+']) => {
+                record.comm = comm(within.as_bytes());
+            }
+            Err(_) => return None,
+        }
     } else {
         record.comm = comm(within);
     }
@@ -309,7 +320,11 @@ impl Parser for Blkparse {
             );
         }
         match read(line) {
-            Seen::Record(record) => {
+            Seen::Record(mut record) => {
+                if matches!(record.action, b'C' | b'R') && record.comm != [0; 16] {
+                    out.note(NO_ERRORS);
+                    record.comm = [0; 16];
+                }
                 self.pairing.push(record, out);
                 Line::Data
             }

@@ -195,13 +195,24 @@ pub(super) fn once(mut columns: Vec<Column>) -> Vec<Column> {
     columns
 }
 
-/// A line whose columns have `|` between them (`-l`) as one with blanks.
-pub(super) fn blanks_between(line: &[u8]) -> Cow<'_, [u8]> {
+/// What `-l` puts between shortened names, whose line begins with the place of the time.
+pub(super) fn separator(line: &[u8]) -> Option<u8> {
+    let begins = line.first() == Some(&b' ');
+    let first = line
+        .trim_ascii_start()
+        .first()
+        .copied()
+        .filter(|_| begins)?;
+    matches!(first, b'|' | b';' | b',').then_some(first)
+}
+
+/// A line whose columns have that between them (`-l`) as one with blanks.
+pub(super) fn blanks_between(line: &[u8], between: u8) -> Cow<'_, [u8]> {
     let starts = line
         .first()
         .is_some_and(|b| *b == b' ' || b.is_ascii_digit());
-    if starts && memchr::memchr(b'|', line).is_some() {
-        let blank = |b: &u8| if *b == b'|' { b' ' } else { *b };
+    if starts && memchr::memchr(between, line).is_some() {
+        let blank = |b: &u8| if *b == between { b' ' } else { *b };
         line.iter().map(blank).collect::<Vec<u8>>().into()
     } else {
         line.into()

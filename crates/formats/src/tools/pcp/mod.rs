@@ -33,7 +33,7 @@ use crate::time::{Refused, Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use header::{
     Column, Short, blanks_between, csv_header, date_with_year, date_without_year, nameless,
-    numbered, once, short_names, text_header, told_apart,
+    numbered, once, separator, short_names, text_header, told_apart,
 };
 use place::Rows;
 use zone::{Zone, east_of};
@@ -76,7 +76,7 @@ fn recognise(head: &Head) -> u8 {
         return 85;
     }
     let of = |line: &[u8]| {
-        let line = blanks_between(line);
+        let line = blanks_between(line, separator(line).unwrap_or(b'|'));
         let line = &*line;
         if csv_header(line).is_some() || numbered(line).is_some() || text_header(line).is_some() {
             85
@@ -105,6 +105,11 @@ fn is_archive(bytes: &[u8]) -> bool {
     matches!(bytes.get(..8), Some([0, 0, _, _, 0x50, 0x05, 0x26, 1..=9]))
 }
 
+/// Said of counters under the units of rates.
+const RAW: &str = "its first row has whole numbers for all that is per second, where a rate is not known yet: they \
+                   are counters, as pmdumptext -r prints them under the units of rates\n\
+                   hint: pmdumptext without -r";
+
 /// So many lines of a header may be missing, one below another.
 const MOST_LOST: usize = 100;
 
@@ -128,10 +133,14 @@ struct Pcp {
     since: u64,
     /// Where the shortened names end.
     ends: Vec<usize>,
+    /// What `-l` puts between them.
+    between: Option<u8>,
     /// Each instance has a row, and its name stands up to here (`-X`).
     across: Option<usize>,
     /// The time of such rows, and how often each name came there: cut names can be equal.
     came: (Option<Stamp>, HashMap<String, u32>),
+    /// A row of numbers came.
+    begun: bool,
     /// The first time without a year, and where that is not known.
     first: Option<DateTime>,
     lines: u64,
@@ -150,6 +159,7 @@ impl Pcp {
 
     fn header(&mut self, line: &[u8], out: &mut Out) -> bool {
         if let Some((before, between, columns)) = csv_header(line) {
+            self.between = None;
             self.kind = Kind::Separated(between, before);
             self.columns = once(columns);
         } else if let Some((between, columns)) = text_header(line) {
@@ -315,6 +325,18 @@ impl Pcp {
         Some(Stamp::Elapsed(seconds))
     }
 
+    /// Whether these are the first numbers of `pmdumptext -r`, whose units are those of rates all the same: a
+    /// rate is not known in the first row, and counters are whole numbers.
+    fn is_raw(&self, numbers: &[f64]) -> bool {
+        let is_rate = |c: &Column| c.unit.as_ref().is_some_and(|u| u.ends_with(" / second"));
+        let columns = self.columns.iter().zip(numbers);
+        let mut rates = columns
+            .filter(|(c, _)| is_rate(c))
+            .map(|(_, n)| *n)
+            .peekable();
+        rates.peek().is_some() && rates.all(|n| n.fract() == 0.0)
+    }
+
     /// The time and the instance's name that stand before the numbers of a row. Both may have blanks
     /// in them, and `-f` says how the time looks: it is the longest one that ends at a gap.
     fn time_and_name<'a>(&mut self, text: &'a str, out: &mut Out) -> Option<(&'a str, &'a str)> {
@@ -387,6 +409,9 @@ impl Pcp {
             out.fault("the value", fault.map_or(b"", |f| f.as_bytes()));
             return Line::Unknown;
         };
+        if !std::mem::replace(&mut self.begun, true) && self.is_raw(&numbers) {
+            out.refuse(Refused(RAW.into()));
+        }
         match stamp {
             Some(stamp) if self.across.is_some() => out.sample_once_or_same(stamp),
             _ => out.sample_once(stamp),
@@ -446,7 +471,8 @@ impl Parser for Pcp {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        let line = blanks_between(line);
+        self.between = separator(line).or(self.between);
+        let line = blanks_between(line, self.between.unwrap_or(b'|'));
         let line = &*line;
         self.lines += 1;
         if self.lines == 1 && memchr::memmem::find(line, b"P\x05&").is_some_and(|at| at < 8) {

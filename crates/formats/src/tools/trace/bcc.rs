@@ -13,6 +13,7 @@ use super::blanks::Spacing;
 use super::buckets::{Bucket, goes_back, is_bar};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
+use super::io_events::named;
 use super::{echoed, first_number, output_every, stamp};
 use crate::list::Format;
 use crate::out::Out;
@@ -76,6 +77,8 @@ struct Bcc {
     histograms: Histograms,
     pace: Pace,
     script: String,
+    /// The only disk that it is asked for (`-d`).
+    disk: String,
     queued: bool,
     /// Reports hold those before them.
     cumulative: Option<Cumulative>,
@@ -105,6 +108,7 @@ impl Bcc {
             histograms: Histograms::new(),
             pace: Pace::default(),
             script: String::new(),
+            disk: String::new(),
             queued: false,
             cumulative: None,
             section: Default::default(),
@@ -135,6 +139,10 @@ impl Bcc {
         self.queued = short('Q') || words.contains(&"--queued");
         let cumulative = short('c') || words.contains(&"--cumulative");
         self.cumulative = (words[0] == "argdist" && cumulative).then(Cumulative::default);
+        self.disk = match self.histograms.goal {
+            Some(Goal::DiskLatency) => disk_of(&words),
+            _ => String::new(),
+        };
         self.is_of(Default::default());
         if words[0] == "cpudist" && (short('O') || words.contains(&"--offcpu")) {
             self.histograms.goal = None;
@@ -171,6 +179,16 @@ impl Bcc {
         self.placed.clear();
     }
 
+    /// Names and values of what the histogram is of: the command's disk, too.
+    fn of(&self) -> (String, String) {
+        let (name, key) = &self.section;
+        match name.as_str() {
+            _ if self.disk.is_empty() || name.contains("disk") => self.section.clone(),
+            "" => ("disk".to_owned(), self.disk.clone()),
+            name => (format!("disk\t{name}"), format!("{}\t{key}", self.disk)),
+        }
+    }
+
     /// A histogram of that label begins, unless one came below the same key already: then its own key
     /// was lost.
     fn begin(&mut self, label: String) -> Line {
@@ -201,7 +219,7 @@ impl Bcc {
             self.histograms.goal = Some(Goal::DiskSize);
         }
         self.counted = rows.iter().map(|row| row.count).sum();
-        let (header, key) = &self.section;
+        let (header, key) = &self.of();
         let name = format!("{} {label}", self.script);
         let name = name.trim();
         let id = format!("{name}\0{header}\0{key}");
@@ -284,6 +302,13 @@ impl Bcc {
         self.put(&label, &rows, out);
         Some(Line::Data)
     }
+}
+
+/// The disk that the command of `biolatency` or `iolatency` names; empty if none. The latter is told numbers.
+fn disk_of(words: &[&str]) -> String {
+    let at = words.iter().position(|w| matches!(*w, "-d" | "--disk"));
+    let disk = at.and_then(|at| words.get(at + 1)).copied();
+    named(disk.unwrap_or_default(), ',')
 }
 
 /// Seconds between outputs, as the tool's arguments say.
@@ -371,7 +396,14 @@ fn unquoted(text: &str) -> &str {
 
 /// What the tools say of themselves before their first report, and behind their last.
 fn is_chatter(text: &str) -> bool {
-    let starts = ["Tracing", "Sampling", "Collecting", "Detaching", "Hit Ctrl"];
+    let starts = [
+        "Tracing",
+        "Sampling",
+        "Collecting",
+        "Detaching",
+        "Ending tracing",
+        "Hit Ctrl",
+    ];
     starts.iter().any(|start| text.starts_with(start))
 }
 

@@ -161,7 +161,11 @@ fn moment(row: &Row, out: &mut Out) -> Option<Stamp> {
     if let Some(time) = row.text("TIME") {
         return time_of_day(time.as_bytes(), None).map(Stamp::Clock);
     }
-    if row.text("TIME(s)").is_some() {
+    if let Some(time) = row.text("TIME(s)") {
+        // That of libbpf-tools has times of day below it (`-T`).
+        if time.contains(':') {
+            return time_of_day(time.as_bytes(), None).map(Stamp::Clock);
+        }
         return row.number("TIME(s)").map(Stamp::Elapsed);
     }
     let why = "the tool printed no times\nhint: its option -t or -T prints them";

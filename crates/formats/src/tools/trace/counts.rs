@@ -175,7 +175,9 @@ impl Counts {
 
     /// A row of syscount: the call's name, or `-P` a process, its count, and how long it took with -L.
     fn call(&mut self, table: &Table, text: &str, out: &mut Out) -> Option<()> {
-        let row = table.row(text)?;
+        // A call that it has no name of.
+        let text = text.replacen("[unknown: ", "[unknown:", 1);
+        let row = table.row(&text)?;
         let count = row.number("COUNT").filter(|n| n.fract() == 0.0)?;
         let time = [("TIME(us)", "us"), ("TIME(ms)", "ms")]
             .into_iter()
@@ -185,7 +187,7 @@ impl Counts {
             None => None,
         };
         let of = match row.text("SYSCALL") {
-            Some(call) => call.to_owned(),
+            Some(call) => call.replacen("[unknown:", "[unknown: ", 1),
             None => format!("{}[{}]", row.text("COMM")?, row.number("PID")?),
         };
         if let Some(at) = self.stamp.take() {

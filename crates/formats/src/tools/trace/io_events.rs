@@ -82,6 +82,15 @@ fn kind(letters: &str) -> Option<(&'static str, bool, bool)> {
     Some((op, sync, after.contains('M')))
 }
 
+/// The name of a device that is told by its numbers, major and minor with that between; any other as it is.
+pub(super) fn named(device: &str, between: char) -> String {
+    let number = device.split_once(between).and_then(|(major, minor)| {
+        let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+        (major < 1 << 12 && minor < 1 << 20).then_some(major << 20 | minor)
+    });
+    number.map_or_else(|| device.to_owned(), crate::tools::blktrace::device_name)
+}
+
 struct Snoop {
     table: Option<Table>,
     events: TableId,
@@ -133,7 +142,8 @@ impl Snoop {
         out.note("biosnoop.bt cuts times and latencies to whole milliseconds: 0 is below one");
         Some(Io {
             stamp: Stamp::Elapsed(row.number("TIME(ms)")? / 1e3),
-            device: row.text("DISK")?.to_owned(),
+            // Where it cannot tell the name it prints the numbers, `259:1`.
+            device: named(row.text("DISK")?, ':'),
             queue: f64::NAN,
             service: row.number("LAT(ms)")? / 1e3,
             bytes: f64::NAN,
@@ -186,14 +196,9 @@ impl Snoop {
             out.refuse(Refused(why.into()));
             return None;
         }
-        let device = row.text("DEV")?;
-        let number = device.split_once(',').and_then(|(major, minor)| {
-            let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
-            (major < 1 << 12 && minor < 1 << 20).then_some(major << 20 | minor)
-        });
         Some(Io {
             stamp: Stamp::Elapsed(at),
-            device: number.map_or_else(|| device.to_owned(), crate::tools::blktrace::device_name),
+            device: named(row.text("DEV")?, ','),
             queue: f64::NAN,
             service,
             bytes: row.number("BYTES")?,
