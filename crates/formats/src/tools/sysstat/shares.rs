@@ -45,13 +45,13 @@ pub(super) fn of_tickless<'a>(
     width: usize,
     all: &[&'a [u8]],
 ) -> Option<Vec<&'a [u8]>> {
-    let [name, zeros @ .., b"100.00"] = all else {
+    let [name, zeros @ .., b"100.00" | b"100,00"] = all else {
         return None;
     };
     let is_idle = header.kind == Kind::Processors
         && header.names.last().is_some_and(|n| n == "%idle")
         && all.len() + 1 == width
-        && zeros.iter().all(|zero| *zero == b"0.00");
+        && zeros.iter().all(|zero| matches!(*zero, b"0.00" | b"0,00"));
     let mut whole = vec![*name, b"0.00"];
     whole.extend(&all[1..]);
     is_idle.then_some(whole)
