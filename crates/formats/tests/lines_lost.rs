@@ -184,8 +184,6 @@ const UNTOLD: &[(&str, &[&str])] = &[
             "prometheus node.txt",
             "sadf-json local.txt",
             "sar aix-changed.txt",
-            "sar aix-shared-all.txt",
-            "sar aix-shared.txt",
         ],
     ),
     (
@@ -213,7 +211,6 @@ const UNTOLD: &[(&str, &[&str])] = &[
             "fio-text fio3-clients.txt",
             "iperf3-text udp-lost-3.1.txt",
             "pgbench scripts.txt",
-            "wrk minutes.txt",
         ],
     ),
     (
