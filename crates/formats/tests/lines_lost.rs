@@ -224,7 +224,6 @@ const UNTOLD: &[(&str, &[&str])] = &[
             "fio-text fio3-clients.txt",
             "iperf3-text udp-lost-3.1.txt",
             "pgbench scripts.txt",
-            "wrk minutes.txt",
         ],
     ),
     (

@@ -6,11 +6,13 @@
 //! A row is of one copy. Where `dd` itself does not tell bytes, they are its whole records
 //! times the `bs` of the command line in the text, if there is one.
 
+mod copy;
 mod languages;
 mod line;
 
 use std::collections::VecDeque;
 
+use self::copy::{Copy, is_later};
 use self::languages::with_blanks;
 use self::line::{Command, clock, commands, copied, records, tells_copied};
 use crate::lines::{ENDED, ends_in_number};
@@ -59,31 +61,6 @@ fn recognise(head: &Head) -> u8 {
         (_, true) => 75,
         _ if alone() => 70,
         _ => 0,
-    }
-}
-
-/// A copy whose lines are coming.
-#[derive(Debug, Default)]
-struct Copy {
-    command: Command,
-    /// Its first line.
-    line: u64,
-    input: Option<(f64, f64)>,
-    output: Option<(f64, f64)>,
-    /// Bytes and seconds, as dd says, since it began.
-    copied: Option<(f64, f64)>,
-    /// What dd said of it is not understood: what comes is of another copy.
-    is_unread: bool,
-    /// Seconds, as `time` says: real, user, system.
-    timed: [Option<f64>; 3],
-    /// Its report came right after an error: with `conv=noerror` the copy went on.
-    may_go_on: bool,
-}
-
-impl Copy {
-    /// What was copied is still to come.
-    fn waits(&self) -> bool {
-        self.copied.is_none() && self.timed[0].is_none() && !self.is_unread
     }
 }
 
@@ -187,7 +164,12 @@ impl Dd {
             self.timed = true;
             return self.put(&earlier, out);
         };
-        if now.0 < then.0 || now.1 < then.1 {
+        let is_same = if earlier.may_go_on {
+            now.0 >= then.0 && now.1 >= then.1
+        } else {
+            is_later(then, now)
+        };
+        if !is_same {
             self.timed = true;
             return self.put(&earlier, out);
         }
@@ -195,6 +177,23 @@ impl Dd {
         if let Some(copy) = &mut self.copy {
             copy.command = earlier.command;
         }
+    }
+
+    /// Whether the copy goes on, as progress below its report tells: it is of more, and no command of another
+    /// came.
+    fn goes_on(&mut self, now: (f64, f64), out: &mut Out) -> bool {
+        let is_more = |copy: &Copy| {
+            let then = copy.copied.filter(|_| copy.goes_on());
+            then.is_some_and(|then| is_later(then, now))
+        };
+        if !self.commands.is_empty() || !self.copy.as_ref().is_some_and(is_more) {
+            return false;
+        }
+        self.settle(self.copy.as_ref().and_then(|copy| copy.copied), out);
+        let copy = self.copy.take().unwrap_or_default();
+        self.commands.push_front(copy.command);
+        copy.copied.into_iter().for_each(|then| self.progress(then));
+        true
     }
 
     /// The copy whose lines came is whole.
@@ -320,8 +319,7 @@ impl Dd {
             _ => !begun,
         };
         if is_input {
-            let goes_on = |copy: &Copy| copy.may_go_on && copy.command.may_go_on();
-            let now = self.copy.as_ref().filter(|copy| goes_on(copy));
+            let now = self.copy.as_ref().filter(|copy| copy.goes_on());
             let now = now.and_then(|copy| copy.copied);
             if now.is_some() && self.commands.is_empty() {
                 self.settle(now, out);
@@ -377,8 +375,9 @@ impl Dd {
             match &mut self.copy {
                 Some(copy) if copy.waits() => copy.copied = Some(now),
                 _ => {
+                    let goes_on = self.goes_on(now, out);
                     self.is_over(out);
-                    if is_part {
+                    if is_part || goes_on {
                         self.progress(now);
                     } else {
                         self.alone.push(now);

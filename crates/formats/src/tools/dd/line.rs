@@ -163,9 +163,17 @@ pub(super) struct Command {
     pub(super) block: Option<f64>,
     /// It goes on where a record cannot be read.
     pub(super) goes_on: bool,
+    /// A part of it is filled in by the shell.
+    varies: bool,
 }
 
 impl Command {
+    /// Whether each of its copies is of as much, as far as is told: a report of more is of the same copy,
+    /// which was asked for with a signal.
+    pub(super) fn is_fixed(&self) -> bool {
+        !(self.varies || self.from.is_empty() && self.to.is_empty())
+    }
+
     /// Whether it may go on, as far as is told.
     pub(super) fn may_go_on(&self) -> bool {
         self.goes_on || self.from.is_empty() && self.to.is_empty()
@@ -192,6 +200,7 @@ pub(super) fn commands(line: &[u8]) -> Vec<Command> {
         let Some(command) = found.last_mut() else {
             continue;
         };
+        command.varies |= word.iter().any(|b| matches!(b, b'$' | b'`'));
         if let Some(from) = word.strip_prefix(b"if=") {
             command.from = from.to_vec();
         } else if let Some(to) = word.strip_prefix(b"of=") {
