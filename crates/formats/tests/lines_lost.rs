@@ -218,6 +218,7 @@ const UNTOLD: &[(&str, &[&str])] = &[
         "that another benchmark, job or script begins",
         &[
             "dd another-rate.txt",
+            "dd asked-with-signals.txt",
             "dd ended-by-an-error.txt",
             "fio-json status-interval-jobs-in-turn.txt",
             "fio-text ended-sooner.txt",
