@@ -355,10 +355,9 @@ fn a_text_whose_lines_lost_trailing_blanks() {
 #[test]
 fn a_text_whose_blanks_are_one() {
     // Names that have several blanks in a row, or by where they stand; numbers that are not told.
-    const NAMES: [&str; 6] = [
+    const NAMES: [&str; 5] = [
         "collectl-raw fixtures",
         "netstat-s fixtures",
-        "pcp fixtures/pcp/bars-between",
         "proc fixtures/proc/interrupts",
         "sysbench fixtures/sysbench/files",
         "zpool-iostat fixtures/zpool-iostat/within-a-list",

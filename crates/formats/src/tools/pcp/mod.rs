@@ -471,7 +471,13 @@ impl Parser for Pcp {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        self.between = separator(line).or(self.between);
+        if let Some(between) = separator(line) {
+            self.between = Some(between);
+            // The place of a time is wider.
+            if line.get(1) == Some(&between) {
+                out.refuse(Refused(BLANKS_LOST.into()));
+            }
+        }
         let line = blanks_between(line, self.between.unwrap_or(b'|'));
         let line = &*line;
         self.lines += 1;

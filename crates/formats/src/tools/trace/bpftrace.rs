@@ -414,6 +414,10 @@ fn numbered(name: &str, nth: u32) -> String {
 }
 
 impl Parser for Bpftrace {
+    fn look(&mut self, head: &Head) {
+        self.at_end.look(head);
+    }
+
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let whole = String::from_utf8_lossy(line);
         let text = whole.trim();
@@ -426,6 +430,7 @@ impl Parser for Bpftrace {
         }
         if let Some((_, _, rows)) = &mut self.open {
             if let Some((range, count)) = row(text) {
+                self.at_end.row();
                 let bound = match range {
                     Range::Below(to) => (None, Some(to)),
                     Range::Between(from, to) => (Some(from), Some(to)),
@@ -441,7 +446,7 @@ impl Parser for Bpftrace {
             }
             self.finish(out);
         }
-        let within = self.pace.is_within(out);
+        let within = self.pace.is_within();
         let ordinary = self.at_end.follows(within, self.pace.is_marked());
         self.put_all(ordinary, out);
         if text.starts_with('{') {

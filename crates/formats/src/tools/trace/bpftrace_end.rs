@@ -14,13 +14,15 @@
 //! That they are those is known where the text ends, or another trace begins: below a time they are of the
 //! next report.
 
+use super::blanks::Spacing;
 use super::bpftrace::Bpftrace;
 use super::buckets::Bucket;
 use crate::out::Out;
+use crate::recognise::Head;
 use crate::time::Stamp;
 
 /// So many blank lines stand above them at least.
-const BLANK_LINES: u32 = 2;
+const BLANK_LINES: usize = 2;
 
 /// What a map had.
 pub(super) enum Held {
@@ -56,24 +58,35 @@ pub(super) struct Map {
 /// Keeps what may have been printed when the trace ended.
 #[derive(Default)]
 pub(super) struct AtEnd {
+    spacing: Spacing,
     /// Blank lines since the last one that is not.
-    blanks: u32,
+    blanks: usize,
     /// The widest gap between reports so far, and the one above what is kept.
-    widest: u32,
-    gap: u32,
+    widest: usize,
+    gap: usize,
     open: bool,
     kept: Vec<Map>,
 }
 
 impl AtEnd {
+    /// The text begins so.
+    pub(super) fn look(&mut self, head: &Head) {
+        self.spacing = Spacing::of(head);
+    }
+
     pub(super) fn blank(&mut self) {
         self.blanks += 1;
+    }
+
+    /// A row of a histogram, which nothing is printed between.
+    pub(super) fn row(&mut self) {
+        self.blanks = 0;
     }
 
     /// A line follows that is not blank. Where reports have no times of their own, another gap as wide tells
     /// that what was kept is none of the end: it is handed out.
     pub(super) fn follows(&mut self, within: bool, marked: bool) -> Vec<Map> {
-        let gap = std::mem::take(&mut self.blanks);
+        let gap = self.spacing.printed(std::mem::take(&mut self.blanks));
         if self.open && (marked || gap < self.gap) || gap < BLANK_LINES {
             return Vec::new();
         }
@@ -114,7 +127,10 @@ impl AtEnd {
     /// The trace is over: what was kept was printed at its end.
     pub(super) fn ends(&mut self) -> Vec<Map> {
         let kept = std::mem::take(&mut self.kept);
-        *self = AtEnd::default();
+        *self = AtEnd {
+            spacing: self.spacing,
+            ..AtEnd::default()
+        };
         kept
     }
 }

@@ -194,6 +194,8 @@ fn op_of_file(key: &str) -> &'static str {
 pub(super) struct Pace {
     /// Histograms of the present sample, and how often each came.
     seen: HashMap<String, u32>,
+    /// Samples that had a histogram.
+    reports: u32,
     /// The next begins a sample.
     due: bool,
     stamp: Option<Stamp>,
@@ -301,6 +303,7 @@ impl Pace {
             } else {
                 out.sample_once(stamp);
             }
+            self.reports += 1;
             self.due = false;
             self.seen.clear();
         }
@@ -316,9 +319,10 @@ impl Pace {
         self.begin(name, out);
     }
 
-    /// Whether a report is being read, behind which the end may stand; where none has a time, two came.
-    pub(super) fn is_within(&self, out: &Out) -> bool {
-        !self.due && !self.seen.is_empty() && (self.marked || out.samples() > 1)
+    /// Whether a report is being read, behind which the end may stand. The first one alone has all since the
+    /// trace began, as the end has.
+    pub(super) fn is_within(&self) -> bool {
+        !self.due && !self.seen.is_empty() && self.reports > 1
     }
 
     /// Whether the text says where intervals end.
