@@ -3,13 +3,14 @@
 
 use crate::fields;
 use crate::number::number;
+use crate::out::Out;
 use crate::recognise::Head;
 
 /// Whether the first report of `iostat` or `vmstat` is of an interval, too. AIX 5.3 and later report since
 /// boot only where they are given no interval, and then once; before, the first of several reports was since
 /// boot (`iostat(1)`, `vmstat(1)` of AIX 5.2 and 7). Which it is the line of the configuration tells: older
 /// ones have none, or write `Configuration`.
-pub(super) fn begins_with_interval(head: &Head) -> bool {
+fn begins_with_interval(head: &Head) -> bool {
     let is_new = |line: &[u8]| line.trim_ascii().starts_with(b"System configuration:");
     let lines: Vec<&[u8]> = head.lines().collect();
     // The last may be cut off.
@@ -30,6 +31,39 @@ pub(super) fn begins_with_interval(head: &Head) -> bool {
         .zip(longest(next))
         .is_some_and(|(first, next)| first > 2.0 * next);
     !is_longer
+}
+
+/// Whether the next report is since boot.
+pub(super) struct SinceBoot {
+    next: bool,
+    /// No report is.
+    never: bool,
+}
+
+impl SinceBoot {
+    pub(super) fn new() -> SinceBoot {
+        SinceBoot {
+            next: true,
+            never: false,
+        }
+    }
+
+    /// The text begins so.
+    pub(super) fn look(&mut self, head: &Head) {
+        self.never = begins_with_interval(head);
+    }
+
+    /// The tool was started anew.
+    pub(super) fn anew(&mut self) {
+        self.next = true;
+    }
+
+    /// A report begins.
+    pub(super) fn begins(&mut self, out: &mut Out) {
+        if std::mem::take(&mut self.next) && !self.never {
+            out.since_boot();
+        }
+    }
 }
 
 /// What a row of numbers is of: a device, or nothing where it begins with a number. And, where it tells

@@ -14,7 +14,7 @@
 //! is entitled to, or of what it consumed where that is more. Kb are 1,024 bytes. `Kb_read` and
 //! `Kb_wrtn` are those of the interval, `Kbps` and `tps` are per second, and of reads and writes
 //! together (`iostat(1)` of AIX 7). The first report is of an interval, or since boot where
-//! [`begins_with_interval`] says no; with `-T` each row ends in the time.
+//! [`SinceBoot`] says no; with `-T` each row ends in the time.
 
 mod detailed;
 mod layout;
@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use detailed::{Disks, Group, Rows};
 use layout::{Part, header, layer_of};
 
-use super::aix::{begins_with_interval, configured};
+use super::aix::{SinceBoot, configured};
 use super::solaris::{Between, between, blank_or_unknown, sample};
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::list::Format;
@@ -80,8 +80,7 @@ struct Iostat {
     has_processors: bool,
     /// A report of `-D` has several devices and no line between them: a line is its end.
     ruled: Ruled,
-    /// The next report is since boot; `None`: none is.
-    since_boot: Option<bool>,
+    since_boot: SinceBoot,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
@@ -113,7 +112,7 @@ impl Iostat {
             seen: HashSet::new(),
             has_processors: false,
             ruled: Ruled::default(),
-            since_boot: Some(true),
+            since_boot: SinceBoot::new(),
             stamp: None,
             entitled: None,
             device: Vec::new(),
@@ -132,9 +131,7 @@ impl Iostat {
             self.seen.clear();
             self.has_processors = false;
             sample(&mut self.stamp, out);
-            if self.since_boot.as_mut().is_some_and(std::mem::take) {
-                out.since_boot();
-            }
+            self.since_boot.begins(out);
         }
     }
 
@@ -356,7 +353,7 @@ impl Iostat {
             out.broken();
         }
         (self.part, self.fresh) = (Part::Nothing, true);
-        self.since_boot = self.since_boot.map(|_| true);
+        self.since_boot.anew();
         self.seen.clear();
         self.ruled = Ruled::default();
     }
@@ -395,9 +392,7 @@ impl Iostat {
 
 impl Parser for Iostat {
     fn look(&mut self, head: &Head) {
-        if begins_with_interval(head) {
-            self.since_boot = None;
-        }
+        self.since_boot.look(head);
     }
 
     fn is_printed_at_once(&self) -> bool {

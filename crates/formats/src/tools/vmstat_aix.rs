@@ -13,10 +13,10 @@
 //! Memory and paging are in pages: of 4,096 bytes on AIX, whatever sizes of pages a program uses
 //! (`vmstat(1)` of AIX 7); HP-UX does not tell their size, which can be set (`base_pagesize(5)`), so
 //! those are kept as printed. `pi` and `po` of AIX are of paging space, `fi` and `fo` of files. The
-//! first report is a mean since boot but where [`begins_with_interval`] says otherwise. Shares are of the processors that a partition consumed or is
+//! first report is a mean since boot but where [`SinceBoot`] says otherwise. Shares are of the processors that a partition consumed or is
 //! entitled to, as those of [`super::iostat_aix`].
 
-use super::aix::{begins_with_interval, configured};
+use super::aix::{SinceBoot, configured};
 use super::solaris::{Between, between, blank_or_unknown, lost, sample};
 use super::vmstat_counts::Counts;
 use super::vmstat_hpux::{self, Parts, Taken};
@@ -128,8 +128,7 @@ struct Vmstat {
     system: System,
     names: Vec<String>,
     headers: Headers,
-    /// The next report is since boot; `None`: none is.
-    since_boot: Option<bool>,
+    since_boot: SinceBoot,
     stamp: Option<Stamp>,
     /// Processors that a partition is entitled to, where it shares them.
     entitled: Option<f64>,
@@ -185,7 +184,7 @@ impl Vmstat {
             system: System::Aix,
             names: Vec::new(),
             headers: Headers::default(),
-            since_boot: Some(true),
+            since_boot: SinceBoot::new(),
             stamp: None,
             entitled: None,
             counts: Counts::default(),
@@ -219,9 +218,7 @@ impl Vmstat {
 
     fn begin(&mut self, out: &mut Out) {
         sample(&mut self.stamp, out);
-        if self.since_boot.as_mut().is_some_and(std::mem::take) {
-            out.since_boot();
-        }
+        self.since_boot.begins(out);
     }
 
     /// Rows of a report; its shares are of `processor`, or of all.
@@ -346,7 +343,7 @@ impl Vmstat {
         };
         self.parts.whole();
         if anew || self.names != names {
-            self.since_boot = self.since_boot.map(|_| true);
+            self.since_boot.anew();
         }
         (self.system, self.names) = (system, names);
     }
@@ -362,7 +359,7 @@ impl Vmstat {
             if self.headers.take() > 0 {
                 out.broken();
             }
-            self.since_boot = self.since_boot.map(|_| true);
+            self.since_boot.anew();
             return Line::Noise;
         }
         // HP-UX's -S has no value.
@@ -373,7 +370,7 @@ impl Vmstat {
         match between(line, "vmstat", valued, out) {
             Some(Between::Command) => {
                 self.headers.take();
-                self.since_boot = self.since_boot.map(|_| true);
+                self.since_boot.anew();
             }
             Some(Between::Stamp(stamp)) => self.stamp = Some(stamp),
             Some(Between::Change | Between::Chatter) => {}
@@ -398,9 +395,7 @@ impl Parser for Vmstat {
         if is_of_hpux(head) {
             self.system = System::Hpux;
         }
-        if begins_with_interval(head) {
-            self.since_boot = None;
-        }
+        self.since_boot.look(head);
     }
 
     fn is_printed_at_once(&self) -> bool {
@@ -411,9 +406,7 @@ impl Parser for Vmstat {
         let width = self.parts.width().unwrap_or(self.names.len());
         for _ in 0..rows_in(line, width) {
             lost(&mut self.stamp, out);
-            if self.since_boot.as_mut().is_some_and(std::mem::take) {
-                out.since_boot();
-            }
+            self.since_boot.begins(out);
             self.headers.row();
         }
     }
