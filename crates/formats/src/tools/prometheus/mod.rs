@@ -130,7 +130,8 @@ struct Prometheus {
     units: HashMap<String, String>,
     /// That scrape.
     samples: Vec<Sample>,
-    seen: HashSet<Vec<u8>>,
+    /// Its series, and where among the samples each is.
+    seen: HashMap<Vec<u8>, usize>,
     /// What `# HELP` and `# TYPE` said in it.
     declared: HashSet<Vec<u8>>,
     /// Each scrape says it anew, so that nothing else begins one.
@@ -243,7 +244,7 @@ impl Prometheus {
             all.entry(at).or_default().push(sample);
             return Line::Data;
         }
-        if self.seen.contains(&sample.key) {
+        if let Some(&earlier) = self.seen.get(&sample.key) {
             let before = self.samples.last();
             let same = before.filter(|b| b.key == sample.key);
             match (same.and_then(|b| b.stamp), sample.stamp) {
@@ -258,23 +259,24 @@ impl Prometheus {
                     self.by_series = Some(all);
                     return Line::Data;
                 }
-                _ if self.is_declared && self.family_has(&sample) => {
+                _ if self.is_twice(earlier, &sample) => {
                     out.note("a series that a scrape has twice counts as it is there first");
                     return Line::Data;
                 }
                 _ => self.flush(out),
             }
         }
-        self.seen.insert(sample.key.clone());
+        self.seen.insert(sample.key.clone(), self.samples.len());
         self.samples.push(sample);
         Line::Data
     }
 
-    /// Whether the family that was declared last has that series already, of the same time.
-    fn family_has(&self, sample: &Sample) -> bool {
-        let all = self.samples.get(self.family..).unwrap_or_default();
-        all.iter()
-            .any(|s| s.key == sample.key && s.stamp == sample.stamp)
+    /// Whether the series that stood there is the same sample: the family that both are of was declared
+    /// once.
+    fn is_twice(&self, earlier: usize, sample: &Sample) -> bool {
+        let before = self.samples.get(earlier);
+        let is_same = before.is_some_and(|b| b.stamp == sample.stamp);
+        self.is_declared && earlier >= self.family && is_same
     }
 
     fn comment(&mut self, line: &[u8], out: &mut Out) -> Line {
