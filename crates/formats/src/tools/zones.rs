@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Of `vfsstat` and `ziostat` the first report is a mean since boot; K and M are steps of 1,024. Times are in
-//! milliseconds; delays of `vfsstat` are in microseconds, and so are its reads and writes since 2013: before, and
-//! where there is a column `wait_t`, they are in milliseconds ([`times_of`]). What programs do with files
+//! milliseconds; delays of `vfsstat` are in microseconds, and so are its reads and writes in newer versions: in
+//! older ones, and where there is a column `wait_t`, they are in milliseconds ([`times_of`]). What programs do with files
 //! through the cache is no disk I/O, and of a zone neither file nor disk is known, so it is kept as
 //! it is. `zonememstat` prints what is, and counts since the zone's boot.
 
@@ -123,8 +123,8 @@ struct Zones {
     /// Columns are divided by commas.
     commas: bool,
     reports: Repeated,
-    /// The unit of `read_t` and `writ_t`.
-    times: &'static str,
+    /// The unit of `read_t` and `writ_t`, where it is told.
+    times: Option<&'static str>,
 }
 
 impl Zones {
@@ -136,7 +136,7 @@ impl Zones {
             named_first: tool == "zonememstat",
             commas: false,
             reports: Repeated::new(),
-            times: "us",
+            times: None,
         }
     }
 
@@ -204,7 +204,12 @@ impl Zones {
         let instance = out.word(&zone);
         for (column, value) in self.columns.iter().zip(values) {
             let (name, unit) = match column.as_str() {
-                "read_t" | "writ_t" => (column.as_str(), self.times),
+                "read_t" | "writ_t" => {
+                    if self.times.is_none() && value > 0.0 {
+                        out.note(UNTOLD);
+                    }
+                    (column.as_str(), self.times.unwrap_or("us"))
+                }
                 "wait_t" => (column.as_str(), "ms"),
                 _ => unit(column),
             };
@@ -231,6 +236,10 @@ fn unit(column: &str) -> (&str, &'static str) {
         },
     }
 }
+
+/// Said of times.
+const UNTOLD: &str = "read_t and writ_t are taken for microseconds, as newer versions print them: no row tells \
+                      whether they are the milliseconds of older ones";
 
 /// The unit of `read_t` and `writ_t`, where a row tells it: as many are under way as come in a second
 /// times the seconds that one takes (`vfsstat.pl` divides one by the other).
@@ -267,8 +276,8 @@ impl Parser for Zones {
                     .iter()
                     .map(|t| number(t).unwrap_or(f64::NAN))
                     .collect();
-                if let Some(unit) = times_of(&header.columns, &row) {
-                    self.times = unit;
+                self.times = times_of(&header.columns, &row);
+                if self.times.is_some() {
                     return;
                 }
             }
