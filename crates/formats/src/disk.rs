@@ -106,55 +106,15 @@ fn is_made_of_others(name: &[u8]) -> bool {
 }
 
 /// Drivers that number their disks.
-const NUMBERED: [&str; 47] = [
-    "sd",
-    "ssd",
-    "hd",
-    "vdc",
-    "nbd",
-    "rbd",
-    "sr",
-    "scd",
-    "fd",
-    "cd",
-    "st",
-    "cmdk",
-    "dad",
-    "blkdev",
-    "xdf",
-    "skd",
-    "ada",
-    "ad",
-    "acd",
-    "da",
-    "nvd",
-    "nda",
-    "vtbd",
-    "disk",
-    "hdisk",
-    "mfid",
-    "mfisyspd",
-    "aacd",
-    "amrd",
-    "twed",
-    "mlxd",
-    "mlx",
-    "idad",
-    "ipsd",
-    "mmcsd",
-    "rssd",
-    "pass",
-    "wd",
-    "ld",
-    "xbd",
-    "dk",
-    "vd",
-    "pmem",
-    "nvme",
-    "sdmmc",
-    "vioblk",
-    "iomemory-vsl",
+const NUMBERED: [&str; 46] = [
+    "sd", "ssd", "hd", "vdc", "nbd", "rbd", "sr", "scd", "fd", "cd", "st", "cmdk", "dad", "blkdev",
+    "xdf", "skd", "ada", "ad", "acd", "da", "nvd", "nda", "vtbd", "disk", "hdisk", "mfid",
+    "mfisyspd", "aacd", "amrd", "twed", "mlxd", "mlx", "idad", "ipsd", "mmcsd", "rssd", "pass",
+    "wd", "ld", "xbd", "dk", "vd", "pmem", "nvme", "sdmmc", "vioblk",
 ];
+
+/// The driver of Fusion-io on Solaris, which numbers them, too.
+const FUSION_IO: &str = "iomemory-vsl";
 
 /// Drivers of Linux that letter them.
 const LETTERED: [&str; 8] = ["sd", "hd", "vd", "xvd", "ub", "dasd", "rssd", "fio"];
@@ -172,7 +132,8 @@ fn is_disk(name: &[u8]) -> bool {
                 && rest.iter().all(u8::is_ascii_alphanumeric)
         })
     });
-    NUMBERED.iter().any(|p| numbered(name, p)) || LETTERED.iter().any(lettered) || part_of_number
+    let is_numbered = NUMBERED.iter().any(|p| numbered(name, p)) || numbered(name, FUSION_IO);
+    is_numbered || LETTERED.iter().any(lettered) || part_of_number
 }
 
 /// cXtYdZ and cXdZ of Solaris and HP-UX, with sN or pN for a part of it. Only the target may be a
@@ -306,6 +267,8 @@ mod tests {
                     "fd0",
                     "sd0",
                     "ssd12",
+                    "vioblk0",
+                    "iomemory-vsl0",
                     "c0t0d0",
                     "c0t5000C500ABCDEF01d0",
                     "c1d0",
