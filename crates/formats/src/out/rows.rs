@@ -17,6 +17,9 @@ const MOST_BLOCKS: usize = 32;
 /// No more is of a second, or in memory: 10 PB.
 const MOST: f64 = 1e16;
 
+/// Said of what is left out for it.
+const IMPOSSIBLE: &str = "numbers that cannot be, below zero or of more than 10^16, are unknown";
+
 impl Out {
     /// The word of a name. Bytes that are no UTF-8 are replaced, as are control characters.
     pub fn word(&mut self, name: &[u8]) -> Word {
@@ -73,16 +76,27 @@ impl Out {
         }
     }
 
-    /// Values as they are, but for those that a counter below zero looks like: 2^64 less a little, divided
-    /// by the interval perhaps, or less than nothing. No table has those.
+    /// Whether an interval cannot have so much, which is told: a counter below zero looks like 2^64 less a
+    /// little, divided by the interval perhaps.
+    fn is_too_much(&mut self, value: f64) -> bool {
+        let is = value.abs() >= MOST && !self.is_since_boot();
+        if is {
+            self.note(IMPOSSIBLE);
+        }
+        is
+    }
+
+    /// Values as they are, but for those that no table has: too much, or less than nothing.
     fn possible(&mut self, shape: &Shape, values: &[f64]) -> [f64; WIDEST] {
         // What was made of rounded shares may be a little below zero.
-        const POSSIBLE: std::ops::Range<f64> = -1e-6..MOST;
+        const LEAST: f64 = -1e-6;
         let mut all = shape.all(values);
         for value in &mut all[..shape.width] {
-            if !(value.is_nan() || POSSIBLE.contains(value) || self.is_since_boot()) {
+            if self.is_too_much(*value) {
                 *value = f64::NAN;
-                self.note("numbers that cannot be, below zero or of more than 10^16, are unknown");
+            } else if *value < LEAST && !self.is_since_boot() {
+                self.note(IMPOSSIBLE);
+                *value = f64::NAN;
             }
         }
         all
@@ -219,7 +233,7 @@ impl Out {
 
     /// Adds a value that has no place in the catalog: `other.<tool>.<column>`.
     pub fn other(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
-        if value.is_nan() || value.abs() >= MOST && !self.is_since_boot() {
+        if value.is_nan() || self.is_too_much(value) {
             return;
         }
         let words = self.other_words(column, unit, instance);
@@ -228,7 +242,7 @@ impl Out {
 
     /// The same of a counter that grew by `value` in the interval: it is kept per second.
     pub fn other_grown(&mut self, column: &str, unit: &str, instance: Word, value: f64) {
-        if value.is_nan() {
+        if value.is_nan() || self.is_too_much(value) {
             return;
         }
         let words = self.other_words(column, &format!("{unit}/s"), instance);
