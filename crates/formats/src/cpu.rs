@@ -55,26 +55,23 @@ impl Shares {
     pub(crate) fn possible(self, stands_for_all: bool, out: &mut Out) -> (Shares, bool) {
         // Ticks are no exact measure: a little more than all is printed of a short interval.
         const POSSIBLE: std::ops::RangeInclusive<f64> = -0.02..=1.5;
-        let mut all = self.modes().map(|(_, share)| share).to_vec();
-        all.extend([self.idle, self.iowait, self.steal]);
-        let is_nothing = [self.user, self.system, self.idle]
-            .iter()
-            .all(|s| *s == 0.0)
-            && all.iter().all(|s| *s == 0.0 || s.is_nan());
-        if stands_for_all && is_nothing {
+        let all = || {
+            let modes = self.modes().into_iter().map(|(_, share)| share);
+            modes.chain([self.idle, self.iowait, self.steal])
+        };
+        let is_told = !(self.user + self.system + self.idle).is_nan();
+        if stands_for_all && is_told && all().all(|s| s == 0.0 || s.is_nan()) {
             out.note("where processors did nothing and were not idle, their shares are unknown");
             return (UNKNOWN, false);
         }
-        if all.iter().all(|s| s.is_nan() || POSSIBLE.contains(s)) {
+        if all().all(|s| s.is_nan() || POSSIBLE.contains(&s)) {
             return (self, true);
         }
         out.note("shares of processors that cannot be, below zero or far over 100 %, are unknown");
         let known = |share: f64| {
-            if POSSIBLE.contains(&share) {
-                share
-            } else {
-                f64::NAN
-            }
+            Some(share)
+                .filter(|s| POSSIBLE.contains(s))
+                .unwrap_or(f64::NAN)
         };
         let possible = Shares {
             user: known(self.user),
@@ -132,14 +129,27 @@ impl Cpu {
 
     /// Rows of the processor of that name, which stands for `processors`.
     pub(crate) fn put(&self, out: &mut Out, cpu: Word, processors: f64, shares: &Shares) {
-        for (mode, share) in shares.modes() {
-            if !share.is_nan() {
+        let (possible, _) = shares.possible(false, out);
+        self.put_told(out, cpu, processors, (shares, &possible));
+    }
+
+    /// The same of what is told; of that what cannot be is not known, but no zero.
+    fn put_told(
+        &self,
+        out: &mut Out,
+        cpu: Word,
+        processors: f64,
+        (told, possible): (&Shares, &Shares),
+    ) {
+        let is_told = |told: &[f64]| told.iter().any(|share| !share.is_nan());
+        for ((mode, told), (_, share)) in told.modes().into_iter().zip(possible.modes()) {
+            if is_told(&[told]) {
                 let mode = out.word(mode.as_bytes());
                 out.put(&self.time, &[cpu, mode], &[share * processors]);
             }
         }
-        let idle = [shares.idle, shares.iowait, shares.steal];
-        if idle.iter().any(|v| !v.is_nan()) {
+        if is_told(&[told.idle, told.iowait, told.steal]) {
+            let idle = [possible.idle, possible.iowait, possible.steal];
             out.put(&self.idle, &[cpu], &idle.map(|v| v * processors));
         }
     }
@@ -169,8 +179,8 @@ impl Cpu {
     pub(crate) fn put_all(&self, out: &mut Out, shares: &Shares) {
         let all = out.word(b"all");
         let processors = out.processors();
-        let (shares, _) = shares.possible(true, out);
-        self.put(out, all, processors, &shares);
+        let (possible, _) = shares.possible(true, out);
+        self.put_told(out, all, processors, (shares, &possible));
     }
 }
 
@@ -195,6 +205,7 @@ impl AllCpus {
 
     /// The same as [`Cpu::put_all`] of a sample of which the time and the length are told already.
     pub(crate) fn put(&mut self, out: &mut Out, shares: &Shares) {
+        let (possible, _) = shares.possible(true, out);
         let processors = out.processors();
         let modes = shares.modes();
         let told = modes.map(|(_, share)| !share.is_nan());
@@ -207,7 +218,7 @@ impl AllCpus {
             self.all = Arc::new(vec![vec![all]]);
         }
         let (mut times, mut count) = ([0.0; 7], 0);
-        for (_, share) in modes.iter().filter(|(_, share)| !share.is_nan()) {
+        for (_, (_, share)) in told.iter().zip(possible.modes()).filter(|(told, _)| **told) {
             times[count] = share * processors;
             count += 1;
         }
@@ -216,7 +227,7 @@ impl AllCpus {
         }
         let idle = [shares.idle, shares.iowait, shares.steal];
         if idle.iter().any(|v| !v.is_nan()) {
-            let idle = idle.map(|v| [v * processors]);
+            let idle = [possible.idle, possible.iowait, possible.steal].map(|v| [v * processors]);
             let columns = [&idle[0][..], &idle[1], &idle[2]];
             out.put_columns(&self.cpu.idle, &self.all, &columns);
         }
