@@ -43,14 +43,12 @@ impl Counters {
 
     /// The same, and whether it is all that was counted: of what is read for the first time.
     pub(crate) fn grown_or_whole(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
-        let grown = self.grown(key, &now);
-        let is_whole = grown.is_none();
-        (grown.unwrap_or(now), is_whole)
+        or_whole(self.grown(key, &now), now)
     }
 
-    /// The same as [`Self::grown`] of counters that begin anew together, as those of a disk that was replaced: where one went
-    /// back, that by which the others grew is of the new one, and since when is not told. One of 32 bits
-    /// that began at zero again tells nothing of the others.
+    /// The same as [`Self::grown`] of counters that begin anew together, as those of a disk that was
+    /// replaced: where one went back, that by which the others grew is of the new one, and since when is
+    /// not told. One of 32 bits that began at zero again tells nothing of the others.
     pub(crate) fn grown_together(&mut self, key: &[u8], now: &[f64]) -> Option<Vec<f64>> {
         let mut is_new = false;
         let grown = self.grow(key, now, |before, now| {
@@ -67,9 +65,7 @@ impl Counters {
         key: &[u8],
         now: Vec<f64>,
     ) -> (Vec<f64>, bool) {
-        let grown = self.grown_together(key, &now);
-        let is_whole = grown.is_none();
-        (grown.unwrap_or(now), is_whole)
+        or_whole(self.grown_together(key, &now), now)
     }
 
     /// What counts under keys that begin so began anew: how far it grew is not known.
@@ -108,6 +104,12 @@ impl Counters {
         };
         (before.len() == now.len()).then(|| now.iter().zip(&before).map(&mut grow).collect())
     }
+}
+
+/// How far counters grew, or all that they count, and which of both it is.
+fn or_whole(grown: Option<Vec<f64>>, now: Vec<f64>) -> (Vec<f64>, bool) {
+    let is_whole = grown.is_none();
+    (grown.unwrap_or(now), is_whole)
 }
 
 #[cfg(test)]
