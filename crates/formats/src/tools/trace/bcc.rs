@@ -9,12 +9,13 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::bcc_command::{disk_of, interval};
 use super::blanks::Spacing;
 use super::buckets::{Bucket, goes_back, is_bar};
 use super::cumulative::Cumulative;
 use super::histogram::{Goal, Histograms, Pace, TABLES, Title};
 use super::io_events::named;
-use super::{echoed, first_number, output_every, stamp};
+use super::{echoed, output_every, stamp};
 use crate::list::Format;
 use crate::out::Out;
 use crate::recognise::Head;
@@ -140,7 +141,8 @@ impl Bcc {
         let cumulative = short('c') || words.contains(&"--cumulative");
         self.cumulative = (words[0] == "argdist" && cumulative).then(Cumulative::default);
         self.disk = match self.histograms.goal {
-            Some(Goal::DiskLatency) => disk_of(&words),
+            // iolatency is told the disk's numbers.
+            Some(Goal::DiskLatency) => named(disk_of(&words).unwrap_or_default(), ','),
             _ => String::new(),
         };
         self.is_of(Default::default());
@@ -302,28 +304,6 @@ impl Bcc {
         self.put(&label, &rows, out);
         Some(Line::Data)
     }
-}
-
-/// The disk that the command of `biolatency` or `iolatency` names; empty if none. The latter is told numbers.
-fn disk_of(words: &[&str]) -> String {
-    let at = words.iter().position(|w| matches!(*w, "-d" | "--disk"));
-    let disk = at.and_then(|at| words.get(at + 1)).copied();
-    named(disk.unwrap_or_default(), ',')
-}
-
-/// Seconds between outputs, as the tool's arguments say.
-fn interval(words: &[&str]) -> Option<f64> {
-    let (name, arguments) = words.split_first()?;
-    if matches!(*name, "funclatency" | "argdist") {
-        // Their first argument is a function; -i says how often.
-        let at = arguments
-            .iter()
-            .position(|w| matches!(*w, "-i" | "--interval"))?;
-        return arguments.get(at + 1)?.parse().ok();
-    }
-    // With these, -d is no disk but asks for a histogram.
-    let flags = matches!(*name, "hardirqs" | "softirqs");
-    first_number(arguments, if flags { "pc" } else { "pdc" })
 }
 
 /// A row: `64 -> 127 : 12 |****|`, or of one value `3 : 12 |**|`.
@@ -544,13 +524,5 @@ mod tests {
             Some("disk\tflags=sda\tRead")
         );
         assert_eq!(of("disk = sda\tflags"), None);
-    }
-
-    #[test]
-    fn where_the_interval_stands() {
-        assert_eq!(interval(&["biolatency", "-mT", "1", "5"]), Some(1.0));
-        assert_eq!(interval(&["funclatency", "vfs_read"]), None);
-        assert_eq!(interval(&["funclatency", "-i", "2", "do_*"]), Some(2.0));
-        assert_eq!(interval(&["runqlat", "-p", "185", "10", "1"]), Some(10.0));
     }
 }

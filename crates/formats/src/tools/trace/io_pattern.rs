@@ -1,6 +1,7 @@
 //! How random I/O is, by interval: bcc's `biopattern`, the DTraceToolkit's `iopattern`; and who
 //! did most: bcc's `biotop`, the DTraceToolkit's `iotop` and `rwtop`.
 
+use super::bcc_command::disk_of;
 use super::histogram::request_layer;
 use super::io_events::every;
 use super::table::Table;
@@ -377,9 +378,7 @@ impl Pattern {
             _ => "dfmpt",
         };
         every(&words, valued, out);
-        let at = words.iter().position(|w| *w == "-d" || *w == "--disk");
-        let device = at.and_then(|at| words.get(at + 1));
-        self.device = device.map(|d| (*d).to_owned());
+        self.device = disk_of(&words).map(str::to_owned);
         true
     }
 }

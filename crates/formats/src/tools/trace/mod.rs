@@ -1,6 +1,7 @@
 //! What tracing scripts print: histograms of DTrace, bcc and bpftrace, and lists of events.
 
 pub(crate) mod bcc;
+mod bcc_command;
 mod blanks;
 pub(crate) mod bpftrace;
 mod bpftrace_end;
