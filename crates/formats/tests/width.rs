@@ -67,6 +67,10 @@ const UNSEEN: &[(&str, &[&str])] = &[
         "a row that lacks something itself",
         &["mpstat-solaris lost-row.txt"],
     ),
+    (
+        "that processors did not wait either: what is left of the row could be",
+        &["vmstat-linux neither-busy-nor-idle.txt"],
+    ),
 ];
 
 /// The first number that the whole text tells otherwise. Names and titles may be cut, too: what they
