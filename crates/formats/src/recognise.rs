@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use crate::lines::{clean, without_mark};
 use crate::list::{FORMATS, Format};
+use crate::number::number;
 use crate::page::Page;
 use crate::prefix::{Indent, Prefix};
 
@@ -17,13 +18,16 @@ const LOOKED_AT: usize = 64 << 10;
 const LINES: usize = 400;
 
 /// The beginning of a file, for who recognises it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Head {
     bytes: Vec<u8>,
     lines: Vec<Vec<u8>>,
     page: Page,
     prefix: Prefix,
     name: String,
+    /// The lines together, and those that may be headers: for who looks for words among many numbers.
+    text: OnceLock<Vec<u8>>,
+    headers: OnceLock<Vec<usize>>,
     /// Formats that it may be of, by their places in the list, and how sure that is: found out once.
     likely: OnceLock<Vec<(u8, usize)>>,
 }
@@ -108,10 +112,9 @@ impl Head {
         let with = |prefix: Prefix| Head {
             bytes: bytes.to_vec(),
             lines: borrowed.iter().map(|l| prefix.strip(l).to_vec()).collect(),
-            page: Page::default(),
             prefix,
             name: name.to_owned(),
-            likely: OnceLock::new(),
+            ..Head::default()
         };
         let mut head = with(Prefix::logged(borrowed));
         let mut next = Prefix::perhaps(borrowed);
@@ -150,10 +153,7 @@ impl Head {
         Head {
             bytes: lines.join(&b'\n'),
             lines: lines.iter().map(|l| l.to_vec()).collect(),
-            page: Page::default(),
-            prefix: Prefix::None,
-            name: String::new(),
-            likely: OnceLock::new(),
+            ..Head::default()
         }
     }
 
@@ -177,19 +177,49 @@ impl Head {
         self.lines.iter().map(Vec::as_slice)
     }
 
+    /// Lines that may be headers: those with more words than numbers.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = &[u8]> {
+        let may_be = |line: &[u8]| {
+            let all = crate::fields(line).map(|field| number(field).is_some());
+            let (numbers, words) = all.fold((0, 0), |(numbers, words), is_number| {
+                (
+                    numbers + u32::from(is_number),
+                    words + u32::from(!is_number),
+                )
+            });
+            words > numbers
+        };
+        let places = self.headers.get_or_init(|| {
+            let lines = self.lines.iter().enumerate();
+            let found = lines.filter(|(_, line)| may_be(line));
+            found.map(|(place, _)| place).collect()
+        });
+        places
+            .iter()
+            .filter_map(|place| self.lines.get(*place))
+            .map(Vec::as_slice)
+    }
+
+    /// Whether any of the lines, cleaned and without a prefix, has this.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        let all = self.text.get_or_init(|| self.lines.join(&b'\n'));
+        memchr::memmem::find(all, text.as_bytes()).is_some()
+    }
+
     /// Whether any line starts with this, but for blanks before it.
     pub fn any_starts(&self, start: &str) -> bool {
-        self.lines()
-            .any(|l| l.trim_ascii_start().starts_with(start.as_bytes()))
+        let starts = |line: &[u8]| line.trim_ascii_start().starts_with(start.as_bytes());
+        self.has(start) && self.lines().any(starts)
     }
 
     /// Whether any line holds all these fields next to one another, split at blanks.
     pub fn any_fields(&self, wanted: &[&str]) -> bool {
-        self.lines().any(|line| {
-            let fields: Vec<&[u8]> = crate::fields(line).collect();
-            let same = |w: &[&[u8]]| w.iter().zip(wanted).all(|(a, b)| *a == b.as_bytes());
-            fields.windows(wanted.len()).any(same)
-        })
+        wanted.iter().all(|w| self.has(w))
+            && self.lines().any(|line| {
+                let fields: Vec<&[u8]> = crate::fields(line).collect();
+                let same = |w: &[&[u8]]| w.iter().zip(wanted).all(|(a, b)| *a == b.as_bytes());
+                fields.windows(wanted.len()).any(same)
+            })
     }
 
     /// Whether a line begins a JSON document: prompts and times stand in brackets, too.

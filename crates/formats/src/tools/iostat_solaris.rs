@@ -58,7 +58,7 @@ pub(crate) const FORMAT: Format = Format {
 
 fn recognise(head: &Head) -> u8 {
     let mut sure = 0;
-    for line in head.lines() {
+    for line in head.headers() {
         let found = if Layout::of(line).is_some() || line_of_errors(line) {
             90
         } else {

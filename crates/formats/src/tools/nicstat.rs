@@ -41,7 +41,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn recognise(head: &Head) -> u8 {
-    let header = head.lines().any(|l| Layout::of(l).is_some());
+    let header = head.headers().any(|l| Layout::of(l).is_some());
     let list = head.any_fields(&["Int", "Loopback", "Mbit/s", "Duplex"]);
     if header || list {
         return 90;

@@ -36,7 +36,7 @@ root         1  0.6  0.0  53848 22016 ?        Ss   Nov21   3:45 /sbin/init spla
 me        2310 12.0  0.2 193848 32016 pts/0    R+   11:24   0:07 sort big file
 ",
     recognise: |head: &Head| {
-        let found = head.lines().any(|l| header(l).is_some());
+        let found = head.headers().any(|l| header(l).is_some());
         if found { 75 } else { 0 }
     },
     parser: || Box::new(Ps::new()),

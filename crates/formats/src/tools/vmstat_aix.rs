@@ -61,7 +61,7 @@ kthr    memory              page              faults        cpu
     recognise: |head: &Head| {
         let counts = |l: &[u8]| Counts::first(l) == Some("total address trans. faults");
         let of_aix = |l: &[u8]| matches!(System::of(&names(l)), Some(System::Aix));
-        if head.lines().any(of_aix) || head.lines().any(Pages::is_header) {
+        if head.headers().any(of_aix) || head.lines().any(Pages::is_header) {
             90
         } else if head.lines().any(counts) {
             85
@@ -384,7 +384,7 @@ impl Vmstat {
 }
 
 fn is_of_hpux(head: &Head) -> bool {
-    head.lines().any(|line| {
+    head.headers().any(|line| {
         let names = names(line);
         matches!(System::of(&names), Some(System::Hpux)) || vmstat_hpux::is_memory(&names)
     })

@@ -61,7 +61,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 };
 
 fn recognise(head: &Head) -> u8 {
-    let plain = head.lines().any(|line| {
+    let plain = head.headers().any(|line| {
         let words: Vec<&[u8]> = fields(line).take(24).collect();
         names::of_header(&words).is_some()
     });

@@ -64,7 +64,7 @@ ad0        0.0   2.0     0.0    31.8    0   0.2   1
 };
 
 fn recognise(head: &Head) -> u8 {
-    let found = head.lines().any(|line| {
+    let found = head.headers().any(|line| {
         let all: Vec<&[u8]> = fields(line).collect();
         Extended::of(&all).is_some() || Layout::of(&all).is_some()
     });

@@ -49,7 +49,7 @@ packets errs  packets errs  colls  packets errs  packets errs  colls
 };
 
 fn recognise(head: &Head) -> u8 {
-    let counters = head.lines().any(|l| table(l).is_some());
+    let counters = head.headers().any(|l| table(l).is_some());
     let flow = head.lines().any(|l| named(l).is_some()) && head.lines().any(is_flow);
     if counters || flow { 90 } else { 0 }
 }

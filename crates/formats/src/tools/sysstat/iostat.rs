@@ -82,7 +82,7 @@ fn recognise(head: &Head) -> u8 {
     if head.bytes().trim_ascii_start().starts_with(b"{") {
         return 0;
     }
-    let devices = head.lines().any(|l| {
+    let devices = head.headers().any(|l| {
         // The others' (macOS, Solaris) headers have `device` in small letters, and no `%util`.
         let names: Vec<&[u8]> = fields(l).collect();
         let ends = [names.first(), names.last()];

@@ -35,7 +35,7 @@ Linux 3.10.0-1062.1.2.el7.x86_64 (box) \t03/21/2022 \t_x86_64_\t(1 CPU)
 };
 
 fn recognise(head: &Head) -> u8 {
-    let found = head.lines().any(|line| {
+    let found = head.headers().any(|line| {
         let plain = with_colons(line);
         let all: Vec<&[u8]> = fields(plain.as_deref().unwrap_or(line)).collect();
         clock(&all).is_some_and(|(_, taken)| is_mpstat(&all[taken..]))

@@ -82,7 +82,7 @@ fn is_other_header(all: &[&[u8]]) -> bool {
 }
 
 fn recognise(head: &Head) -> u8 {
-    let found = head.lines().any(|line| {
+    let found = head.headers().any(|line| {
         let plain = with_colons(line);
         let all: Vec<&[u8]> = fields(plain.as_deref().unwrap_or(line)).collect();
         header(&all).is_some()

@@ -100,7 +100,7 @@ fn recognise(head: &Head) -> u8 {
         92
     } else if head.lines().any(is_old_header) {
         90
-    } else if head.lines().any(tasks) {
+    } else if head.headers().any(tasks) {
         80
     } else if head.lines().any(is_processors) {
         75

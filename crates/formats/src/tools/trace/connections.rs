@@ -130,7 +130,10 @@ fn recognise(head: &Head, wanted: &[&[&str]]) -> u8 {
         let text = String::from_utf8_lossy(l);
         wanted.iter().any(|wanted| header(&text, wanted).is_some())
     };
-    if head.lines().any(is_header) { 91 } else { 0 }
+    // Those of addresses may be named otherwise.
+    let may_have = |names: &&[&str]| names.iter().all(|n| n.contains("ADDR") || head.has(n));
+    let found = wanted.iter().any(|w| may_have(w)) && head.headers().any(is_header);
+    if found { 91 } else { 0 }
 }
 
 #[derive(Clone, Copy, PartialEq)]

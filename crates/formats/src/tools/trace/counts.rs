@@ -85,8 +85,7 @@ write                      1000
 };
 
 fn recognise(head: &Head, header: &[&str]) -> u8 {
-    let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), header).is_some();
-    if head.lines().any(is_header) { 91 } else { 0 }
+    if Table::is_in(head, header) { 91 } else { 0 }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -98,8 +98,7 @@ TIME(s)   PID    COMM         IP SADDR            DADDR            DPORT LAT(ms)
 };
 
 fn recognise(head: &Head, header: &[&str]) -> u8 {
-    let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), header).is_some();
-    if head.lines().any(is_header) { 92 } else { 0 }
+    if Table::is_in(head, header) { 92 } else { 0 }
 }
 
 struct Files {

@@ -53,11 +53,8 @@ const DTRACE: &[&str] = &["UID", "PID", "D", "BLOCK", "SIZE", "COMM", "PATHNAME"
 const PERF: &[&str] = &["COMM", "PID", "TYPE", "DEV", "BLOCK", "BYTES", "LATms"];
 
 fn recognise(head: &Head, headers: &[&[&str]]) -> u8 {
-    let is_header = |line: &[u8]| {
-        let text = String::from_utf8_lossy(line);
-        headers.iter().any(|h| Table::of(&text, h).is_some())
-    };
-    if head.lines().any(is_header) { 92 } else { 0 }
+    let found = headers.iter().any(|header| Table::is_in(head, header));
+    if found { 92 } else { 0 }
 }
 
 /// The op, whether somebody waits, and whether it is the file system's own: of blktrace's

@@ -139,8 +139,7 @@ pub(crate) const RWTOP_DTRACE: Format = Format {
 };
 
 fn recognise(head: &Head, header: &[&str]) -> u8 {
-    let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), header).is_some();
-    if head.lines().any(is_header) { 92 } else { 0 }
+    if Table::is_in(head, header) { 92 } else { 0 }
 }
 
 struct Pattern {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::stamp;
+use crate::recognise::Head;
 use crate::time::Stamp;
 
 /// Columns of a table, as its header names them.
@@ -18,6 +19,12 @@ impl Table {
         let names: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let all = wanted.iter().all(|w| names.iter().any(|n| n == w));
         all.then_some(Table { names })
+    }
+
+    /// Whether a text has a header with all of these names.
+    pub(super) fn is_in(head: &Head, wanted: &[&str]) -> bool {
+        let is_header = |l: &[u8]| Table::of(&String::from_utf8_lossy(l), wanted).is_some();
+        wanted.iter().all(|w| head.has(w)) && head.headers().any(is_header)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
