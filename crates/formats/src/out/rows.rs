@@ -17,6 +17,9 @@ const MOST_BLOCKS: usize = 32;
 /// No more is of a second, or in memory: 10 PB.
 const MOST: f64 = 1e16;
 
+/// What was made of rounded shares may be a little below zero.
+const LEAST: f64 = -1e-6;
+
 /// Said of what is left out for it.
 const IMPOSSIBLE: &str = "numbers that cannot be, below zero or of more than 10^16, are unknown";
 
@@ -88,8 +91,6 @@ impl Out {
 
     /// Values as they are, but for those that no table has: too much, or less than nothing.
     fn possible(&mut self, shape: &Shape, values: &[f64]) -> [f64; WIDEST] {
-        // What was made of rounded shares may be a little below zero.
-        const LEAST: f64 = -1e-6;
         let mut all = shape.all(values);
         for value in &mut all[..shape.width] {
             if self.is_too_much(*value) {
@@ -122,11 +123,12 @@ impl Out {
         if self.leaves_out(count as u64) {
             return;
         }
-        let equal = words.iter().all(|c| c.len() == count)
+        let plain = words.iter().all(|c| c.len() == count)
             && values.iter().all(|c| c.len() == count)
-            && self.done.rows(shape.table).words.len() == words.len();
+            && self.done.rows(shape.table).words.len() == words.len()
+            && values.iter().all(|column| are_possible(column));
         let direct = self.sample.and_then(|sample| {
-            let known = !sample.since_boot && self.held.is_empty() && equal;
+            let known = !sample.since_boot && self.held.is_empty() && plain;
             let interval = self.interval_of(&sample).filter(|_| known)?;
             Some((interval, self.end_of(&sample, interval)))
         });
@@ -136,6 +138,8 @@ impl Out {
             }
             Some((interval, end)) => self.put_direct(shape, words, values, end, interval),
             None => {
+                // Each counts itself.
+                self.own_rows -= count;
                 for i in 0..count {
                     let words: Vec<Word> = words.iter().filter_map(|c| c.get(i).copied()).collect();
                     let values: Vec<f64> =
@@ -389,6 +393,12 @@ impl Out {
             self.now.row(self.since_boot, &words, &[value]);
         }
     }
+}
+
+/// Whether a table can have all of these. All are looked at, which takes less than to stop at the first.
+fn are_possible(values: &[f64]) -> bool {
+    let is_none = |v: f64| (v >= MOST) | (v < LEAST);
+    !values.iter().fold(false, |none, v| none | is_none(*v))
 }
 
 /// Appends numbers, which are amounts of `interval` seconds then if they are sums.

@@ -10,7 +10,7 @@ use crate::Sink;
 use crate::catalog::{self, Detail, Subject, Table};
 use crate::rows::{Rows, TableId};
 
-/// Rows of a table that are worth starting a thread for.
+/// Rows of a table, in all, that are worth starting a thread for.
 const WORTH_A_THREAD: usize = 4096;
 
 /// Tables being written, large ones by a thread each: columns are encoded while who makes the
@@ -25,7 +25,8 @@ pub struct Direct {
 /// Where a table is written.
 enum Place {
     None,
-    Here(Box<Writing>),
+    /// With how many rows so far.
+    Here(Box<Writing>, usize),
     There(Worker),
 }
 
@@ -105,18 +106,19 @@ impl Direct {
             if matches!(place, Place::None) {
                 let writing = Writing::new(&self.dir, tables.0, tables.1)?;
                 self.paths.push(writing.path().to_owned());
-                *place = Place::Here(Box::new(writing));
+                *place = Place::Here(Box::new(writing), 0);
             }
-            if count >= WORTH_A_THREAD {
-                *place = match std::mem::replace(place, Place::None) {
-                    Place::Here(writing) => Place::There(Worker::start(*writing)?),
-                    other => other,
-                };
-            }
+            *place = match std::mem::replace(place, Place::None) {
+                Place::Here(writing, rows) if rows + count >= WORTH_A_THREAD => {
+                    Place::There(Worker::start(*writing)?)
+                }
+                Place::Here(writing, rows) => Place::Here(writing, rows + count),
+                other => other,
+            };
             let fresh = || (Vec::new(), Rows::new(tables.0, tables.1));
             match place {
                 Place::None => {}
-                Place::Here(writing) => {
+                Place::Here(writing, _) => {
                     let mut rows = fresh();
                     sink.exchange(id, &mut rows);
                     writing.push(&rows, sink.words.texts())?;
@@ -151,7 +153,7 @@ impl Direct {
         for place in open {
             match place {
                 Place::None => {}
-                Place::Here(writing) => here.push(writing),
+                Place::Here(writing, _) => here.push(writing),
                 Place::There(mut worker) => {
                     worker.end(texts)?;
                     workers.push(worker);
