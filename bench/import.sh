@@ -26,9 +26,11 @@ seconds_of() { # the command's wall time
     "$@" >/dev/null 2>&1
     calc "$EPOCHREALTIME - $from"
 }
-filters=() imports=() memory=()
+filters=() compared=() imports=() memory=()
 for ((i = 0; i < rounds; i++)); do
     filters+=("$(seconds_of gawk '/c0t3d0/ { print $1, $2, $3, $4, $8 }' "$text")")
+    # As a script for gnuplot does it: the device's own rows only, by the number of the report.
+    compared+=("$(seconds_of gawk '$1 == "r/s" { n++ } $11 == "c0t3d0" { print n, $1, $2, $3, $4, $8 }' "$text")")
     imports+=("$(seconds_of "$sonde" import "$text" --every 1s --processors 4 -o "$made/$i")")
     rm -rf "${made:?}/$i"
     memory+=("$(/usr/bin/time -f %M "$sonde" import "$text" --every 1s --processors 4 -o "$made/m" \
@@ -36,11 +38,22 @@ for ((i = 0; i < rounds; i++)); do
     rm -rf "${made:?}/m"
 done
 filter=$(printf '%s\n' "${filters[@]}" | median)
+by_field=$(printf '%s\n' "${compared[@]}" | median)
 import=$(printf '%s\n' "${imports[@]}" | median)
 result import.filter "s, gawk for one device" "$filter"
+result import.filter_by_field "s, gawk that counts reports and compares the device" "$by_field"
 result import.all "s, everything, sealed" "$import" '<= 0.35'
 result import.ratio "of gawk's time" "$(calc "$import / $filter")" '<= 0.5'
+result import.ratio_by_field "of gawk's time that compares" "$(calc "$import / $by_field")"
 result import.memory "MB resident" "$(calc "$(printf '%s\n' "${memory[@]}" | median) / 1e3")" '<= 150'
+
+# A short text: what a directory of many takes for each.
+head -c 300000 "$text" >"$made/short.txt"
+short=$(for ((i = 0; i < 3 * rounds; i++)); do
+    seconds_of "$sonde" import "$made/short.txt" --every 1s --processors 4 -o "$made/s$i"
+    rm -rf "${made:?}/s$i"
+done | median)
+result import.short "ms, 300 kB, everything, sealed" "$(calc "$short * 1e3")"
 
 # Parsing alone: rows are dropped as they come. The best of each example's rounds.
 parsed() {
