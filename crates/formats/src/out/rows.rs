@@ -395,10 +395,10 @@ impl Out {
     }
 }
 
-/// Whether a table can have all of these. All are looked at, which takes less than to stop at the first.
+/// Whether a table can have all of these. All are counted, which takes less than to stop at the first.
 fn are_possible(values: &[f64]) -> bool {
-    let is_none = |v: f64| (v >= MOST) | (v < LEAST);
-    !values.iter().fold(false, |none, v| none | is_none(*v))
+    let impossible = |v: &f64| usize::from(*v >= MOST) + usize::from(*v < LEAST);
+    values.iter().map(impossible).sum::<usize>() == 0
 }
 
 /// Appends numbers, which are amounts of `interval` seconds then if they are sums.

@@ -132,7 +132,7 @@ fn recognise(head: &Head, wanted: &[&[&str]]) -> u8 {
     };
     // Those of addresses may be named otherwise.
     let may_have = |names: &&[&str]| names.iter().all(|n| n.contains("ADDR") || head.has(n));
-    let found = wanted.iter().any(|w| may_have(w)) && head.headers().any(is_header);
+    let found = wanted.iter().any(may_have) && head.headers().any(is_header);
     if found { 91 } else { 0 }
 }
 
