@@ -7,6 +7,7 @@ mod gaps;
 mod listed;
 mod notes;
 mod order;
+mod possible;
 mod rounded;
 mod rows;
 mod samples;

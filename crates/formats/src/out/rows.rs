@@ -6,22 +6,13 @@ use run::catalog::{self, Column, columns};
 use run::rows::{Alike, TableId, Words};
 use run::{Nanos, Word};
 
-use super::WIDEST;
+use super::possible::{are_possible, are_possible_in};
 use super::spread::spread;
 use super::{HandingOut, Out, Shape, count_place, number_unit};
 use crate::time::Stamp;
 
 /// Blocks of samples that are alike among the rows of a table that wait to be taken.
 const MOST_BLOCKS: usize = 32;
-
-/// No more is of a second, or in memory: 10 PB.
-const MOST: f64 = 1e16;
-
-/// What was made of rounded shares may be a little below zero.
-const LEAST: f64 = -1e-6;
-
-/// Said of what is left out for it.
-const IMPOSSIBLE: &str = "numbers that cannot be, below zero or of more than 10^16, are unknown";
 
 impl Out {
     /// The word of a name. Bytes that are no UTF-8 are replaced, as are control characters.
@@ -79,33 +70,9 @@ impl Out {
         }
     }
 
-    /// Whether an interval cannot have so much, which is told: a counter below zero looks like 2^64 less a
-    /// little, divided by the interval perhaps.
-    fn is_too_much(&mut self, value: f64) -> bool {
-        let is = value.abs() >= MOST && !self.is_since_boot();
-        if is {
-            self.note(IMPOSSIBLE);
-        }
-        is
-    }
-
-    /// Values as they are, but for those that no table has: too much, or less than nothing.
-    fn possible(&mut self, shape: &Shape, values: &[f64]) -> [f64; WIDEST] {
-        let mut all = shape.all(values);
-        for value in &mut all[..shape.width] {
-            if self.is_too_much(*value) {
-                *value = f64::NAN;
-            } else if *value < LEAST && !self.is_since_boot() {
-                self.note(IMPOSSIBLE);
-                *value = f64::NAN;
-            }
-        }
-        all
-    }
-
     /// Adds a row of some of a table's values, in the shape's order; sums are per second.
     pub fn put(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
-        let all = self.possible(shape, values);
+        let all = self.possible_of(shape, values);
         self.row(shape.table, words, &all[..shape.width]);
     }
 
@@ -126,7 +93,7 @@ impl Out {
         let plain = words.iter().all(|c| c.len() == count)
             && values.iter().all(|c| c.len() == count)
             && self.done.rows(shape.table).words.len() == words.len()
-            && values.iter().all(|column| are_possible(column));
+            && are_possible(shape, values);
         let direct = self.sample.and_then(|sample| {
             let known = !sample.since_boot && self.held.is_empty() && plain;
             let interval = self.interval_of(&sample).filter(|_| known)?;
@@ -225,7 +192,7 @@ impl Out {
 
     /// The same with sums that are amounts in the sample's interval.
     pub fn put_amounts(&mut self, shape: &Shape, words: &[Word], values: &[f64]) {
-        let all = self.possible(shape, values);
+        let all = self.possible_of(shape, values);
         self.amounts(shape.table, words, &all[..shape.width]);
     }
 
@@ -338,7 +305,13 @@ impl Out {
         match self.clock.moment(stamp, &self.options) {
             Ok(at) => {
                 self.done.at(at, 0.0);
-                self.done.row(table, words, values);
+                if are_possible_in(table, values) {
+                    self.done.row(table, words, values);
+                } else {
+                    let mut values = values.to_vec();
+                    self.possible(table, &mut values);
+                    self.done.row(table, words, &values);
+                }
                 self.extend(at, at.saturating_add(length));
             }
             Err(why) => self.refuse(why),
@@ -393,12 +366,6 @@ impl Out {
             self.now.row(self.since_boot, &words, &[value]);
         }
     }
-}
-
-/// Whether a table can have all of these. All are counted, which takes less than to stop at the first.
-fn are_possible(values: &[f64]) -> bool {
-    let impossible = |v: &f64| usize::from(*v >= MOST) + usize::from(*v < LEAST);
-    values.iter().map(impossible).sum::<usize>() == 0
 }
 
 /// Appends numbers, which are amounts of `interval` seconds then if they are sums.
