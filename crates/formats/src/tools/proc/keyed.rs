@@ -83,6 +83,18 @@ pub(super) fn is_of_memory(first: &[u8]) -> bool {
     name.is_some_and(|name| MEMORY.iter().any(|known| known.as_bytes() == name))
 }
 
+/// Whether the line is of the table that `meminfo` of Linux 2.4 and before begins with: it has in bytes
+/// what the lines below have in kB.
+pub(super) fn is_table(all: &[&[u8]]) -> bool {
+    match all {
+        [b"total:", b"used:", b"free:", ..] => true,
+        [b"Mem:" | b"Swap:", sizes @ ..] => {
+            matches!(sizes.len(), 3 | 6) && sizes.iter().all(|size| whole(size).is_some())
+        }
+        _ => false,
+    }
+}
+
 pub(super) struct Keyed {
     memory: Shape,
     state: Shape,

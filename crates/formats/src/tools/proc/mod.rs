@@ -399,6 +399,9 @@ impl Parser for Proc {
         if matches!(first, b"Inter-|" | b"face") || interrupts::is_header(&all) {
             return Line::Noise;
         }
+        if keyed::is_table(&all) {
+            return Line::Noise;
+        }
         self.has_total |= first == b"cpu";
         // Nine numbers have `/proc/schedstat`, and `/proc/stat` from Linux 2.6.24 to 2.6.32.
         let of_processor = first.strip_prefix(b"cpu").and_then(whole).is_some();
