@@ -178,7 +178,7 @@ impl Keyed {
         let none = out.word(b"");
         if is_level(&text) {
             out.other(&text, "count", none, value);
-        } else if let Some(grown) = self.counters.grown(name, &[value]) {
+        } else if let Some(grown) = self.counters.grown(name, &[value], out) {
             let grown = grown.first().copied().unwrap_or(f64::NAN);
             out.other_grown(&text, "count", none, grown);
         }
@@ -188,7 +188,7 @@ impl Keyed {
         self.put_sizes(out);
         let events = std::mem::replace(&mut self.events, [f64::NAN; 7]);
         if events.iter().any(|v| !v.is_nan()) {
-            let grown = self.counters.grown(b"vm", &events);
+            let grown = self.counters.grown(b"vm", &events, out);
             let first = grown.is_none();
             let values = grown.unwrap_or(events.to_vec());
             put_grown(out, &self.vm, &[], &values, first);

@@ -294,7 +294,7 @@ impl Proc {
             Kind::Counter(name, value) => self.keyed.counter(name, value, out),
             Kind::Loads(loads, running) => self.counted.load(&loads, running),
             Kind::Pressure(stalls) => self.pressure.line(&stalls, out),
-            Kind::Interrupts(row) => self.interrupts.row(&row),
+            Kind::Interrupts(row) => self.interrupts.row(&row, out),
             Kind::Protocol(line) => return self.protocols.line(line),
             Kind::Softnet(taken) => self.softnet.line(&taken, out),
         }
