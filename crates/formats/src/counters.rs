@@ -7,7 +7,7 @@ use crate::out::Out;
 /// Where counters of 32 bits are shortly before they begin at zero again.
 const WRAPS: std::ops::Range<f64> = 4_000_000_000.0..4_294_967_296.0;
 
-/// What is said where that happens, once for all.
+/// Said once for all counters of which it is so.
 const UNKNOWN: &str = "a counter went back, or came again after it was missing: what it grew by in that interval is \
                        not known";
 
