@@ -117,9 +117,9 @@ impl Repeated {
     /// What the counters of that name grew by since the report before; in a first report since
     /// boot all that they count. `None` where nothing is known: they are new since; NaN
     /// where the report before lacked them.
-    pub(crate) fn grown(&mut self, name: &[u8], now: &[f64], out: &Out) -> Option<Vec<f64>> {
+    pub(crate) fn grown(&mut self, name: &[u8], now: &[f64], out: &mut Out) -> Option<Vec<f64>> {
         let whole = out.is_since_boot().then(|| now.to_vec());
-        self.counters.grown(name, now).or(whole)
+        self.counters.grown(name, now, out).or(whole)
     }
 
     /// The same of counters that begin anew together.
@@ -127,10 +127,10 @@ impl Repeated {
         &mut self,
         name: &[u8],
         now: &[f64],
-        out: &Out,
+        out: &mut Out,
     ) -> Option<Vec<f64>> {
         let whole = out.is_since_boot().then(|| now.to_vec());
-        self.counters.grown_together(name, now).or(whole)
+        self.counters.grown_together(name, now, out).or(whole)
     }
 }
 
@@ -152,13 +152,13 @@ mod tests {
         let mut reports = Repeated::new();
         reports.counted(b"a", &mut out);
         assert!(out.is_since_boot());
-        assert_eq!(reports.grown(b"a", &[5.0], &out), Some(vec![5.0]));
+        assert_eq!(reports.grown(b"a", &[5.0], &mut out), Some(vec![5.0]));
         reports.counted(b"b", &mut out);
         assert_eq!(out.samples(), 1);
         reports.counted(b"a", &mut out);
         assert!(!out.is_since_boot() && !reports.is_first() && reports.has(b"a"));
-        assert_eq!(reports.grown(b"a", &[7.0], &out), Some(vec![2.0]));
-        assert_eq!(reports.grown(b"c", &[7.0], &out), None);
+        assert_eq!(reports.grown(b"a", &[7.0], &mut out), Some(vec![2.0]));
+        assert_eq!(reports.grown(b"c", &[7.0], &mut out), None);
         reports.ends();
         assert!(reports.of(b"d", &mut out));
         assert_eq!(out.samples(), 3);

@@ -203,6 +203,7 @@ const UNTOLD: &[(&str, &[&str])] = &[
         "whose the lines below are, of two alike",
         &[
             "iostat-bsd cut-names.txt",
+            "iostat-linux header-lost-below-idle.txt",
             "mpstat-linux appended-overlap.txt",
             "netstat-i both-families.txt",
             "netstat-s solaris-restart.txt",

@@ -20,17 +20,11 @@ impl Reader {
             .map(|(at, _)| at)
             .collect();
         let now: Vec<f64> = counted.iter().map(|at| row.numbers[*at]).collect();
-        let grown = self.counters.grown(instance, &now);
+        let grown = self.counters.grown(instance, &now, out);
         let is_first = grown.is_none();
         let mut numbers = row.numbers.clone();
         for (i, at) in counted.iter().enumerate() {
             if let Some(grown) = &grown {
-                if grown[i].is_nan() && !now[i].is_nan() {
-                    out.note(
-                        "a counter went back, or came again after it was missing: what it grew by in \
-                         that interval is not known",
-                    );
-                }
                 numbers[*at] = grown[i];
             }
         }

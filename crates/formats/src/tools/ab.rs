@@ -17,7 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     tool: "ab",
     systems: "all that httpd runs on",
     help: "what ApacheBench requested, how long the test took, and which requests failed",
-    recognised: "`This is ApacheBench`, or `Time taken for tests:` and `Complete requests:`",
+    recognised: "`This is ApacheBench`, or `Complete requests:` with `Time taken for tests:` or \
+                 `Requests per second:`",
     yields: &["workload"],
     example: "\
 This is ApacheBench, Version 2.3 <$Revision: 1903618 $>
@@ -37,7 +38,8 @@ Requests per second:    912.28 [#/sec] (mean)
     recognise: |head: &Head| {
         let summary = head.any_starts("Complete requests:");
         let said = head.any_starts("This is ApacheBench, Version ");
-        if said || summary && head.any_starts("Time taken for tests:") {
+        let time = ["Time taken for tests:", "Requests per second:"];
+        if said || summary && time.iter().any(|line| head.any_starts(line)) {
             91
         } else {
             0
@@ -60,6 +62,22 @@ struct Test {
     others: Vec<(String, &'static str, f64)>,
 }
 
+impl Test {
+    /// How long it took by its mean rate or the mean time of its requests, whichever has more digits:
+    /// `done / timetaken` with two decimals, `timetaken * 1000 / done` with three.
+    fn by_rate(&self, ops: f64) -> Option<f64> {
+        let of = |column: &str| {
+            let found = self.others.iter().find(|(name, ..)| name == column);
+            found.map(|(.., value)| *value).filter(|value| *value > 0.0)
+        };
+        let rate = of("requests").map(|rate| (0.005 / rate, ops / rate));
+        let each = of("time_per_request.all").map(|ms| (0.0005 / ms, ops * ms / 1000.0));
+        let found = [rate, each].into_iter().flatten();
+        let best = found.min_by(|a, b| a.0.total_cmp(&b.0));
+        best.map(|(_, seconds)| seconds)
+    }
+}
+
 struct Ab {
     work: Work,
     test: Test,
@@ -75,15 +93,23 @@ impl Ab {
 
     fn test_is_over(&mut self, out: &mut Out) {
         let test = std::mem::take(&mut self.test);
-        let (Some(seconds), Some(ops)) = (test.seconds, test.done) else {
+        let Some(ops) = test.done else { return };
+        let Some(seconds) = test.seconds.or_else(|| test.by_rate(ops)) else {
             return;
         };
+        if test.seconds.is_none() {
+            out.note("the line that tells how long a test took is missing: it is told by its rate");
+        }
         if seconds <= 0.0 {
             out.note("a test that took less than half a millisecond is left out");
             return;
         }
         let scheme = if test.secure { "https" } else { "http" };
-        let url = format!("{scheme}://{}:{}{}", test.host, test.port, test.path);
+        let url = if test.host.is_empty() {
+            String::new()
+        } else {
+            format!("{scheme}://{}:{}{}", test.host, test.port, test.path)
+        };
         out.sample();
         out.spans(seconds);
         let of = [url.as_bytes(), b"request", b""];

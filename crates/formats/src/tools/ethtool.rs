@@ -225,7 +225,7 @@ impl Ethtool {
         for (name, now) in counters.iter().filter(|(name, _)| is_level(name)) {
             out.other(name, "", interface, *now);
         }
-        for (name, now) in &counters {
+        for (name, now) in counters.iter().filter(|(name, _)| !is_level(name)) {
             let key = [&self.interface[..], b" ", name.as_bytes()].concat();
             let Some(grown) = self.reports.grown(&key, &[*now], out) else {
                 continue;
@@ -236,7 +236,6 @@ impl Ethtool {
             fell += weight * u32::from(value.is_nan());
             match place(name) {
                 Some((direction, measure)) => whole[direction][measure] = value,
-                None if is_level(name) => {}
                 None => out.other_grown(name, unit(name), interface, value),
             }
         }

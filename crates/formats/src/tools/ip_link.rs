@@ -10,7 +10,9 @@
 //! ```
 //!
 //! Also `ip -s addr`. With `-s` twice the kinds of errors follow, on two more lines of each direction
-//! (`RX errors: length crc frame fifo overrun`). Of the second and later reports the growth is taken.
+//! (`RX errors: length crc frame fifo overrun`), and with `-d` what a CAN interface counted
+//! (`re-started bus-errors arbit-lost error-warn error-pass bus-off`). Of the second and later reports the
+//! growth is taken.
 
 use run::Word;
 
@@ -72,6 +74,54 @@ const SETTINGS: [&[u8]; 9] = [
     b"vlan",
 ];
 
+/// Kinds of interfaces, which a line of `-d` about their settings begins with.
+const KINDS: [&[u8]; 30] = [
+    b"bond",
+    b"bond_slave",
+    b"bridge",
+    b"bridge_slave",
+    b"dummy",
+    b"erspan",
+    b"geneve",
+    b"gre",
+    b"gretap",
+    b"hsr",
+    b"ifb",
+    b"ip6gre",
+    b"ip6tnl",
+    b"ipip",
+    b"ipoib",
+    b"ipvlan",
+    b"macsec",
+    b"macvlan",
+    b"macvtap",
+    b"nlmon",
+    b"openvswitch",
+    b"openvswitch_slave",
+    b"sit",
+    b"team",
+    b"team_slave",
+    b"tun",
+    b"veth",
+    b"vrf",
+    b"vrf_slave",
+    b"vxlan",
+];
+
+/// How lines of `-d` about the settings of a CAN interface begin.
+const OF_CAN: [&[u8]; 10] = [
+    b"can",
+    b"bitrate",
+    b"dbitrate",
+    b"tq",
+    b"dtq",
+    b"clock",
+    b"termination",
+    b"tdcv",
+    b"ingress-qos-map",
+    b"egress-qos-map",
+];
+
 const ROUNDED: &str = "it was printed with -h, which rounds counters (`1.36T`): by how much they grew is not \
     known\n\
     hint: ip -s link without -h prints all digits";
@@ -86,11 +136,20 @@ struct Links {
     row: Option<([Word; 3], [f64; 7])>,
 }
 
+/// What columns count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    All,
+    /// Kinds of the errors that the lines above have.
+    Errors,
+    /// States and errors of a CAN interface.
+    Can,
+}
+
 /// A header.
 struct Columns {
     direction: &'static str,
-    /// They are kinds of the errors that the lines above have.
-    of_errors: bool,
+    of: Of,
     names: Vec<String>,
 }
 
@@ -103,6 +162,19 @@ fn interface(line: &[u8]) -> Option<&[u8]> {
     let numbered = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
     let name = name.split(|b| *b == b'@').next()?;
     (flags && numbered).then_some(name)
+}
+
+/// Whether a line about an interface has no counters.
+fn is_setting(all: &[&[u8]]) -> bool {
+    let [first, rest @ ..] = all else {
+        return false;
+    };
+    // `mcp251xfd: tseg1 2..256 tseg2 1..128 …`.
+    let of_chip = matches!(rest, [b"tseg1" | b"dtseg1", ..]) && first.ends_with(b":");
+    of_chip
+        || SETTINGS.iter().any(|s| first.starts_with(s))
+        || KINDS.contains(first)
+        || OF_CAN.contains(first)
 }
 
 impl Links {
@@ -125,13 +197,14 @@ impl Links {
         };
         let Columns {
             direction,
-            of_errors,
+            of,
             names,
         } = columns;
+        let of_errors = *of == Of::Errors;
         if now.len() != names.len() || self.interface.is_empty() {
             return Line::Unknown;
         }
-        let kind: &[u8] = if *of_errors { b" errors" } else { b"" };
+        let kind: &[u8] = if of_errors { b" errors" } else { b"" };
         let key = [&self.interface, direction.as_bytes(), kind].concat();
         // The line that names another interface is lost.
         if self.reports.again(&key) {
@@ -147,7 +220,7 @@ impl Links {
         for (column, value) in names.iter().zip(values) {
             let place = match column.as_str() {
                 "overrun" => 4,
-                name if *of_errors => {
+                name if *of != Of::All => {
                     out.other_grown(&format!("{direction}_{name}"), "", interface, value);
                     continue;
                 }
@@ -164,10 +237,13 @@ impl Links {
             };
             sorted[place] = value;
         }
+        if *of == Of::Can {
+            return Line::Data;
+        }
         let words = [interface, layer, out.word(direction.as_bytes())];
         match &mut self.row {
-            Some((_, above)) if *of_errors && above[4].is_nan() => above[4] = sorted[4],
-            _ if *of_errors => {}
+            Some((_, above)) if of_errors && above[4].is_nan() => above[4] = sorted[4],
+            _ if of_errors => {}
             row => *row = Some((words, sorted)),
         }
         Line::Data
@@ -183,7 +259,7 @@ impl Links {
 impl Parser for Links {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let of_errors = fields(line).nth(1) == Some(b"errors:");
-        let kinds = self.columns.as_ref().is_some_and(|c| c.of_errors);
+        let kinds = self.columns.as_ref().is_some_and(|c| c.of == Of::Errors);
         let follow = kinds && crate::numbers(fields(line)).is_some();
         if !of_errors && !follow {
             self.put_row(out);
@@ -215,13 +291,24 @@ impl Parser for Links {
                 } else {
                     "transmit"
                 },
-                of_errors,
+                of: if of_errors { Of::Errors } else { Of::All },
                 names: names.collect(),
             });
             return Line::Noise;
         }
-        let setting = SETTINGS.iter().any(|s| first.starts_with(s));
-        if setting || prompt::is_chatter(line) {
+        let names: Vec<&[u8]> = fields(line).collect();
+        if names.ends_with(&[b"arbit-lost", b"error-warn", b"error-pass", b"bus-off"]) {
+            let names = names
+                .iter()
+                .map(|w| String::from_utf8_lossy(w).into_owned());
+            self.columns = Some(Columns {
+                direction: "can",
+                of: Of::Can,
+                names: names.collect(),
+            });
+            return Line::Noise;
+        }
+        if is_setting(&names) || prompt::is_chatter(line) {
             Line::Noise
         } else {
             Line::Unknown

@@ -206,7 +206,7 @@ impl Mountstats {
             let mut first = true;
             for (port, values) in connections {
                 let key = [&server[..], b" ", &port].concat();
-                let Some(grown) = self.counters.grown(&key, &values) else {
+                let Some(grown) = self.counters.grown(&key, &values, out) else {
                     if out.is_since_boot() {
                         sum.iter_mut().zip(values).for_each(|(s, v)| *s += v);
                         first = false;
@@ -255,7 +255,7 @@ impl Mountstats {
     }
 
     fn bytes(&mut self, mount: &[u8], n: &[f64], out: &mut Out) {
-        let (n, first) = self.grown(&[mount, b" bytes"].concat(), n);
+        let (n, first) = self.grown(&[mount, b" bytes"].concat(), n, out);
         let words = |out: &mut Out, access: &str, layer: &str| {
             [mount, access.as_bytes(), layer.as_bytes()].map(|w| out.word(w))
         };
@@ -310,7 +310,7 @@ impl Mountstats {
 
     fn operation(&mut self, mount: &[u8], op: &[u8], n: &[f64], out: &mut Out) {
         let key = [mount, b" ", op].concat();
-        let (n, first) = self.grown(&key, n);
+        let (n, first) = self.grown(&key, n, out);
         if n.iter().all(|v| *v == 0.0) {
             return;
         }
@@ -340,11 +340,11 @@ impl Mountstats {
         }
     }
 
-    fn grown(&mut self, key: &[u8], now: &[f64]) -> (Vec<f64>, bool) {
+    fn grown(&mut self, key: &[u8], now: &[f64], out: &mut Out) -> (Vec<f64>, bool) {
         // Some kernels let a time fall below zero, which is printed as a huge number.
         let sound = |v: &f64| if *v >= 9e18 { f64::NAN } else { *v };
         let now: Vec<f64> = now.iter().map(sound).collect();
-        self.counters.grown_or_whole(key, now)
+        self.counters.grown_or_whole(key, now, out)
     }
 
     /// A line of an NFS mount.
@@ -393,7 +393,7 @@ impl Mountstats {
         match (first, rest) {
             (b"bytes:", Some(n)) if n.len() >= 6 => self.bytes(&mount, &n, out),
             (b"events:", Some(n)) => {
-                let (n, first) = self.grown(&[&mount[..], b" events"].concat(), &n);
+                let (n, first) = self.grown(&[&mount[..], b" events"].concat(), &n, out);
                 let mount = out.word(&mount);
                 if !first || out.is_since_boot() {
                     for (name, value) in EVENTS.iter().zip(&n) {

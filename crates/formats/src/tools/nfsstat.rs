@@ -188,11 +188,14 @@ impl Nfsstat {
             let key = format!("{} {} {name}", self.section, self.part);
             self.reports.counted(key.as_bytes(), out);
             let count = *count as f64;
-            let grown = self.reports.grown(key.as_bytes(), &[count], out);
-            let value = match grown {
-                _ if self.of_intervals && !self.reports.is_first() => count,
-                _ if self.command == Command::Since && !self.reports.is_first() => f64::NAN,
-                grown => grown.map_or(f64::NAN, |grown| grown[0]),
+            let is_first = self.reports.is_first();
+            let value = match () {
+                () if self.of_intervals && !is_first => count,
+                () if self.command == Command::Since && !is_first => f64::NAN,
+                () => {
+                    let grown = self.reports.grown(key.as_bytes(), &[count], out);
+                    grown.map_or(f64::NAN, |grown| grown[0])
+                }
             };
             self.put(name, value, out);
         }

@@ -150,7 +150,7 @@ impl Counts {
             out.other(name, "", empty, value);
             return Some(Line::Data);
         }
-        let grown = self.counters.grown(name.as_bytes(), &[value]);
+        let grown = self.counters.grown(name.as_bytes(), &[value], out);
         if out.is_since_boot() {
             out.other(name, "since boot", empty, value);
         } else if let Some([grown]) = grown.as_deref() {

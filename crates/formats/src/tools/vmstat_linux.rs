@@ -8,6 +8,7 @@
 //! `pmrep :vmstat` of Performance Co-Pilot prints the same columns, wider ([`pmrep`]).
 
 mod disks;
+mod exawatcher;
 mod lists;
 mod names;
 mod pmrep;
@@ -380,7 +381,10 @@ impl Vmstat {
             self.command(&arguments, out);
             return Some(Line::Noise);
         }
-        match stamp_of(line, out) {
+        if exawatcher::is_about(line) {
+            return Some(Line::Noise);
+        }
+        match stamp_of(exawatcher::start(line).unwrap_or(line), out) {
             Ok(Some(stamp)) => {
                 self.stamp = Some(stamp);
                 // Each time the tool was started anew.
@@ -432,6 +436,9 @@ impl Parser for Vmstat {
         };
         let rows = rows_in(line, names.len());
         let mut stamp = self.stamp.take_if(|_| rows > 0);
+        if let Some((time, _)) = exawatcher::timed(line) {
+            stamp = Some(Stamp::Clock(time));
+        }
         if self.timed {
             let all: Vec<&[u8]> = fields(line).collect();
             let ends = [2, 3].map(|n| all.get(all.len().saturating_sub(n)..));
@@ -470,7 +477,10 @@ impl Parser for Vmstat {
                 Line::Unknown
             }
             Table::System(names) => {
-                let mut seen = self.system(&names, line, out);
+                let mut seen = match exawatcher::timed(line) {
+                    Some((time, row)) => self.timed(&names, time, row, out),
+                    None => self.system(&names, line, out),
+                };
                 if seen == Line::Unknown
                     && !out.is_endless()
                     && let Some(apart) = self.together.apart(line)

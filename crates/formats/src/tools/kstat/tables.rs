@@ -96,9 +96,9 @@ impl Tables {
 
     /// How far those of a set grew since the report before, and whether it is the first: then
     /// they are all there was since boot.
-    fn grown(&mut self, set: &Set, names: &[&str]) -> (Vec<f64>, bool) {
+    fn grown(&mut self, set: &Set, names: &[&str], out: &mut Out) -> (Vec<f64>, bool) {
         let now: Vec<f64> = names.iter().map(|n| set.of(n)).collect();
-        self.counters.grown_or_whole(set.key().as_bytes(), now)
+        self.counters.grown_or_whole(set.key().as_bytes(), now, out)
     }
 
     /// Puts all sets of a report.
@@ -155,7 +155,7 @@ impl Tables {
 
     /// Reads and writes; `w` is the queue of the driver, `r` what the device has.
     fn disk(&mut self, set: &Set, out: &mut Out) -> Vec<&'static str> {
-        let (n, first) = self.grown(set, &DISK);
+        let (n, first) = self.grown(set, &DISK, out);
         let device = out.word(set.name.as_bytes());
         let layer = out.word(disk::layer(set.name.as_bytes()).as_bytes());
         for (op, ios, bytes) in [("read", n[0], n[2]), ("write", n[1], n[3])] {
@@ -183,7 +183,7 @@ impl Tables {
 
     fn processor(&mut self, set: &Set, whole: &mut [f64; 2], out: &mut Out) -> Vec<&'static str> {
         let names = [CPU[0], CPU[1], CPU[2], "pswitch", "intr"];
-        let (n, first) = self.grown(set, &names);
+        let (n, first) = self.grown(set, &names, out);
         let cpu = out.word(set.instance.as_bytes());
         // The kernel's time holds that of interrupts.
         for (mode, ns) in [("user", n[0]), ("system", n[1])] {
@@ -212,7 +212,7 @@ impl Tables {
             let key = format!("{} {name}", set.key());
             let now = set.of(name);
             let unit = unit(name);
-            match self.counters.grown(key.as_bytes(), &[now]).as_deref() {
+            match self.counters.grown(key.as_bytes(), &[now], out).as_deref() {
                 Some(&[grown]) => out.other_grown(name, unit, instance, grown),
                 _ => out.other_total(name, unit, instance, now),
             }
@@ -232,11 +232,11 @@ impl Tables {
             "multircv",
             "collisions",
         ];
-        let (n, first) = self.grown(set, &names);
+        let (n, first) = self.grown(set, &names, out);
         let clock = format!("{} snaptime", set.key());
-        let passed = self
-            .counters
-            .grown(clock.as_bytes(), &[set.snaptime.unwrap_or(f64::NAN)]);
+        let passed =
+            self.counters
+                .grown(clock.as_bytes(), &[set.snaptime.unwrap_or(f64::NAN)], out);
         let carried = match passed.as_deref() {
             Some(&[seconds]) => set.of("ifspeed") / 8.0 * seconds,
             _ => f64::NAN,
@@ -263,7 +263,7 @@ impl Tables {
             names.extend(["hits", "misses", "iohits"].map(|what| format!("{kind}_{what}")));
         }
         let all: Vec<&str> = names.iter().map(String::as_str).chain(MORE).collect();
-        let (n, first) = self.grown(set, &all);
+        let (n, first) = self.grown(set, &all, out);
         for (kind, counts) in KINDS.iter().zip(n.chunks(3)) {
             let words = [out.word(kind.as_bytes())];
             Self::add(out, first, &self.lookups, &words, counts);
@@ -272,9 +272,9 @@ impl Tables {
         if n[..3 * KINDS.len()].iter().all(|count| count.is_nan()) {
             let counts = ["hits", "misses", "iohits"].map(|name| set.of(name));
             let key = format!("{} (all)", set.key());
-            let (counts, first) = self
-                .counters
-                .grown_or_whole(key.as_bytes(), counts.to_vec());
+            let (counts, first) =
+                self.counters
+                    .grown_or_whole(key.as_bytes(), counts.to_vec(), out);
             let words = [out.word(b"(all)")];
             Self::add(out, first, &self.lookups, &words, &counts);
         }

@@ -242,9 +242,14 @@ impl Protocols {
         self.compare(&values, out);
         let mut grown: Vec<(String, f64, f64)> = Vec::with_capacity(values.len());
         for (name, value) in values {
-            let came = self.counters.grown(name.as_bytes(), &[value]);
+            if self.of_intervals {
+                // They may turn out to be since boot.
+                self.counters.read(name.as_bytes(), &[value]);
+                grown.push((name, value, value));
+                continue;
+            }
+            let came = self.counters.grown(name.as_bytes(), &[value], out);
             let came = match came.as_deref() {
-                _ if self.of_intervals => value,
                 Some([came]) => *came,
                 // New in a later report: how much of it is of this interval nobody knows.
                 _ if first => value,

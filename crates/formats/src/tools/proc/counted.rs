@@ -142,7 +142,7 @@ impl Counted {
             n = vec![n[0], nan, n[1], nan, n[2], nan, n[3], nan];
         }
         let key = [b"disk ", all[2]].concat();
-        let (n, first) = self.counters.grown_together_or_whole(&key, n);
+        let (n, first) = self.counters.grown_together_or_whole(&key, n, out);
         let (device, layer) = (out.word(all[2]), out.disk_layer(all[2]));
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
         let io = |p: usize| {
@@ -175,7 +175,7 @@ impl Counted {
 
     pub(super) fn interface(&mut self, name: &[u8], n: &[f64], out: &mut Out) {
         let key = [b"net ", name].concat();
-        let (n, first) = self.counters.grown_together_or_whole(&key, n.to_vec());
+        let (n, first) = self.counters.grown_together_or_whole(&key, n.to_vec(), out);
         let (interface, layer) = (out.word(name), out.word(net::layer(name).as_bytes()));
         let nan = f64::NAN;
         for (direction, values) in [
@@ -208,7 +208,7 @@ impl Counted {
             b"procs_blocked" => self.machine[3] = n[0],
             b"page" | b"swap" => return Line::Noise,
             b"intr" | b"softirq" => {
-                let (n, first) = self.counters.grown_or_whole(all[0], vec![n[0]]);
+                let (n, first) = self.counters.grown_or_whole(all[0], vec![n[0]], out);
                 let level: &[u8] = if all[0] == b"intr" { b"hard" } else { b"soft" };
                 let words = [out.word(level), out.word(b"all")];
                 put_grown(out, &self.interrupt, &words, &n, first);
@@ -249,7 +249,7 @@ impl Counted {
     /// Ticks: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest nice.
     fn processor(&mut self, key: &[u8], name: &[u8], n: Vec<f64>, out: &mut Out) {
         out.note("ticks of /proc/stat are taken for hundredths of a second");
-        let (n, first) = self.counters.grown_or_whole(key, n);
+        let (n, first) = self.counters.grown_or_whole(key, n, out);
         let at = |place: usize| n.get(place).copied().unwrap_or(f64::NAN);
         let known = |value: f64| if value.is_nan() { 0.0 } else { value };
         let cpu = out.word(name);
@@ -290,7 +290,7 @@ impl Counted {
         }
         let (grown, first) = self
             .counters
-            .grown_or_whole(b"machine", machine[..2].to_vec());
+            .grown_or_whole(b"machine", machine[..2].to_vec(), out);
         let mut values = machine;
         if first {
             let mut whole = [f64::NAN; 8];

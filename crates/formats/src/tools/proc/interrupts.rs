@@ -74,9 +74,9 @@ impl Interrupts {
         }
     }
 
-    pub(super) fn row(&mut self, row: &Told) {
+    pub(super) fn row(&mut self, row: &Told, out: &mut Out) {
         let counts: Vec<f64> = row.counts.iter().map(|n| *n as f64).collect();
-        let grown = self.counters.grown(row.name, &counts);
+        let grown = self.counters.grown(row.name, &counts, out);
         let first = grown.is_none();
         // Of one that fell nothing is known.
         let sum = grown.unwrap_or(counts).iter().sum();

@@ -83,6 +83,18 @@ pub(super) fn is_of_memory(first: &[u8]) -> bool {
     name.is_some_and(|name| MEMORY.iter().any(|known| known.as_bytes() == name))
 }
 
+/// Whether the line is of the table that `meminfo` of Linux 2.4 and before begins with: it has in bytes
+/// what the lines below have in kB.
+pub(super) fn is_table(all: &[&[u8]]) -> bool {
+    match all {
+        [b"total:", b"used:", b"free:", ..] => true,
+        [b"Mem:" | b"Swap:", sizes @ ..] => {
+            matches!(sizes.len(), 3 | 6) && sizes.iter().all(|size| whole(size).is_some())
+        }
+        _ => false,
+    }
+}
+
 pub(super) struct Keyed {
     memory: Shape,
     state: Shape,
@@ -166,7 +178,7 @@ impl Keyed {
         let none = out.word(b"");
         if is_level(&text) {
             out.other(&text, "count", none, value);
-        } else if let Some(grown) = self.counters.grown(name, &[value]) {
+        } else if let Some(grown) = self.counters.grown(name, &[value], out) {
             let grown = grown.first().copied().unwrap_or(f64::NAN);
             out.other_grown(&text, "count", none, grown);
         }
@@ -176,7 +188,7 @@ impl Keyed {
         self.put_sizes(out);
         let events = std::mem::replace(&mut self.events, [f64::NAN; 7]);
         if events.iter().any(|v| !v.is_nan()) {
-            let grown = self.counters.grown(b"vm", &events);
+            let grown = self.counters.grown(b"vm", &events, out);
             let first = grown.is_none();
             let values = grown.unwrap_or(events.to_vec());
             put_grown(out, &self.vm, &[], &values, first);

@@ -1,13 +1,15 @@
 //! Files of `/proc` read again and again into one text: `diskstats`, `net/dev`, `stat`,
 //! `meminfo`, `loadavg`, `vmstat`, `pressure`, `interrupts`, `softirqs`, `net/snmp`, `net/netstat`, `net/softnet_stat`,
 //! `net/rpc/nfs` and `net/rpc/nfsd`, any of them together, with a line that tells the time before each
-//! reading or without. `grep` may have put the file's name before each line.
+//! reading or without. `grep` may have put the file's name before each line. So `/sys/block/NAME/stat`, where
+//! the name stands there or above.
 //!
 //! Nearly all are counters since boot, so that a first reading is one since boot and the others
 //! tell what grew. Where no line tells the time, what comes again begins the next reading. A file
 //! that begins with a reading and ends with a time has its times after what was read (`cat
 //! /proc/stat; date`); a logger may put them before each line.
 
+mod block;
 mod counted;
 mod interrupts;
 mod keyed;
@@ -61,7 +63,7 @@ pub(crate) const FORMAT: Format = Format {
     tool: "proc",
     systems: "Linux",
     help: "files of /proc read repeatedly: diskstats, net/dev, stat, meminfo, vmstat, interrupts, \
-           softirqs, net/snmp, net/netstat, net/softnet_stat, net/rpc",
+           softirqs, net/snmp, net/netstat, net/softnet_stat, net/rpc; and /sys/block/*/stat",
     recognised: "lines of those files, as `8 0 sda 25354637 …`, `cpu0 1647967 …`, `MemFree: 1 kB`",
     yields: TABLES,
     example: "\
@@ -98,6 +100,8 @@ fn recognise(head: &Head) -> u8 {
             _ if interrupts::is_header(&all) => 72,
             _ if counted::is_disk(&all) || softnet::Taken::of(&all).is_some() => 75,
             _ if counted::loads(&all).is_some() => 70,
+            _ if block::with_name(b"", line).is_some() => 75,
+            [b"==>", _, b"<=="] if !block::named(line).is_empty() => 70,
             _ if pressure::Stalls::of(line).is_some() || pressure::is_nameless(line) => 70,
             [b"==>", file, b"<=="] if file.starts_with(b"/proc/pressure/") => 70,
             // Of `grep eth0 /proc/net/dev`.
@@ -145,6 +149,8 @@ pub(crate) struct Proc {
     softnet: softnet::Softnet,
     /// The file of `pressure` that is printed.
     file: Vec<u8>,
+    /// The device of the file of `/sys/block` that is printed.
+    device: Vec<u8>,
     /// A line of a file came.
     has_rows: bool,
     /// Lines of the present reading, by what they begin with.
@@ -191,6 +197,7 @@ impl Proc {
             protocols: Protocols::new(),
             softnet: softnet::Softnet::new(),
             file: Vec::new(),
+            device: Vec::new(),
             has_rows: false,
             seen: HashSet::new(),
             readings: 0,
@@ -287,7 +294,7 @@ impl Proc {
             Kind::Counter(name, value) => self.keyed.counter(name, value, out),
             Kind::Loads(loads, running) => self.counted.load(&loads, running),
             Kind::Pressure(stalls) => self.pressure.line(&stalls, out),
-            Kind::Interrupts(row) => self.interrupts.row(&row),
+            Kind::Interrupts(row) => self.interrupts.row(&row, out),
             Kind::Protocol(line) => return self.protocols.line(line),
             Kind::Softnet(taken) => self.softnet.line(&taken, out),
         }
@@ -387,6 +394,12 @@ impl Proc {
 impl Parser for Proc {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let named = pressure::with_name(&self.file, line);
+        let named = named.or_else(|| {
+            let named = block::with_name(&self.device, line)?;
+            // The file has one line: what follows without a name is of another.
+            self.device.clear();
+            Some(named)
+        });
         let line = without_file(named.as_deref().unwrap_or(line));
         let all: Vec<&[u8]> = fields(line).collect();
         let Some(&first) = all.first() else {
@@ -394,9 +407,13 @@ impl Parser for Proc {
         };
         if first == b"==>" {
             self.file = pressure::named(line).to_vec();
+            self.device = block::named(line).to_vec();
             return Line::Noise;
         }
         if matches!(first, b"Inter-|" | b"face") || interrupts::is_header(&all) {
+            return Line::Noise;
+        }
+        if keyed::is_table(&all) {
             return Line::Noise;
         }
         self.has_total |= first == b"cpu";

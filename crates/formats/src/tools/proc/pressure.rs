@@ -109,7 +109,7 @@ impl Pressure {
     pub(super) fn line(&mut self, stalls: &Stalls, out: &mut Out) {
         let words = [out.word(stalls.resource), out.word(stalls.share)];
         let seconds = stalls.values[3] / 1e6;
-        let grown = self.counters.grown(&stalls.key(), &[seconds]);
+        let grown = self.counters.grown(&stalls.key(), &[seconds], out);
         let first = grown.is_none();
         put_grown(
             out,

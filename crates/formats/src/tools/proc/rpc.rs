@@ -108,7 +108,7 @@ impl Rpc {
             }
             b"fh" => self.others(all[0], &["stale handles"], &n, 0, out),
             b"io" => {
-                let (n, first) = self.grown(b"io", n);
+                let (n, first) = self.grown(b"io", n, out);
                 for (direction, at) in [("read", 0), ("write", 1)] {
                     let bytes = n.get(at).copied().unwrap_or(f64::NAN);
                     let words = [out.word(direction.as_bytes())];
@@ -139,14 +139,15 @@ impl Rpc {
         Line::Data
     }
 
-    fn grown(&mut self, key: &[u8], now: Vec<f64>) -> (Vec<f64>, bool) {
+    fn grown(&mut self, key: &[u8], now: Vec<f64>, out: &mut Out) -> (Vec<f64>, bool) {
         let side: &[u8] = if self.server { b"nfsd " } else { b"nfs " };
-        self.counters.grown_or_whole(&[side, key].concat(), now)
+        self.counters
+            .grown_or_whole(&[side, key].concat(), now, out)
     }
 
     /// Counters without a place in the catalog: how far they grew.
     fn others(&mut self, key: &[u8], names: &[&str], n: &[f64], skip: usize, out: &mut Out) {
-        let (n, first) = self.grown(key, n.to_vec());
+        let (n, first) = self.grown(key, n.to_vec(), out);
         let instance: &[u8] = if self.server { b"nfsd" } else { b"nfs" };
         let instance = out.word(instance);
         if !first || out.is_since_boot() {
@@ -168,7 +169,7 @@ impl Rpc {
             // More numbers than it says, or fewer.
             return Line::Unknown;
         }
-        let (n, first) = self.grown(label, n.get(1..).unwrap_or_default().to_vec());
+        let (n, first) = self.grown(label, n.get(1..).unwrap_or_default().to_vec(), out);
         let names: Vec<&str> = names.split_whitespace().collect();
         let all = out.word(b"(all)");
         for (i, ops) in n.iter().enumerate() {
@@ -193,7 +194,7 @@ impl Rpc {
         if of_server.iter().any(|v| !v.is_nan()) {
             self.server = true;
             let threads = of_server[4];
-            let (mut n, first) = self.grown(b"machine", of_server[..4].to_vec());
+            let (mut n, first) = self.grown(b"machine", of_server[..4].to_vec(), out);
             n.push(threads);
             put_grown(out, &self.nfsd, &[], &n, first);
         }

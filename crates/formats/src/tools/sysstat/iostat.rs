@@ -6,9 +6,11 @@
 //! or else that no row of zeros is among the text.
 
 mod between;
+mod spaced;
 
 use std::collections::HashMap;
 
+use self::spaced::Spacing;
 use super::cut::{self, Cut, NAME_CUT, Names};
 use super::device::{Column, Disks};
 use super::missing::Missing;
@@ -158,6 +160,7 @@ struct Iostat {
     missing: Missing,
     outputs: Outputs,
     left_out: LeftOut,
+    spacing: Spacing,
 }
 
 /// Times that stand before reports.
@@ -197,6 +200,7 @@ impl Iostat {
             missing: Missing::default(),
             outputs: Outputs::default(),
             left_out: LeftOut::default(),
+            spacing: Spacing::default(),
         }
     }
 
@@ -219,6 +223,7 @@ impl Iostat {
     /// A table's header came: it begins a report, unless one was begun that has no such table.
     fn header(&mut self, first: &str, out: &mut Out) {
         self.end_devices(out);
+        self.spacing.is_header = true;
         let again = self.has.iter().any(|h| h == first);
         let after = first == "avg-cpu:" && !self.has.is_empty();
         let told = self.times.told.take();
@@ -399,12 +404,14 @@ impl Parser for Iostat {
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let names: Vec<&[u8]> = fields(line).collect();
         self.take_doubtful(out);
+        if !names.is_empty() {
+            self.below_header(&names, out);
+        }
         if out.is_endless() {
             return self.endless(line, &names, out);
         }
         let Some(&first) = names.first() else {
-            self.end_devices(out);
-            self.table = Table::None;
+            self.blank(out);
             return Line::Noise;
         };
         let owned = |names: &[&[u8]]| -> Vec<String> {

@@ -123,7 +123,8 @@ impl Sadf {
             self.remark(line, out);
             return Line::Noise;
         }
-        let Some(when) = stamp(time, number(interval)) else {
+        let when = stamp(time, number(interval)).filter(|_| !self.names.is_empty());
+        let Some(when) = when else {
             return Line::Unknown;
         };
         let mut names = self.names.clone();
@@ -268,7 +269,6 @@ impl Parser for Sadf {
                 self.remark(line, out);
                 Line::Noise
             }
-            _ if self.names.is_empty() => Line::Unknown,
             _ => self.row(line, out),
         }
     }

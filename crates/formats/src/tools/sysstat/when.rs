@@ -62,7 +62,7 @@ impl Day {
             }
         }
         let order = self.order.filter(|_| !self.mixed);
-        options.dates = options.dates.or(order);
+        options.dates = options.dates.or(order).or(day_first(text));
         let numbers = date(plain(text).as_bytes(), &options);
         let words = |found: Option<Date>| match found {
             None => day_in_words(text, &options),
@@ -76,6 +76,11 @@ impl Day {
             }
         }
     }
+}
+
+/// The order of a date with dots: no language of the tools has the month first with them.
+fn day_first(text: &[u8]) -> Option<DateOrder> {
+    memchr::memchr(b'.', text).map(|_| DateOrder::Dmy)
 }
 
 /// A date with the signs that are between numbers in most languages.
@@ -278,6 +283,12 @@ mod tests {
             "sda1: 1:2:3",
         ] {
             assert_eq!(stamp(no.as_bytes(), &mut day, &mut out), None, "{no}");
+        }
+        // With dots the day comes first, where it can.
+        let ninth = civil::date(2018, 8, 9).at(0, 0, 1, 0);
+        for (line, wanted) in [("09.08.2018 00:00:01", ninth), ("03.28.2018 00:00:01", at)] {
+            let found = stamp(line.as_bytes(), &mut day, &mut out);
+            assert_eq!(found, Some(Stamp::Civil(wanted)), "{line}");
         }
         assert!(out.refused().is_none());
         assert_eq!(stamp(b"03/08/2018 10:00:01", &mut day, &mut out), None);

@@ -34,6 +34,16 @@ impl Memory {
         seen
     }
 
+    /// Pages by how they are used, of a version before procps 3.
+    pub(super) fn pages(pages: &[(&str, Vec<u8>)], out: &mut Out) -> Line {
+        let none = out.word(b"");
+        for (name, size) in pages {
+            let size = scaled_decimal(size, KIB).unwrap_or(f64::NAN);
+            out.other(name, "bytes", none, size);
+        }
+        Line::Data
+    }
+
     fn part(&self, line: &[u8], out: &mut Out) -> Line {
         // Without a unit before the line each number has its letter.
         let unit = unit(line).map_or(1.0, |(bytes, _)| bytes);

@@ -1,4 +1,4 @@
-//! `top -b` of Linux (procps 3.2 to 4), also with `-H`.
+//! `top -b` of Linux (procps 3.2 to 4), also with `-H`; and that of versions before ([`old`]).
 //!
 //! ```text
 //! top - 11:24:53 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09
@@ -21,6 +21,7 @@
 
 mod follows;
 mod memory;
+mod old;
 mod processors;
 mod text;
 
@@ -31,10 +32,11 @@ use crate::number::{decimal, scaled_decimal};
 use crate::out::{Out, Shape};
 use crate::recognise::Head;
 use crate::stamp_line::stamp_of;
-use crate::time::{Refused, Stamp, time_of_day};
+use crate::time::{Stamp, time_of_day};
 use crate::{Line, Parser, fields};
 use follows::{Iteration, SetOff};
 use memory::Memory;
+use old::{Modern, Old, is_old, without_mark};
 pub(in crate::tools) use text::clock_seconds;
 use text::{
     after_colon, column_of, is_tasks, is_threads, is_whole_load, of, pairs, polish_tasks,
@@ -98,7 +100,7 @@ fn recognise(head: &Head) -> u8 {
     };
     if head.lines().any(is_summary) {
         92
-    } else if head.lines().any(is_old_header) {
+    } else if is_old(head) {
         90
     } else if head.headers().any(tasks) {
         80
@@ -107,14 +109,6 @@ fn recognise(head: &Head) -> u8 {
     } else {
         0
     }
-}
-
-/// The header of the tasks as procps 2 and before have it.
-fn is_old_header(line: &[u8]) -> bool {
-    let all: Vec<&[u8]> = fields(line).collect();
-    ["PID", "SIZE", "RSS", "SHARE", "%CPU"]
-        .iter()
-        .all(|n| all.contains(&n.as_bytes()))
 }
 
 /// Columns that are no numbers over time.
@@ -170,6 +164,8 @@ struct Top {
     /// Shares of tasks are of all processors.
     of_all: bool,
     lines: Lines,
+    /// It is of a version before procps 3.
+    old: Option<Old>,
     /// The time above such a line.
     stamp: Option<Stamp>,
 }
@@ -221,6 +217,7 @@ impl Top {
             has_blanks: false,
             of_all: false,
             lines: Lines::All,
+            old: None,
             stamp: None,
         }
     }
@@ -254,7 +251,11 @@ impl Top {
     fn close(&mut self, out: &mut Out) {
         self.now.note_part(out);
         self.put_system(out);
-        let now = std::mem::take(&mut self.now);
+        let mut now = std::mem::take(&mut self.now);
+        if self.old.is_some() && now.cpus.iter().any(|(cpu, _)| cpu.is_some()) {
+            // Each has a line beside that of all.
+            now.cpus.retain(|(cpu, _)| cpu.is_some());
+        }
         if self.iterations > 1 && now.starts_anew(&self.above, self.set_off, out) {
             self.iterations = 1;
         }
@@ -304,12 +305,13 @@ impl Top {
     /// `top - 11:24:50 up 2 min,  2 users,  load average: 0.23, 0.22, 0.09`.
     fn summary(&mut self, line: &[u8], out: &mut Out) -> Line {
         let mut words = fields(line).skip(2);
-        let Some(time) = words.next().and_then(|t| time_of_day(t, None)) else {
+        let time = words.next().and_then(|t| time_of_day(t, None));
+        if time.is_none() && self.old.is_none() {
             return Line::Unknown;
-        };
-        self.begin(Some(Stamp::Clock(time)), out);
+        }
+        self.begin(time.map(Stamp::Clock), out);
         let midnight = jiff::civil::Time::midnight();
-        self.now.at = Some(time.duration_since(midnight).as_secs_f64());
+        self.now.at = time.map(|time| time.duration_since(midnight).as_secs_f64());
         self.set_off = match self.line_above {
             LineAbove::Blank => SetOff::Blank,
             LineAbove::Text if self.has_blanks => SetOff::Anew,
@@ -449,6 +451,7 @@ impl Parser for Top {
         if head.lines().any(is_processors) && !head.lines().any(is_summary) {
             self.lines = Lines::OfProcessors;
         }
+        self.old = is_old(head).then(Old::default);
     }
 
     fn is_printed_at_once(&self) -> bool {
@@ -462,7 +465,17 @@ impl Parser for Top {
             self.has_blanks |= self.within == Within::Summary;
             return Line::Noise;
         }
-        let seen = self.text(line, out);
+        let modern = self
+            .old
+            .as_mut()
+            .map_or(Modern::Same, |old| old.modern(line));
+        let seen = match modern {
+            Modern::Same => self.text(line, out),
+            Modern::Line(line) => self.text(&line, out),
+            Modern::Pages(pages) if self.within == Within::Summary => Memory::pages(&pages, out),
+            Modern::Pages(_) => Line::Unknown,
+            Modern::Noise => Line::Noise,
+        };
         self.line_above = match line {
             b"--" => LineAbove::Cut,
             _ => LineAbove::Text,
@@ -486,7 +499,11 @@ impl Top {
             return self.summary(line, out);
         }
         if self.within == Within::Tasks && line[0].is_ascii_digit() {
-            let seen = self.task(line, out);
+            let state = self.names.iter().position(|n| n == "S");
+            let seen = match state.filter(|_| self.old.is_some()) {
+                Some(state) => self.task(&without_mark(line, state), out),
+                None => self.task(line, out),
+            };
             if seen == Line::Data {
                 return seen;
             }
@@ -510,14 +527,6 @@ impl Top {
             if size_of(line).is_some() {
                 return self.memory.line(line, out);
             }
-        }
-        if is_old_header(line) {
-            out.refuse(Refused(
-                "it was printed by the top of procps 2 or before, which is not read: that of \
-                 procps 3 and later is"
-                    .into(),
-            ));
-            return Line::Noise;
         }
         let all: Vec<&[u8]> = fields(line).collect();
         let is_pid = |w: &&[u8]| *w == b"PID" || w.starts_with("进程".as_bytes());

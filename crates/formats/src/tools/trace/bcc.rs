@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::bcc_command::{disk_of, interval};
+use super::bitesize;
 use super::blanks::Spacing;
 use super::buckets::{Bucket, goes_back, is_bar};
 use super::cumulative::Cumulative;
@@ -25,8 +26,8 @@ pub(crate) const FORMAT: Format = Format {
     name: "bcc",
     tool: "bcc",
     systems: "Linux",
-    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others, and of iolatency of perf-tools",
-    recognised: "a line `usecs : count distribution` or `>=(ms) .. <(ms) : I/O`, or of biolatency -j",
+    help: "histograms of biolatency, bitesize, runqlat, cpudist, ext4dist, funclatency and others, and of iolatency and bitesize of perf-tools",
+    recognised: "a line `usecs : count distribution` or `>=(ms) .. <(ms) : I/O`, `Kbytes : I/O Distribution`, or of biolatency -j",
     yields: TABLES,
     example: "\
 # biolatency -DT 5
@@ -43,7 +44,8 @@ disk = 'sda'
 };
 
 fn recognise(head: &Head) -> u8 {
-    if head.any_fields(&[":", "count", "distribution"]) || head.lines().any(is_iolatency) {
+    let of_perf_tools = |line| is_iolatency(line) || bitesize::is_header(line);
+    if head.any_fields(&[":", "count", "distribution"]) || head.lines().any(of_perf_tools) {
         return 90;
     }
     let json = head.contains("'interval-start'") || head.contains("\"interval-start\"");
@@ -156,7 +158,7 @@ impl Bcc {
     }
 
     fn chatter(&mut self, text: &str, out: &mut Out) -> bool {
-        if let Some(seconds) = output_every(text) {
+        if let Some(seconds) = output_every(text).or_else(|| bitesize::traced(text)) {
             out.every(seconds);
         }
         if let Some((script, goal)) = Goal::of_banner(text)
@@ -423,8 +425,12 @@ impl Parser for Bcc {
             return Line::Noise;
         }
         self.blanks = 0;
-        if let Some((_, rows)) = &mut self.open {
-            if let Some(mut row) = row(text) {
+        if let Some((label, rows)) = &mut self.open {
+            // Rows of perf-tools have decimals.
+            let of_perf_tools = label == "Kbytes";
+            let sizes = || of_perf_tools.then(|| bitesize::row(text, out))?;
+            let row = row(text).or_else(sizes);
+            if let Some(mut row) = row {
                 if goes_back(rows, row.from) {
                     self.finish(out);
                     return Line::Unknown;
@@ -453,6 +459,10 @@ impl Parser for Bcc {
         self.ends_before = is_iolatency(line);
         let label = if self.ends_before {
             Some("msecs".to_owned())
+        } else if bitesize::is_header(line) {
+            "bitesize".clone_into(&mut self.script);
+            self.histograms.goal = Some(Goal::DiskSize);
+            Some("Kbytes".to_owned())
         } else {
             label(line)
         };

@@ -18,6 +18,10 @@ pub(super) fn interval(words: &[&str]) -> Option<f64> {
             .position(|w| matches!(*w, "-i" | "--interval"))?;
         return arguments.get(at + 1)?.parse().ok();
     }
+    if *name == "bitesize" && arguments.contains(&"-b") {
+        // Sizes follow. That of perf-tools says itself how long it traces.
+        return None;
+    }
     // With these, -d is no disk but asks for a histogram.
     let flags = matches!(*name, "hardirqs" | "softirqs");
     first_number(arguments, if flags { "pc" } else { "pdc" })
@@ -30,6 +34,7 @@ mod tests {
     #[test]
     fn where_the_interval_stands() {
         assert_eq!(interval(&["biolatency", "-mT", "1", "5"]), Some(1.0));
+        assert_eq!(interval(&["bitesize", "-b", "\"8", "16\""]), None);
         assert_eq!(interval(&["funclatency", "vfs_read"]), None);
         assert_eq!(interval(&["funclatency", "-i", "2", "do_*"]), Some(2.0));
         assert_eq!(interval(&["runqlat", "-p", "185", "10", "1"]), Some(10.0));

@@ -55,6 +55,7 @@ impl Goal {
             ("Tracing block device I/O...", "biolatency"),
             ("Tracing block I/O...", "bitesize"),
             ("Tracing block I/O. ", "iolatency"),
+            ("Tracing block I/O size (bytes), ", "bitesize"),
             ("Tracing run queue latency...", "runqlat"),
             ("Tracing CPU scheduler...", "runqlat"),
             ("I/O size (bytes) histograms", "bitesize"),

@@ -2,6 +2,7 @@
 
 pub(crate) mod bcc;
 mod bcc_command;
+mod bitesize;
 mod blanks;
 pub(crate) mod bpftrace;
 mod bpftrace_end;

@@ -77,7 +77,7 @@ impl Vmstat {
             self.sampled = out.samples();
             self.disks.next();
         }
-        let grown = self.disks.grown_together(all[0], &values);
+        let grown = self.disks.grown_together(all[0], &values, out);
         if self.first.is_empty() {
             self.first = all[0].to_vec();
         }
@@ -113,7 +113,7 @@ impl Vmstat {
             return Line::Unknown;
         };
         out.sample_once(self.stamp.take());
-        let grown = self.disks.grown(name, &values);
+        let grown = self.disks.grown(name, &values, out);
         let whole = grown.is_none();
         if whole {
             out.since_boot();
