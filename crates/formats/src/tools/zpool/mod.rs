@@ -277,7 +277,7 @@ impl Zpool {
         } else {
             vdev::leaf_layer(&row.name)
         };
-        let name = self.place.name(&row, is_group);
+        let name = self.place.name(&row, is_group, out);
         if layer == "stacked" {
             out.note(
                 "pools and groups of devices are of the layer `stacked`, which is counted where \

@@ -182,20 +182,27 @@ impl Place {
         self.outermost.insert(name.to_vec());
     }
 
-    /// The name of a group: groups of pools are named alike, and of old releases those of one.
-    pub(super) fn name(&mut self, row: &Row, is_group: bool) -> Vec<u8> {
-        if !is_group {
-            return vdev::short(&row.name).to_vec();
-        }
-        let mut full = self.pool.clone();
-        if !full.is_empty() {
+    /// The name of what is in a pool. Groups of pools are named alike, and of old releases those of
+    /// one; the second of a name is told apart by its number.
+    pub(super) fn name(&mut self, row: &Row, is_group: bool, out: &mut Out) -> Vec<u8> {
+        let mut full = Vec::new();
+        if is_group && !self.pool.is_empty() {
+            full.extend_from_slice(&self.pool);
             full.push(b'/');
         }
-        full.extend_from_slice(&row.name);
+        let own = if is_group {
+            &row.name
+        } else {
+            vdev::short(&row.name)
+        };
+        full.extend_from_slice(own);
         let times = self.times.entry(full.clone()).or_default();
         *times += 1;
         if *times > 1 {
             full.extend_from_slice(format!("#{times}").as_bytes());
+            if !is_group {
+                out.note("devices of one name in a report are told apart as `name`, `name#2`");
+            }
         }
         full
     }
