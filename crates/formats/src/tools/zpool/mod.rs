@@ -85,6 +85,8 @@ struct Zpool {
     run: Option<Run>,
     /// Whether the command line has -l, and -q.
     told: Option<[bool; 2]>,
+    /// It has -H.
+    is_told_scripted: bool,
     /// What follows is what `zpool status` printed.
     in_status: bool,
     /// Blanks before the header.
@@ -109,6 +111,7 @@ impl Zpool {
             is_verbose: false,
             run: None,
             told: None,
+            is_told_scripted: false,
             in_status: false,
             margin: 0,
             perhaps: None,
@@ -134,6 +137,7 @@ impl Zpool {
         self.histogram = None;
         self.in_status = false;
         self.place.command(prompt::has_flag(arguments, 'v'));
+        self.is_told_scripted = prompt::has_flag(arguments, 'H');
         self.told = Some(['l', 'q'].map(|flag| prompt::has_flag(arguments, flag)));
         self.boot_next = !prompt::has_flag(arguments, 'y');
         self.run = prompt::count(arguments).filter(|_| in_loop).map(|all| Run {
@@ -200,10 +204,10 @@ impl Zpool {
 
     /// Columns of rows without a header, by how many there are.
     fn guess(&mut self, line: &[u8], out: &mut Out) {
-        if !line.contains(&b'\t') {
+        if !line.contains(&b'\t') && !self.is_told_scripted && !known::is_exact(line) {
             return;
         }
-        let mut parts = line.split(|b| *b == b'\t').skip(1);
+        let mut parts = known::parts(line).skip(1);
         let count = parts.clone().count();
         let timed = parts.any(|p| crate::number::seconds(p).is_some());
         match columns::headless(count, timed, self.told) {
