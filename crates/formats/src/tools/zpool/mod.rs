@@ -137,7 +137,9 @@ impl Zpool {
         self.histogram = None;
         self.in_status = false;
         self.place.command(prompt::has_flag(arguments, 'v'));
-        self.is_told_scripted = prompt::has_flag(arguments, 'H');
+        let has = |flag| prompt::has_flag(arguments, flag);
+        // Of a histogram rows begin with a bucket.
+        self.is_told_scripted = has('H') && !has('w') && !has('r');
         self.told = Some(['l', 'q'].map(|flag| prompt::has_flag(arguments, flag)));
         self.boot_next = !prompt::has_flag(arguments, 'y');
         self.run = prompt::count(arguments).filter(|_| in_loop).map(|all| Run {

@@ -29,6 +29,24 @@ pub(super) enum Rows {
     Devices,
 }
 
+/// Whether what is in pools is moved in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Untold,
+    MovedIn,
+    /// The blanks before it are gone.
+    Lost,
+}
+
+/// Dashed lines below the header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dashes {
+    None,
+    /// The next row is the first below such a line.
+    JustAbove,
+    Above,
+}
+
 pub(super) struct Place {
     pub(super) rows: Rows,
     /// Names of the report: of rows that are not moved in, and how often each of what is in pools.
@@ -41,13 +59,8 @@ pub(super) struct Place {
     pub(super) top_at_edge: bool,
     /// The command line has -v.
     pub(super) is_told_verbose: bool,
-    /// What is in pools is moved in, or not.
-    is_deep: bool,
-    is_flat: bool,
-    /// There is a dashed line below the header.
-    is_lined: bool,
-    /// The next row is the first below such a line.
-    below_line: bool,
+    depth: Depth,
+    dashes: Dashes,
 }
 
 impl Place {
@@ -60,10 +73,8 @@ impl Place {
             of_pool: Vec::new(),
             top_at_edge: false,
             is_told_verbose: false,
-            is_deep: false,
-            is_flat: false,
-            is_lined: false,
-            below_line: false,
+            depth: Depth::Untold,
+            dashes: Dashes::None,
         }
     }
 
@@ -74,38 +85,41 @@ impl Place {
 
     pub(super) fn command(&mut self, is_verbose: bool) {
         self.is_told_verbose = is_verbose;
-        (self.is_deep, self.is_flat) = (false, false);
+        self.depth = Depth::Untold;
     }
 
     pub(super) fn header(&mut self, rows: Rows) {
         self.rows = rows;
-        self.is_lined = false;
+        self.dashes = Dashes::None;
     }
 
     pub(super) fn dashes(&mut self) {
-        self.is_lined = true;
-        self.below_line = true;
+        self.dashes = Dashes::JustAbove;
     }
 
     /// Finds whether the row is a pool's; `Err` says why nobody can tell.
     pub(super) fn seat(&mut self, row: &mut Row, out: &mut Out) -> Result<(), &'static str> {
-        let is_first = std::mem::take(&mut self.below_line);
+        let is_first = self.is_just_below();
         if row.indent > 0 {
-            self.is_deep = true;
+            self.depth = Depth::MovedIn;
             return Ok(());
         }
         let is_within = self.rows == Rows::Pools && self.is_within(row);
-        if self.is_deep && self.top_at_edge && is_within {
+        if self.depth == Depth::MovedIn && self.top_at_edge && is_within {
             return Err(BLANKS_LOST);
         }
-        if self.rows == Rows::Pools && !self.is_deep {
-            let is_below = self.is_told_verbose && self.is_lined || self.is_of_one(row);
-            self.is_flat |= is_within || !is_first && is_below;
-            if self.is_flat && (!self.is_lined || is_first && is_within) {
+        if self.rows == Rows::Pools && self.depth != Depth::MovedIn {
+            let is_lined = self.dashes != Dashes::None;
+            let is_below = self.is_told_verbose && is_lined || self.is_of_one(row);
+            if is_within || !is_first && is_below {
+                self.depth = Depth::Lost;
+            }
+            let is_lost = self.depth == Depth::Lost;
+            if is_lost && (!is_lined || is_first && is_within) {
                 return Err(BLANKS_LOST);
             }
             let is_other = !is_first && row.name != self.pool;
-            if !self.is_flat && is_other && is_named_as_disk(&row.name) {
+            if !is_lost && is_other && is_named_as_disk(&row.name) {
                 out.note(
                     "rows that are named as disks stand where pools do, and were taken for pools; \
                      were blanks before them lost, they are none",
@@ -113,7 +127,7 @@ impl Place {
             }
         }
         row.is_pool = match self.rows {
-            Rows::Pools => !self.is_flat || is_first,
+            Rows::Pools => self.depth != Depth::Lost || is_first,
             Rows::Devices => false,
             // Names and missing sizes have to tell.
             Rows::Unnamed => {
@@ -122,6 +136,15 @@ impl Place {
             }
         };
         Ok(())
+    }
+
+    /// Whether the row is the first below a dashed line.
+    fn is_just_below(&mut self) -> bool {
+        let is_first = self.dashes == Dashes::JustAbove;
+        if is_first {
+            self.dashes = Dashes::Above;
+        }
+        is_first
     }
 
     /// Whether a row that is not moved in is of what is in a pool for sure: such names no pool has, and
@@ -167,7 +190,7 @@ impl Place {
     /// A row of that name, which is not moved in, is not understood.
     pub(super) fn lost(&mut self, name: &[u8]) {
         // What follows is in a pool that is not known.
-        if std::mem::take(&mut self.below_line) || !self.is_flat {
+        if self.is_just_below() || self.depth != Depth::Lost {
             self.pool.clear();
         }
         self.title(name);
