@@ -171,7 +171,8 @@ impl Place {
         let is_listed = match self.rows {
             Rows::Pools => row.is_pool,
             Rows::Devices => true,
-            Rows::Unnamed => row.is_pool || self.pool.is_empty(),
+            // Groups of one pool are named alike in old releases; a pool may be named as a disk.
+            Rows::Unnamed => self.pool.is_empty() || !vdev::is_group(&row.name),
         };
         row.indent == 0 && is_listed && self.outermost.contains(&row.name)
     }
