@@ -15,7 +15,8 @@ pub(super) fn recognise(head: &Head) -> u8 {
     if echoed(head) {
         return 80;
     }
-    let rows: Vec<&[u8]> = head.lines().filter(|l| !l.is_empty()).collect();
+    let is_row = |line: &&[u8]| !line.is_empty() && !prompt::is_chatter(line);
+    let rows: Vec<&[u8]> = head.lines().filter(is_row).collect();
     let scripted = rows.iter().filter(|row| is_scripted(row)).count();
     let plain = Options::default();
     let stamps = rows
