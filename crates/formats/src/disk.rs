@@ -51,6 +51,11 @@ pub(crate) fn layer_on_solaris(name: &[u8]) -> &'static str {
     layer(name)
 }
 
+/// Whether nothing tells what a name is of: somebody gave it, or it is a driver's that is not known.
+pub(crate) fn is_unknown(name: &[u8]) -> bool {
+    layer_on_solaris(name) == "stacked" && !is_made_of_others(name)
+}
+
 /// Whether a name is what a width left of a disk's of Solaris: `c0t600144F0F8A2F700` of one that ends with
 /// `d0`.
 pub(crate) fn is_beginning(name: &[u8]) -> bool {

@@ -148,6 +148,7 @@ pub const FORMATS: &[Format] = &[
     tools::trace::dtrace::FORMAT,
     tools::trace::file_events::FSSLOWER,
     tools::trace::file_events::OPENSNOOP,
+    tools::trace::file_events::RWSNOOP,
     tools::trace::file_events::TCPCONNLAT,
     tools::trace::interrupts::FORMAT,
     tools::trace::io_events::BIOSNOOP,

@@ -143,6 +143,10 @@ const UNTOLD: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "that no processor went before: the report since boot, after it did, stands as one of an interval",
+        &["mpstat-solaris quiet.txt"],
+    ),
+    (
         "how much was moved, and how fast: no other row tells that the first report is since boot",
         &[
             "iostat-aix example",
@@ -153,7 +157,7 @@ const UNTOLD: &[(&str, &[&str])] = &[
     ),
     (
         "the first of two that have one name",
-        &["prometheus doubled.txt"],
+        &["prometheus doubled.txt", "zpool-iostat one-name-twice.txt"],
     ),
     (
         "the only other name that was told until then",

@@ -8,6 +8,10 @@
 //! Counts are per second, with letters as steps of 1,000; sizes are bytes, with steps of 1,024
 //! (the `cols` of `arcstat` in `OpenZFS` and in the scripts before it). The first row has all
 //! since boot.
+//!
+//! Of the first script, whose header says `Time`, there are two with `arcsz` and `c`: its author's has
+//! steps of 1,000 for sizes, too, and that of Sun's GUDS steps of 1,024. The one of `FreeBSD` has `size`
+//! and `tsize` with steps of 1,000, and `l2read` is bytes.
 
 use jiff::civil::Date;
 
@@ -36,31 +40,47 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// Columns of sizes.
-const SIZES: [&str; 18] = [
-    "arcsz", "size", "c", "avail", "free", "need", "l2size", "l2asize", "l2bytes", "waste",
-    "l2wbytes", "data", "meta", "hdsz", "dnsz", "dbsz", "bonus", "abd",
+const SIZES: [&str; 22] = [
+    "tsize", "comprs", "uncomp", "ovrhd", "arcsz", "size", "c", "avail", "free", "need", "l2size",
+    "l2asize", "l2bytes", "waste", "l2wbytes", "data", "meta", "hdsz", "dnsz", "dbsz", "bonus",
+    "abd",
 ];
 /// Columns that only `arcstat` has, or in that sense.
-const OWN: [&str; 46] = [
-    "hit%", "miss%", "ioh%", "iohs", "dhit", "dioh", "dmis", "dh%", "di%", "dm%", "dread", "phit",
-    "pioh", "pmis", "ph%", "pi%", "pm%", "pread", "mhit", "mioh", "mmis", "mh%", "mi%", "mm%",
-    "mread", "ddhit", "ddioh", "ddmis", "ddh%", "ddi%", "ddm%", "ddread", "dmhit", "dmmis", "dmh%",
-    "dmm%", "dmread", "pdhit", "pdmis", "pdread", "pmhit", "pmmis", "pmread", "l2hits", "l2miss",
-    "mtxmis",
+const OWN: [&str; 47] = [
+    "tsize", "hit%", "miss%", "ioh%", "iohs", "dhit", "dioh", "dmis", "dh%", "di%", "dm%", "dread",
+    "phit", "pioh", "pmis", "ph%", "pi%", "pm%", "pread", "mhit", "mioh", "mmis", "mh%", "mi%",
+    "mm%", "mread", "ddhit", "ddioh", "ddmis", "ddh%", "ddi%", "ddm%", "ddread", "dmhit", "dmmis",
+    "dmh%", "dmm%", "dmread", "pdhit", "pdmis", "pdread", "pmhit", "pmmis", "pmread", "l2hits",
+    "l2miss", "mtxmis",
 ];
-const SHARED: [&str; 31] = [
-    "time", "read", "hits", "miss", "mfu", "mru", "mfug", "mrug", "eskip", "rmis", "grow",
-    "l2read", "l2hit%", "l2miss%", "dmioh", "dmi%", "pdioh", "pdh%", "pdi%", "pdm%", "pmioh",
-    "pmh%", "pmi%", "pmm%", "zhits", "zmiss", "zread", "zmax", "unc", "l2err", "l2pref",
+const SHARED: [&str; 34] = [
+    "cap%", "rat%", "redirt", "time", "read", "hits", "miss", "mfu", "mru", "mfug", "mrug",
+    "eskip", "rmis", "grow", "l2read", "l2hit%", "l2miss%", "dmioh", "dmi%", "pdioh", "pdh%",
+    "pdi%", "pdm%", "pmioh", "pmh%", "pmi%", "pmm%", "zhits", "zmiss", "zread", "zmax", "unc",
+    "l2err", "l2pref",
 ];
 
 /// The fields of a line: blanks stand between, or what `-s` says, if it is a comma, a
-/// semicolon or a bar.
+/// semicolon or a bar. The edge of a terminal's pane is none of them.
 fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    // The first versions wrote it with a capital.
+    let is_edge = |f: &[u8]| ["│", "┃"].iter().any(|edge| f == edge.as_bytes());
+    // The first versions wrote some with a capital.
     line.split(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';' | b'|'))
-        .filter(|f| !f.is_empty())
-        .map(|f| if f == b"Time" { &b"time"[..] } else { f })
+        .filter(move |f| !f.is_empty() && !is_edge(f))
+        .map(|f| match f {
+            b"Time" => &b"time"[..],
+            b"Hit%" => b"hit%",
+            b"l2Hit%" => b"l2hit%",
+            _ => f,
+        })
+}
+
+/// Whether a header is that of one of the first scripts.
+fn is_first(line: &[u8]) -> bool {
+    let capitals: [&[u8]; 2] = [b"Time", b"Hit%"];
+    capitals
+        .iter()
+        .any(|name| memchr::memmem::find(line, name).is_some())
 }
 
 /// `03/14/14`, as `%D` is of any language.
@@ -99,6 +119,8 @@ const KINDS: [(&str, &str); 4] = [
 
 struct Arcstat {
     columns: Vec<String>,
+    /// They are of one of the first scripts.
+    is_first: bool,
     /// No row came below the header.
     is_bare: bool,
     rows: u64,
@@ -112,6 +134,7 @@ impl Arcstat {
     fn new() -> Arcstat {
         Arcstat {
             columns: Vec::new(),
+            is_first: false,
             is_bare: false,
             rows: 0,
             lookups: Shape::of("arc_lookups", &["hits", "misses", "joined"]),
@@ -150,12 +173,7 @@ impl Arcstat {
                 values.push(f64::NAN);
                 continue;
             }
-            let base = if SIZES.contains(&column.as_str()) {
-                1024.0
-            } else {
-                1000.0
-            };
-            match scaled(text, base) {
+            match self.value(column, text, out) {
                 Some(value) => values.push(value),
                 None if *text == b"-" => values.push(f64::NAN),
                 None => return Line::Unknown,
@@ -170,6 +188,24 @@ impl Arcstat {
         Line::Data
     }
 
+    /// A value, NaN where its letter may be one of two.
+    fn value(&self, column: &str, text: &[u8], out: &mut Out) -> Option<f64> {
+        let is_size = SIZES.contains(&column);
+        if !self.is_first {
+            return scaled(text, if is_size { 1024.0 } else { 1000.0 });
+        }
+        let value = scaled(text, 1000.0)?;
+        let is_lettered = text.last().is_some_and(u8::is_ascii_alphabetic);
+        if is_lettered && matches!(column, "arcsz" | "c") {
+            out.note(
+                "sizes of the first `arcstat` are left out: its author's counts their letters in \
+                 steps of 1,000, and another with the same header in steps of 1,024",
+            );
+            return Some(f64::NAN);
+        }
+        Some(value)
+    }
+
     fn put(&self, values: &[f64], out: &mut Out) {
         let mut taken = vec!["time"];
         let mut of = |name: &'static str| {
@@ -179,10 +215,11 @@ impl Arcstat {
                 .copied()
                 .unwrap_or(f64::NAN)
         };
-        let arc = [of("arcsz"), of("size"), of("c")];
+        let arc = [of("arcsz"), of("size"), of("c"), of("tsize")];
         let size = if arc[0].is_nan() { arc[1] } else { arc[0] };
-        if !(size.is_nan() && arc[2].is_nan()) {
-            out.put(&self.arc, &[], &[size, arc[2]]);
+        let target = if arc[2].is_nan() { arc[3] } else { arc[2] };
+        if !(size.is_nan() && target.is_nan()) {
+            out.put(&self.arc, &[], &[size, target]);
         }
         let second = ["l2hits", "l2miss", "l2size", "l2asize"].map(&mut of);
         if second.iter().any(|v| !v.is_nan()) {
@@ -202,6 +239,7 @@ impl Arcstat {
             let unit = match column.as_str() {
                 name if name.ends_with('%') => "%",
                 name if SIZES.contains(&name) => "B",
+                "l2read" | "l2write" if self.is_first => "B/s",
                 "grow" => "",
                 _ => "/s",
             };
@@ -271,7 +309,7 @@ impl Parser for Arcstat {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
-        if line.trim_ascii().is_empty() {
+        if parts(line).next().is_none() {
             return Line::Noise;
         }
         for name in ["arcstat", "arcstat.pl", "arcstat.py"] {
@@ -293,6 +331,7 @@ impl Parser for Arcstat {
                 out.refuse(Refused(WRAPPED.into()));
             }
             self.is_bare = true;
+            self.is_first = is_first(line);
             return Line::Noise;
         }
         self.is_bare = false;

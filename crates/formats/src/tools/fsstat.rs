@@ -8,7 +8,7 @@
 //!
 //! Letters are steps of 1,024; a row counts what happened in the interval, the first all since
 //! the file system was mounted (`fsstat(8)`). What programs do through the cache is no disk
-//! I/O, so it is kept as it is.
+//! I/O, so it is kept as it is. With -A and -Z names are of a zone, too, as `zfs:global`.
 //!
 //! With -a, -n and -v there is one header line; with -f each file system has a list of its own:
 //!
@@ -209,7 +209,9 @@ impl Parser for Fsstat {
         if self.reports.between(line, &["fsstat"], out) {
             return Line::Noise;
         }
-        if self.header(line) {
+        // `<<mount point no longer available: /a>>`, `<<zone now active: web>>`.
+        let text = line.trim_ascii();
+        if text.starts_with(b"<<") && text.ends_with(b">>") || self.header(line) {
             return Line::Noise;
         }
         match self.listed(line, out) {

@@ -8,7 +8,7 @@
 //!
 //! All are per second but for the shares of time; `wt` is always 0 since Solaris 10 (illumos,
 //! `mpstat(8)`). `sze` says how many processors a set has. The first report is a mean since
-//! boot; one after processors came or went is, too.
+//! boot; one after processors came or went is, too, which with `-q` no line says.
 
 use run::Word;
 
@@ -53,13 +53,24 @@ fn recognise(head: &Head) -> u8 {
 const MISSING: &str = "reports have no row of processors that those above them have: what they did \
                        then is not known";
 
+/// A row of the present report: how many processors it is of, their shares of time, and the other
+/// columns with their units.
+struct Row {
+    cpu: Word,
+    processors: f64,
+    shares: Shares,
+    others: Vec<(String, &'static str, f64)>,
+}
+
 struct Mpstat {
     names: Vec<String>,
     /// Its columns, for rows whose numbers run together.
     together: Columns,
-    /// Processors of the present report, and those of reports before it.
-    seen: Vec<Word>,
+    /// The present report, and processors of reports before it.
+    rows: Vec<Row>,
     known: Vec<Word>,
+    /// `-q`, where a command line tells.
+    is_quiet: bool,
     /// A row of the present report is not understood.
     garbled: bool,
     since_boot: bool,
@@ -72,8 +83,9 @@ impl Mpstat {
         Mpstat {
             names: Vec::new(),
             together: Columns::default(),
-            seen: Vec::new(),
+            rows: Vec::new(),
             known: Vec::new(),
+            is_quiet: false,
             garbled: false,
             since_boot: true,
             stamp: None,
@@ -83,7 +95,7 @@ impl Mpstat {
 
     /// The report is over. If none of its rows was understood, its place stays.
     fn close(&mut self, out: &mut Out) {
-        if std::mem::take(&mut self.garbled) && self.seen.is_empty() {
+        if self.garbled && self.rows.is_empty() {
             lost(&mut self.stamp, out);
             if std::mem::replace(&mut self.since_boot, false) {
                 out.since_boot();
@@ -92,18 +104,43 @@ impl Mpstat {
         self.end_rows(out);
     }
 
+    fn has(&self, cpu: Word) -> bool {
+        self.rows.iter().any(|row| row.cpu == cpu)
+    }
+
     /// The rows of a report are over. What a processor did that has none is not known.
     fn end_rows(&mut self, out: &mut Out) {
-        if !self.seen.is_empty() && !out.is_since_boot() {
-            let missing = self.known.iter().filter(|cpu| !self.seen.contains(cpu));
+        let garbled = std::mem::take(&mut self.garbled);
+        if self.rows.is_empty() {
+            return;
+        }
+        let is_new = |row: &Row| !self.known.contains(&row.cpu);
+        let missing: Vec<Word> = self
+            .known
+            .iter()
+            .copied()
+            .filter(|cpu| !self.has(*cpu))
+            .collect();
+        let has_changed =
+            !missing.is_empty() || !self.known.is_empty() && self.rows.iter().any(is_new);
+        if self.is_quiet && has_changed && !garbled && !out.is_since_boot() {
+            // `mpstat.c` forgets what it read before, whether it says so or not.
+            out.since_boot();
+            out.note(CHANGED);
+            self.known.clear();
+        } else if !out.is_since_boot() {
             for cpu in missing {
-                self.cpu.put_unknown(out, *cpu);
+                self.cpu.put_unknown(out, cpu);
                 out.note(MISSING);
             }
         }
-        for cpu in self.seen.drain(..) {
-            if !self.known.contains(&cpu) {
-                self.known.push(cpu);
+        for row in std::mem::take(&mut self.rows) {
+            self.cpu.put(out, row.cpu, row.processors, &row.shares);
+            for (name, unit, value) in row.others {
+                out.other(&name, unit, row.cpu, value);
+            }
+            if !self.known.contains(&row.cpu) {
+                self.known.push(row.cpu);
             }
         }
     }
@@ -135,14 +172,13 @@ impl Mpstat {
     fn row(&mut self, values: &[f64], id: &[u8], out: &mut Out) {
         let group = self.group();
         let cpu = out.word(&[group, id].concat());
-        if self.seen.is_empty() || self.seen.contains(&cpu) {
+        if self.rows.is_empty() || self.has(cpu) {
             self.end_rows(out);
             sample(&mut self.stamp, out);
             if std::mem::replace(&mut self.since_boot, false) {
                 out.since_boot();
             }
         }
-        self.seen.push(cpu);
         let of = |name: &str| {
             let place = self.names.iter().position(|n| n == name);
             place
@@ -163,16 +199,22 @@ impl Mpstat {
         };
         let ends = self.names.last().is_some_and(|n| n == "idl");
         let shares = shares.of_end(ends, out);
-        self.cpu.put(out, cpu, processors, &shares);
-        for (name, value) in self.names.iter().zip(values).skip(1) {
+        let others = self.names.iter().zip(values).skip(1);
+        let others = others.filter_map(|(name, value)| {
             let unit = match name.as_str() {
-                "usr" | "sys" | "wt" | "st" | "idl" | "" => continue,
+                "usr" | "sys" | "wt" | "st" | "idl" | "" => return None,
                 "sze" => "processors",
                 "set" => "number of the set",
                 _ => "per second",
             };
-            out.other(name, unit, cpu, *value);
-        }
+            Some((name.clone(), unit, *value))
+        });
+        self.rows.push(Row {
+            cpu,
+            processors,
+            shares,
+            others: others.collect(),
+        });
     }
 }
 
@@ -187,12 +229,12 @@ impl Parser for Mpstat {
             return Line::Noise;
         };
         if all.get(1) == Some(&&b"minf"[..]) {
+            self.close(out);
             let text = |f: &&[u8]| String::from_utf8_lossy(f).into_owned();
             self.names = all.iter().map(text).collect();
             if !matches!(self.names.last().map_or("", |n| n), "idl" | "set" | "sze") {
                 leave_out_last(&mut self.names, out);
             }
-            self.close(out);
             let shares = ["usr", "sys", "wt", "st", "idl"];
             self.together = Columns::of(line).whole().with_shares(line, &shares);
             return Line::Noise;
@@ -211,8 +253,9 @@ impl Parser for Mpstat {
         if out.is_endless() {
             return blank_or_unknown(line);
         }
-        if echo::command(line, "mpstat").is_some() {
+        if let Some(arguments) = echo::command(line, "mpstat") {
             self.close(out);
+            self.is_quiet = echo::has_flag(&arguments, b'q');
         }
         match between(
             line,

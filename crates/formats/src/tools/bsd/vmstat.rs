@@ -358,10 +358,11 @@ impl Parser for Vmstat {
         }
         if Interrupts::is_header(line) {
             self.names.clear();
-            self.interrupts.header();
+            self.interrupts.header(out);
             return Line::Noise;
         }
         if let Some(arguments) = echo::command(line, "vmstat") {
+            self.interrupts.close(out);
             self.interrupts = Interrupts::new();
             // What it says is of the reports to come.
             out.broken();
@@ -398,5 +399,9 @@ impl Parser for Vmstat {
                 Line::Noise
             }
         }
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.interrupts.close(out);
     }
 }

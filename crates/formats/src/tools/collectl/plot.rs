@@ -22,6 +22,9 @@ use crate::{Line, Parser, net};
 
 const KIB: f64 = 1024.0;
 
+/// Whose numbers have a place in the catalog.
+const GROUPS: [&str; 4] = ["CPU", "MEM", "DSK", "NET"];
+
 pub(crate) const FORMAT: Format = Format {
     name: "collectl-plot",
     tool: "collectl",
@@ -126,14 +129,18 @@ impl Plot {
         let skipped = if self.in_epoch { 1 } else { 2 };
         let text = String::from_utf8_lossy(line).into_owned();
         let column = |word: &str| {
-            let (place, name) = word.strip_prefix('[')?.split_once(']')?;
+            // A module of one's own may name them otherwise.
+            let named = word.strip_prefix('[').and_then(|word| word.split_once(']'));
+            let (place, name) = named.unwrap_or(("", word));
             let (subsystem, device) = place.split_once(':').unwrap_or((place, ""));
-            Some((subsystem.to_owned(), device.to_owned(), name.to_owned()))
+            (subsystem.to_owned(), device.to_owned(), name.to_owned())
         };
         let words = text.split(char::from(separator)).filter(|w| !w.is_empty());
-        let columns: Option<Vec<_>> = words.skip(skipped).map(column).collect();
+        self.columns = words.skip(skipped).map(column).collect();
         // What is no header as it should be leaves its lines without meaning.
-        self.columns = columns.unwrap_or_default();
+        if self.columns.iter().all(|(group, ..)| group.is_empty()) {
+            self.columns.clear();
+        }
         let cpus = self.columns.iter().filter(|(s, ..)| s == "CPU");
         let cpus: BTreeSet<_> = cpus.map(|(_, d, _)| d).filter(|d| !d.is_empty()).collect();
         if !cpus.is_empty() {
@@ -186,6 +193,10 @@ impl Plot {
                 continue;
             }
             let Some(value) = number(text) else {
+                if !GROUPS.contains(&subsystem.as_str()) {
+                    out.note("cells of other groups than CPU, MEM, DSK and NET are left out where they are no numbers");
+                    continue;
+                }
                 out.fault(&format!("[{subsystem}]{name}"), text);
                 return Line::Unknown;
             };
@@ -214,7 +225,8 @@ impl Plot {
             };
             let instance = out.word(device.as_bytes());
             for (name, value) in named.iter().filter(|(n, _)| !placed.contains(n)) {
-                out.other(&format!("{subsystem} {name}"), "", instance, *value);
+                let name = format!("{subsystem} {name}");
+                out.other(name.trim_start(), "", instance, *value);
             }
         }
         Line::Data

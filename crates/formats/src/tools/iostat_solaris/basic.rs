@@ -1,9 +1,8 @@
 //! The table with a line for each sample: `-d`, `-D`, `-t`, `-c`, and without flags.
 
 use super::layout::names;
-use super::row::{joined_zeros, put_tail, raw_numbers};
+use super::row::{joined_zeros, layer_of, put_tail, raw_numbers};
 use super::{Iostat, Part};
-use crate::disk::layer_on_solaris;
 use crate::out::Out;
 use crate::{Line, number, scan};
 
@@ -37,7 +36,7 @@ impl Iostat {
         put_tail(&mut self.cpus, basic.amounts || self.amounts, tail, out);
         for (name, at) in self.devices.iter().zip(&basic.groups) {
             let [first, second, third] = [values[*at], values[*at + 1], values[*at + 2]];
-            let (device, layer) = (out.word(name.as_bytes()), layer_on_solaris(name.as_bytes()));
+            let (device, layer) = (out.word(name.as_bytes()), layer_of(name.as_bytes(), out));
             let layer = out.word(layer.as_bytes());
             let put = |out: &mut Out, op: &[u8], row: &[f64]| {
                 let words = [device, layer, out.word(op)];

@@ -10,7 +10,7 @@ use super::layout::{
     ACTIVE, ACTIVE_TIME, BUSY, Layout, READ_SIZE, READS, WAIT, WAIT_BUSY, WAIT_TIME, WHOLE_TIME,
     WRITE_SIZE, WRITES,
 };
-use crate::disk::layer_on_solaris;
+use super::row::layer_of;
 use crate::out::{Out, Shape};
 use crate::{Taken, scan};
 
@@ -177,11 +177,12 @@ impl Report {
                 .for_each(|place| *place += 1);
         }
         let padded = [&[0; 8], name].concat();
+        let layer = layer_of(name, out);
         let device = Device {
             name: name.to_vec(),
             end: last_eight(&padded, name.len()).unwrap_or_default(),
             word: out.word(name),
-            layer: out.word(layer_on_solaris(name).as_bytes()),
+            layer: out.word(layer.as_bytes()),
             seen: 0,
             row: 0,
         };

@@ -2,8 +2,20 @@
 
 use super::layout::Layout;
 use crate::cpu::{AllCpus, UNKNOWN};
+use crate::disk::{is_unknown, layer_on_solaris};
 use crate::out::Out;
 use crate::{fields, number, scan};
+
+/// The layer of a device; where its name does not tell it, that is said.
+pub(super) fn layer_of(name: &[u8], out: &mut Out) -> &'static str {
+    if is_unknown(name) {
+        out.note(
+            "devices whose names no known driver gives are taken for pools and volumes, of the layer \
+             `stacked`, which is counted where it is named only: `disk.bytes where layer = stacked`",
+        );
+    }
+    layer_on_solaris(name)
+}
 
 /// The name after the numbers of a row, without the mount point of `-m`.
 pub(super) fn name_after(rest: &[u8]) -> Option<&[u8]> {

@@ -132,9 +132,11 @@ pub(super) fn short_names(line: &[u8]) -> Option<Short> {
     for word in text.split_ascii_whitespace() {
         at += text[at..].find(word)? + word.len();
         let first = word.split('.').next()?;
+        // Whoever names the instances may do so by a metric, whole: `-X disk.dev.read`.
+        let is_title = !word.contains('.') || is_metric(word);
         if is_metric(word) && first.len() == 1 {
             names.push((word.to_owned(), at));
-        } else if names.is_empty() && instance.is_none() && !word.contains('.') {
+        } else if names.is_empty() && instance.is_none() && is_title {
             instance = Some(at);
         } else {
             return None;
@@ -217,4 +219,11 @@ pub(super) fn blanks_between(line: &[u8], between: u8) -> Cow<'_, [u8]> {
     } else {
         line.into()
     }
+}
+
+/// Whether a line has what `pmrep -m` puts between instances and units, in each column as far as it has
+/// room: `{'hostname':'b`.
+pub(super) fn are_labels(line: &[u8]) -> bool {
+    let mut words = crate::fields(line);
+    words.any(|word| word.starts_with(b"{'") || word.starts_with(b"{\"") || word == b"{}")
 }

@@ -31,8 +31,8 @@ use crate::recognise::Head;
 use crate::time::{Refused, Stamp};
 use crate::{Line, Parser, fields};
 use header::{
-    Column, Short, blanks_between, csv_header, date_with_year, nameless, numbered, once, separator,
-    short_names, text_header, told_apart,
+    Column, Short, are_labels, blanks_between, csv_header, date_with_year, nameless, numbered,
+    once, separator, short_names, text_header, told_apart,
 };
 use zone::Zone;
 
@@ -198,6 +198,9 @@ impl Pcp {
 
     /// Lines between the names and the numbers: numbers of columns, instances, units.
     fn below_header(&mut self, line: &[u8], out: &mut Out) -> bool {
+        if self.kind == Kind::Blank && line.first() == Some(&b' ') && are_labels(line) {
+            return true;
+        }
         self.since += 1;
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = match self.kind {

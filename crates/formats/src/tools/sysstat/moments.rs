@@ -231,6 +231,12 @@ impl Moments {
         let lacking = self.listed.at.filter(|_| is_over && self.listed.lacks());
         let last = all.keys().last().copied();
         let now = (self.place.processors, self.place.entitled);
+        if self.leaves_out {
+            let whole = all
+                .iter()
+                .filter(|(at, _)| !(out.is_endless() && Some(**at) == last));
+            self.know(whole.map(|(_, moment)| moment));
+        }
         for (at, mut moment) in all {
             // Of the last, rows may have been cut off.
             let ends = !whole && end.is_none() && Some(at) == last;
@@ -278,15 +284,20 @@ impl Moments {
         }
     }
 
-    /// Zeros of what is known and has no row in the moment.
-    fn add_idle(&mut self, moment: &mut Moment) {
-        for row in &moment.rows {
+    /// What may be left out of other moments than these: what has its first row late was idle before, too.
+    fn know<'a>(&mut self, moments: impl Iterator<Item = &'a Moment>) {
+        let told = moments.filter(|moment| !moment.since_boot);
+        for row in told.flat_map(|moment| &moment.rows) {
             let may_lack = self.headers.get(row.header).is_some_and(|h| h.may_lack);
             let known = self.known.entry(row.header).or_default();
             if may_lack && !known.contains(&row.instance) {
                 known.push(row.instance);
             }
         }
+    }
+
+    /// Zeros of what is known and has no row in the moment.
+    fn add_idle(&self, moment: &mut Moment) {
         for (&header, known) in &self.known {
             let told = moment.rows.iter().any(|r| r.header == header);
             if !told && !moment.idle.contains(&header) {

@@ -1,12 +1,12 @@
 //! Lists of what programs did with files and connections: bcc's `ext4slower` and its like,
-//! `opensnoop`, `tcpconnlat`.
+//! `opensnoop`, `rwsnoop`, `tcpconnlat`.
 
 use run::rows::TableId;
 
 use super::table::{Row, Table};
 use super::{echoed, event};
 use crate::list::Format;
-use crate::number::number;
+use crate::number::{number, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::time::{Refused, Stamp, time_of_day};
@@ -33,18 +33,22 @@ const FILE_SLOWER: &[&str] = &[
 const FILE_SLOWER_OLD: &[&str] = &[
     "TIME(s)", "COMM", "PID", "D", "BYTES", "LAT(ms)", "FILENAME",
 ];
+/// Of DTrace's `zfsslower.d`, which prints `%-20Y %-16s %1s %4d %6d %s`.
+const ZFS_SLOWER: [&str; 6] = ["TIME", "PROCESS", "D", "KB", "ms", "FILE"];
 const OPEN: &[&str] = &["PID", "COMM", "FD", "ERR", "PATH"];
 /// Of the DTraceToolkit, which prints `ERR` with -e only.
 const OPEN_DTRACE: &[&str] = &["UID", "PID", "COMM", "FD", "PATH"];
+/// Of the DTraceToolkit's `rwsnoop`.
+const READ_WRITE: &[&str] = &["UID", "PID", "CMD", "D", "BYTES", "FILE"];
 const CONNECT: &[&str] = &["PID", "COMM", "IP", "SADDR", "DADDR", "DPORT", "LAT(ms)"];
 
 pub(crate) const FSSLOWER: Format = Format {
     name: "fsslower",
     tool: "fsslower",
-    systems: "Linux",
+    systems: "Linux; Solaris, illumos, FreeBSD (zfsslower.d)",
     help: "slow operations on files: ext4slower, xfsslower, btrfsslower, zfsslower, nfsslower, fileslower",
     recognised: "a header `TIME COMM PID T BYTES OFF_KB LAT(ms) FILENAME`, or that of -j, or \
-                 `TIME(s) COMM TID D BYTES LAT(ms) FILENAME`",
+                 `TIME(s) COMM TID D BYTES LAT(ms) FILENAME`, or `TIME PROCESS D KB ms FILE`",
     yields: &["file_event"],
     example: "\
 Tracing ext4 operations slower than 10 ms
@@ -52,7 +56,8 @@ TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME
 06:35:01 cron           16464  R 1249    0          16.05 common-auth
 ",
     recognise: |head| {
-        if SLOWER_CSV.iter().any(|(header, _)| head.any_starts(header)) {
+        let csv = SLOWER_CSV.iter().any(|(header, _)| head.any_starts(header));
+        if csv || head.lines().any(is_zfs_slower) {
             92
         } else {
             let slower = [SLOWER, FILE_SLOWER, FILE_SLOWER_OLD];
@@ -82,6 +87,22 @@ TIME(s)       PID    COMM               FD ERR PATH
     parser: || Box::new(Files::new()),
 };
 
+pub(crate) const RWSNOOP: Format = Format {
+    name: "rwsnoop",
+    tool: "rwsnoop",
+    systems: "Solaris, illumos, FreeBSD, macOS",
+    help: "each read and write of programs (DTraceToolkit), with its size",
+    recognised: "a header `UID PID CMD D BYTES FILE`",
+    yields: &["file_event"],
+    example: "\
+TIME             UID    PID CMD          D   BYTES FILE
+9323460965       100    902 sshd         R      42 /devices/pseudo/clone@0:ptm
+9323461210         0    404 vxsvc        R    1024 /etc/inet/protocols
+",
+    recognise: |head| recognise(head, READ_WRITE),
+    parser: || Box::new(Files::new()),
+};
+
 pub(crate) const TCPCONNLAT: Format = Format {
     name: "tcpconnlat",
     tool: "tcpconnlat",
@@ -101,8 +122,14 @@ fn recognise(head: &Head, header: &[&str]) -> u8 {
     if Table::is_in(head, header) { 92 } else { 0 }
 }
 
+fn is_zfs_slower(line: &[u8]) -> bool {
+    crate::fields(line).eq(ZFS_SLOWER.map(str::as_bytes))
+}
+
 struct Files {
     table: Option<Table>,
+    /// Rows are those of `zfsslower.d`.
+    of_zfs: bool,
     /// What the tool says that it traces.
     filesystem: &'static str,
     /// Fields stand between commas, and times are so many in a second.
@@ -142,7 +169,7 @@ fn moment(row: &Row, out: &mut Out) -> Option<Stamp> {
         }
         return time_of_day(time.as_bytes(), None).map(Stamp::Clock);
     }
-    if row.text("STRTIME").is_some() {
+    if row.text("STRTIME").or(row.text("TIMESTR")).is_some() {
         return row.date();
     }
     let why = "the tool printed no times\nhint: its option -T (opensnoop; -v of the DTraceToolkit's) or -t prints them";
@@ -154,6 +181,7 @@ impl Files {
     fn new() -> Files {
         Files {
             table: None,
+            of_zfs: false,
             filesystem: "",
             commas: None,
             zero: None,
@@ -208,6 +236,36 @@ impl Files {
         self.put_slower(letter, [latency, bytes], &process, file, stamp, out)
     }
 
+    /// `2011 May 17 01:23:12  mysqld           R   16     19 /data/a b`.
+    fn slower_zfs(&self, line: &str, out: &mut Out) -> Option<()> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (date, rest) = words.split_at_checked(4)?;
+        let stamp = super::stamp(&date.join(" "))?;
+        let of = |word: &str| whole(word.as_bytes()).map(|n| n as f64);
+        let is_end = |at: &usize| {
+            matches!(rest[*at], "R" | "W" | "D")
+                && rest[at + 1..at + 3].iter().all(|w| of(w).is_some())
+        };
+        // The name of a program may have blanks.
+        let at = (1..rest.len().saturating_sub(3)).find(is_end)?;
+        let command = rest[..at].join(" ");
+        let [letter, size, latency, file @ ..] = &rest[at..] else {
+            return None;
+        };
+        // Of a list it is no size, and below 1 KiB none is told.
+        let bytes = of(size)
+            .filter(|size| *size > 0.0)
+            .map_or(f64::NAN, |size| size * 1024.0);
+        let letter = if *letter == "D" { "L" } else { letter };
+        out.note(
+            "zfsslower.d tells whole milliseconds and KiB, rounded down, and of the KiB those that were \
+             asked for",
+        );
+        let process = (String::new(), command);
+        let values = [of(latency)? / 1e3, bytes];
+        self.put_slower(letter, values, &process, &file.join(" "), stamp, out)
+    }
+
     fn put_slower(
         &self,
         letter: &str,
@@ -224,6 +282,7 @@ impl Files {
             // bcc's and that of libbpf-tools.
             "S" | "F" => "fsync",
             "G" => "stat",
+            "L" => "list",
             _ => return None,
         };
         out.note("only operations slower than the tool's limit are in it");
@@ -248,6 +307,24 @@ impl Files {
         let words = [op, row.text("PATH")?, "(by name)", &process, &command, ""];
         let words = words.map(|w| out.word(w.as_bytes()));
         event(self.file, stamp, &words, &[f64::NAN, f64::NAN, 1.0], out);
+        Some(())
+    }
+
+    fn read_write(&self, row: &Row, out: &mut Out) -> Option<()> {
+        let op = match row.text("D")? {
+            "R" => "read",
+            "W" => "write",
+            _ => return None,
+        };
+        let (process, command) = process(row.text("CMD")?, row.text("PID")?)?;
+        let bytes = row.number("BYTES")?;
+        let stamp = moment(row, out)?;
+        out.note("rwsnoop tells of a write how many bytes were asked for, and of neither its time");
+        let words = [op, row.text("FILE")?, "", &process, &command, ""];
+        let words = words.map(|w| out.word(w.as_bytes()));
+        // -1: it failed.
+        let size = if bytes < 0.0 { f64::NAN } else { bytes };
+        event(self.file, stamp, &words, &[f64::NAN, size, 1.0], out);
         Some(())
     }
 
@@ -292,12 +369,17 @@ impl Parser for Files {
             FILE_SLOWER_OLD,
             OPEN,
             OPEN_DTRACE,
+            READ_WRITE,
             CONNECT,
         ]
         .iter()
         .find_map(|h| Table::of(trimmed, h))
         {
-            self.table = Some(table);
+            (self.table, self.of_zfs) = (Some(table), false);
+            return Line::Noise;
+        }
+        if is_zfs_slower(line) {
+            (self.of_zfs, self.filesystem) = (true, "zfs");
             return Line::Noise;
         }
         if trimmed.is_empty() || trimmed == "^C" || trimmed == "[...]" || self.banner(trimmed) {
@@ -315,11 +397,25 @@ impl Parser for Files {
                 None => Line::Unknown,
             };
         }
-        let row = self.table.as_ref().and_then(|table| table.row(trimmed));
-        let seen = row.and_then(|row| {
-            if row.text("BYTES").is_some() {
+        if self.of_zfs {
+            return match self.slower_zfs(trimmed, out) {
+                Some(()) => Line::Data,
+                None if echoed(&text).is_some() => Line::Noise,
+                None => Line::Unknown,
+            };
+        }
+        let table = self.table.as_ref();
+        let seen = table.and_then(|table| {
+            if table.has("BYTES") && table.has("CMD") {
+                // What is no file has no name.
+                let nameless = format!("{trimmed} <unknown>");
+                let row = table.row(trimmed).or_else(|| table.row(&nameless))?;
+                return self.read_write(&row, out);
+            }
+            let row = table.row(trimmed)?;
+            if table.has("BYTES") {
                 self.slower(&row, out)
-            } else if row.text("FD").is_some() {
+            } else if table.has("FD") {
                 self.open(&row, out)
             } else {
                 self.connect(&row, out)

@@ -91,10 +91,10 @@ impl Table {
         (at == fields.len()).then_some(Row { table: self, cells })
     }
 
-    /// The line with the four words of a date (`2005 Jul 26 22:39:02`, below the `STRTIME` of the
-    /// DTraceToolkit) as one field: `2005_Jul_26_22:39:02`.
+    /// The line with the four words of a date (`2005 Jul 26 22:39:02`, below the `STRTIME` or `TIMESTR`
+    /// of the DTraceToolkit) as one field: `2005_Jul_26_22:39:02`.
     fn with_date_together<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        let Some(place) = self.place("STRTIME") else {
+        let Some(place) = self.place("STRTIME").or(self.place("TIMESTR")) else {
             return Cow::Borrowed(line);
         };
         let mut fields: Vec<&str> = line.split_whitespace().collect();
@@ -131,7 +131,8 @@ impl Row<'_> {
 
     /// The date and time of day of the DTraceToolkit's option -v, in whole seconds.
     pub(super) fn date(&self) -> Option<Stamp> {
-        stamp(&self.text("STRTIME")?.replace('_', " "))
+        let date = self.text("STRTIME").or(self.text("TIMESTR"))?;
+        stamp(&date.replace('_', " "))
     }
 
     /// Its number; `None` if there is no such column or it is no number.

@@ -237,10 +237,10 @@ impl Zpool {
 
     fn open(&mut self, kind: Kind, name: &[u8], out: &mut Out) {
         self.flush(None, out);
-        if self.fresh || self.pools.contains(name) {
+        if self.fresh || self.place.is_titled(name) {
             self.begin(out);
         }
-        self.pools.insert(name.to_vec());
+        self.place.title(name);
         self.columns = None;
         self.histogram = Some(Histogram {
             kind,

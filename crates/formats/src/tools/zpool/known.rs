@@ -15,7 +15,8 @@ pub(super) fn recognise(head: &Head) -> u8 {
     if echoed(head) {
         return 80;
     }
-    let rows: Vec<&[u8]> = head.lines().filter(|l| !l.is_empty()).collect();
+    let is_row = |line: &&[u8]| !line.is_empty() && !prompt::is_chatter(line);
+    let rows: Vec<&[u8]> = head.lines().filter(is_row).collect();
     let scripted = rows.iter().filter(|row| is_scripted(row)).count();
     let plain = Options::default();
     let stamps = rows
@@ -31,27 +32,43 @@ pub(super) fn recognise(head: &Head) -> u8 {
     }
 }
 
-/// Whether all are rows of `-Hp`: exact bytes in whole sectors, of pools of which each keeps its
-/// size, though not what is free of it.
-fn are_exact(rows: &[&[u8]]) -> bool {
+/// The fields of a row of `-H`: divided by tabs, or by the blanks that a terminal made of them.
+pub(super) fn parts(row: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    let has_tabs = row.contains(&b'\t');
+    row.split(move |b| *b == b'\t' || !has_tabs && *b == b' ')
+        .filter(move |part| has_tabs || !part.is_empty())
+}
+
+/// The pool and the size of a row of `-Hp`: exact bytes in whole sectors.
+fn exact(row: &[u8]) -> Option<(&[u8], u64)> {
     const SECTOR: u64 = 512;
+    let mut parts = parts(row);
+    let name = parts.next()?;
+    let numbers: Vec<u64> = parts.map(number::whole).collect::<Option<_>>()?;
+    let [alloc, free, _, _, _, _] = numbers[..] else {
+        return None;
+    };
+    let sectors = alloc % SECTOR == 0 && free % SECTOR == 0;
+    let size = alloc.saturating_add(free);
+    // No pool is smaller.
+    let is_one = name.first().is_some_and(u8::is_ascii_alphabetic) && sectors && size >= 1 << 26;
+    is_one.then_some((name, size))
+}
+
+pub(super) fn is_exact(row: &[u8]) -> bool {
+    exact(row).is_some()
+}
+
+/// Whether all are such rows, of pools of which each keeps its size, though not what is free of it.
+fn are_exact(rows: &[&[u8]]) -> bool {
     let mut sizes: HashMap<&[u8], u64> = HashMap::new();
     let mut again = false;
     for row in rows {
-        let parts: Vec<&[u8]> = row.split(|b| *b == b'\t').collect();
-        let [name, numbers @ ..] = &parts[..] else {
+        let Some((name, size)) = exact(row) else {
             return false;
         };
-        let numbers: Option<Vec<u64>> = numbers.iter().map(|n| number::whole(n)).collect();
-        let Some([alloc, free, _, _, _, _]) = numbers.as_deref() else {
-            return false;
-        };
-        let named = name.first().is_some_and(u8::is_ascii_alphabetic);
-        let sectors = alloc % SECTOR == 0 && free % SECTOR == 0;
-        let size = alloc.saturating_add(*free);
         let known = sizes.insert(name, size);
-        // No pool is smaller.
-        if !named || !sectors || size < 1 << 26 || known.is_some_and(|k| k != size) {
+        if known.is_some_and(|k| k != size) {
             return false;
         }
         again |= known.is_some();

@@ -17,13 +17,12 @@
 mod columns;
 mod histogram;
 mod known;
+mod place;
 mod vdev;
-
-use std::collections::{HashMap, HashSet};
 
 use self::columns::{Column, Op, value};
 use self::histogram::Histogram;
-use crate::lines::BLANKS_LOST;
+use self::place::{Place, Row, Rows};
 use crate::list::Format;
 use crate::out::{Out, Shape};
 use crate::time::{Refused, Stamp};
@@ -57,23 +56,6 @@ tank        26.5G  2.15T   1.2K      0  13.7M      0
     parser: || Box::new(Zpool::new()),
 };
 
-/// A row whose place among the devices is not known before the next.
-struct Row {
-    indent: usize,
-    name: Vec<u8>,
-    values: Vec<f64>,
-}
-
-/// What the header says of rows that are not moved in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rows {
-    /// There is no header.
-    Unnamed,
-    Pools,
-    /// Devices that were asked for by name.
-    Devices,
-}
-
 /// One of the runs that a loop starts, one after the other.
 struct Run {
     /// How many reports each has, and the present one so far.
@@ -89,16 +71,10 @@ struct Run {
 struct Zpool {
     /// Upper header.
     top: Vec<String>,
-    /// Blanks before it: there are some wherever the tool prints it.
-    top_at: Option<usize>,
     columns: Option<Vec<Column>>,
-    rows: Rows,
     histogram: Option<Histogram>,
     waiting: Option<Row>,
-    /// Names of the report: of pools, and of groups with how often.
-    pools: HashSet<Vec<u8>>,
-    groups: HashMap<Vec<u8>, u32>,
-    pool: Vec<u8>,
+    place: Place,
     /// The next row begins a report.
     fresh: bool,
     stamp: Option<Stamp>,
@@ -109,6 +85,8 @@ struct Zpool {
     run: Option<Run>,
     /// Whether the command line has -l, and -q.
     told: Option<[bool; 2]>,
+    /// It has -H.
+    is_told_scripted: bool,
     /// What follows is what `zpool status` printed.
     in_status: bool,
     /// Blanks before the header.
@@ -123,20 +101,17 @@ impl Zpool {
     fn new() -> Zpool {
         Zpool {
             top: Vec::new(),
-            top_at: None,
             columns: None,
-            rows: Rows::Unnamed,
             histogram: None,
             waiting: None,
-            pools: HashSet::new(),
-            groups: HashMap::new(),
-            pool: Vec::new(),
+            place: Place::new(),
             fresh: true,
             stamp: None,
             boot_next: true,
             is_verbose: false,
             run: None,
             told: None,
+            is_told_scripted: false,
             in_status: false,
             margin: 0,
             perhaps: None,
@@ -161,6 +136,10 @@ impl Zpool {
         self.columns = None;
         self.histogram = None;
         self.in_status = false;
+        self.place.command(prompt::has_flag(arguments, 'v'));
+        let has = |flag| prompt::has_flag(arguments, flag);
+        // Of a histogram rows begin with a bucket.
+        self.is_told_scripted = has('H') && !has('w') && !has('r');
         self.told = Some(['l', 'q'].map(|flag| prompt::has_flag(arguments, flag)));
         self.boot_next = !prompt::has_flag(arguments, 'y');
         self.run = prompt::count(arguments).filter(|_| in_loop).map(|all| Run {
@@ -205,16 +184,15 @@ impl Zpool {
             out.since_boot();
         }
         self.fresh = false;
-        self.pools.clear();
-        self.groups.clear();
+        self.place.begin();
     }
 
     fn header(&mut self, line: &[u8]) -> Line {
         let mut words = fields(line).map(|w| String::from_utf8_lossy(w).into_owned());
-        self.rows = match words.next().as_deref() {
+        self.place.header(match words.next().as_deref() {
             Some("vdev") => Rows::Devices,
             _ => Rows::Pools,
-        };
+        });
         let bottom: Vec<String> = words.collect();
         self.columns = columns::columns(&self.top, &bottom);
         self.fresh = true;
@@ -228,10 +206,10 @@ impl Zpool {
 
     /// Columns of rows without a header, by how many there are.
     fn guess(&mut self, line: &[u8], out: &mut Out) {
-        if !line.contains(&b'\t') {
+        if !line.contains(&b'\t') && !self.is_told_scripted && !known::is_exact(line) {
             return;
         }
-        let mut parts = line.split(|b| *b == b'\t').skip(1);
+        let mut parts = known::parts(line).skip(1);
         let count = parts.clone().count();
         let timed = parts.any(|p| crate::number::seconds(p).is_some());
         match columns::headless(count, timed, self.told) {
@@ -256,7 +234,7 @@ impl Zpool {
             return Line::Unknown;
         };
         // Of `host1: tank` the host's name was not told from the pool's.
-        if self.rows == Rows::Unnamed && memchr::memmem::find(name, b": ").is_some() {
+        if self.place.rows == Rows::Unnamed && memchr::memmem::find(name, b": ").is_some() {
             return Line::Unknown;
         }
         if vdev::is_class(name) && texts.iter().all(|t| *t == b"-") {
@@ -266,48 +244,28 @@ impl Zpool {
         let Some(values) = read.collect::<Option<Vec<f64>>>() else {
             return Line::Unknown;
         };
-        if indent == 0 && self.rows == Rows::Pools {
-            // A pool's name begins with a letter: it is the rest of a row that was wrapped.
-            if crate::number::scaled(name, 1.0).is_some() {
-                return Line::Unknown;
-            }
-            // What is in a pool stands further in, and the upper header does, too.
-            let is_within = vdev::is_group(name) || values.first().is_some_and(|v| v.is_nan());
-            if self.top_at == Some(0) && is_within {
-                out.refuse(Refused(BLANKS_LOST.into()));
-            }
+        // A pool's name begins with a letter: it is the rest of a row that was wrapped.
+        let is_number = crate::number::scaled(name, 1.0).is_some();
+        if indent == 0 && self.place.rows == Rows::Pools && is_number {
+            return Line::Unknown;
         }
-        let row = Row {
+        let mut row = Row {
             indent,
             name: name.to_vec(),
             values,
+            is_pool: false,
         };
+        if let Err(why) = self.place.seat(&mut row, out) {
+            out.refuse(Refused(why.into()));
+        }
         self.is_verbose |= indent > 0;
-        let outermost = indent == 0 && self.is_pool(&row);
         self.flush(Some(indent), out);
-        if self.fresh || (indent == 0 && self.pools.contains(name)) {
+        if self.fresh || self.place.is_again(&row) {
             self.begin(out);
         }
-        if indent == 0 {
-            self.pools.insert(name.to_vec());
-        }
-        if outermost {
-            self.pool = name.to_vec();
-        }
+        self.place.take(&row);
         self.waiting = Some(row);
         Line::Data
-    }
-
-    /// Without a header nothing is moved in: names and missing sizes have to tell.
-    fn is_pool(&self, row: &Row) -> bool {
-        let sized = row.values.first().is_some_and(|v| !v.is_nan());
-        match self.rows {
-            Rows::Pools => true,
-            Rows::Devices => false,
-            Rows::Unnamed => {
-                sized && !vdev::is_group(&row.name) && crate::disk::layer(&row.name) == "stacked"
-            }
-        }
     }
 
     /// Puts the row that waited, now that it is known how far in the next one stands.
@@ -319,14 +277,13 @@ impl Zpool {
             return;
         };
         let holds = next.is_some_and(|next| next > row.indent);
-        let pool = row.indent == 0 && self.is_pool(&row);
-        let (name, layer) = if pool {
-            (row.name.clone(), "stacked")
-        } else if holds || vdev::is_group(&row.name) {
-            (self.group(&row.name), "stacked")
+        let is_group = !row.is_pool && (holds || vdev::is_group(&row.name));
+        let layer = if row.is_pool || is_group {
+            "stacked"
         } else {
-            (vdev::short(&row.name).to_vec(), vdev::leaf_layer(&row.name))
+            vdev::leaf_layer(&row.name)
         };
+        let name = self.place.name(&row, is_group, out);
         if layer == "stacked" {
             out.note(
                 "pools and groups of devices are of the layer `stacked`, which is counted where \
@@ -336,21 +293,6 @@ impl Zpool {
         let device = out.word(&name);
         let layer = out.word(layer.as_bytes());
         self.put(out, [device, layer], &columns, &row.values);
-    }
-
-    /// The name of a group: groups of pools are named alike, and of old releases those of one.
-    fn group(&mut self, name: &[u8]) -> Vec<u8> {
-        let mut full = self.pool.clone();
-        if !full.is_empty() {
-            full.push(b'/');
-        }
-        full.extend_from_slice(name);
-        let times = self.groups.entry(full.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            full.extend_from_slice(format!("#{times}").as_bytes());
-        }
-        full
     }
 
     fn put(&self, out: &mut Out, words: [run::Word; 2], columns: &[Column], values: &[f64]) {
@@ -442,20 +384,21 @@ impl Parser for Zpool {
             return;
         }
         self.flush(None, out);
-        if self.fresh || self.pools.contains(&name) {
+        if self.fresh || self.place.is_titled(&name) {
             self.begin(out);
             out.gap();
         }
-        self.pools.insert(name);
+        self.place.lost(&name);
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) -> Line {
         let margin = self.margin(line);
         let line = line[margin..].trim_ascii_end();
-        if line.is_empty()
-            || (line.windows(2).any(|w| w == b"--")
-                && line.iter().all(|b| matches!(b, b'-' | b' ')))
-        {
+        let is_dashed = line.windows(2).any(|w| w == b"--");
+        if line.is_empty() || is_dashed && line.iter().all(|b| matches!(b, b'-' | b' ')) {
+            if is_dashed {
+                self.place.dashes();
+            }
             return Line::Noise;
         }
         if let Some(arguments) = prompt::arguments(line, &["zpool", "iostat"]) {
@@ -470,7 +413,7 @@ impl Parser for Zpool {
         }
         if columns::is_top(line) {
             self.in_status = false;
-            self.top_at = line.iter().position(|b| *b != b' ');
+            self.place.top_at_edge = !line.starts_with(b" ");
             self.top = fields(line)
                 .map(|w| String::from_utf8_lossy(w).into_owned())
                 .collect();
