@@ -19,6 +19,13 @@ pub fn number(text: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
+/// Whether it is what a division by nothing is printed as: `nan`, `-nan`, `inf`, `NaNQ` of AIX.
+pub(crate) fn is_undefined(text: &[u8]) -> bool {
+    let bare = text.strip_prefix(b"-").unwrap_or(text);
+    let names: [&[u8]; 3] = [b"nan", b"inf", b"nanq"];
+    names.iter().any(|name| bare.eq_ignore_ascii_case(name))
+}
+
 /// Digits, perhaps with a point: what nearly all are. Exact: the digits fit 2^53, and a
 /// division of two exact numbers is rounded once.
 fn plain(text: &[u8]) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use crate::cpu::{Cpu, Shares, UNKNOWN};
 use crate::net;
-use crate::number::decimal;
+use crate::number::{decimal, is_undefined};
 use crate::out::{Out, Shape};
 
 /// How a column tells the time.
@@ -250,7 +250,10 @@ impl Columns {
         for (i, (place, cell)) in self.places.iter().zip(all).enumerate() {
             let cell = cell.trim_ascii();
             let Some(value) = decimal(cell) else {
-                if !matches!(place, Place::Time(_)) && !matches!(cell, b"" | b"-" | b"nan") {
+                if !matches!(place, Place::Time(_))
+                    && !matches!(cell, b"" | b"-")
+                    && !is_undefined(cell)
+                {
                     let (group, name) = &self.names[i];
                     out.note(&format!(
                         "column `{group} {name}` has text, which is left out"

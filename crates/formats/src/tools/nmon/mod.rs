@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use jiff::civil::Date;
 
 use crate::list::Format;
-use crate::number::{number, whole};
+use crate::number::{is_undefined, number, whole};
 use crate::out::Out;
 use crate::recognise::Head;
 use crate::stamp_line::month_named;
@@ -174,10 +174,7 @@ impl Nmon {
         }
         let mut n = Vec::new();
         for value in values {
-            let unknown = |v: &[u8]| {
-                let bare = v.strip_prefix(b"-").unwrap_or(v).to_ascii_lowercase();
-                matches!(&bare[..], b"" | b"nan" | b"inf" | b"nanq")
-            };
+            let unknown = |v: &[u8]| matches!(v, b"" | b"-") || is_undefined(v);
             match number(value.trim_ascii()) {
                 // It stands for what this system does not tell: nothing of nmon is below zero.
                 Some(-1.0) => n.push(f64::NAN),

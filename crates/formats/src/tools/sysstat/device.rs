@@ -2,7 +2,7 @@
 
 use super::place::layer_in_iostat;
 use super::{KIB, SECTOR};
-use crate::number::{number, scaled};
+use crate::number::{is_undefined, number, scaled};
 use crate::out::{Out, Shape};
 
 const READ: usize = 0;
@@ -149,6 +149,9 @@ impl Column {
         if let Some(value) = number(text) {
             return Some(self.amount(value));
         }
+        if is_undefined(text) {
+            return Some(f64::NAN);
+        }
         if let Some(share) = text.strip_suffix(b"%") {
             return number(share);
         }
@@ -293,6 +296,9 @@ mod tests {
         assert_eq!(of("rMB/s", "2.5k"), Some(2560.0));
         assert_eq!(of("rareq-sz", "11.5M"), Some(11.5 * KIB));
         assert_eq!(of("%util", "3.5%"), Some(3.5));
+        for undefined in ["nan", "-nan", "inf", "-inf"] {
+            assert!(of("await", undefined).unwrap().is_nan());
+        }
         assert_eq!(of("r/s", "3.5k"), None);
         assert_eq!(of("r/s", "1.50.25"), None);
         assert_eq!(of("rsec/s", "8,00"), Some(4096.0));

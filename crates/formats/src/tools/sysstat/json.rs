@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::of_host;
+use crate::number::is_undefined;
 use crate::out::Out;
 use crate::time::Refused;
 use crate::{Line, Parser};
@@ -248,7 +249,7 @@ impl Document {
                 }
             }
             Part::Value if in_report => {
-                let undefined = [&b"nan"[..], b"-nan", b"inf", b"-inf", b"NaN"].contains(&token);
+                let undefined = is_undefined(token);
                 if undefined {
                     out.lacks(MENDED);
                 }

@@ -1,7 +1,7 @@
 //! Fields of a line: headers, the columns that name an instance, and values.
 
 use super::KIB;
-use crate::number::{number, scaled};
+use crate::number::{is_undefined, number, scaled};
 
 /// Columns that name what a row is of.
 pub(super) const KNOWN: [&str; 21] = [
@@ -51,7 +51,7 @@ pub(super) fn is_header(all: &[&[u8]]) -> bool {
 
 /// A number; of `84/30000`, used and there, the first; what is not told is not known.
 pub(super) fn value(field: &[u8]) -> Option<f64> {
-    if matches!(field, b"N/A" | b"nan" | b"-nan" | b"-") {
+    if matches!(field, b"N/A" | b"-") || is_undefined(field) {
         return Some(f64::NAN);
     }
     match memchr::memchr(b'/', field) {
