@@ -79,15 +79,15 @@ pub struct Rows {
 
 impl Rows {
     pub(crate) fn new(subject: &'static crate::Subject, table: &'static Table) -> Rows {
-        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
-        let words = catalog::columns(subject, table).filter(is_word).count();
-        let all = catalog::columns(subject, table).count();
+        let words = catalog::columns(subject, table)
+            .filter(Column::is_word)
+            .count();
         Rows {
             table,
             times: Vec::new(),
             intervals: Vec::new(),
             words: vec![Vec::new(); words],
-            values: vec![Vec::new(); all - words],
+            values: vec![Vec::new(); catalog::numbers(subject, table).count()],
         }
     }
 

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use jiff::civil::{Date, DateTime};
-use run::catalog::{Column, Kind, columns};
+use run::catalog::{Column, Kind, numbers};
 use run::rows::TableId;
 use run::{Nanos, Sink, catalog};
 
@@ -200,9 +200,8 @@ pub struct Out {
 impl Out {
     pub(crate) fn new(tool: impl Into<Cow<'static, str>>, options: Options) -> Out {
         let is_sum = |c: Column| matches!(c, Column::Measure(m) if m.kind == Kind::Sum);
-        let is_value = |c: &Column| !matches!(c, Column::Dimension(d) if d.number.is_none());
         let sums = catalog::tables()
-            .map(|(s, t)| columns(s, t).filter(is_value).map(is_sum).collect())
+            .map(|(s, t)| numbers(s, t).map(is_sum).collect())
             .collect();
         Out {
             processors: options.processors,
@@ -437,8 +436,7 @@ fn number_unit(column: Column) -> Option<run::Unit> {
 /// Where a histogram's count stands: it is the first measure that is a number of things.
 fn count_place(table: TableId) -> usize {
     let found = catalog::tables().nth(usize::from(table.0));
-    let values = found.into_iter().flat_map(|(s, t)| columns(s, t));
-    let mut values = values.filter(|c| !matches!(c, Column::Dimension(d) if d.number.is_none()));
+    let mut values = found.into_iter().flat_map(|(s, t)| numbers(s, t));
     let is_count = |c: Column| matches!(c, Column::Measure(m) if m.unit == run::Unit::Count);
     values.position(is_count).unwrap_or(1)
 }

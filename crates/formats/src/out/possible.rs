@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use run::Unit;
-use run::catalog::{self, Column, columns};
+use run::catalog::{self, Column, numbers};
 use run::rows::TableId;
 
 use super::{Out, Shape, WIDEST};
@@ -52,13 +52,7 @@ impl Limits {
 
 /// Of each table, by its place in the catalog.
 static LIMITS: LazyLock<Vec<Vec<Limits>>> = LazyLock::new(|| {
-    let is_number = |c: &Column| !matches!(c, Column::Dimension(d) if d.number.is_none());
-    let of = |(subject, table)| {
-        columns(subject, table)
-            .filter(is_number)
-            .map(Limits::of)
-            .collect()
-    };
+    let of = |(subject, table)| numbers(subject, table).map(Limits::of).collect();
     catalog::tables().map(of).collect()
 });
 

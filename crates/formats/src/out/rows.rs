@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use run::catalog::{self, Column, columns};
+use run::catalog::{self, Column, numbers};
 use run::rows::{Alike, TableId, Words};
 use run::{Nanos, Word};
 
@@ -259,7 +259,7 @@ impl Out {
     ) {
         let unit = catalog::tables()
             .nth(usize::from(table.0))
-            .and_then(|(s, t)| columns(s, t).find_map(number_unit));
+            .and_then(|(s, t)| numbers(s, t).find_map(number_unit));
         let Some(unit) = unit else { return };
         let measures = self.sums[usize::from(table.0)].len() - 1;
         let count_at = count_place(table);
@@ -335,7 +335,6 @@ impl Out {
         let Some((subject, table)) = catalog::tables().nth(usize::from(table.0)) else {
             return;
         };
-        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
         let text = |w: &Word| self.done.words.text(*w).unwrap_or_default();
         let mut instance: Vec<&str> = words.iter().map(text).collect();
         let other = table.name == "other";
@@ -346,7 +345,7 @@ impl Out {
         }
         let mut instance = instance.join(" ");
         let mut kept = Vec::new();
-        let values = columns(subject, table).filter(|c| !is_word(c)).zip(values);
+        let values = numbers(subject, table).zip(values);
         for (column, value) in values.filter(|(_, v)| !v.is_nan()) {
             // The place of a bucket.
             if let Column::Dimension(d) = column {

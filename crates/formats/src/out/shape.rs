@@ -1,6 +1,6 @@
 //! A row of some of a table's values.
 
-use run::catalog::{self, Column, columns};
+use run::catalog::{self, numbers};
 use run::rows::TableId;
 
 use super::WIDEST;
@@ -20,8 +20,7 @@ impl Shape {
     /// Where the catalog has none: a format's own names are part of the program.
     pub fn of(table: &str, values: &[&str]) -> Shape {
         let (subject, found) = catalog::table(table).unwrap_or_else(|| panic!("no table {table}"));
-        let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
-        let all: Vec<_> = columns(subject, found).filter(|c| !is_word(c)).collect();
+        let all: Vec<_> = numbers(subject, found).collect();
         let place = |name: &&str| {
             let place = all.iter().position(|c| c.name() == *name);
             place.unwrap_or_else(|| panic!("no {name} in {table}"))

@@ -337,6 +337,11 @@ impl Column {
             Column::Measure(m) => m.name,
         }
     }
+
+    /// Whether it has words; numbers otherwise.
+    pub fn is_word(&self) -> bool {
+        matches!(self, Column::Dimension(d) if d.number.is_none())
+    }
 }
 
 /// The columns of `table` after `timestamp` and `interval`, in their order on disk.
@@ -358,6 +363,11 @@ pub fn columns(subject: &'static Subject, table: &'static Table) -> impl Iterato
         .map(|m| Column::Measure(subject.measure(m).expect("catalog names its own measures")));
     let weight = (table.detail == Detail::Event).then_some(Column::Measure(&WEIGHT));
     dimensions.chain(measures).chain(weight)
+}
+
+/// Those of them that have numbers: number dimensions, then measures.
+pub fn numbers(subject: &'static Subject, table: &'static Table) -> impl Iterator<Item = Column> {
+    columns(subject, table).filter(|column| !column.is_word())
 }
 
 #[cfg(test)]

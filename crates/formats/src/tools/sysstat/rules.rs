@@ -307,8 +307,11 @@ mod tests {
             let (subject, found) = catalog::table(table).expect(name);
             let all: Vec<_> = catalog::columns(subject, found).collect();
             assert!(all.iter().any(|c| c.name() == measure), "{name}");
-            let is_word = |c: &&catalog::Column| matches!(c, catalog::Column::Dimension(d) if d.number.is_none());
-            assert_eq!(all.iter().filter(is_word).count(), words.len(), "{name}");
+            assert_eq!(
+                all.iter().filter(|c| c.is_word()).count(),
+                words.len(),
+                "{name}"
+            );
         }
     }
 }

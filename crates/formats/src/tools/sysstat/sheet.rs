@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use run::Word;
-use run::catalog::{self, Column, columns};
+use run::catalog::{self, numbers};
 use run::rows::TableId;
 
 use crate::out::Out;
@@ -144,7 +144,6 @@ fn of(name: &'static str) -> Table {
     let Some((subject, table)) = catalog::table(name) else {
         return (TableId(0), Vec::new());
     };
-    let is_word = |c: &Column| matches!(c, Column::Dimension(d) if d.number.is_none());
-    let names = columns(subject, table).filter(|c| !is_word(c));
+    let names = numbers(subject, table);
     (TableId::of(name), names.map(|c| c.name()).collect())
 }
